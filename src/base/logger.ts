@@ -1,0 +1,20 @@
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+
+/** Structured log: one JSON object a line, `time` in milliseconds, `component` on every line. */
+export type Logger = PinoLogger;
+
+/**
+ * The logger of one component. Secrets and message text are never passed at info level; what a run says
+ * carries `fiber` and `session`.
+ */
+export function createLogger(options: {
+  component: string;
+  level: string;
+  destination?: DestinationStream;
+}): Logger {
+  const settings = { level: options.level, base: { component: options.component } };
+  return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+}
+
+/** A logger that writes nothing. */
+export const silentLogger: Logger = pino({ level: 'silent' });

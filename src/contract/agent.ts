@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { harnessNameSchema } from './harness-name.ts';
+
+/** One entry of `agents.json` (design: operator files). */
+export const agentEntrySchema = z.looseObject({
+  id: z.string().min(1),
+  harness: harnessNameSchema,
+  /** Executable name or path, started with argv, never through a shell string. */
+  cli: z.string().min(1).optional(),
+  model: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  effort_levels: z.array(z.string()).optional(),
+  default_effort: z.string().nullable().optional(),
+  default: z.boolean().optional(),
+  aliases: z.array(z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+});
+export const agentAliasSchema = z.looseObject({ id: z.string().min(1), alias_of: z.string().min(1) });
+
+export const agentsFileSchema = z.looseObject({
+  version: z.literal(1).optional(),
+  builtins: z.enum(['layer', 'restrict']).optional(),
+  agents: z.array(z.union([agentAliasSchema, agentEntrySchema])),
+});
+export type AgentsFile = z.infer<typeof agentsFileSchema>;
+
+/** An agent of the effective registry (RPL-5). */
+export const agentSchema = z.object({
+  id: z.string(),
+  harness: z.enum(['claude', 'codex', 'pi']),
+  cli: z.string(),
+  model: z.string().nullable(),
+  args: z.array(z.string()),
+  effort_levels: z.array(z.string()),
+  default_effort: z.string().nullable(),
+  default: z.boolean(),
+  aliases: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+  source: z.enum(['builtin', 'file']),
+});
+export type Agent = z.infer<typeof agentSchema>;

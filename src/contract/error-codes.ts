@@ -1,0 +1,51 @@
+/**
+ * Every `error` code an HTTP body or a thread call may carry, with the status it has on HTTP.
+ * A code answers "what should the receiver do"; the sentence beside it says how.
+ */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  invalid_json: 400,
+  forbidden_host: 403,
+  forbidden_origin: 403,
+  peer_refused: 403,
+  not_found: 404,
+  fiber_not_found: 404,
+  store_not_found: 404,
+  unknown_host: 404,
+  no_worker: 404,
+  method_not_allowed: 405,
+  ambiguous_fiber: 409,
+  already_exists: 409,
+  conflict: 409,
+  locked: 409,
+  body_too_large: 413,
+  invalid_document: 422,
+  not_in_a_store: 422,
+  arm_refused: 422,
+  project_dir_missing: 422,
+  uid_missing: 422,
+  tmux_server_unavailable: 422,
+  session_open_in_resume: 422,
+  session_name_taken: 422,
+  agent_unknown: 422,
+  agent_unavailable: 422,
+  surface_unsupported: 422,
+  startup_unconfirmed: 422,
+  invalid_config: 422,
+  internal: 500,
+  launch_failed: 502,
+  booting: 503,
+  component_unavailable: 503,
+  queue_full: 503,
+  store_unavailable: 503,
+  mux_unavailable: 503,
+  deadline_exceeded: 504,
+  cli_timed_out: 504,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** The HTTP status of a code; 500 for one that is not in the table. */
+export function statusOf(code: string): number {
+  return code in ERROR_STATUS ? ERROR_STATUS[code as ErrorCode] : 500;
+}

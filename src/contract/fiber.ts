@@ -1,0 +1,119 @@
+import { z } from 'zod';
+
+/** Document status as stored: `open` (draft or parked), `active` (armed), `closed` (FIB-4). */
+export const FIBER_STATUSES = ['open', 'active', 'closed'] as const;
+export const fiberStatusSchema = z.enum(FIBER_STATUSES);
+export type FiberStatus = z.infer<typeof fiberStatusSchema>;
+
+export const FIBER_KINDS = ['oneshot', 'standing', 'pinned'] as const;
+export const fiberKindSchema = z.enum(FIBER_KINDS);
+export type FiberKind = z.infer<typeof fiberKindSchema>;
+
+export const SURFACES = ['app', 'cli'] as const;
+export const surfaceSchema = z.enum(SURFACES);
+export type Surface = z.infer<typeof surfaceSchema>;
+
+/** Collaboration roster (FIB-13): role slug → collaborator slugs; an empty list keeps a role-only entry. */
+export const rosterSchema = z.record(z.string(), z.array(z.string()));
+export type Roster = z.infer<typeof rosterSchema>;
+
+/** Launch markers that the daemon and `svc handoff` write under `svc.runtime`; times are ISO 8601 in UTC. */
+export const svcRuntimeSchema = z.looseObject({
+  dispatched_at: z.string().optional(),
+  handed_off_at: z.string().optional(),
+  session_uuid: z.string().optional(),
+  harness: z.string().optional(),
+  run_id: z.string().optional(),
+  thread_id: z.string().optional(),
+  meeting: z.string().optional(),
+});
+export type SvcRuntime = z.infer<typeof svcRuntimeSchema>;
+
+/** The `svc` block of a fiber's frontmatter; unknown keys are kept. */
+export const svcBlockSchema = z.looseObject({
+  kind: fiberKindSchema.optional(),
+  host: z.string().optional(),
+  project_dir: z.string().optional(),
+  agent: z.string().optional(),
+  effort: z.string().optional(),
+  surface: surfaceSchema.optional(),
+  schedule: z.string().optional(),
+  tz: z.string().optional(),
+  runtime: svcRuntimeSchema.optional(),
+});
+export type SvcBlock = z.infer<typeof svcBlockSchema>;
+
+/** What the frontmatter of one fiber says, in snake_case; frontmatter keys with a hyphen map to these. */
+export const fiberDocumentSchema = z.object({
+  /** Canonical id, path-like (FIB-1). */
+  id: z.string(),
+  /** ULID, or null where the document has none yet (FIB-2). */
+  uid: z.string().nullable(),
+  /** Last path component (FIB-3). */
+  leaf: z.string(),
+  /** Root folder of the store that holds it. */
+  store: z.string(),
+  /** Absolute path of the markdown file. */
+  path: z.string(),
+  name: z.string(),
+  status: fiberStatusSchema,
+  /** Absent: no verdict; true: accepted; false: composted. */
+  tempered: z.boolean().optional(),
+  tags: z.array(z.string()),
+  created_at: z.string().optional(),
+  updated_at: z.string().optional(),
+  closed_at: z.string().optional(),
+  outcome: z.string().optional(),
+  due: z.string().optional(),
+  horizon: z.string().optional(),
+  start: z.string().optional(),
+  collaboration: rosterSchema.optional(),
+  svc: svcBlockSchema.optional(),
+  /** `svc.project_dir`, else the top-level `project_dir` (FIB-12). */
+  project_dir: z.string().optional(),
+  /** SHA-256 hex of the file's bytes; `expected_digest` compares with it. */
+  digest: z.string(),
+  /** Why the document could not be read as a fiber; the other fields are then best effort. */
+  error: z.string().optional(),
+});
+export type FiberDocument = z.infer<typeof fiberDocumentSchema>;
+
+/** A run as a row shows it. Times are milliseconds since the Unix epoch. */
+export const runViewSchema = z.object({
+  mux_session: z.string().nullable(),
+  surface: surfaceSchema,
+  agent: z.string(),
+  harness: z.string(),
+  session_uuid: z.string().nullable(),
+  state: z.enum(['claimed', 'starting', 'running', 'unknown']),
+  phase: z.enum(['working', 'waiting', 'idle', 'unknown']),
+  run_id: z.string(),
+  started_at: z.number(),
+  last_activity_at: z.number().nullable(),
+});
+export type RunView = z.infer<typeof runViewSchema>;
+
+/** A refusal that stands (DSP-5). Times are milliseconds since the Unix epoch. */
+export const blockedViewSchema = z.object({
+  reason: z.string(),
+  message: z.string(),
+  attempts: z.number().int(),
+  first_attempted_at: z.number(),
+  attempted_at: z.number(),
+  /** When the poller tries again by itself; null when only a person can mend it. */
+  retry_at: z.number().nullable(),
+  /** Last screen of a start that could not be confirmed. */
+  screen: z.string().optional(),
+});
+export type BlockedView = z.infer<typeof blockedViewSchema>;
+
+/** One row of `GET /fibers`. */
+export const fiberRowSchema = fiberDocumentSchema.extend({
+  runtime: runViewSchema.optional(),
+  blocked: blockedViewSchema.optional(),
+  /** Why a due fiber waits for a person: held by the boot quarantine. */
+  held: z.string().optional(),
+  next_due_at: z.number().optional(),
+  body: z.string().optional(),
+});
+export type FiberRow = z.infer<typeof fiberRowSchema>;

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** The three canonical harness names (WRK-8). */
+export const HARNESS_NAMES = ['claude', 'codex', 'pi'] as const;
+export type HarnessName = (typeof HARNESS_NAMES)[number];
+
+const SPELLINGS: Record<string, HarnessName> = {
+  claude: 'claude',
+  'claude-code': 'claude',
+  codex: 'codex',
+  'openai-codex': 'codex',
+  pi: 'pi',
+  'pi-coding-agent': 'pi',
+};
+
+/** The canonical name of a harness spelling in any case, or undefined for an unknown one (WRK-8, MSG-1). */
+export function parseHarnessName(spelling: string): HarnessName | undefined {
+  return SPELLINGS[spelling.trim().toLowerCase()];
+}
+
+/** Accepts every registry spelling and yields the canonical name. */
+export const harnessNameSchema = z.string().transform((spelling, context): HarnessName => {
+  const name = parseHarnessName(spelling);
+  if (name !== undefined) return name;
+  context.addIssue({
+    code: 'custom',
+    message: `unknown harness "${spelling}"; use one of ${HARNESS_NAMES.join(', ')}`,
+  });
+  return z.NEVER;
+});

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { surfaceSchema } from '../fiber.ts';
+
+/** `POST /dispatch` (WPL-1). */
+export const dispatchRequestSchema = z.object({
+  fiber_id: z.string().min(1),
+  force: z.boolean().optional(),
+  ad_hoc: z.boolean().optional(),
+  resume_mode: z.enum(['previous', 'fresh', 'continue']).optional(),
+  user_message: z.string().optional(),
+  project_dir: z.string().optional(),
+  origin: z.string().optional(),
+});
+export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
+
+/** A launch that happened, or the one that already runs (`already_running`). */
+export const dispatchedSchema = z.object({
+  dispatched: z.literal(true),
+  already_running: z.boolean(),
+  fiber_id: z.string(),
+  host: z.string(),
+  surface: surfaceSchema,
+  mux_session: z.string().nullable(),
+  session_uuid: z.string().nullable(),
+  run_id: z.string(),
+  agent: z.string(),
+  harness: z.string(),
+});
+export type Dispatched = z.infer<typeof dispatchedSchema>;
+
+/** A refusal (422): nothing was cut and no document was written. */
+export const refusedSchema = z.object({
+  dispatched: z.literal(false),
+  reason: z.string(),
+  fiber_id: z.string(),
+  host: z.string(),
+  message: z.string(),
+  needs: z.literal('project_dir').optional(),
+});
+export type Refused = z.infer<typeof refusedSchema>;
+
+/** `POST /kill` (WPL-4). */
+export const killRequestSchema = z.object({ fiber_id: z.string().min(1), origin: z.string().optional() });
+export type KillRequest = z.infer<typeof killRequestSchema>;
+export const killedSchema = z.object({
+  killed: z.literal(true),
+  fiber_id: z.string(),
+  mux_session: z.string().nullable(),
+});
+export type Killed = z.infer<typeof killedSchema>;
+
+/** `POST /quarantine/release` (WPL-25): `pending` fibers may now launch. */
+export const releaseRequestSchema = z.object({ origin: z.string().optional() });
+export const releasedSchema = z.object({ released: z.literal(true), pending: z.number().int() });
+export type Released = z.infer<typeof releasedSchema>;

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { blockedViewSchema, runViewSchema } from '../fiber.ts';
+
+const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
+
+/** Health of one store's listing (DSP-1). */
+export const storeHealthSchema = z.object({
+  store: z.string(),
+  /** `cold`: not listed yet; `stale`: last-known rows are being used. */
+  state: z.enum(['cold', 'ok', 'stale']),
+  fibers: z.number().int(),
+  last_ok_at: z.number().nullable(),
+  last_ms: z.number().nullable(),
+  error: z.string().nullable(),
+});
+export type StoreHealth = z.infer<typeof storeHealthSchema>;
+
+/** What the poller knows, for `GET /state` (OPR-2). */
+export const pollerStateSchema = z.object({
+  running: z.array(runViewSchema.extend(fiberRefSchema.shape)),
+  blocked: z.array(blockedViewSchema.extend(fiberRefSchema.shape)),
+  pending_launch: z.array(fiberRefSchema.extend({ since: z.number(), reason: z.string() })),
+  standing_roles: z.array(
+    fiberRefSchema.extend({
+      schedule: z.string(),
+      tz: z.string(),
+      next_due_at: z.number().nullable(),
+      error: z.string().nullable(),
+    }),
+  ),
+  boot_quarantine: z.object({
+    active: z.boolean(),
+    /** `reboot`: the machine itself started since the last run of the daemon. */
+    reason: z.enum(['restart', 'reboot']),
+    held: z.number().int(),
+    released_at: z.number().nullable(),
+  }),
+  contract: z.object({ ok: z.boolean(), daemon: z.number().int(), cli: z.number().int().nullable() }),
+  poll_health: z.object({
+    last_tick_at: z.number().nullable(),
+    last_tick_ms: z.number().nullable(),
+    ticks: z.number().int(),
+    interval_ms: z.number(),
+    stores: z.array(storeHealthSchema),
+    mux: z.object({ state: z.enum(['alive', 'absent', 'unknown']), detail: z.string().nullable() }),
+  }),
+});
+export type PollerState = z.infer<typeof pollerStateSchema>;
+
+export const ledgersStateSchema = z.object({
+  sessions: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
+});
+export type LedgersState = z.infer<typeof ledgersStateSchema>;
+
+export const fleetStateSchema = z.object({ remotes: z.array(z.object({ name: z.string(), state: z.string() })) });
+export type FleetState = z.infer<typeof fleetStateSchema>;
+
+export const audioStateSchema = z.object({ meeting: z.null(), sockets: z.number().int() });
+export type AudioState = z.infer<typeof audioStateSchema>;
+
+/** `GET /state` (RPL-19, OPR-2); a part whose component does not answer is null. */
+export const stateSchema = z.object({
+  host: z.string(),
+  generated_at: z.number(),
+  ...pollerStateSchema.shape,
+  ledgers: ledgersStateSchema.nullable(),
+  fleet: fleetStateSchema.nullable(),
+  audio: audioStateSchema.nullable(),
+});
+export type State = z.infer<typeof stateSchema>;

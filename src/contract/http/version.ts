@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { componentViewSchema } from '../component.ts';
+
+/** `GET /version` (OPR-1, RDY-1). Times are milliseconds since the Unix epoch unless they end in `_at` with text. */
+export const versionSchema = z.object({
+  version: z.string(),
+  git_short_sha: z.string(),
+  /** ISO 8601. */
+  booted_at: z.string(),
+  ready: z.boolean(),
+  /** Milliseconds from process start to ready; so far, while still booting. */
+  boot_ms: z.number(),
+  host: z.string(),
+  host_class: z.enum(['personal', 'exposed']),
+  pid: z.number(),
+  node: z.string(),
+  listen: z.array(z.string()),
+  peer_gate: z.object({ mode: z.string(), uid: z.number().nullable(), source: z.string() }),
+  tailnet_dial: z.object({ status: z.string(), socket_source: z.string() }),
+  discovery: z.object({
+    enabled: z.boolean(),
+    state: z.enum(['pending', 'ok', 'unavailable', 'disabled']),
+    via: z.string().nullable(),
+    error: z.string().nullable(),
+    last_run_at: z.number().nullable(),
+    peers: z.array(z.unknown()),
+    rejected: z.array(z.unknown()),
+  }),
+  components: z.array(componentViewSchema),
+});
+export type Version = z.infer<typeof versionSchema>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { agentSchema } from '../agent.ts';
+import {
+  dispatchedSchema,
+  dispatchRequestSchema,
+  killedSchema,
+  killRequestSchema,
+  releasedSchema,
+  refusedSchema,
+} from '../http/dispatch.ts';
+import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
+import { pollerStateSchema } from '../http/state.ts';
+import type { CallTable, EventTable } from './call-table.ts';
+
+const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
+
+/** Calls that the main thread makes to the poller. */
+export const pollerCalls = {
+  /** The encoded body of `GET /fibers` comes as bulk; `etag` is null while cold. */
+  feed: {
+    input: z.object({ svc: z.boolean(), body: z.boolean() }),
+    output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
+    deadline_ms: 10_000,
+  },
+  fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
+  state: { input: z.object({}), output: pollerStateSchema, deadline_ms: 5_000 },
+  /** A refusal is a value, not an error. */
+  dispatch: {
+    input: dispatchRequestSchema,
+    output: z.discriminatedUnion('dispatched', [dispatchedSchema, refusedSchema]),
+    deadline_ms: 30_000,
+  },
+  kill: { input: killRequestSchema, output: killedSchema, deadline_ms: 15_000 },
+  create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
+  edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
+  release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
+  agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
+  /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
+  tools: {
+    input: z.object({}),
+    output: z.object({
+      path: z.string(),
+      tools: z.array(
+        z.object({ name: z.string(), path: z.string().nullable(), version: z.string().nullable(), error: z.string().nullable() }),
+      ),
+    }),
+    deadline_ms: 15_000,
+  },
+} satisfies CallTable;
+
+/** Notices from the poller. */
+export const pollerEvents = {
+  /** The feed moved: the entity tags of its two bodiless variants; null while cold. */
+  feed_changed: z.object({ etags: feedTagsSchema, state: feedStateSchema }),
+} satisfies EventTable;
