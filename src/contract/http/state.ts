@@ -52,7 +52,9 @@ export const ledgersStateSchema = z.object({
 });
 export type LedgersState = z.infer<typeof ledgersStateSchema>;
 
-export const fleetStateSchema = z.object({ remotes: z.array(z.object({ name: z.string(), state: z.string() })) });
+export const fleetStateSchema = z.object({
+  remotes: z.array(z.object({ name: z.string(), state: z.string() })),
+});
 export type FleetState = z.infer<typeof fleetStateSchema>;
 
 export const audioStateSchema = z.object({ meeting: z.null(), sockets: z.number().int() });

@@ -5,8 +5,8 @@ import {
   dispatchRequestSchema,
   killedSchema,
   killRequestSchema,
-  releasedSchema,
   refusedSchema,
+  releasedSchema,
 } from '../http/dispatch.ts';
 import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
 import { pollerStateSchema } from '../http/state.ts';
@@ -41,7 +41,12 @@ export const pollerCalls = {
     output: z.object({
       path: z.string(),
       tools: z.array(
-        z.object({ name: z.string(), path: z.string().nullable(), version: z.string().nullable(), error: z.string().nullable() }),
+        z.object({
+          name: z.string(),
+          path: z.string().nullable(),
+          version: z.string().nullable(),
+          error: z.string().nullable(),
+        }),
       ),
     }),
     deadline_ms: 15_000,

@@ -1,0 +1,128 @@
+/**
+ * Who may import whom. A room imports only from the rooms named for it; every rule says why.
+ * Type-only imports count too: a type that climbs the table is a design that climbs it.
+ */
+const ROOMS = {
+  base: [[], 'base is the floor: if it knew a room, that room could not be built on it'],
+  contract: [
+    ['base'],
+    'the contract is shared with the board and with other hosts, so it may not drag in an implementation',
+  ],
+  platform: [
+    ['base'],
+    'the kernel and the OS know nothing of fibers, so these files can be judged on their own',
+  ],
+  config: [['base', 'contract', 'platform'], 'settings are read before any domain exists'],
+  threads: [['base', 'contract'], 'supervision must be testable without the work that is supervised'],
+  fibers: [
+    ['base', 'contract', 'platform'],
+    'the document store must be usable by the CLI with no daemon and no tmux',
+  ],
+  lifecycle: [['base', 'contract', 'fibers'], 'verbs are total functions over documents; they start nothing'],
+  ledgers: [
+    ['base', 'contract', 'platform'],
+    'what happened is recorded whatever the dispatcher thinks of it',
+  ],
+  mux: [['base', 'platform'], 'the tmux driver can be replaced or tested without a fiber in sight'],
+  harness: [
+    ['base', 'contract', 'platform', 'config'],
+    'an adapter describes an agent program; when to start it is not its business',
+  ],
+  dispatch: [
+    ['base', 'contract', 'platform', 'config', 'threads', 'fibers', 'lifecycle', 'ledgers', 'mux', 'harness'],
+    'the dispatcher stands on all of these and on nothing that serves requests',
+  ],
+  messages: [
+    ['base', 'contract', 'fibers', 'ledgers', 'mux', 'harness'],
+    'delivery uses what a worker has, never the dispatcher’s decisions',
+  ],
+  meetings: [
+    ['base', 'contract', 'platform', 'fibers', 'harness'],
+    'a recording goes on whatever happens to workers',
+  ],
+  fleet: [
+    ['base', 'contract', 'platform', 'config'],
+    'a hub merges bytes of other hosts and must not reach into local state',
+  ],
+  access: [['base', 'contract'], 'who may call is decided from values, so that a test can invent any caller'],
+  http: [
+    ['base', 'contract', 'platform', 'access'],
+    'the kernel knows no domain, so it can be proved against the protocol alone',
+  ],
+  routes: [
+    ['base', 'contract', 'http'],
+    'handlers are given typed callers and can therefore not do work on the main thread',
+  ],
+  cli: [
+    ['base', 'contract', 'platform', 'config', 'fibers', 'lifecycle', 'ledgers', 'harness'],
+    'a verb is options, one call and an exit code',
+  ],
+};
+
+const roomRules = Object.entries(ROOMS).map(([room, [allowed, reason]]) => ({
+  name: `room-${room}`,
+  comment: reason,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^(src|workers)/', pathNot: [room, ...allowed].map((name) => `^src/${name}/`) },
+}));
+
+module.exports = {
+  forbidden: [
+    ...roomRules,
+    {
+      name: 'no-rings',
+      comment: 'files that import each other in a ring can only be understood, tested and changed together',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'nobody-imports-a-worker',
+      comment:
+        'a worker file is a thread’s entry; importing it would start a thread’s work in the wrong thread',
+      severity: 'error',
+      from: { path: '^(src|workers)/' },
+      to: { path: '^workers/' },
+    },
+    {
+      name: 'only-http-knows-uwebsockets',
+      comment:
+        'what the server library gets wrong is mended in one room; a second importer would miss the mends',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: '^src/http/' },
+      to: { path: 'uWebSockets' },
+    },
+    {
+      name: 'one-file-runs-processes',
+      comment:
+        'argv-only, bounded in time and output: the rules for child processes hold because one file starts them',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: '^src/platform/(process|detached-process)[.]ts$' },
+      to: { path: '^(node:)?child_process$|node_modules/execa/' },
+    },
+    {
+      name: 'threads-are-made-in-threads',
+      comment:
+        'only the threads room and the thread entries touch worker threads, so supervision cannot be bypassed',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/threads/' },
+      to: { path: '^(node:)?worker_threads$|node_modules/piscina/' },
+    },
+    {
+      name: 'kernels-are-pure',
+      comment: 'a decision that can read a disk or a clock cannot be tested as a table',
+      severity: 'error',
+      from: {
+        path: '^src/(dispatch|lifecycle)/.*(eligibility|quarantine|breaker|standing|prompt|resume|plan)[.]ts$',
+      },
+      to: { path: '^(node:)?(fs|child_process|worker_threads|net|http|os)(/|$)|^src/(mux|platform)/' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};

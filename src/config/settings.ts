@@ -1,0 +1,210 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CodedError } from '../base/errors.ts';
+
+type Parsed<T> = { ok: true; value: T } | { ok: false; expected: string };
+
+type Setting<T> = {
+  env: string;
+  /** Shown by `svc daemon settings`. */
+  meaning: string;
+  /** Value when the variable is unset or blank. */
+  fallback: T;
+  parse(text: string): Parsed<T>;
+};
+
+function setting<T>(
+  env: string,
+  fallback: T,
+  parse: (text: string) => Parsed<T>,
+  meaning: string,
+): Setting<T> {
+  return { env, fallback, parse, meaning };
+}
+
+function text<F extends string | null>(env: string, fallback: F, meaning: string): Setting<string | F> {
+  return setting<string | F>(env, fallback, (value) => ({ ok: true, value: value.trim() }), meaning);
+}
+
+function path<F extends string | null>(env: string, fallback: F, meaning: string): Setting<string | F> {
+  return setting<string | F>(
+    env,
+    fallback,
+    (value) => ({ ok: true, value: resolve(expandHome(value.trim())) }),
+    meaning,
+  );
+}
+
+function whole(env: string, fallback: number, least: number, meaning: string): Setting<number> {
+  return setting(
+    env,
+    fallback,
+    (value) => {
+      const number = Number(value.trim());
+      return Number.isSafeInteger(number) && number >= least
+        ? { ok: true, value: number }
+        : { ok: false, expected: `a whole number of at least ${least}` };
+    },
+    meaning,
+  );
+}
+
+/** Comma-separated values, trimmed, blanks dropped. */
+function list<F extends string[] | null>(env: string, fallback: F, meaning: string): Setting<string[] | F> {
+  return setting<string[] | F>(env, fallback, (value) => ({ ok: true, value: splitList(value) }), meaning);
+}
+
+function pathList(env: string, meaning: string): Setting<string[] | null> {
+  return setting<string[] | null>(
+    env,
+    null,
+    (value) => ({ ok: true, value: splitList(value).map((entry) => resolve(expandHome(entry))) }),
+    meaning,
+  );
+}
+
+function oneOf<T extends string>(
+  env: string,
+  fallback: T,
+  values: readonly T[],
+  meaning: string,
+): Setting<T> {
+  return setting<T>(
+    env,
+    fallback,
+    (value) => {
+      const found = values.find((entry) => entry === value.trim());
+      return found === undefined
+        ? { ok: false, expected: `one of ${values.join(', ')}` }
+        : { ok: true, value: found };
+    },
+    meaning,
+  );
+}
+
+const home = homedir();
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Every setting of the daemon and the CLI: one row each, all optional (design: settings). */
+export const SETTINGS = {
+  host: text('SVC_HOST', null, 'Host id; else host.json, else the OS host name (DSP-3)'),
+  stores: pathList('SVC_STORES', 'Stores to poll, comma-separated; else stores.json (DSP-7)'),
+  projects: pathList('SVC_PROJECTS', 'Projects for the pickers, comma-separated; else projects.json (DSP-8)'),
+  listen: text('SVC_LISTEN', '127.0.0.1:4000', 'host:port (port 0 picks a free one) or unix:/path (LIM-1)'),
+  data_dir: path('SVC_DATA_DIR', join(home, '.svc'), 'Ledgers, runs, state'),
+  config_dir: path('SVC_CONFIG_DIR', join(home, '.config', 'svc'), 'Operator files'),
+  agents_file: path('SVC_AGENTS_FILE', null, 'Agent registry; else agents.json in the config dir'),
+  remotes_file: path('SVC_REMOTES_FILE', null, 'Remotes; else remotes.json in the config dir'),
+  host_config_file: path('SVC_HOST_CONFIG_FILE', null, 'Host file; else host.json in the config dir'),
+  ui_dist: path('SVC_UI_DIST', null, 'Folder with the built board'),
+  dev_origins: list('SVC_DEV_ORIGINS', [] as string[], 'Origins allowed to write besides the page itself'),
+  allowed_hosts: list('SVC_ALLOWED_HOSTS', [] as string[], 'Host header names allowed besides loopback'),
+  tmux_socket: path('SVC_TMUX_SOCKET', null, 'Socket path of a private tmux server; else the user’s own'),
+  log_level: oneOf('SVC_LOG_LEVEL', 'info', LOG_LEVELS, 'Level of the structured log'),
+  cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
+  recorder: text('SVC_RECORDER', null, 'Meeting recorder executable'),
+  events_file: path('SVC_EVENTS_FILE', null, 'Events ledger; else events.jsonl in the data dir'),
+  sessions_file: path('SVC_SESSIONS_FILE', null, 'Sessions ledger; else sessions.jsonl in the data dir'),
+  commits_file: path('SVC_COMMITS_FILE', null, 'Commits ledger; else commits.jsonl in the data dir'),
+  poll_interval_ms: whole('SVC_POLL_INTERVAL_MS', 30_000, 50, 'Time between two poll ticks'),
+  listing_timeout_ms: whole(
+    'SVC_LISTING_TIMEOUT_MS',
+    10_000,
+    50,
+    'A listing slower than this uses last-known rows (DSP-1)',
+  ),
+  preflight_cooldown_ms: whole(
+    'SVC_PREFLIGHT_COOLDOWN_MS',
+    300_000,
+    0,
+    'Wait before a refused launch is tried again (DSP-5, LIM-16)',
+  ),
+  startup_confirm_ms: whole(
+    'SVC_STARTUP_CONFIRM_MS',
+    90_000,
+    100,
+    'A start without transcript or hook within this is startup_unconfirmed',
+  ),
+  breaker_deaths: whole('SVC_BREAKER_DEATHS', 5, 1, 'Quick deaths in a row that pause a fiber'),
+  breaker_quick_ms: whole(
+    'SVC_BREAKER_QUICK_MS',
+    90_000,
+    1,
+    'A death sooner than this after its start is quick',
+  ),
+  breaker_pause_ms: whole('SVC_BREAKER_PAUSE_MS', 600_000, 1, 'How long such a fiber is paused'),
+  resume_warm_window_ms: whole(
+    'SVC_RESUME_WARM_WINDOW_MS',
+    2_700_000,
+    0,
+    'A transcript younger than this may be resumed (RES-3, LIM-17)',
+  ),
+  kill_grace_ms: whole(
+    'SVC_KILL_GRACE_MS',
+    3_000,
+    0,
+    'Time a process has to end before it is killed for good',
+  ),
+  heartbeat_interval_ms: whole(
+    'SVC_HEARTBEAT_INTERVAL_MS',
+    1_000,
+    10,
+    'How often each thread is asked for a sign of life',
+  ),
+  heartbeat_timeout_ms: whole(
+    'SVC_HEARTBEAT_TIMEOUT_MS',
+    15_000,
+    50,
+    'A thread silent for longer is terminated and started anew',
+  ),
+  restart_intensity: whole(
+    'SVC_RESTART_INTENSITY',
+    5,
+    0,
+    'Restarts of one thread allowed within the restart window',
+  ),
+  restart_window_ms: whole('SVC_RESTART_WINDOW_MS', 60_000, 1, 'The restart window'),
+  worker_memory_mb: whole('SVC_WORKER_MEMORY_MB', 1_024, 32, 'Heap limit of each thread'),
+  stop_timeout_ms: whole('SVC_STOP_TIMEOUT_MS', 5_000, 50, 'Time each thread has to stop by itself'),
+  demo: setting(
+    'SVC_DEMO',
+    false,
+    (value) => ({ ok: true, value: value.trim() === '1' }),
+    'Set by the demo: releases its own quarantine',
+  ),
+} as const;
+
+/** The settings as one frozen object; paths are absolute. */
+export type Settings = {
+  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
+
+/** Reads the environment once; throws `invalid_config` naming the variable and what it takes. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const values: Record<string, unknown> = {};
+  for (const [name, row] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
+    const raw = env[row.env];
+    if (raw === undefined || raw.trim() === '') {
+      values[name] = row.fallback;
+      continue;
+    }
+    const parsed = row.parse(raw);
+    if (!parsed.ok)
+      throw new CodedError('invalid_config', `${row.env} is "${raw}"; it takes ${parsed.expected}`);
+    values[name] = parsed.value;
+  }
+  return Object.freeze(values) as Settings;
+}
+
+/** `~` and `~/x` with the user's home folder; anything else unchanged. */
+export function expandHome(value: string): string {
+  if (value === '~') return home;
+  return value.startsWith('~/') ? join(home, value.slice(2)) : value;
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
