@@ -23,6 +23,8 @@ export const ERROR_STATUS = {
   not_in_a_store: 422,
   arm_refused: 422,
   project_dir_missing: 422,
+  project_dir_unreachable: 422,
+  project_dir_in_store: 422,
   uid_missing: 422,
   tmux_server_unavailable: 422,
   session_open_in_resume: 422,
