@@ -1,5 +1,5 @@
+import type { ProcessIdentity } from '../platform/process-facts.ts';
 import type { LaunchManifest } from './manifest.ts';
-import type { ProcessIdentity } from './world.ts';
 
 /** How a launch ended, as its run directory tells. Times are milliseconds. */
 export type LaunchEnd = {

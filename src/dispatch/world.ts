@@ -7,6 +7,7 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { Mux } from '../mux/mux.ts';
+import type { ProcessIdentity } from '../platform/process-facts.ts';
 import type { Launches } from './launches.ts';
 
 /** A planned change of a document: frontmatter paths to set and to remove. */
@@ -27,9 +28,6 @@ export type Documents = {
   change(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<FiberDocument>;
 };
 
-/** A process named so that a reused pid is not mistaken for it. */
-export type ProcessIdentity = { pid: number; start_time: string | null };
-
 /** Everything outside the dispatcher's own memory; tests put their own in. */
 export type World = {
   /** The frozen host id (DSP-3). */
@@ -48,7 +46,7 @@ export type World = {
     adapter(name: HarnessName): HarnessAdapter;
   };
   processes: {
-    look(process: ProcessIdentity): 'alive' | 'gone' | 'unknown';
+    look(process: ProcessIdentity): Promise<'alive' | 'gone' | 'unknown'>;
     /** Ends the process and what it started; resolves when they are gone or the grace is over. */
     end(process: ProcessIdentity): Promise<void>;
   };
