@@ -66,6 +66,10 @@ export class Feed {
     return true;
   }
 
+  paths(): string[] {
+    return [...this.#rows.keys()];
+  }
+
   /** True when the state moved. */
   setState(state: FeedState, now: number): boolean {
     if (this.#state === state) return false;

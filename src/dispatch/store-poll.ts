@@ -31,7 +31,14 @@ export class StorePoll {
     this.#run = options.run;
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.#health = { store: options.root, state: 'cold', fibers: 0, last_ok_at: null, last_ms: null, error: null };
+    this.#health = {
+      store: options.root,
+      state: 'cold',
+      fibers: 0,
+      last_ok_at: null,
+      last_ms: null,
+      error: null,
+    };
   }
 
   get health(): StoreHealth {
@@ -82,6 +89,9 @@ export class StorePoll {
     this.#not_before = this.#clock.now() + backoffDelay(RETRY, this.#failures);
     const state = this.#health.last_ok_at === null ? 'cold' : 'stale';
     this.#health = { ...this.#health, state, error: message };
-    this.#logger.warn({ store: this.root, failures: this.#failures, detail: message }, 'a store could not be listed');
+    this.#logger.warn(
+      { store: this.root, failures: this.#failures, detail: message },
+      'a store could not be listed',
+    );
   }
 }

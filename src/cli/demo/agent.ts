@@ -70,7 +70,10 @@ export function readProgress(body: string): Progress {
 /** The body with its `## Status` section rewritten. */
 export function writeProgress(body: string, progress: Progress): string {
   const rest = body.replace(STATUS, '').trimEnd();
-  const next = progress.done < progress.planned ? 'Next: go on where this one stopped.' : 'Next: nothing; please review.';
+  const next =
+    progress.done < progress.planned
+      ? 'Next: go on where this one stopped.'
+      : 'Next: nothing; please review.';
   return `${rest}\n\n## Status\n\nSession ${progress.done} of ${progress.planned} is done. ${next}\n`;
 }
 
@@ -86,11 +89,24 @@ async function readFiber(world: DemoAgentWorld, id: string): Promise<DemoFiber> 
 async function commitNote(world: DemoAgentWorld, leaf: string, line: string): Promise<void> {
   mkdirSync(world.cwd, { recursive: true });
   appendFileSync(join(world.cwd, `${leaf}.md`), `- ${line}\n`);
-  const author = ['-c', 'user.name=Demo agent', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgsign=false'];
+  const author = [
+    '-c',
+    'user.name=Demo agent',
+    '-c',
+    'user.email=demo@localhost',
+    '-c',
+    'commit.gpgsign=false',
+  ];
   await run(world, 'git', [...author, 'add', '--', `${leaf}.md`]);
   // Two workers of one folder may commit at the same moment; the one that finds the index locked leaves its
   // note to the next commit.
-  await run(world, 'git', [...author, 'commit', '--quiet', '--no-verify', '-m', line], undefined, [0, 1, 128]);
+  await run(
+    world,
+    'git',
+    [...author, 'commit', '--quiet', '--no-verify', '-m', line],
+    undefined,
+    [0, 1, 128],
+  );
 }
 
 function svc(world: DemoAgentWorld, args: string[], input?: string): Promise<string> {
