@@ -213,7 +213,9 @@ export class ControlClient {
     this.#options.logger.debug({ detail, retry_in_ms: wait }, 'tmux control client ended');
     this.#cancelRetry = this.#options.clock.after(wait, () => {
       this.#cancelRetry = null;
-      this.connect().catch((error) => this.#options.logger.warn({ err: error }, 'tmux control client failed'));
+      this.connect().catch((error) =>
+        this.#options.logger.warn({ err: error }, 'tmux control client failed'),
+      );
     });
     this.#options.onChange();
   }

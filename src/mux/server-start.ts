@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { commandArgv } from './command.ts';
+import { newSession, type TmuxCommand } from './command.ts';
 import { ANCHOR_SESSION } from './session-name.ts';
 
 /** What decides how a missing server is started. */
@@ -35,22 +35,9 @@ export function planServerStart(facts: ServerStartFacts): ServerStartPlan {
 /** Longer than any machine stays up; `sleep` of both Linux and macOS takes it. */
 const ANCHOR_COMMAND = ['sleep', '2147483647'];
 
-/** argv (after `tmux` and its socket) that makes the anchor session. */
-export function anchorArgv(size: { columns: number; rows: number }): string[] {
-  return commandArgv([
-    'new-session',
-    '-d',
-    '-s',
-    ANCHOR_SESSION,
-    '-x',
-    String(size.columns),
-    '-y',
-    String(size.rows),
-    '-c',
-    '/',
-    '--',
-    ...ANCHOR_COMMAND,
-  ]);
+/** Makes the anchor session. */
+export function anchorCommands(size: { columns: number; rows: number }): TmuxCommand[] {
+  return newSession({ name: ANCHOR_SESSION, cwd: '/', command: ANCHOR_COMMAND, ...size });
 }
 
 /** argv for `systemd-run` that runs `command` in a new scope; the name is new each time, so that what a dead

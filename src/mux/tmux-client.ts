@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { ProcessRunner } from '../platform/process.ts';
 import type { ProcessFacts, ProcessIdentity } from '../platform/process-facts.ts';
 import { judgeLife } from '../platform/process-facts.ts';
-import type { ProcessRunner } from '../platform/process.ts';
 import { commandArgv, type TmuxCommand } from './command.ts';
 import { classifyAnswer, listensAt, type ServerAnswer } from './server-answer.ts';
 import { clientEnvironment } from './server-start.ts';

@@ -2,7 +2,6 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
-import { findExecutable } from '../platform/find-executable.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import { createProcessFacts, isEndedState, isRealPid, type ProcessFacts } from '../platform/process-facts.ts';
 import {
@@ -18,8 +17,9 @@ import {
 import { ControlClient } from './control-client.ts';
 import type { Created, CreateSession, Mux, MuxListing, MuxSession } from './mux.ts';
 import { parsePanes, type ServerAnswer } from './server-answer.ts';
-import { anchorArgv, planServerStart, scopeArgv, serverEnvironment } from './server-start.ts';
+import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
+import { type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
 
 export type TmuxOptions = {
@@ -35,7 +35,7 @@ export type TmuxOptions = {
   scope?: 'auto' | 'never';
   platform?: NodeJS.Platform;
   /** Starts a missing server in our stead; on macOS only the terminal emulator may [MUX-1]. */
-  startServer?: () => Promise<{ kind: 'started' } | { kind: 'failed'; detail: string }>;
+  startServer?: () => Promise<ServerStarted>;
   /** Milliseconds tmux has for one answer. */
   deadline_ms?: number;
 };
@@ -59,7 +59,7 @@ class Tmux implements Mux {
   readonly #client: TmuxClient;
   readonly #facts: ProcessFacts;
   readonly #platform: NodeJS.Platform;
-  readonly #deadline_ms: number;
+  readonly #startServer: () => Promise<ServerStarted>;
   readonly #starting = new Mutex();
   readonly #listeners = new Set<() => void>();
   #cancelDebounce: (() => void) | null = null;
@@ -70,7 +70,7 @@ class Tmux implements Mux {
   constructor(options: TmuxOptions) {
     this.#options = options;
     this.#platform = options.platform ?? process.platform;
-    this.#deadline_ms = options.deadline_ms ?? 5_000;
+    const deadline_ms = options.deadline_ms ?? 5_000;
     this.#facts = createProcessFacts({ platform: this.#platform, runner: options.runner });
     this.#client = new TmuxClient({
       tmux: options.tmux,
@@ -79,8 +79,12 @@ class Tmux implements Mux {
       runner: options.runner,
       facts: this.#facts,
       platform: this.#platform,
-      deadline_ms: this.#deadline_ms,
+      deadline_ms,
     });
+    this.#startServer =
+      options.startServer ??
+      (() =>
+        startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
     this.control = new ControlClient({
       prepare: () => this.#ensureAnchor(),
       spawn: () =>
@@ -99,7 +103,7 @@ class Tmux implements Mux {
         }),
       clock: options.clock,
       logger: options.logger,
-      deadline_ms: this.#deadline_ms,
+      deadline_ms,
       backoff: RECONNECT,
       onChange: () => this.#changed(),
     });
@@ -230,69 +234,10 @@ class Tmux implements Mux {
     return { kind: 'ready' };
   }
 
-  async #startServer(): Promise<{ kind: 'started' } | { kind: 'failed'; detail: string }> {
-    const { env, socket, clock, runner, logger } = this.#options;
-    if (this.#options.startServer !== undefined) return this.#options.startServer();
-    const systemdRun = await this.#userManager();
-    const plan = planServerStart({
-      platform: this.#platform,
-      socket,
-      inside_unit: env.INVOCATION_ID !== undefined,
-      user_manager: systemdRun !== null,
-    });
-    if (plan.kind === 'refused') return { kind: 'failed', detail: plan.reason };
-
-    // A private server must not depend on what a user's configuration does to sessions.
-    const config = socket === null ? [] : ['-f', '/dev/null'];
-    const start = [this.#options.tmux, '-u', ...config, ...this.#client.socketArgv, ...anchorArgv(SIZE)];
-    const run = (argv: readonly string[]) =>
-      runner.run({
-        file: argv[0]!,
-        args: argv.slice(1),
-        cwd: '/',
-        env: serverEnvironment(env),
-        timeout_ms: this.#deadline_ms,
-        max_output_bytes: 64 * 1024,
-      });
-    let words = '';
-    for (let attempt = 1; attempt <= 2; attempt += 1) {
-      if (plan.kind === 'scope' && systemdRun !== null && attempt === 1) {
-        const result = await run([systemdRun, ...scopeArgv(socket, clock.now(), start)]);
-        if (result.kind === 'exited' && result.code === 0) return { kind: 'started' };
-        logger.warn({ result }, 'systemd-run could not start the tmux server; starting it directly');
-      }
-      const result = await run(start);
-      if (result.kind === 'exited' && result.code === 0) return { kind: 'started' };
-      words = result.kind === 'exited' ? result.stderr.trim() : result.kind;
-      if (words.startsWith('duplicate session')) return { kind: 'started' };
-      // A server that is just going down refuses the first who comes.
-      if (!words.startsWith('server exited')) break;
-      await sleep(clock, 300);
-    }
-    return { kind: 'failed', detail: `The tmux server could not be started: ${words}.` };
-  }
-
-  /** Path of `systemd-run` when the user's service manager answers; null otherwise. */
-  async #userManager(): Promise<string | null> {
-    const { env, runner, scope = 'auto' } = this.#options;
-    if (scope === 'never' || this.#platform !== 'linux' || env.INVOCATION_ID === undefined) return null;
-    const systemctl = findExecutable('systemctl', env.PATH ?? '');
-    const systemdRun = findExecutable('systemd-run', env.PATH ?? '');
-    if (systemctl === null || systemdRun === null) return null;
-    const answer = await runner.run({
-      file: systemctl,
-      args: ['--user', 'show-environment'],
-      env,
-      timeout_ms: 2_000,
-      max_output_bytes: 256 * 1024,
-    });
-    return answer.kind === 'exited' && answer.code === 0 ? systemdRun : null;
-  }
-
   /** Makes the anchor session on a server that runs; false when there is none. */
   async #ensureAnchor(): Promise<boolean> {
     if (this.#stopped) return false;
-    const answer = await this.#client.runArgv([...this.#client.prefix, ...anchorArgv(SIZE)]);
+    const answer = await this.#client.run(...anchorCommands(SIZE));
     if (answer.kind === 'no_server') return false;
     if (answer.kind === 'refused') return answer.message.startsWith('duplicate session');
     return true;
