@@ -27,9 +27,12 @@ export function paneOf(sessionTarget: string): string {
   return `${sessionTarget}:`;
 }
 
-/** A value for `-s` or `-c`, which tmux expands: `#(…)` in it would be run by the server. */
+/**
+ * A value for `-s` or `-c`, which tmux expands: `#(…)` in it would be run by the server. Doubled, a `#` stands
+ * for itself; only those before a `[` tmux leaves as they are.
+ */
 export function literalFormat(text: string): string {
-  return text.replaceAll('#', '##');
+  return text.replaceAll(/#+(?![#[])/g, (run) => run + run);
 }
 
 /** A line for a control client: every word in single quotes, where tmux reads nothing specially. */

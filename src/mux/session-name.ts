@@ -20,7 +20,7 @@ export function workerSessionName(leaf: string, uid: string): string {
     .replaceAll(/[^A-Za-z0-9_-]/gu, '_')
     .replace(/^-/, '_')
     .slice(0, LEAF_BYTES);
-  return `${safe}-${uid}-svc`;
+  return `${safe || '_'}-${uid}-svc`;
 }
 
 /** The leaf (as the name spells it) and uid of a worker's session name; null for every other session [DSP-10]. */

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { isCoded, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { ProcessRunner } from '../platform/process.ts';
@@ -137,7 +137,7 @@ class Tmux implements Mux {
     if (server.kind === 'failed') return server;
 
     const asked_at = this.#options.clock.now();
-    const answer = await this.#ask(commands);
+    const answer = await this.#ask(() => commands);
     if (answer.kind === 'refused') {
       return answer.message.startsWith('duplicate session') ? { kind: 'duplicate' } : refused(answer.message);
     }
@@ -147,13 +147,13 @@ class Tmux implements Mux {
 
   async kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'> {
     if (!isPlainSessionName(target.name) || target.name === ANCHOR_SESSION) return 'unknown';
-    const answer = await this.#ask([killGuarded(target)]);
+    const answer = await this.#ask(() => [killGuarded(target)]);
     if (answer.kind === 'done') return answer.text.trim() === NOT_THAT_SESSION ? 'gone' : 'killed';
     return answer.kind === 'no_server' ? 'gone' : 'unknown';
   }
 
   async capture(target: { id: string }): Promise<string | null> {
-    const answer = await this.#ask([capturePane(target.id)]);
+    const answer = await this.#ask(() => [capturePane(target.id)]);
     return answer.kind === 'done' ? answer.text : null;
   }
 
@@ -181,7 +181,7 @@ class Tmux implements Mux {
 
   /** One look at the server, not yet confirmed. */
   async #look(): Promise<MuxListing> {
-    const answer = await this.#ask([listPanes()]);
+    const answer = await this.#ask(() => [listPanes()]);
     if (answer.kind === 'no_server') return { kind: 'absent' };
     if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
     if (answer.kind === 'unknown') return answer;
@@ -205,7 +205,16 @@ class Tmux implements Mux {
   }
 
   /** By the control client when it is attached, else by running tmux. */
-  async #ask(commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
+  async #ask(build: () => readonly TmuxCommand[]): Promise<ServerAnswer> {
+    try {
+      return await this.#put(build());
+    } catch (error) {
+      if (isCoded(error)) return { kind: 'refused', message: error.message };
+      throw error;
+    }
+  }
+
+  async #put(commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
     const reply = await this.control.request(...commands);
     if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
     if (reply.kind === 'refused') return reply;
@@ -230,7 +239,7 @@ class Tmux implements Mux {
       }
     }
     await this.#connect();
-    if (this.#platform === 'darwin') await this.#ask([keepEmptyServer()]);
+    if (this.#platform === 'darwin') await this.#ask(() => [keepEmptyServer()]);
     return { kind: 'ready' };
   }
 

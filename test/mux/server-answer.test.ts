@@ -8,7 +8,7 @@ describe('what a run of tmux tells', () => {
   it.each([
     ['no server running on /tmp/tmux-0/default\n', '/tmp/tmux-0/default'],
     ['error connecting to /tmp/a b/s (No such file or directory)\n', '/tmp/a b/s'],
-  ])('[DSP-10] finds no server in tmux’s words %j', (words, socket) => {
+  ])('finds no server in tmux’s words %j', (words, socket) => {
     expect(classifyAnswer(said(words))).toEqual({ kind: 'no_server', socket });
   });
 
