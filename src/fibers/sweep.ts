@@ -47,6 +47,14 @@ export function decodeSweep(bytes: Uint8Array): SweepResult {
   return unpack(bytes) as SweepResult;
 }
 
+/** Absolute paths of the folders that a sweep's table knows: what is worth a watch. */
+export function sweptFolders(root: string, table: Uint8Array): string[] {
+  const base = join(root, FIBERS_FOLDER);
+  return decodeTable(table, root).folders.map((folder) =>
+    folder.path === '' ? base : `${base}/${folder.path}`,
+  );
+}
+
 class Sweep {
   #root: string;
   #base: string;

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 
 /** Watches of a store's folders; hints only, a sweep stays the truth. */
 export type StoreWatch = {
@@ -33,6 +33,7 @@ export function watchStore(
     watchers.get(folder)?.close();
     watchers.delete(folder);
   };
+  /** False when the system has no more watches to give. */
   const begin = (folder: string): boolean => {
     try {
       const watcher = watch(folder, { persistent: false }, () => {
@@ -45,8 +46,9 @@ export function watchStore(
       watchers.set(folder, watcher);
       return true;
     } catch (error) {
+      if (systemCode(error) === 'ENOENT') return true;
       degraded = `${folder}: ${messageOf(error)}`;
-      return false;
+      return systemCode(error) === 'EACCES';
     }
   };
   const update = (wanted: readonly string[]): void => {

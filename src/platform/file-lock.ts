@@ -87,9 +87,13 @@ export function isLockName(name: string): boolean {
   return name.startsWith('.') && /\.lock(?:\.break)*(?:\.new-[0-9a-f]+)?$/.test(name);
 }
 
-/** Kernel start time of a process (`/proc/<pid>/stat` field 22), or null when it is gone or the system has no `/proc`. */
+/**
+ * Kernel start time of a process (`/proc/<pid>/stat` field 22), or null when it is gone, when it has ended and only
+ * waits for its parent, or when the system has no `/proc`.
+ */
 export function readProcessStart(pid: number): string | null {
-  return readProcessStat(pid)?.startTime ?? null;
+  const stat = readProcessStat(pid);
+  return stat === null || stat.state === 'Z' || stat.state === 'X' ? null : stat.startTime;
 }
 
 function tryAtDepth(path: string, owner: LockOwner | undefined, depth: number): FileLock | null {
