@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { hostFileSchema } from '../contract/operator-files.ts';
-import { writeFileAtomic } from '../platform/atomic-write.ts';
-import { parseOperatorText, readOperatorText } from './operator-text.ts';
+import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
 import { operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
@@ -24,8 +23,7 @@ export function parseHostFile(file: string, text: string): HostFile {
 /** Sets keys of `host.json`; every other key stays as it is. */
 export function updateHostFile(settings: Settings, change: Partial<HostFile>): void {
   const document = { version: 1, ...readHostFile(settings), ...change };
-  const file = operatorFilePaths(settings).host;
-  writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  saveOperatorDocument(operatorFilePaths(settings).host, document);
 }
 
 /** The class of this machine; `personal` unless `host.json` says otherwise. */

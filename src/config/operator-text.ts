@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
 
 /**
  * The text of an operator file, or null where there is none. A file that exists and cannot be read is
@@ -17,6 +19,12 @@ export function readOperatorText(file: string): string | null {
       { details: { file }, cause: error },
     );
   }
+}
+
+/** Writes an operator file as JSON, in one step; a config dir that is missing is made. */
+export function saveOperatorDocument(file: string, document: Record<string, unknown>): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }
 
 /** Parses operator text by a schema; `invalid_config` names `file`, the place in it and what belongs there. */
@@ -46,14 +54,18 @@ function parseJson(file: string, text: string): unknown {
 
 type Issue = { path: PropertyKey[]; message: string };
 
-/** The issue that got furthest into the value: of a union's branches, the one that the author most likely meant. */
+/**
+ * The issue that got furthest into the value. Of a union's branches the last such one is taken: the bare forms are
+ * listed first, and the one with fields can say which field is missing.
+ */
 function deepest(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
-  const found = issues.flatMap((issue): Issue[] => {
+  const found = issues.map((issue): Issue => {
     const path = [...prefix, ...issue.path];
-    const inner = issue.code === 'invalid_union' ? issue.errors.filter((errors) => errors.length > 0) : [];
-    return inner.length > 0
-      ? inner.map((errors) => deepest(errors, path))
-      : [{ path, message: issue.message }];
+    const branches = issue.code === 'invalid_union' ? issue.errors.filter((inner) => inner.length > 0) : [];
+    if (branches.length === 0) return { path, message: issue.message };
+    return branches
+      .map((inner) => deepest(inner, path))
+      .reduce((best, other) => (other.path.length >= best.path.length ? other : best));
   });
-  return found.reduce((best, issue) => (issue.path.length > best.path.length ? issue : best));
+  return found.reduce((best, other) => (other.path.length > best.path.length ? other : best));
 }

@@ -2,8 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import { projectsFileSchema, storesFileSchema } from '../contract/operator-files.ts';
-import { writeFileAtomic } from '../platform/atomic-write.ts';
-import { parseOperatorText, readOperatorText } from './operator-text.ts';
+import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
 import { operatorFilePaths } from './paths.ts';
 import { expandHome, SETTINGS, type Settings } from './settings.ts';
 
@@ -70,7 +69,7 @@ function addPath(settings: Settings, kind: Kind, path: string): PathListWrite {
   const added = absolute(kind, file, [path])[0]!;
   const overridden_by = overriddenBy(settings, kind);
   if (listed.includes(added)) return { file, paths: listed, changed: false, overridden_by };
-  save(file, { ...document, [kind]: [...entriesOf(kind, document), added] });
+  saveOperatorDocument(file, { ...document, [kind]: [...entriesOf(kind, document), added] });
   return { file, paths: [...listed, added], changed: true, overridden_by };
 }
 
@@ -79,7 +78,7 @@ function writeList(settings: Settings, kind: Kind, entries: readonly string[]): 
   const paths = absolute(kind, file, entries);
   const document = readDocument(kind, file);
   const changed = JSON.stringify(entriesOf(kind, document)) !== JSON.stringify(paths);
-  if (changed) save(file, { ...document, [kind]: paths });
+  if (changed) saveOperatorDocument(file, { ...document, [kind]: paths });
   return { file, paths, changed, overridden_by: overriddenBy(settings, kind) };
 }
 
@@ -88,10 +87,6 @@ function readDocument(kind: Kind, file: string): Record<string, unknown> {
   if (text === null) return { version: 1, [kind]: [] };
   const document = parseOperatorText(file, text, SCHEMAS[kind]) as Record<string, unknown>;
   return 'version' in document ? document : { version: 1, ...document };
-}
-
-function save(file: string, document: Record<string, unknown>): void {
-  writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }
 
 function entriesOf(kind: Kind, document: unknown): string[] {

@@ -22,7 +22,7 @@ export async function checkClaudeFirstRun(
   const stateFile = await claudeStateFile(environment);
   const state = await readJsonConfig(stateFile);
   const settings = await readJsonConfig(join(environment.claude_dir, 'settings.json'));
-  const findings = await checkExecutable(query, environment);
+  const findings = checkExecutable(query, environment);
   for (const { broken } of [state, settings]) if (broken !== null) findings.push(broken);
   if (state.broken !== null) return findings;
   findings.push(...checkOnboarding(state.value, environment));

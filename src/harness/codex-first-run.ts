@@ -21,7 +21,7 @@ export async function checkCodexFirstRun(
   options: { env: NodeJS.ProcessEnv },
 ): Promise<HarnessFinding[]> {
   const environment = agentEnvironment(query.agent, options.env);
-  const findings = await checkExecutable(query, environment);
+  const findings = checkExecutable(query, environment);
   const config = await readTomlConfig(join(environment.codex_home, 'config.toml'));
   if (config.broken !== null) return [...findings, config.broken];
   const overrides = commandLineConfig(query.agent.args);

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
+import { findExecutable } from '../platform/find-executable.ts';
 import type { HarnessFinding } from './adapter.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
-import { findExecutable } from './executable.ts';
 
 export type FirstRunQuery = { agent: Agent; project_dir: string | null };
 
@@ -54,12 +54,9 @@ export function asTable(value: unknown): Table {
 }
 
 /** The finding about an executable that starting the agent would not find, or none. */
-export async function checkExecutable(
-  query: FirstRunQuery,
-  environment: AgentEnvironment,
-): Promise<HarnessFinding[]> {
+export function checkExecutable(query: FirstRunQuery, environment: AgentEnvironment): HarnessFinding[] {
   const { cli, id } = query.agent;
-  const file = await findExecutable(cli, environment.get('PATH') ?? '', query.project_dir);
+  const file = findExecutable(cli, environment.get('PATH') ?? '', query.project_dir ?? undefined);
   if (file !== null) return [];
   const where = cli.includes('/') ? 'there is no such executable' : 'it is not on PATH';
   return [

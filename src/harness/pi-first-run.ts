@@ -25,7 +25,7 @@ export async function checkPiFirstRun(
     inAgentDir('models.json'),
     inAgentDir('auth.json'),
   ]);
-  const findings = await checkExecutable(query, environment);
+  const findings = checkExecutable(query, environment);
   for (const { broken } of [settings, trust, models, login]) if (broken !== null) findings.push(broken);
   if (query.project_dir !== null) {
     findings.push(...(await checkTrust(query, settings.value, trust.value, environment)));

@@ -1,11 +1,11 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 let counter = 0;
 
 /**
  * Replaces `path` in one step: a reader sees the old bytes or the new ones, also after a crash.
- * Missing folders are made with mode 0700; the file gets `mode` (0600 unless told).
+ * The file gets `mode` (0600 unless told).
  */
 export function writeFileAtomic(
   path: string,
@@ -13,7 +13,6 @@ export function writeFileAtomic(
   options: { mode?: number } = {},
 ): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   counter += 1;
   const temporary = join(folder, `.${basename(path)}.${process.pid}.${counter}.tmp`);
   try {

@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,16 +25,20 @@ import {
 } from '../../src/harness/adapter.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
 import { builtinAgents } from '../../src/harness/builtin-agents.ts';
-import { createCapabilities, type RunProgram } from '../../src/harness/capabilities.ts';
+import { createCapabilities, type ProgramRunner } from '../../src/harness/capabilities.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { writeScratchHome } from './scratch-home.ts';
 
 const run = promisify(execFile);
 const BIN = fileURLToPath(new URL('../../.cache/harness/bin', import.meta.url));
 
-/** A program run to its end, for the capability probe. */
-export const runProgram: RunProgram = ([file, ...args], { env, timeout_ms }) =>
-  run(file!, args, { env: { ...cleanEnv(env.HOME ?? tmpdir()), ...env }, timeout: timeout_ms });
+/** Runs the program that a capability probe asks for. */
+export const programRunner: ProgramRunner = {
+  async run({ file, args, env, timeout_ms }) {
+    const { stdout, stderr } = await run(file, args, { env, timeout: timeout_ms });
+    return { kind: 'exited', stdout, stderr };
+  },
+};
 
 export type Launched = { session_name: string; plan: LaunchPlan; launched_at: number; marker: string };
 
@@ -61,11 +66,16 @@ export type RealHarness = {
 
 export type FoundTranscript = Extract<TranscriptProbe, { kind: 'found' }> & { text: string };
 
+export type StartOptions = {
+  /** Path of the project below the scratch folder. */
+  project?: string;
+  /** Changes the surroundings before anything starts. */
+  prepare?: (scratch: { home: string; project_dir: string }) => void;
+  agent?: Partial<Agent>;
+};
+
 /** Starts the surroundings of one harness; `stop` removes them all. */
-export async function startRealHarness(
-  name: HarnessName,
-  options: { project?: string; home?: (home: string) => void; args?: string[] } = {},
-): Promise<RealHarness> {
+export async function startRealHarness(name: HarnessName, options: StartOptions = {}): Promise<RealHarness> {
   if (!existsSync(join(BIN, name))) {
     throw new Error(`${name} is not installed; run: node test/harness-real/install.mjs`);
   }
@@ -76,15 +86,17 @@ export async function startRealHarness(
   for (const folder of [home, project_dir]) mkdirSync(folder, { recursive: true });
   const stub = await startStubModel();
   const own = writeScratchHome[name]({ home, project_dir, model_url: stub.url });
-  options.home?.(home);
+  options.prepare?.({ home, project_dir });
   const env = { ...cleanEnv(home), ...own };
   const builtin = builtinAgents().find((agent) => agent.harness === name)!;
-  const agent: Agent = { ...builtin, model: null, args: options.args ?? builtin.args };
-  const capabilities = createCapabilities({ run: runProgram, env });
+  const agent: Agent = { ...builtin, model: null, ...options.agent };
+  const capabilities = createCapabilities({ runner: programRunner, env });
   const adapter = createAdapters({ env, uid: process.getuid?.() ?? null, capabilities })[name];
   const tmux = async (...args: string[]) =>
     (await run('tmux', ['-S', socket, '-f', '/dev/null', ...args], { env: cleanEnv(home) })).stdout;
   const panes = new Map<string, number>();
+  // A server whose last session ends is going away while the next launch connects to it.
+  await tmux('new-session', '-d', '-s', 'anchor', '--', 'tail', '-f', '/dev/null');
 
   const harness: RealHarness = {
     name,
@@ -153,6 +165,7 @@ export async function startRealHarness(
 
     async stop() {
       for (const session of panes.keys()) await harness.kill(session);
+      await tmux('kill-session', '-t', '=anchor');
       await stub.stop();
       await eventually(async () => (processesOf(home).length === 0 ? true : null), 10_000);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
