@@ -39,3 +39,7 @@ export const agentSchema = z.object({
   source: z.enum(['builtin', 'file']),
 });
 export type Agent = z.infer<typeof agentSchema>;
+
+/** `GET /agents` and `svc agents --json` (RPL-5); the values of each `env` are hidden. */
+export const agentsReplySchema = z.object({ default: z.string().nullable(), agents: z.array(agentSchema) });
+export type AgentsReply = z.infer<typeof agentsReplySchema>;

@@ -31,6 +31,7 @@ export const ERROR_STATUS = {
   session_name_taken: 422,
   agent_unknown: 422,
   agent_unavailable: 422,
+  effort_unknown: 422,
   surface_unsupported: 422,
   startup_unconfirmed: 422,
   invalid_config: 422,

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import { hostFileSchema } from '../contract/operator-files.ts';
+import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
+import { operatorFilePaths } from './paths.ts';
+import type { Settings } from './settings.ts';
+
+export type HostFile = z.infer<typeof hostFileSchema>;
+/** `exposed` machines serve no TCP listener (design: security posture). */
+export type HostClass = 'personal' | 'exposed';
+
+/** Reads `host.json`; an absent file is an empty one. Throws `invalid_config` naming the file and the mend. */
+export function readHostFile(settings: Settings): HostFile {
+  const file = operatorFilePaths(settings).host;
+  const text = readOperatorText(file);
+  return text === null ? {} : parseHostFile(file, text);
+}
+
+/** Checks the text of a host file without reading or writing anything (OPF-4). */
+export function parseHostFile(file: string, text: string): HostFile {
+  return parseOperatorText(file, text, hostFileSchema);
+}
+
+/** Sets keys of `host.json`; every other key stays as it is. */
+export function updateHostFile(settings: Settings, change: Partial<HostFile>): void {
+  const document = { version: 1, ...readHostFile(settings), ...change };
+  saveOperatorDocument(operatorFilePaths(settings).host, document);
+}
+
+/** The class of this machine; `personal` unless `host.json` says otherwise. */
+export function hostClass(file: HostFile): HostClass {
+  return file.host_class ?? 'personal';
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { z } from 'zod';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
+
+/**
+ * The text of an operator file, or null where there is none. A file that exists and cannot be read is
+ * `invalid_config`: taking it for an empty one would quietly drop what the operator configured.
+ */
+export function readOperatorText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw new CodedError(
+      'invalid_config',
+      `${file} cannot be read (${systemCode(error) ?? messageOf(error)}); give the daemon's user read access to it`,
+      { details: { file }, cause: error },
+    );
+  }
+}
+
+/** Writes an operator file as JSON, in one step; a config dir that is missing is made. */
+export function saveOperatorDocument(file: string, document: Record<string, unknown>): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Parses operator text by a schema; `invalid_config` names `file`, the place in it and what belongs there. */
+export function parseOperatorText<S extends z.ZodType>(file: string, text: string, schema: S): z.output<S> {
+  const parsed = schema.safeParse(parseJson(file, text));
+  if (parsed.success) return parsed.data;
+  const issue = deepest(parsed.error.issues);
+  const place = issue.path.length === 0 ? 'its top level' : issue.path.join('.');
+  throw new CodedError(
+    'invalid_config',
+    `${file} is not valid at ${place}: ${issue.message}; correct it, or remove the file`,
+    { details: { file, place } },
+  );
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CodedError(
+      'invalid_config',
+      `${file} is not valid JSON (${messageOf(error)}); correct it, or remove the file`,
+      { details: { file }, cause: error },
+    );
+  }
+}
+
+type Issue = { path: PropertyKey[]; message: string };
+
+/**
+ * The issue that got furthest into the value. Of a union's branches the last such one is taken: the bare forms are
+ * listed first, and the one with fields can say which field is missing.
+ */
+function deepest(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
+  const found = issues.map((issue): Issue => {
+    const path = [...prefix, ...issue.path];
+    const branches = issue.code === 'invalid_union' ? issue.errors.filter((inner) => inner.length > 0) : [];
+    if (branches.length === 0) return { path, message: issue.message };
+    return branches
+      .map((inner) => deepest(inner, path))
+      .reduce((best, other) => (other.path.length >= best.path.length ? other : best));
+  });
+  return found.reduce((best, other) => (other.path.length > best.path.length ? other : best));
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { Settings } from './settings.ts';
+
+/** Everything the daemon keeps under its data dir; absolute paths. */
+export type DataPaths = {
+  data_dir: string;
+  sessions_file: string;
+  events_file: string;
+  commits_file: string;
+  /** One folder a launch, named by its run id. */
+  runs_dir: string;
+  /** What must survive a restart of the daemon but belongs to no document. */
+  state_dir: string;
+  /** How the CLI finds the daemon. */
+  daemon_file: string;
+  /** Executables made for workers, first on their PATH. */
+  bin_dir: string;
+};
+
+/** Derives the data paths; a ledger with a variable of its own lies where that says. */
+export function dataPaths(settings: Settings): DataPaths {
+  const { data_dir } = settings;
+  return {
+    data_dir,
+    sessions_file: settings.sessions_file ?? join(data_dir, 'sessions.jsonl'),
+    events_file: settings.events_file ?? join(data_dir, 'events.jsonl'),
+    commits_file: settings.commits_file ?? join(data_dir, 'commits.jsonl'),
+    runs_dir: join(data_dir, 'runs'),
+    state_dir: join(data_dir, 'state'),
+    daemon_file: join(data_dir, 'daemon.json'),
+    bin_dir: join(data_dir, 'bin'),
+  };
+}
+
+export const OPERATOR_FILES = ['stores', 'projects', 'agents', 'remotes', 'host'] as const;
+export type OperatorFileId = (typeof OPERATOR_FILES)[number];
+
+/** Where each operator file lies (OPF-1); absolute paths. */
+export function operatorFilePaths(settings: Settings): Record<OperatorFileId, string> {
+  const inConfigDir = (id: OperatorFileId) => join(settings.config_dir, `${id}.json`);
+  return {
+    stores: inConfigDir('stores'),
+    projects: inConfigDir('projects'),
+    agents: settings.agents_file ?? inConfigDir('agents'),
+    remotes: settings.remotes_file ?? inConfigDir('remotes'),
+    host: settings.host_config_file ?? inConfigDir('host'),
+  };
+}

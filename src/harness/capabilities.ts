@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises';
+import type { Agent } from '../contract/agent.ts';
+import { findExecutable } from '../platform/find-executable.ts';
+import { agentEnvironment } from './agent-environment.ts';
+
+/** Runs a program to its end; of the answer only what an `exited` one printed is used. */
+export type ProgramRunner = {
+  run(call: {
+    file: string;
+    args: readonly string[];
+    env: Record<string, string | undefined>;
+    timeout_ms: number;
+    max_output_bytes: number;
+  }): Promise<{ kind: string; stdout?: string; stderr?: string }>;
+};
+
+/** What an installed agent program can do that not every version of it can. */
+export type Capabilities = {
+  /** True when a launch may choose the session id. Assumed until `probe` has looked. */
+  choosesSessionId(agent: Agent): boolean;
+  /** Asks the program once, and again after its file changed; a program that cannot be asked keeps the last answer. */
+  probe(agent: Agent): Promise<void>;
+};
+
+type Known = { file: string; changed_at: number; chooses_session_id: boolean };
+
+const PROBE_TIMEOUT_MS = 15_000;
+const MOST_HELP_BYTES = 1024 * 1024;
+
+/** Capabilities found by asking each program for its help text, since version numbers tell little. */
+export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS.ProcessEnv }): Capabilities {
+  const known = new Map<string, Known>();
+  return {
+    choosesSessionId(agent) {
+      if (agent.harness === 'codex') return false;
+      return known.get(keyOf(agent))?.chooses_session_id ?? true;
+    },
+    async probe(agent) {
+      if (agent.harness !== 'pi') return;
+      const environment = agentEnvironment(agent, options.env);
+      const file = findExecutable(agent.cli, environment.get('PATH') ?? '');
+      if (file === null) return;
+      const changed_at = (await stat(file).catch(() => null))?.mtimeMs;
+      if (changed_at === undefined) return;
+      const last = known.get(keyOf(agent));
+      if (last !== undefined && last.file === file && last.changed_at === changed_at) return;
+      const help = await options.runner.run({
+        file,
+        args: ['--help'],
+        env: { ...options.env, ...agent.env, PI_OFFLINE: '1' },
+        timeout_ms: PROBE_TIMEOUT_MS,
+        max_output_bytes: MOST_HELP_BYTES,
+      });
+      if (help.kind !== 'exited') return;
+      const chooses_session_id = `${help.stdout ?? ''}${help.stderr ?? ''}`.includes('--session-id');
+      known.set(keyOf(agent), { file, changed_at, chooses_session_id });
+    },
+  };
+}
+
+function keyOf(agent: Agent): string {
+  return JSON.stringify([agent.cli, agent.env.PATH ?? null]);
+}

@@ -1,0 +1,130 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  addProject,
+  addStore,
+  parsePathList,
+  readProjects,
+  readStores,
+  writeProjects,
+  writeStores,
+} from '../../src/config/path-lists.ts';
+import { readSettings, type Settings } from '../../src/config/settings.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+let scratch: ScratchFolder;
+let settings: Settings;
+beforeEach(() => {
+  scratch = scratchFolder();
+  settings = readSettings({ SVC_CONFIG_DIR: scratch.path });
+});
+afterEach(() => scratch.remove());
+
+const LISTS = [
+  {
+    kind: 'stores',
+    clause: 'DSP-7',
+    read: readStores,
+    add: addStore,
+    write: writeStores,
+    variable: 'SVC_STORES',
+  },
+  {
+    kind: 'projects',
+    clause: 'DSP-8',
+    read: readProjects,
+    add: addProject,
+    write: writeProjects,
+    variable: 'SVC_PROJECTS',
+  },
+] as const;
+
+describe.each(LISTS)('$kind.json', ({ kind, clause, read, add, write, variable }) => {
+  it(`[${clause}] is empty without a file and without the variable`, () => {
+    expect(read(settings)).toEqual({ paths: [], source: 'none', file: join(scratch.path, `${kind}.json`) });
+  });
+
+  it(`[${clause}] gives way to the environment variable, even where the file is broken`, () => {
+    scratch.write(`${kind}.json`, 'not json');
+    const overridden = readSettings({ SVC_CONFIG_DIR: scratch.path, [variable]: '/a, /b ,/a' });
+    expect(read(overridden)).toMatchObject({ paths: ['/a', '/b'], source: 'environment' });
+  });
+
+  it.each([
+    { form: 'a bare array', content: ['/srv/a', '~/b', '/srv/a/'] },
+    { form: 'a versioned object', content: { version: 1, [kind]: ['/srv/a', '~/b', '/srv/a/'] } },
+  ])(`[${clause}] is read as $form, with absolute paths and no repeats`, ({ content }) => {
+    scratch.write(`${kind}.json`, content);
+    expect(read(settings)).toMatchObject({ paths: ['/srv/a', join(homedir(), 'b')], source: 'file' });
+  });
+
+  it.each([
+    { content: '{"version": 1,', says: /is not valid JSON/ },
+    { content: '{}', says: new RegExp(`not valid at ${kind}:`) },
+    { content: '[1]', says: /not valid at 0:/ },
+    { content: `{"version": 2, "${kind}": []}`, says: /not valid at version:/ },
+    { content: '["notes"]', says: /lists "notes".*absolute path/ },
+  ])('is refused, never taken for empty, when it says $content', ({ content, says }) => {
+    const file = scratch.write(`${kind}.json`, content);
+    expect(() => read(settings)).toThrow(
+      expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
+    );
+    expect(() => read(settings)).toThrow(file);
+    expect(() => add(settings, '/srv/new')).toThrow(file);
+    expect(readFileSync(file, 'utf8')).toBe(content);
+  });
+
+  it('is refused where it cannot be read as a file', () => {
+    scratch.mkdir(`${kind}.json`);
+    expect(() => read(settings)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+  });
+
+  it('takes one more path, keeps what it does not know, and adds nothing twice', () => {
+    const file = scratch.write(`${kind}.json`, { comment: 'mine', [kind]: ['~/b'] });
+    expect(add(settings, '/srv/new')).toMatchObject({ changed: true, overridden_by: null });
+    expect(add(settings, '/srv/new/')).toMatchObject({ changed: false });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      version: 1,
+      comment: 'mine',
+      [kind]: ['~/b', '/srv/new'],
+    });
+  });
+
+  it('is made in a private folder and for its owner alone', () => {
+    const config_dir = join(scratch.path, 'deep', 'config');
+    const fresh = readSettings({ SVC_CONFIG_DIR: config_dir });
+    const { file } = add(fresh, '/srv/a');
+    expect(statSync(config_dir).mode & 0o777).toBe(0o700);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(read(fresh).paths).toEqual(['/srv/a']);
+  });
+
+  it('is replaced as a whole, keeping its other keys, and left alone when nothing changed', () => {
+    const file = scratch.write(`${kind}.json`, { note: 1, [kind]: ['/srv/a'] });
+    expect(write(settings, ['/srv/a']).changed).toBe(false);
+    expect(write(settings, ['/srv/b', '/srv/c']).changed).toBe(true);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      version: 1,
+      note: 1,
+      [kind]: ['/srv/b', '/srv/c'],
+    });
+  });
+
+  it('names the variable that hides what was written', () => {
+    const overridden = readSettings({ SVC_CONFIG_DIR: scratch.path, [variable]: '/a' });
+    expect(add(overridden, '/srv/new').overridden_by).toBe(variable);
+    expect(read(overridden).paths).toEqual(['/a']);
+  });
+
+  it('refuses to store a relative path', () => {
+    expect(() => add(settings, 'notes')).toThrow(/absolute path/);
+    expect(existsSync(join(scratch.path, `${kind}.json`))).toBe(false);
+  });
+
+  it('can be checked as text before it is a file', () => {
+    expect(parsePathList(kind, '/label.json', '["/a"]')).toEqual(['/a']);
+    expect(() => parsePathList(kind, '/label.json', '[')).toThrow('/label.json');
+  });
+});

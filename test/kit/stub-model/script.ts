@@ -1,0 +1,33 @@
+import type { Turn } from './conversation.ts';
+
+/** One answer of the model: a text that ends the turn, or one shell command whose result it waits for. */
+export type Step = { text: string; delay_ms?: number } | { shell: string; delay_ms?: number };
+
+/** When a user text matches, the steps are answered in order: one, then the next after each tool result. */
+export type Rule = { match: string | RegExp; steps: Step[] };
+
+const SILENT: Step = { text: 'ok' };
+
+/**
+ * Chooses the answer: the rule that matches the latest user text is in force, and the number of tool results
+ * since then says which of its steps is next. A request that offers no shell is never answered with a command.
+ */
+export function nextStep(rules: readonly Rule[], turns: readonly Turn[], hasShell: boolean): Step {
+  let latest = -1;
+  let inForce: Rule | null = null;
+  for (const rule of rules) {
+    const at = turns.findLastIndex((turn) => turn.from === 'user' && matches(rule.match, turn.text));
+    if (at > latest) {
+      latest = at;
+      inForce = rule;
+    }
+  }
+  if (inForce === null) return SILENT;
+  const results = turns.slice(latest + 1).filter((turn) => turn.from === 'tool').length;
+  const step = inForce.steps[Math.min(results, inForce.steps.length - 1)] ?? SILENT;
+  return 'shell' in step && !hasShell ? SILENT : step;
+}
+
+function matches(match: string | RegExp, text: string): boolean {
+  return typeof match === 'string' ? text.includes(match) : match.test(text);
+}
