@@ -20,13 +20,18 @@ export function startHeartbeat(options: {
 }): Heartbeat {
   const limit = Math.max(1, Math.ceil(options.timeout_ms / options.interval_ms));
   let unanswered = 0;
+  let askedAt = Number.NEGATIVE_INFINITY;
   const cancel = options.clock.every(options.interval_ms, () => {
+    // Timers that catch up after a stall would count several questions that had no time for an answer.
+    const sinceAsked = options.clock.now() - askedAt;
+    if (sinceAsked >= 0 && sinceAsked < options.interval_ms / 2) return;
     if (unanswered >= limit) {
       cancel();
       options.silent();
       return;
     }
     unanswered += 1;
+    askedAt = options.clock.now();
     options.ask();
   });
   return {

@@ -49,9 +49,20 @@ describe('the heartbeat', () => {
     clock.advance(2_000);
     clock.jumpTo(clock.now() + 8 * 3_600_000);
     clock.advance(0);
+    expect(seen).toEqual({ asked: 3, silent: 0 });
     heartbeat.heard();
     clock.advance(1_000);
     expect(seen.silent).toBe(0);
+  });
+
+  it('still finds a silent thread after the clock was set back', () => {
+    const { clock, seen } = start(() => false);
+    clock.advance(2_000);
+    const wall = clock.now();
+    clock.advance(1_000);
+    clock.jumpTo(wall - 3_600_000);
+    clock.advance(3_600_000 + 10_000);
+    expect(seen.silent).toBe(1);
   });
 
   it('asks at least once when the time limit is shorter than the interval, and never after it was stopped', () => {
