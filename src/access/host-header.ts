@@ -13,13 +13,9 @@ export function parseHostHeader(text: string): HostHeader | null {
   return name === '' ? null : { name, port };
 }
 
+const IPV4_LOOPBACK = /^127(?:\.(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])){3}$/;
+
 /** True for `localhost`, `127.0.0.0/8` in dotted form and `::1`: names that no DNS answer can redirect. */
 export function isLoopbackName(name: string): boolean {
-  if (name === 'localhost' || name === '::1') return true;
-  const parts = name.split('.');
-  return (
-    parts.length === 4 &&
-    parts[0] === '127' &&
-    parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
-  );
+  return name === 'localhost' || name === '::1' || IPV4_LOOPBACK.test(name);
 }

@@ -6,7 +6,8 @@ import type { Reply } from './row.ts';
 export type PreparedReply = {
   status: number;
   status_line: string;
-  headers: [name: string, value: string][];
+  /** Every header after the first line, each ended, without the length. */
+  headers: string;
   /** Null: this status has no body and no length (204, 304). */
   body: string | Uint8Array | null;
 };
@@ -16,11 +17,8 @@ const STATUS_LINES = new Map(
 );
 
 /** On every answer: nobody may sniff, frame into another origin's process, or learn where a link was. */
-const FIXED: [string, string][] = [
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-];
+const FIXED =
+  'X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n';
 
 /**
  * Turns a reply into what goes over the wire, answering a conditional GET with 304. Throws, before anything
@@ -45,24 +43,22 @@ export function prepareReply(
   return { status, status_line, headers: headersOf(reply, request.id, body !== null), body };
 }
 
-function headersOf(reply: Reply, request_id: string, with_type: boolean): [string, string][] {
-  const headers = FIXED.slice();
-  headers.push(['X-Request-Id', request_id]);
+function headersOf(reply: Reply, request_id: string, with_type: boolean): string {
+  let text = `${FIXED}X-Request-Id: ${request_id}\r\n`;
   if (with_type && !('empty' in reply)) {
-    headers.push(['Content-Type', checked('json' in reply ? 'application/json' : reply.content_type)]);
+    text += `Content-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}\r\n`;
   }
-  if (typeof reply.etag === 'string') headers.push(['ETag', reply.etag]);
+  if (typeof reply.etag === 'string') text += `ETag: ${reply.etag}\r\n`;
   let caches = false;
   if (reply.headers !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
         throw new Error(`not a header name: ${JSON.stringify(name)}`);
       caches ||= name.toLowerCase() === 'cache-control';
-      headers.push([name, checked(value)]);
+      text += `${name}: ${checked(value)}\r\n`;
     }
   }
-  if (!caches) headers.push(['Cache-Control', 'no-cache']);
-  return headers;
+  return caches ? text : `${text}Cache-Control: no-cache\r\n`;
 }
 
 function bodyOf(reply: Reply): string | Uint8Array {
