@@ -18,7 +18,10 @@ export const ERROR_STATUS = {
   already_exists: 409,
   conflict: 409,
   locked: 409,
+  /** The daemon's own listener: another process holds the port or the socket. */
+  address_in_use: 409,
   body_too_large: 413,
+  unsupported_media_type: 415,
   invalid_document: 422,
   not_in_a_store: 422,
   arm_refused: 422,
