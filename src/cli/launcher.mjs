@@ -4,7 +4,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
-import { constants } from 'node:os';
+import { constants, homedir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -44,7 +45,9 @@ function canRunHere() {
 }
 
 async function runHere() {
-  module.enableCompileCache?.();
+  // Not the default folder below /tmp: whoever made that one first could hand us compiled code.
+  const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  module.enableCompileCache?.(join(caches, 'fiber-dispatch', 'compiled'));
   const { main } = await import(inCheckout ? typescript.href : built.href);
   await main(process.argv.slice(2));
 }

@@ -4,7 +4,7 @@ import { readBuildStamp } from '../../platform/build-stamp.ts';
 import { createDaemonClient } from '../daemon-client.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
 
-/** Whether the daemon runs, is the same build as this command (P33), and has all its parts. */
+/** Whether the daemon runs, is the same build as this command, and has all its parts. */
 export const checkDaemon: Check = async ({ daemon: found }) => {
   if (found.kind === 'unreadable')
     return [fail('daemon', `${found.path}: ${found.detail}`, 'remove that file, then run: svc daemon start')];

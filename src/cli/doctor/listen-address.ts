@@ -4,7 +4,7 @@ import { findPortHolder } from '../../platform/port-holder.ts';
 import { parseAddress } from '../daemon-client.ts';
 import { type Check, type Finding, fail, ok } from './check.ts';
 
-/** Whether the daemon could take its address, while it does not run (P34). */
+/** Whether the daemon could take its address, while it does not run. */
 export const checkListenAddress: Check = async ({ settings, daemon }) => {
   if (daemon.kind === 'running') return [];
   // Port 0 asks for any free one.

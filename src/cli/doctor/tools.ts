@@ -10,7 +10,7 @@ import { isOlder } from './runtime.ts';
 /** The oldest tmux whose control mode and session options the driver uses. */
 const LEAST_TMUX = '3.0';
 
-/** The programs that are needed, as this shell finds them and as the daemon does (P31). */
+/** The programs that are needed, as this shell finds them and as the daemon does. */
 export const checkTools: Check = async (context) => [
   tmux(await firstLine(context, 'tmux', ['-V'])),
   git(await firstLine(context, 'git', ['--version'])),
