@@ -42,6 +42,7 @@ export const ERROR_STATUS = {
   launch_failed: 502,
   booting: 503,
   component_unavailable: 503,
+  daemon_unreachable: 503,
   queue_full: 503,
   store_unavailable: 503,
   mux_unavailable: 503,
