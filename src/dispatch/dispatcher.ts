@@ -60,7 +60,7 @@ export class Dispatcher {
   async someProcessEnded(): Promise<boolean> {
     for (const run of this.#memory.runs.all()) {
       const agent = this.#world.launches.agent(run.launch_id);
-      if (agent !== null && (await this.#world.processes.look(agent)) === 'gone') return true;
+      if (agent.kind === 'found' && (await this.#world.processes.look(agent.value)) === 'gone') return true;
     }
     return false;
   }

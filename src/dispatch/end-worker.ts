@@ -11,6 +11,6 @@ export async function endWorker(world: World, run: Pick<Run, 'launch_id' | 'mux_
   const session =
     listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
   if (session !== undefined && session.panes <= 1) await world.mux.kill(session);
-  if (agent !== null) await world.processes.end(agent);
+  if (agent.kind === 'found') await world.processes.end(agent.value);
   else if (session !== undefined) await world.mux.kill(session);
 }

@@ -8,7 +8,7 @@ import { markersOf } from './markers.ts';
 import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
 import { type Authority, runIdFor } from './run-id.ts';
-import { buildRunScript } from './run-script.ts';
+import { buildRunScript, runScriptCommand } from './run-script.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -110,7 +110,7 @@ export async function startRun(
   const created = await world.mux.create({
     name: run.mux_session,
     cwd: run.project_dir,
-    command: ['/bin/sh', `${world.launches.directory(run.launch_id)}/run.sh`],
+    command: runScriptCommand(world.launches.directory(run.launch_id)),
   });
   if (created.kind !== 'created') {
     abandon(world, run, created.kind);
@@ -148,7 +148,7 @@ function claimOnDisk(
   const run_dir = world.launches.directory(run.launch_id);
   const script = buildRunScript({
     run_dir,
-    cwd: run.project_dir,
+    project_dir: run.project_dir,
     argv: plan.argv,
     prompt_bytes: Buffer.byteLength(prompt),
     env: {
@@ -162,11 +162,12 @@ function claimOnDisk(
       SVC_HARNESS: run.harness,
     },
   });
-  world.launches.claim(
-    {
+  world.launches.claim({
+    manifest: {
+      version: 1,
       launch_id: run.launch_id,
       run_id: run.run_id,
-      fiber_id: run.fiber_id,
+      fiber: run.fiber_id,
       uid: run.uid,
       leaf: document.leaf,
       store: run.store,
@@ -179,15 +180,18 @@ function claimOnDisk(
       project_dir: run.project_dir,
       dispatched_at: run.started_at,
       state: 'claimed',
+      ended_at: null,
       boot_id: world.bootId,
     },
-    { prompt, script, extra: plan.files },
-  );
+    prompt,
+    script,
+    files: plan.files,
+  });
 }
 
 function abandon(world: World, run: Run, reason: string): void {
   world.launches.writeEnd(run.launch_id, reason, world.clock.now());
-  world.launches.update(run.launch_id, { state: 'ended' });
+  world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
 }
 
 function refusalOfSession(

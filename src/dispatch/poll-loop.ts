@@ -116,7 +116,7 @@ export class PollLoop {
     const read = (path: string) => documents.readRow(path, poll.root);
     index.apply(poll.root, result, { since, read });
     poll.count(index.count(poll.root));
-    if (result.folders !== null) this.#watchFolders(poll.root, result.folders);
+    if (poll.foldersMoved()) this.#watchFolders(poll.root, poll.folders());
   }
 
   #watchFolders(root: string, folders: readonly string[]): void {
@@ -141,13 +141,12 @@ export class PollLoop {
 
   /** Reads the documents of the folders in which something happened; what else changed there the tick finds. */
   #followHints(): void {
-    const { documents, index } = this.#options;
+    const { documents } = this.#options;
     for (const [root, folders] of this.#hinted) {
       for (const folder of folders) {
         const path = join(folder, `${basename(folder)}.md`);
         try {
           documents.refresh(path, root);
-          for (const other of index.pathsIn(folder)) if (other !== path) documents.refresh(other, root);
         } catch (error) {
           this.#report(error);
         }

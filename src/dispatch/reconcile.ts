@@ -3,13 +3,15 @@ import { parseWorkerSessionName } from '../mux/session-name.ts';
 import { concludeRole } from './conclude.ts';
 import { recordDispatch } from './launch.ts';
 import type { LaunchEnd } from './launches.ts';
-import { judgeLife, type Life } from './liveness.ts';
-import type { LaunchManifest } from './manifest.ts';
+import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import { keyOf, type Memory } from './memory.ts';
+import type { RunManifest } from './run-records.ts';
 import type { Run } from './runs.ts';
 import { planWorkerEnd } from './worker-end.ts';
 import type { World } from './world.ts';
 
+/** How long a launch may take from its claim to a recorded agent, in milliseconds. */
+const STARTUP_MS = 10_000;
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
 const EXIT_FILE_STEP_MS = 25;
@@ -49,43 +51,46 @@ export class Reconciler {
   async #look(run: Run, listing: MuxListing, moved: Set<string>): Promise<void> {
     if (run.state === 'claimed') return;
     const before = run.state;
-    const life = await this.lifeOf(run, listing);
-    if (life === 'ended') {
+    const life = await this.#lifeOf(run, listing);
+    if (life.kind === 'ended') {
       await this.#end(run, listing.kind === 'absent');
       moved.add(run.key);
       return;
     }
-    run.state = life === 'unknown' ? 'unknown' : run.confirmed ? 'running' : 'starting';
+    run.state = life.kind === 'unknown' ? 'unknown' : run.confirmed ? 'running' : 'starting';
     if (run.state !== before) moved.add(run.key);
   }
 
   /** What the world says of one run now. */
-  async lifeOf(
-    run: Pick<Run, 'launch_id' | 'mux_session'>,
+  async #lifeOf(
+    run: Pick<Run, 'launch_id' | 'mux_session' | 'started_at'>,
     listing: MuxListing,
-    boot_id = this.#world.bootId,
-  ): Promise<Life> {
+    claim: Pick<RunManifest, 'state' | 'boot_id'> = { state: 'spawned', boot_id: this.#world.bootId },
+  ): Promise<Liveness> {
     const agent = this.#world.launches.agent(run.launch_id);
-    return judgeLife({
+    const life = agent.kind === 'found' ? await this.#world.processes.look(agent.value) : null;
+    return assessLiveness({
       listing,
-      mux_session: run.mux_session,
-      agent: agent === null ? null : await this.#world.processes.look(agent),
-      exited: this.#world.launches.readEnd(run.launch_id).exit !== null,
-      rebooted: boot_id !== this.#world.bootId,
+      manifest: { mux_session: run.mux_session, dispatched_at: run.started_at, ...claim },
+      boot_id: this.#world.bootId,
+      agent: agentFact(agent, life),
+      exit: this.#world.launches.readEnd(run.launch_id).exit,
+      now: this.#world.clock.now(),
+      startup_ms: STARTUP_MS,
     });
   }
 
-  async #adopt(manifest: LaunchManifest, listing: MuxListing, moved: Set<string>): Promise<void> {
+  async #adopt(manifest: RunManifest, listing: MuxListing, moved: Set<string>): Promise<void> {
     const run = runOf(manifest);
-    const life = await this.lifeOf(run, listing, manifest.boot_id);
-    const neverStarted = manifest.state === 'claimed' && life === 'ended' && !this.#left(manifest);
+    const life = await this.#lifeOf(run, listing, { state: 'spawned', boot_id: manifest.boot_id });
+    const neverStarted = manifest.state === 'claimed' && life.kind === 'ended' && !this.#left(manifest);
     if (neverStarted) {
-      this.#world.launches.update(manifest.launch_id, { state: 'ended' });
+      this.#close(manifest.launch_id);
       this.#log(run, 'a claim of an earlier daemon was never started');
       return;
     }
     if (!this.#memory.runs.claim(run)) {
-      this.#world.launches.update(manifest.launch_id, { state: 'ended' });
+      this.#close(manifest.launch_id);
       return;
     }
     moved.add(run.key);
@@ -93,16 +98,16 @@ export class Reconciler {
       recordDispatch(this.#world, run);
       this.#world.launches.update(run.launch_id, { state: 'spawned' });
     }
-    if (life === 'ended') return;
+    if (life.kind === 'ended') return;
     this.#memory.quarantine.sawRunning(run.key);
-    run.state = life === 'unknown' ? 'unknown' : 'starting';
+    run.state = life.kind === 'unknown' ? 'unknown' : 'starting';
     this.#log(run, 'adopted a running worker');
   }
 
   /** True when the claimed launch has left any trace of having been started. */
-  #left(manifest: LaunchManifest): boolean {
+  #left(manifest: RunManifest): boolean {
     const { exit } = this.#world.launches.readEnd(manifest.launch_id);
-    return exit !== null || this.#world.launches.agent(manifest.launch_id) !== null;
+    return exit.kind !== 'none' || this.#world.launches.agent(manifest.launch_id).kind !== 'none';
   }
 
   /** A session with a worker's name and no run directory of ours: somebody’s worker all the same. */
@@ -157,7 +162,7 @@ export class Reconciler {
   }
 
   async #settle(run: Run, server_absent: boolean): Promise<void> {
-    const { world } = { world: this.#world };
+    const world = this.#world;
     const launch = await this.#awaitEnd(run.launch_id);
     const known = world.documents.byUid(run.uid);
     const document = known === undefined ? undefined : world.documents.reread(known);
@@ -168,9 +173,9 @@ export class Reconciler {
     if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
     this.#blockWhenPaused(run, now);
-    world.launches.update(run.launch_id, { state: 'ended' });
+    this.#close(run.launch_id);
     this.#memory.runs.release(run);
-    this.#log(run, 'a worker ended', { reason: plan.reason, code: launch.exit?.code ?? null });
+    this.#log(run, 'a worker ended', { reason: plan.reason, code: launch.exit.kind === 'found' ? launch.exit.value.code : null });
   }
 
   #blockWhenPaused(run: Run, now: number): void {
@@ -195,12 +200,16 @@ export class Reconciler {
     const until = this.#world.clock.now() + EXIT_FILE_GRACE_MS;
     for (;;) {
       const end = this.#world.launches.readEnd(launch_id);
-      if (end.exit !== null || this.#world.launches.agent(launch_id) === null) return end;
+      if (end.exit.kind === 'found' || this.#world.launches.agent(launch_id).kind === 'none') return end;
       if (this.#world.clock.now() >= until) return end;
       await new Promise<void>((resolve) => {
         this.#world.clock.after(EXIT_FILE_STEP_MS, resolve);
       });
     }
+  }
+
+  #close(launch_id: string): void {
+    this.#world.launches.update(launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
   }
 
   #log(run: Run, message: string, more: Record<string, unknown> = {}): void {
@@ -211,10 +220,10 @@ export class Reconciler {
   }
 }
 
-function runOf(manifest: LaunchManifest): Run {
+function runOf(manifest: RunManifest): Run {
   return {
     key: manifest.uid,
-    fiber_id: manifest.fiber_id,
+    fiber_id: manifest.fiber,
     uid: manifest.uid,
     store: manifest.store,
     path: manifest.path,

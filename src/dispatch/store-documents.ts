@@ -1,7 +1,6 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import type { DocumentWithBody } from '../fibers/document.ts';
-import { rowOf } from '../fibers/document.ts';
+import type { DocumentWithBody, ParsedDocument } from '../fibers/document.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
 import type { NewFiber } from '../fibers/new-document.ts';
 import { Store, type StoreOptions } from '../fibers/store.ts';
@@ -107,4 +106,10 @@ export class StoreDocuments implements Documents {
     if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
     return store;
   }
+}
+
+/** A document as a row: without its body and without what only a writer needs. */
+function rowOf(document: ParsedDocument): FiberDocument {
+  const { body: _body, fault: _fault, ...row } = document;
+  return row;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
-import { decodeSweep, type SweepResult } from '../fibers/sweep.ts';
+import { decodeSweep, type SweepResult, sweptFolders } from '../fibers/sweep.ts';
 
 /** Runs one sweep of a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
 export type SweepRunner = (root: string, table: Uint8Array, deadline_ms: number) => Promise<Uint8Array>;
@@ -20,7 +20,9 @@ export class StorePoll {
   readonly #run: SweepRunner;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  #table = new Uint8Array(0);
+  #table: Uint8Array = new Uint8Array(0);
+  /** Length of the table whose folders were last asked for; a folder more or less changes it. */
+  #asked_length = -1;
   #health: StoreHealth;
   #failures = 0;
   #not_before = 0;
@@ -53,6 +55,17 @@ export class StorePoll {
       this.#running = null;
     });
     return this.#running;
+  }
+
+  /** True when folders may have come or gone since `folders` was last called. */
+  foldersMoved(): boolean {
+    return this.#table.length !== this.#asked_length;
+  }
+
+  /** Absolute paths of the store's folders, as the last listing found them. */
+  folders(): string[] {
+    this.#asked_length = this.#table.length;
+    return sweptFolders(this.root, this.#table);
   }
 
   /** How many documents the store has by now. */

@@ -3,6 +3,7 @@ import type { RunEnd } from './breaker.ts';
 import type { LaunchEnd } from './launches.ts';
 import { handedOff, timeOf } from './markers.ts';
 import type { HoldReason } from './quarantine.ts';
+import type { EndRecord, ExitRecord, FileRead } from './run-records.ts';
 import type { Run } from './runs.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
@@ -28,9 +29,10 @@ export type EndPlan = {
 
 /** Decides what follows from a worker's end; reads nothing but its argument. */
 export function planWorkerEnd(facts: EndFacts): EndPlan {
-  const stated = facts.launch.end?.reason ?? null;
-  const reason = reasonOf(facts, stated);
-  const ended_at = facts.launch.exit?.at ?? facts.launch.end?.at ?? facts.now;
+  const exit = foundOf(facts.launch.exit);
+  const end = foundOf(facts.launch.end);
+  const reason = reasonOf(facts, exit, end);
+  const ended_at = exit?.at ?? end?.at ?? facts.now;
   const lived_ms = Math.max(0, ended_at - facts.run.started_at);
   return {
     reason,
@@ -40,11 +42,15 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   };
 }
 
-function reasonOf(facts: EndFacts, stated: string | null): string {
-  if (stated !== null) return stated;
+function foundOf<T>(read: FileRead<T>): T | null {
+  return read.kind === 'found' ? read.value : null;
+}
+
+function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | null): string {
+  if (end !== null) return end.reason;
   if (facts.document !== undefined && handedOffSince(facts.document, facts.run.started_at)) return 'handoff';
-  if (facts.launch.exit === null) return facts.server_absent ? 'server_lost' : 'session_gone';
-  return facts.launch.exit.reason ?? 'exited';
+  if (exit === null) return facts.server_absent ? 'server_lost' : 'session_gone';
+  return exit.reason ?? 'exited';
 }
 
 function breakerEnd(reason: string, lived_ms: number): RunEnd {

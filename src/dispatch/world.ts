@@ -7,7 +7,7 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { Mux } from '../mux/mux.ts';
-import type { ProcessIdentity } from '../platform/process-facts.ts';
+import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import type { Launches } from './launches.ts';
 
 /** A planned change of a document: frontmatter paths to set and to remove. */
@@ -46,7 +46,7 @@ export type World = {
     adapter(name: HarnessName): HarnessAdapter;
   };
   processes: {
-    look(process: ProcessIdentity): Promise<'alive' | 'gone' | 'unknown'>;
+    look(process: ProcessIdentity): Promise<ProcessLife>;
     /** Ends the process and what it started; resolves when they are gone or the grace is over. */
     end(process: ProcessIdentity): Promise<void>;
   };

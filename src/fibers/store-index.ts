@@ -61,6 +61,25 @@ export class StoreIndex {
     return paths.length > 0;
   }
 
+  /** Every document, in no order. */
+  rows(): IterableIterator<FiberDocument> {
+    return this.#rows.values();
+  }
+
+  /** How many documents one store has. */
+  count(store: string): number {
+    let count = 0;
+    for (const row of this.#rows.values()) if (row.store === store) count += 1;
+    return count;
+  }
+
+  /** The document of a uid; undefined when none or more than one has it. */
+  getUid(uid: string): FiberDocument | undefined {
+    const paths = this.#byUid.get(uid.toUpperCase());
+    const [path] = paths?.size === 1 ? paths : [];
+    return path === undefined ? undefined : this.#rows.get(path);
+  }
+
   /** Every document, ordered by store and path. */
   documents(): FiberDocument[] {
     return [...this.#rows.values()].sort((a, b) => compare(a.store, b.store) || compare(a.path, b.path));

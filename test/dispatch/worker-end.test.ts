@@ -3,6 +3,7 @@ import type { FiberDocument, SvcBlock } from '../../src/contract/fiber.ts';
 import { type EndFacts, planWorkerEnd } from '../../src/dispatch/worker-end.ts';
 
 const started_at = Date.parse('2026-01-05T09:00:00Z');
+const NONE = { kind: 'none' } as const;
 const dispatched_at = '2026-01-05T09:00:00.000Z';
 
 function document(svc: Partial<SvcBlock>, status: FiberDocument['status'] = 'active'): FiberDocument {
@@ -24,7 +25,7 @@ function facts(change: Partial<EndFacts>): EndFacts {
   return {
     run: { started_at },
     document: document({ runtime: { dispatched_at } }),
-    launch: { exit: { code: 1, signal: null, reason: null, at: started_at + 5_000 }, end: null },
+    launch: { exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } }, end: NONE },
     server_absent: false,
     now: started_at + 60_000,
     ...change,
@@ -53,12 +54,12 @@ describe('the end of a worker', () => {
   });
 
   it('holds a fiber whose worker a person killed, and does not blame it', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: null, end: { reason: 'kill', at: started_at + 1 } } }));
+    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: { kind: 'found', value: { reason: 'kill', at: started_at + 1 } } } }));
     expect([plan.hold, plan.breaker]).toEqual(['killed', { kind: 'stopped' }]);
   });
 
   it('holds what went down with the multiplexer server, and does not blame it', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: null, end: null }, server_absent: true }));
+    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE }, server_absent: true }));
     expect([plan.reason, plan.hold, plan.breaker]).toEqual(['server_lost', 'server_lost', { kind: 'stopped' }]);
   });
 
@@ -67,7 +68,7 @@ describe('the end of a worker', () => {
   });
 
   it('is a death when the session vanished without a word', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: null, end: null } }));
+    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE } }));
     expect([plan.reason, plan.breaker]).toEqual(['session_gone', { kind: 'died', lived_ms: 60_000 }]);
   });
 
