@@ -127,6 +127,18 @@ describe('TCP listeners', () => {
     expect(await idle).toMatchObject({ closed: true });
   });
 
+  it('does not wait for a client that left in the middle of a large answer', async () => {
+    const bytes = new Uint8Array(20_000_000);
+    const server = create(
+      [getRow('/feed', () => ({ status: 200, bytes, content_type: 'application/octet-stream' }))],
+      { drain_ms: 60_000 },
+    );
+    const port = portOf((await server.listen('127.0.0.1:0'))[0]!);
+    const heard = await exchangeRaw({ port }, [requestText('GET', '/feed')], (text) => text.length > 1_000);
+    expect(heard.text.length).toBeLessThan(bytes.length);
+    await server.stop();
+  });
+
   it('gives up on a request that outlasts the drain limit', async () => {
     const started = createDeferred<AbortSignal>();
     const server = create(

@@ -1,7 +1,7 @@
 import type { AccessPolicy } from '../../src/access/decide-access.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
-import type { Row } from '../../src/http/row.ts';
+import type { Reply, Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
 
 export const LOOPBACK_ONLY: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
@@ -40,4 +40,9 @@ export function getRow(path: string, handler: Row['handler'], rest: Partial<Row>
 /** A POST row for tests of the kernel. */
 export function postRow(path: string, handler: Row['handler'], rest: Partial<Row> = {}): Row {
   return { ...DEFAULTS, method: 'POST', path, handler, ...rest };
+}
+
+/** An answer with a JSON value. */
+export function json(value: unknown, rest: { etag?: string; headers?: Record<string, string> } = {}): Reply {
+  return { status: 200, json: value, ...rest };
 }
