@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { ask } from '../http/raw-exchange.ts';
+import { loopbackAddresses } from '../http/served.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
 
 let served: ServedRoutes;
@@ -72,6 +73,6 @@ it('[OPR-1] [AUT-2] says honestly that no peer is checked yet, and where it list
     peer_gate: { mode: 'none', uid: null },
     tailnet_dial: { socket_source: 'none' },
     discovery: { enabled: false, state: 'disabled' },
-    listen: [`127.0.0.1:${served.port}`, `[::1]:${served.port}`],
+    listen: loopbackAddresses(served.port),
   });
 });
