@@ -1,5 +1,10 @@
-import type { us_listen_socket } from 'uWebSockets.js';
-import { App, type TemplatedApp, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
+import {
+  App,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
 import { chmod, unlink } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { AccessPolicy, Peer } from '../access/decide-access.ts';
@@ -56,6 +61,7 @@ type ListenExclusively = (
   options: number,
   done: (socket: us_listen_socket | false) => void,
 ) => void;
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT`, which the types leave out: by default a second daemon shares the port. */
 const EXCLUSIVE_PORT = 1;
 
 /** The HTTP server of the daemon over uWebSockets.js; binds nothing until `listen`. */

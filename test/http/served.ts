@@ -1,10 +1,21 @@
+import { networkInterfaces } from 'node:os';
 import type { AccessPolicy } from '../../src/access/decide-access.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
-import type { Row } from '../../src/http/row.ts';
+import type { Reply, Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
 
 export const LOOPBACK_ONLY: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
+
+/** Some machines have no IPv6 at all; there the daemon listens on IPv4 alone. */
+export const HAS_LOOPBACK_V6 = Object.values(networkInterfaces()).some((entries) =>
+  entries?.some((entry) => entry.address === '::1'),
+);
+
+/** What `127.0.0.1:<port>` binds on this machine. */
+export function loopbackAddresses(port: number): string[] {
+  return HAS_LOOPBACK_V6 ? [`127.0.0.1:${port}`, `[::1]:${port}`] : [`127.0.0.1:${port}`];
+}
 
 export type Served = { server: HttpServer; port: number };
 
@@ -40,4 +51,9 @@ export function getRow(path: string, handler: Row['handler'], rest: Partial<Row>
 /** A POST row for tests of the kernel. */
 export function postRow(path: string, handler: Row['handler'], rest: Partial<Row> = {}): Row {
   return { ...DEFAULTS, method: 'POST', path, handler, ...rest };
+}
+
+/** An answer with a JSON value. */
+export function json(value: unknown, rest: { etag?: string; headers?: Record<string, string> } = {}): Reply {
+  return { status: 200, json: value, ...rest };
 }
