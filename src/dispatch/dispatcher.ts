@@ -160,6 +160,11 @@ export class Dispatcher {
     }
   }
 
+  /** Resolves when no launch is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#launches.values()]);
+  }
+
   #noteArming(document: FiberDocument): void {
     const key = keyOf(document);
     if (document.status === 'active') this.#armed.add(key);
@@ -210,6 +215,7 @@ export class Dispatcher {
         ? await checkLaunch(this.#world, document, directory)
         : { kind: 'refused' as const, refusal: refused };
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
+    await this.#world.harness.probe(checked.agent);
     const planned = planRun(this.#world, document, checked, authority);
     const earlier = this.#memory.runs.get(key);
     if (earlier !== undefined) {

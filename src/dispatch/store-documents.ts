@@ -61,12 +61,13 @@ export class StoreDocuments implements Documents {
 
   /** Edits one document under its lock and takes the result into the index. */
   async edit(
-    document: FiberDocument,
+    document: Pick<FiberDocument, 'id' | 'path' | 'store'>,
     plan: (current: DocumentWithBody) => DocumentEdit | null,
     expected_digest?: string,
   ): Promise<DocumentWithBody> {
     try {
-      return await this.#storeOf(document.store).update(document.id, plan, expected_digest);
+      const written = await this.#storeOf(document.store).update(document.id, plan, expected_digest);
+      return { ...rowOf(written), body: written.body };
     } finally {
       this.refresh(document.path, document.store);
     }
@@ -75,14 +76,25 @@ export class StoreDocuments implements Documents {
   async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {
     const created = await this.#storeOf(root).create(fiber);
     this.refresh(created.path, root);
-    return created;
+    return { ...rowOf(created), body: created.body };
   }
 
-  /** One document with its body, from disk. */
-  read(document: FiberDocument): DocumentWithBody {
-    const read = this.#storeOf(document.store).readPath(document.path);
-    if (read.digest !== document.digest) this.refresh(document.path, document.store);
-    return read;
+  /** One document and its body as they are on disk, by canonical id, uid or unique leaf. */
+  open(id: string): { document: FiberDocument; body: string } {
+    const known = this.#index.get(id);
+    const read = this.#storeOf(known.store).readPath(known.path);
+    if (read.digest !== known.digest) this.refresh(known.path, known.store);
+    return { document: rowOf(read), body: read.body };
+  }
+
+  /** The body of one document; empty for one that cannot be read now. */
+  bodyOf(document: FiberDocument): string {
+    try {
+      return this.#storeOf(document.store).readPath(document.path).body;
+    } catch (error) {
+      if (isCoded(error, 'fiber_not_found') || isCoded(error, 'store_unavailable')) return '';
+      throw error;
+    }
   }
 
   /** Takes one file into the index as it is now. */

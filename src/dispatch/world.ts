@@ -44,6 +44,8 @@ export type World = {
     /** The agent of an id, or the default one for null; throws `agent_unknown`. */
     agent(id: string | null): Agent;
     adapter(name: HarnessName): HarnessAdapter;
+    /** Asks the agent's program what it can do; answers from memory when it was asked before. */
+    probe(agent: Agent): Promise<void>;
   };
   processes: {
     look(process: ProcessIdentity): Promise<ProcessLife>;

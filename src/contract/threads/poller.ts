@@ -8,6 +8,7 @@ import {
   refusedSchema,
   releasedSchema,
 } from '../http/dispatch.ts';
+import { doctorReplySchema } from '../http/doctor.ts';
 import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import type { CallTable, EventTable } from './call-table.ts';
@@ -38,17 +39,7 @@ export const pollerCalls = {
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {
     input: z.object({}),
-    output: z.object({
-      path: z.string(),
-      tools: z.array(
-        z.object({
-          name: z.string(),
-          path: z.string().nullable(),
-          version: z.string().nullable(),
-          error: z.string().nullable(),
-        }),
-      ),
-    }),
+    output: doctorReplySchema,
     deadline_ms: 15_000,
   },
 } satisfies CallTable;

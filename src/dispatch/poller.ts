@@ -1,0 +1,106 @@
+import { ulid } from 'ulid';
+import { messageOf } from '../base/errors.ts';
+import type { Settings } from '../config/settings.ts';
+import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
+import { StoreIndex } from '../fibers/store-index.ts';
+import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
+import { BreakerBook } from './breaker-book.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { Feed } from './feed.ts';
+import type { Memory } from './memory.ts';
+import { PollLoop } from './poll-loop.ts';
+import { pollerHandlers } from './poller-handlers.ts';
+import { Quarantine } from './quarantine.ts';
+import { Refusals } from './refusals.ts';
+import { Rows } from './rows.ts';
+import { Runs } from './runs.ts';
+import { StoreDocuments } from './store-documents.ts';
+import { StorePoll } from './store-poll.ts';
+import { connectWorld } from './surroundings.ts';
+
+/** What the daemon decides once, before the poller starts, and freezes. */
+export type PollerSettings = Settings & {
+  /** The frozen host id (DSP-3). */
+  host_id: string;
+  /** Roots of the stores to poll (DSP-7). */
+  store_roots: readonly string[];
+  /** The machine itself was started since the last run of a daemon on this data dir. */
+  rebooted: boolean;
+  /** The level that the CLI tells; null when it tells none (VER-3). */
+  cli_contract: number | null;
+};
+
+type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
+
+/** Starts the poller: the stores, the multiplexer, the dispatch state machine, and their rhythm. */
+export async function startPoller(context: Context): Promise<RunningComponent<typeof pollerCalls>> {
+  const { settings, clock, logger } = context;
+  const index = new StoreIndex();
+  // A write can move a row before the rows exist; nothing is written before the first tick.
+  let onRow: (path: string) => void = () => {};
+  const documents = new StoreDocuments({
+    index,
+    roots: settings.store_roots,
+    store: { clock, owner: { name: 'poller', generation: clock.now() } },
+    onRow: (path) => onRow(path),
+  });
+  const surroundings = await connectWorld({ settings, clock, logger, documents });
+  const { world } = surroundings;
+  const memory: Memory = {
+    runs: new Runs(),
+    refusals: new Refusals(),
+    quarantine: new Quarantine(),
+    breaker: new BreakerBook({
+      path: surroundings.breakerFile,
+      policy: {
+        deaths: settings.breaker_deaths,
+        quick_ms: settings.breaker_quick_ms,
+        pause_ms: settings.breaker_pause_ms,
+      },
+      logger,
+    }),
+    launching: new Set(),
+  };
+  if (settings.demo) memory.quarantine.release(clock.now());
+
+  const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });
+  const tellFeed = createFeedNotice(context, feed);
+  const rows = new Rows({ world, memory, index, feed, onFeedMoved: tellFeed });
+  onRow = (path) => rows.documentMoved(path);
+  const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
+  const polls = settings.store_roots.map(
+    (root) =>
+      new StorePoll({
+        root,
+        clock,
+        logger,
+        run: async (store, table, deadline_ms) => {
+          const swept = await context.pool.run('sweep_store', { root: store }, { bulk: table, deadline_ms });
+          return swept.bulk ?? new Uint8Array(0);
+        },
+      }),
+  );
+  const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
+  loop.start();
+  return {
+    handlers: pollerHandlers({ world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings }),
+    async stop() {
+      await loop.stop();
+      await dispatcher.settled();
+      await world.mux.stop().catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));
+    },
+  };
+}
+
+/** Tells the main thread that the feed moved: once for everything that moves within one turn. */
+function createFeedNotice(context: Context, feed: Feed): () => void {
+  let told = false;
+  return () => {
+    if (told) return;
+    told = true;
+    setImmediate(() => {
+      told = false;
+      context.notify('feed_changed', { etags: feed.etags(), state: feed.state });
+    });
+  };
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { ulid } from 'ulid';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { dataPaths } from '../config/paths.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
+import { createAdapters } from '../harness/adapters.ts';
+import { createCapabilities } from '../harness/capabilities.ts';
+import { type AgentRegistry, loadRegistry, resolveAgent } from '../harness/registry.ts';
+import { appendLine } from '../ledgers/append-line.ts';
+import type { Mux } from '../mux/mux.ts';
+import { createTmux } from '../mux/tmux.ts';
+import { readBootId } from '../platform/boot-id.ts';
+import { findExecutable } from '../platform/find-executable.ts';
+import { packageRoot } from '../platform/package-root.ts';
+import { createRunner, type ProcessRunner } from '../platform/process.ts';
+import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
+import { endProcessTree } from '../platform/process-tree.ts';
+import { Launches } from './launches.ts';
+import type { PollerSettings } from './poller.ts';
+import { localZone } from './standing.ts';
+import { writeSvcCommand } from './svc-command.ts';
+import { withoutTmux } from './without-tmux.ts';
+import type { Documents, World } from './world.ts';
+
+/** The world of a real daemon, and what only the poller's own rooms need of it. */
+export type Surroundings = {
+  world: World;
+  runner: ProcessRunner;
+  registry(): AgentRegistry;
+  breakerFile: string;
+};
+
+/** Connects the dispatcher to this machine. */
+export async function connectWorld(options: {
+  settings: PollerSettings;
+  clock: Clock;
+  logger: Logger;
+  documents: Documents;
+}): Promise<Surroundings> {
+  const { settings, clock, logger } = options;
+  const paths = dataPaths(settings);
+  const runner = createRunner();
+  const facts = createProcessFacts({ platform: process.platform, runner });
+  const capabilities = createCapabilities({ runner, env: process.env });
+  const uid = process.getuid?.() ?? null;
+  const adapters = createAdapters({ env: process.env, uid, capabilities });
+  const registry = () => {
+    const loaded = loadRegistry(settings);
+    if (loaded.problem !== null) logger.warn({ detail: loaded.problem.message }, 'the agents file is not used');
+    return loaded.registry;
+  };
+  writeSvcCommand(paths.bin_dir);
+  const world: World = {
+    host: settings.host_id,
+    zone: localZone(),
+    settings,
+    clock,
+    logger,
+    documents: options.documents,
+    mux: connectMux({ settings, clock, logger, runner }),
+    launches: new Launches({ data_dir: settings.data_dir, logger }),
+    harness: {
+      agent: (id) => resolveAgent(registry(), id),
+      adapter: (name: HarnessName) => adapters[name],
+      probe: (agent) => capabilities.probe(agent),
+    },
+    processes: {
+      look: (identity) => isAlive(facts, identity),
+      end: async (identity) => {
+        await endProcessTree(identity, { grace_ms: settings.kill_grace_ms, facts, clock });
+      },
+    },
+    recordSession(line) {
+      try {
+        appendLine(paths.sessions_file, line);
+      } catch (error) {
+        logger.error({ err: error, fiber: line.fiber, session: line.mux }, 'the sessions ledger was not written');
+      }
+    },
+    workerEnv: workerEnv(settings, paths.bin_dir),
+    skillsDir: join(packageRoot(), 'ops', 'skills'),
+    bootId: await readBootId({ platform: process.platform, runner }),
+    newUuid: () => randomUUID(),
+    newUlid: () => ulid(clock.now()),
+  };
+  return { world, runner, registry, breakerFile: join(paths.state_dir, 'breaker.json') };
+}
+
+function connectMux(options: {
+  settings: PollerSettings;
+  clock: Clock;
+  logger: Logger;
+  runner: ProcessRunner;
+}): Mux {
+  const tmux = findExecutable('tmux', process.env.PATH ?? '');
+  if (tmux === null) return withoutTmux();
+  const { settings, ...rest } = options;
+  return createTmux({ ...rest, tmux, socket: settings.tmux_socket, env: process.env, scope: 'auto' });
+}
+
+/** What every worker gets: `svc` first on its PATH, and this daemon's own settings, so that `svc` finds it. */
+function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, string> {
+  const own = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith('SVC_') && value !== undefined ? [[name, value] as const] : [],
+  );
+  return {
+    ...Object.fromEntries(own),
+    PATH: `${bin_dir}:${process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'}`,
+    SVC_HOST: settings.host_id,
+    SVC_DATA_DIR: settings.data_dir,
+    SVC_CONFIG_DIR: settings.config_dir,
+    SVC_STORES: settings.store_roots.join(','),
+  };
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { packageRoot } from '../platform/package-root.ts';
+
+/** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
+export function writeSvcCommand(folder: string): string {
+  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
+  const path = join(folder, 'svc');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (textOf(path) !== text) writeFileAtomic(path, text, { mode: 0o700 });
+  return path;
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,10 @@
+import { pollerCalls, pollerEvents } from '../src/contract/threads/poller.ts';
+import { type PollerSettings, startPoller } from '../src/dispatch/poller.ts';
+import { runComponent } from '../src/threads/worker-main.ts';
+
+await runComponent<PollerSettings, typeof pollerCalls, typeof pollerEvents>({
+  name: 'poller',
+  calls: pollerCalls,
+  events: pollerEvents,
+  start: startPoller,
+});
