@@ -41,7 +41,7 @@ else runPinned(pinned);
 
 function canRunHere() {
   if (process.versions.modules !== NODE_ABI) return false;
-  return !inCheckout || process.features.typescript === 'strip';
+  return !inCheckout || Boolean(process.features.typescript);
 }
 
 async function runHere() {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runStart } from '../../src/cli/daemon/start.ts';
 import { runStop } from '../../src/cli/daemon/stop.ts';
+import { processLife } from '../../src/cli/daemon-process.ts';
 import { readSettings, SETTINGS } from '../../src/config/settings.ts';
 import { runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
@@ -71,7 +72,7 @@ describe('svc daemon start and stop', () => {
       out: `The daemon (pid ${pid}) has stopped.\nThese workers keep running:\n  ${runningRow().mux_session}\n`,
       err: '',
     });
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(await processLife({ pid, start_time: null })).toBe('gone');
     expect(await machine.svc('daemon', 'stop')).toEqual({ code: 0, out: 'No daemon runs.\n', err: '' });
   });
 
@@ -96,7 +97,7 @@ describe('svc daemon start and stop', () => {
 
   it('gives up on a daemon that does not become ready, and leaves it running', async () => {
     await expect(start('slow', 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
-    process.kill(daemonFile().pid, 0);
+    expect(await processLife({ pid: daemonFile().pid, start_time: null })).toBe('alive');
   });
 
   it('says how to end a daemon that does not stop', async () => {
@@ -106,7 +107,7 @@ describe('svc daemon start and stop', () => {
       code: 'deadline_exceeded',
       message: expect.stringContaining(`kill -9 ${pid}`),
     });
-    process.kill(pid, 0);
+    expect(await processLife({ pid, start_time: null })).toBe('alive');
   });
 
   it('never signals a process that merely has the pid of an earlier daemon', async () => {

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processLife } from '../../src/cli/daemon-process.ts';
 import { createMachine, type Machine } from './kit.ts';
 
 const LAUNCHER = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
@@ -67,7 +68,7 @@ describe('svc launcher', () => {
       const inner = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
       child.kill(signal);
       expect(await new Promise((resolve) => child.once('exit', (_, name) => resolve(name)))).toBe(signal);
-      expect(() => process.kill(inner, 0)).toThrow('ESRCH');
+      expect(await processLife({ pid: inner, start_time: null })).toBe('gone');
     },
   );
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { processLife } from '../../src/cli/daemon-process.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -112,6 +113,6 @@ describe('the packed package, installed elsewhere', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ ready: true, pid });
     expect(await svc('daemon', 'stop')).toMatchObject({ code: 0 });
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(await processLife({ pid, start_time: null })).toBe('gone');
   });
 });
