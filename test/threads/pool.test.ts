@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -13,6 +10,7 @@ import { createPoolComponent } from '../../src/threads/pool.ts';
 import { createPoolCaller, hostHandlers } from '../../src/threads/pool-caller.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { fixtureJobs } from '../fixtures/threads/jobs.ts';
+import { blockingFile } from './blocking-file.ts';
 import { askEach, MEMORY_MB, quickRules, realComponents, temporarySettings } from './real-components.ts';
 
 const down = { code: 'component_unavailable' };
@@ -110,14 +108,16 @@ describe('the real pool', () => {
   });
 
   it('gives other jobs a thread while the kernel holds those of two jobs', async () => {
-    const fifo = join(home.dir, 'fifo');
-    execFileSync('mkfifo', [fifo]);
-    const stuck = [fault('stuck', 400, fifo), fault('stuck', 400, fifo)];
-    const queued = components.pool.run('ping', {});
-    for (const job of stuck) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
-    await expect(queued).resolves.toBeDefined();
-    await expect(components.pool.run('ping', {})).resolves.toBeDefined();
-    closeSync(openSync(fifo, 'w'));
+    const { path, release } = blockingFile(home.dir);
+    try {
+      const stuck = [fault('stuck', 400, path), fault('stuck', 400, path)];
+      const queued = components.pool.run('ping', {});
+      for (const job of stuck) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
+      await expect(queued).resolves.toBeDefined();
+      await expect(components.pool.run('ping', {})).resolves.toBeDefined();
+    } finally {
+      release();
+    }
   });
 
   it('counts and replaces a thread that dies while it has no job', async () => {
