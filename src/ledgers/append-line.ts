@@ -7,7 +7,8 @@ const NEWLINE = 0x0a;
 /**
  * Adds one line to an append-only file in exactly one write, which is what keeps lines of concurrent writers
  * whole. Makes the file (0600) and its folder (0700) when missing. A torn last line of a writer that died is
- * closed first, in the same write. Throws the system error, or `internal` when the disk took only a part.
+ * closed first, in the same write; a line that another writer is still adding may look torn, which costs a
+ * blank line. Throws the system error, or `internal` when the disk took only a part.
  */
 export function appendLine(path: string, line: Record<string, unknown>): void {
   const fd = openForAppend(path);

@@ -69,9 +69,15 @@ export class SupervisedChild {
   #launch(): void {
     const { clock, heartbeat, logger } = this.#rules;
     const name = this.spec.name;
-    const life = this.spec.launch(() => {
-      if (this.#life === life) this.#heartbeat?.heard();
-    });
+    let life: Life;
+    try {
+      life = this.spec.launch(() => {
+        if (this.#life === life) this.#heartbeat?.heard();
+      });
+    } catch (error) {
+      this.#afterEnd(error instanceof Error ? error : new Error(messageOf(error)));
+      return;
+    }
     this.#life = life;
     this.#cancelTimer = clock.after(this.spec.start_limit_ms, () =>
       life.kill(overdue(`The ${name} component was not ready within ${this.spec.start_limit_ms} ms`)),

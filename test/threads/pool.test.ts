@@ -1,14 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { ComponentView } from '../../src/contract/component.ts';
+import { hostCalls } from '../../src/contract/threads/host.ts';
+import { channelPair } from '../../src/threads/channel.ts';
 import type { FaultKind } from '../../src/threads/fault-injection.ts';
+import { createPeer } from '../../src/threads/peer.ts';
 import { createPoolComponent } from '../../src/threads/pool.ts';
+import { createPoolCaller, hostHandlers } from '../../src/threads/pool-caller.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { fixtureJobs } from '../fixtures/threads/jobs.ts';
+import { blockingFile } from './blocking-file.ts';
 import { askEach, MEMORY_MB, quickRules, realComponents, temporarySettings } from './real-components.ts';
 
 const down = { code: 'component_unavailable' };
@@ -22,11 +24,11 @@ const view = (name: string): ComponentView => supervisor.views().find((entry) =>
 const fault = (kind: FaultKind, deadline_ms = 20_000, path?: string): Promise<unknown> =>
   components.pool.run('__fault', { kind, path }, { deadline_ms });
 
-async function startReal(which: 'all' | 'pool'): Promise<void> {
+async function startReal(which: 'all' | 'pool', intensity: number): Promise<void> {
   home = temporarySettings();
   components = realComponents(home.settings);
   supervisor = createSupervisor({
-    ...quickRules(1),
+    ...quickRules(intensity),
     children: which === 'all' ? Object.values(components) : [components.pool],
     onEssentialFailed: () => undefined,
   });
@@ -38,38 +40,54 @@ async function stopReal(): Promise<void> {
   home.remove();
 }
 
-describe('the real pool beside the other components', () => {
-  beforeEach(() => startReal('all'));
-  afterEach(stopReal);
+/** Ways in which a pool thread dies under its job; a loop is ended by the deadline of the job. */
+const THREAD_DEATHS = ['throw', 'exit', 'out-of-memory'] as const;
 
-  for (const kind of ['throw', 'exit', 'out-of-memory'] as const) {
-    it(`fails only the job whose thread ends by ${kind}, and goes on; too many such deaths end it, then give it up`, async () => {
-      const others = supervisor.views().filter((entry) => entry.name !== 'pool');
+describe('the real pool beside the other components', () => {
+  const others = (): ComponentView[] => supervisor.views().filter((entry) => entry.name !== 'pool');
+  const askOthers = async (): Promise<void> => {
+    const { pool: _pool, ...rest } = askEach(components);
+    for (const ask of Object.values(rest)) await expect(ask()).resolves.toBeDefined();
+  };
+
+  beforeAll(() => startReal('all', THREAD_DEATHS.length));
+  afterAll(stopReal);
+
+  for (const [index, kind] of THREAD_DEATHS.entries()) {
+    it(`fails only the job whose thread ends by ${kind} and goes on; too many such deaths start it anew`, async () => {
+      const before = others();
       await expect(fault(kind)).rejects.toMatchObject(down);
       await expect(components.pool.run('ping', {})).resolves.toEqual({ value: {}, bulk: null });
-      expect(view('pool')).toMatchObject({ state: 'running', restarts: 0 });
+      expect(view('pool')).toMatchObject({ state: 'running', restarts: index });
 
       const waiting = fault('hang');
       const fatal = fault(kind);
       await expect(waiting).rejects.toMatchObject(down);
       await expect(fatal).rejects.toMatchObject(down);
-      await vi.waitFor(() => expect(view('pool')).toMatchObject({ state: 'running', restarts: 1 }), settled);
+      await vi.waitFor(
+        () => expect(view('pool')).toMatchObject({ state: 'running', restarts: index + 1 }),
+        settled,
+      );
       expect(view('pool').last_error).toMatch(/threads died too often/);
       await expect(components.pool.run('ping', {})).resolves.toBeDefined();
-
-      await expect(fault(kind)).rejects.toMatchObject(down);
-      await expect(fault(kind)).rejects.toMatchObject(down);
-      await vi.waitFor(() => expect(view('pool').state).toBe('failed'), settled);
-      await expect(components.pool.run('ping', {})).rejects.toMatchObject(down);
-      expect(supervisor.views().filter((entry) => entry.name !== 'pool')).toEqual(others);
-      const { pool: _pool, ...rest } = askEach(components);
-      for (const ask of Object.values(rest)) await expect(ask()).resolves.toBeDefined();
+      await askOthers();
+      expect(others()).toEqual(before);
     });
   }
+
+  it('is given up when its threads go on dying, and the others go on', async () => {
+    const before = others();
+    await expect(fault('exit')).rejects.toMatchObject(down);
+    await expect(fault('exit')).rejects.toMatchObject(down);
+    await vi.waitFor(() => expect(view('pool').state).toBe('failed'), settled);
+    await expect(components.pool.run('ping', {})).rejects.toMatchObject(down);
+    await askOthers();
+    expect(others()).toEqual(before);
+  });
 });
 
 describe('the real pool', () => {
-  beforeEach(() => startReal('pool'));
+  beforeEach(() => startReal('pool', 1));
   afterEach(stopReal);
 
   it('ends the thread of a job that loops past its deadline, while the other job runs on', async () => {
@@ -90,14 +108,16 @@ describe('the real pool', () => {
   });
 
   it('gives other jobs a thread while the kernel holds those of two jobs', async () => {
-    const fifo = join(home.dir, 'fifo');
-    execFileSync('mkfifo', [fifo]);
-    const stuck = [fault('stuck', 400, fifo), fault('stuck', 400, fifo)];
-    const queued = components.pool.run('ping', {});
-    for (const job of stuck) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
-    await expect(queued).resolves.toBeDefined();
-    await expect(components.pool.run('ping', {})).resolves.toBeDefined();
-    closeSync(openSync(fifo, 'w'));
+    const { path, release } = blockingFile(home.dir);
+    try {
+      const stuck = [fault('stuck', 400, path), fault('stuck', 400, path)];
+      const queued = components.pool.run('ping', {});
+      for (const job of stuck) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
+      await expect(queued).resolves.toBeDefined();
+      await expect(components.pool.run('ping', {})).resolves.toBeDefined();
+    } finally {
+      release();
+    }
   });
 
   it('counts and replaces a thread that dies while it has no job', async () => {
@@ -149,6 +169,34 @@ describe('jobs', () => {
     await expect(pool.run('unsendable', {})).rejects.toMatchObject({ code: 'internal' });
     await expect(pool.run('reverse', { tag: 3 as never })).rejects.toMatchObject({ code: 'invalid_request' });
     expect(supervisor.views()[0]).toMatchObject({ state: 'running', restarts: 0, last_error: null });
+  });
+
+  it('reach the pool from a worker thread through the main thread, bulk bytes included', async () => {
+    await supervisor.start();
+    const [near, far] = channelPair(silentLogger);
+    const shared = { clock: systemClock, logger: silentLogger, emits: {}, hears: {} };
+    createPeer({
+      ...shared,
+      channel: far,
+      other: 'worker',
+      serves: hostCalls,
+      handlers: hostHandlers(pool as never),
+      calls: {},
+    });
+    const host = createPeer({
+      ...shared,
+      channel: near,
+      other: 'main',
+      serves: {},
+      handlers: {},
+      calls: hostCalls,
+    });
+    await expect(createPoolCaller(host).run('ping', {})).resolves.toEqual({ value: {}, bulk: null });
+    await expect(host.call('pool', { job: 'reverse', input: {}, deadline_ms: 1_000 })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    near.close();
+    await expect(createPoolCaller(host).run('ping', {})).rejects.toMatchObject(down);
   });
 
   it('fail at once when the pool cannot load its entry', async () => {

@@ -24,7 +24,7 @@ export function quickRules(intensity: number): SupervisionRules {
   return {
     clock: systemClock,
     logger: silentLogger,
-    restart: { intensity, window_ms: 60_000, backoff: { first: 10, most: 100 } },
+    restart: { intensity, window_ms: 600_000, backoff: { first: 10, most: 100 } },
     heartbeat: { interval_ms: 100, timeout_ms: 1_500 },
     stop_timeout_ms: 3_000,
   };
@@ -44,7 +44,7 @@ export function realComponents(settings: Settings) {
     ...shared,
     url: WORKER_URLS.pool,
     jobs: { ...poolJobs, ...faultCalls },
-    thread_deaths: { intensity: 1, window_ms: 60_000 },
+    thread_deaths: { intensity: 1, window_ms: 600_000 },
     ping_limit_ms: 5_000,
     max_threads: 2,
     max_queue: 4,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createDeferred } from '../../src/base/deferred.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import type { ChildSpec, Life } from '../../src/threads/child.ts';
 import { createSupervisor } from '../../src/threads/supervisor.ts';
 
@@ -54,14 +54,14 @@ class ScriptedChild implements ChildSpec {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function setUp(names: string[], essential: string[] = []) {
+function setUp(names: string[], essential: string[] = [], logger = silentLogger) {
   const clock = new FakeClock();
   const trace: string[] = [];
   const failures: string[] = [];
   const children = names.map((name) => new ScriptedChild(name, trace, essential.includes(name)));
   const supervisor = createSupervisor({
     clock,
-    logger: silentLogger,
+    logger,
     restart: { intensity: 2, window_ms: 60_000, backoff: { first: 100, most: 1_000 } },
     heartbeat: { interval_ms: 1_000, timeout_ms: 3_000 },
     stop_timeout_ms: 2_000,
@@ -128,6 +128,36 @@ describe('the supervisor', () => {
     expect(states()).toEqual(['failed', 'running']);
     expect(supervisor.views()[0]).toMatchObject({ restarts: 2, last_error: 'for good' });
     expect(failures).toEqual([]);
+  });
+
+  it('says each death in a row louder than the one before', async () => {
+    const lines: { level: number; msg: string }[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const logger = createLogger({ component: 'main', level: 'info', destination });
+    const { clock, children, supervisor } = setUp(['a'], ['a'], logger);
+    void supervisor.start();
+    for (let death = 0; death < 3; death += 1) {
+      await turn();
+      children[0]!.die(new Error('x'));
+      await turn();
+      clock.advance(1_000);
+    }
+    expect(lines.map((line) => line.level)).toEqual([30, 40, 60]);
+  });
+
+  it('treats a component that cannot even be launched as one that ended', async () => {
+    const { supervisor, children, clock } = setUp(['a']);
+    children[0]!.launch = () => {
+      throw new RangeError('no such limit');
+    };
+    const started = supervisor.start();
+    for (let tries = 0; tries < 3; tries += 1) clock.advance(1_000);
+    await started;
+    expect(supervisor.views()[0]).toMatchObject({
+      state: 'failed',
+      restarts: 2,
+      last_error: 'no such limit',
+    });
   });
 
   it('forgives deaths that lie outside the window', async () => {

@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -9,6 +6,7 @@ import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
 import { fixtureCalls, fixtureEvents } from '../fixtures/threads/calls.ts';
+import { blockingFile } from './blocking-file.ts';
 import { MEMORY_MB, quickRules, temporarySettings } from './real-components.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -147,18 +145,17 @@ describe('a component in its own thread', () => {
   it('is replaced while the kernel still holds its old thread', async () => {
     const home = temporarySettings();
     cleanups.push(() => home.remove());
-    const fifo = join(home.dir, 'fifo');
-    execFileSync('mkfifo', [fifo]);
+    const blocking = blockingFile(home.dir);
     const { component, supervisor } = await startFixture(
       'exits',
       { fault_injection: true },
       { ...fixtureCalls, ...faultCalls },
     );
-    await expect(component.call('__fault', { kind: 'stuck', path: fifo })).rejects.toMatchObject({
+    cleanups.push(blocking.release);
+    await expect(component.call('__fault', { kind: 'stuck', path: blocking.path })).rejects.toMatchObject({
       code: 'component_unavailable',
     });
     await become(supervisor, { state: 'running', restarts: 1 });
     await expect(component.call('echo', { text: 'new' })).resolves.toEqual({ text: 'new' });
-    closeSync(openSync(fifo, 'w'));
   });
 });

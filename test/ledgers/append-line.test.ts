@@ -1,0 +1,67 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendLine } from '../../src/ledgers/append-line.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-ledgers-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('appendLine', () => {
+  it('makes the file and its folder, readable by the owner alone', () => {
+    const path = join(dir, 'data', 'deep', 'sessions.jsonl');
+    appendLine(path, { at: 1 });
+    expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dir, 'data', 'deep')).mode & 0o777).toBe(0o700);
+  });
+
+  it('closes the torn last line of a writer that died, and only a torn one', () => {
+    const path = join(dir, 'l.jsonl');
+    writeFileSync(path, '{"at":1}\n{"at":');
+    appendLine(path, { at: 2 });
+    appendLine(path, { text: 'two\nlines' });
+    expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n{"at":\n{"at":2}\n{"text":"two\\nlines"}\n');
+  });
+
+  it('passes on why a file cannot be written', () => {
+    appendFileSync(join(dir, 'file'), '');
+    expect(() => appendLine(join(dir, 'file', 'l.jsonl'), {})).toThrow(/ENOTDIR/);
+    expect(() => appendLine(dir, {})).toThrow(/EISDIR/);
+  });
+
+  it('loses and mixes nothing when several writers append at once, at worst leaving a blank line', async () => {
+    const path = join(dir, 'l.jsonl');
+    const source = new URL('../../src/ledgers/append-line.ts', import.meta.url).href;
+    const program = `
+      const { workerData } = require('node:worker_threads');
+      import(${JSON.stringify(source)}).then(({ appendLine }) => {
+        const { path, writer } = workerData;
+        for (let n = 0; n < 200; n += 1) appendLine(path, { writer, n, fill: 'x'.repeat((n * 37) % 9000) });
+      });`;
+    await Promise.all(
+      [0, 1, 2, 3].map(
+        (writer) =>
+          new Promise((resolve, reject) => {
+            const worker = new Worker(program, { eval: true, workerData: { path, writer } });
+            worker.on('error', reject);
+            worker.on('exit', resolve);
+          }),
+      ),
+    );
+    const lines = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(800);
+    for (const writer of [0, 1, 2, 3])
+      expect(lines.filter((line) => line.writer === writer).map((line) => line.n)).toEqual(
+        Array.from({ length: 200 }, (_, n) => n),
+      );
+  });
+});

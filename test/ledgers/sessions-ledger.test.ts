@@ -1,0 +1,102 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { SessionLine } from '../../src/contract/ledger.ts';
+import { appendLine } from '../../src/ledgers/append-line.ts';
+import { sessionsFile, startLedgersService } from '../../src/ledgers/ledgers-service.ts';
+import { SessionsLedger } from '../../src/ledgers/sessions-ledger.ts';
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
+  path = join(dir, 'sessions.jsonl');
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function line(at: number, uid: string | null): SessionLine {
+  return {
+    fiber: 'work/loader',
+    uid,
+    session: `s${at}`,
+    thread_id: null,
+    harness: 'claude',
+    host: 'host-a',
+    mux: null,
+    at,
+    kind: 'dispatch',
+  };
+}
+
+describe('the sessions ledger', () => {
+  it('[TMP-2] lists sessions oldest first, of all fibers or of one, with fields it does not know', () => {
+    const ledger = new SessionsLedger({ path });
+    appendLine(path, line(1, 'u1'));
+    appendLine(path, { ...line(2, 'u2'), note: 'kept' });
+    appendLine(path, line(3, 'u1'));
+    appendLine(path, line(4, null));
+    appendFileSync(path, '{"fiber":"half"}\n');
+    ledger.refresh();
+    expect(ledger.sessions().map((entry) => entry.at)).toEqual([1, 2, 3, 4]);
+    expect(ledger.sessions('u1').map((entry) => entry.at)).toEqual([1, 3]);
+    expect(ledger.sessions('u2')).toEqual([{ ...line(2, 'u2'), note: 'kept' }]);
+    expect(ledger.sessions('nobody')).toEqual([]);
+    expect([ledger.entries, ledger.malformed]).toEqual([4, 1]);
+  });
+
+  it('holds no more lines than its bound, forgetting the oldest of every fiber first', () => {
+    const ledger = new SessionsLedger({ path, max_entries: 4 });
+    for (let at = 1; at <= 23; at += 1) {
+      appendLine(path, line(at, `u${at % 3}`));
+      if (at % 5 === 0) ledger.refresh();
+    }
+    ledger.refresh();
+    expect(ledger.entries).toBe(4);
+    expect(ledger.sessions().map((entry) => entry.at)).toEqual([20, 21, 22, 23]);
+    expect(ledger.sessions('u2').map((entry) => entry.at)).toEqual([20, 23]);
+    expect(ledger.sessions('u0').map((entry) => entry.at)).toEqual([21]);
+    expect(ledger.sessions('u1').map((entry) => entry.at)).toEqual([22]);
+  });
+
+  it('forgets what is no longer in the file', () => {
+    const ledger = new SessionsLedger({ path });
+    appendLine(path, line(1, 'u1'));
+    ledger.refresh();
+    writeFileSync(path, `${JSON.stringify(line(9, 'u9'))}\n`);
+    ledger.refresh();
+    expect(ledger.sessions('u1')).toEqual([]);
+    expect(ledger.sessions('u9')).toHaveLength(1);
+  });
+});
+
+describe('the ledgers service', () => {
+  it('answers with what the file holds at that moment, and counts it', () => {
+    const service = startLedgersService({
+      sessions_file: path,
+      clock: new FakeClock(),
+      logger: silentLogger,
+    });
+    expect(service.state()).toEqual({ sessions: { entries: 0, malformed: 0, bytes: 0 } });
+    appendLine(path, line(1, 'u1'));
+    expect(service.sessions('u1')).toHaveLength(1);
+    appendFileSync(path, 'x\n');
+    expect(service.state()).toMatchObject({ sessions: { entries: 1, malformed: 1 } });
+    service.stop();
+  });
+
+  it('outlives a file that cannot be read, and says so when asked', () => {
+    const clock = new FakeClock();
+    const service = startLedgersService({ sessions_file: dir, clock, logger: silentLogger });
+    expect(() => clock.advance(10_000)).not.toThrow();
+    expect(() => service.state()).toThrow(/EISDIR/);
+    service.stop();
+  });
+
+  it('finds its file by its own setting, else in the data dir', () => {
+    expect(sessionsFile({ sessions_file: '/l/s.jsonl', data_dir: '/d' })).toBe('/l/s.jsonl');
+    expect(sessionsFile({ sessions_file: null, data_dir: '/d' })).toBe('/d/sessions.jsonl');
+  });
+});

@@ -1,0 +1,234 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Tailer } from '../../src/ledgers/tailer.ts';
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-tailer-'));
+  path = join(dir, 'events.jsonl');
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** An entry is an object with a number `n`. */
+function parse(value: unknown): number | null {
+  return typeof value === 'object' && value !== null && 'n' in value && typeof value.n === 'number'
+    ? value.n
+    : null;
+}
+
+function follow(options: { rotated?: boolean; max_line_bytes?: number } = {}) {
+  const held: number[] = [];
+  let resets = 0;
+  const tailer = new Tailer<number>({
+    path,
+    parse,
+    ...(options.rotated ? { rotated_path: `${path}.1` } : {}),
+    ...(options.max_line_bytes === undefined ? {} : { max_line_bytes: options.max_line_bytes }),
+  });
+  const read = (): number[] => {
+    tailer.read({
+      reset() {
+        resets += 1;
+        held.length = 0;
+      },
+      line: (n) => held.push(n),
+    });
+    return [...held];
+  };
+  return { tailer, read, resets: () => resets };
+}
+
+/** What a full read of the files gives. */
+function fullRead(files: string[]): { entries: number[]; malformed: number } {
+  const entries: number[] = [];
+  let malformed = 0;
+  for (const file of files.filter(existsSync)) {
+    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+    for (const line of lines) {
+      if (line.trim() === '') continue;
+      let entry: number | null = null;
+      try {
+        entry = parse(JSON.parse(line));
+      } catch {
+        entry = null;
+      }
+      if (entry === null) malformed += 1;
+      else entries.push(entry);
+    }
+  }
+  return { entries, malformed };
+}
+
+describe('a tailer', () => {
+  it('holds nothing while there is no file, and everything once there is', () => {
+    const { read } = follow();
+    expect(read()).toEqual([]);
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    expect(read()).toEqual([1, 2]);
+  });
+
+  it('reads only what was appended, without starting over', () => {
+    const { read, resets, tailer } = follow();
+    writeFileSync(path, '{"n":1}\n');
+    read();
+    const before = resets();
+    for (let n = 2; n < 50; n += 1) {
+      appendFileSync(path, `{"n":${n}}\n`);
+      expect(read().at(-1)).toBe(n);
+    }
+    expect(resets()).toBe(before);
+    expect(tailer.bytes).toBe(readFileSync(path).length);
+  });
+
+  it('leaves a torn last line until it is complete', () => {
+    const { read, tailer } = follow();
+    writeFileSync(path, '{"n":1}\n{"n":2');
+    expect(read()).toEqual([1]);
+    appendFileSync(path, '3');
+    expect(read()).toEqual([1]);
+    appendFileSync(path, '}\n');
+    expect(read()).toEqual([1, 23]);
+    expect(tailer.malformed).toBe(0);
+  });
+
+  it('keeps a character whole that was written in two parts', () => {
+    const { tailer, read } = follow();
+    const bytes = Buffer.from('{"n":1,"name":"Ünï"}\n');
+    writeFileSync(path, bytes.subarray(0, 16));
+    read();
+    appendFileSync(path, bytes.subarray(16));
+    expect(read()).toEqual([1]);
+    expect(tailer.malformed).toBe(0);
+  });
+
+  it('counts and skips lines that are no entries, but not blank ones', () => {
+    const { read, tailer } = follow();
+    writeFileSync(path, '{"n":1}\nrubbish\n\n[]\n{"m":1}\n  \n{"n":2}\n');
+    expect(read()).toEqual([1, 2]);
+    expect(tailer.malformed).toBe(3);
+  });
+
+  it('skips a line that is too long to hold, however it arrives', () => {
+    const { read, tailer } = follow({ max_line_bytes: 300_000 });
+    const long = `{"n":1,"x":"${'x'.repeat(700_000)}"}`;
+    writeFileSync(path, `{"n":0}\n${long.slice(0, 400_000)}`);
+    expect(read()).toEqual([0]);
+    appendFileSync(path, `${long.slice(400_000)}\n{"n":2}\n`);
+    expect(read()).toEqual([0, 2]);
+    expect(tailer.malformed).toBe(1);
+  });
+
+  it('starts over when the file was truncated, replaced, or rewritten in place to a greater length', () => {
+    const { read } = follow();
+    const lines = (from: number, to: number): string =>
+      Array.from({ length: to - from }, (_, index) => `{"n":${from + index}}\n`).join('');
+    writeFileSync(path, lines(100, 200));
+    read();
+    truncateSync(path, 0);
+    appendFileSync(path, lines(200, 203));
+    expect(read()).toEqual([200, 201, 202]);
+    writeFileSync(`${path}.new`, lines(300, 400));
+    renameSync(`${path}.new`, path);
+    expect(read()).toHaveLength(100);
+    writeFileSync(path, lines(500, 700));
+    expect(read()).toHaveLength(200);
+    const kept = readFileSync(path);
+    writeFileSync(path, Buffer.concat([kept.subarray(0, 900), Buffer.from(lines(700, 900))]));
+    expect(read()).toHaveLength(290);
+    unlinkSync(path);
+    expect(read()).toEqual([]);
+  });
+
+  it('holds the rotated file before the new one, and what a slow writer still adds to it', () => {
+    const { read } = follow({ rotated: true });
+    writeFileSync(path, '{"n":1}\n');
+    read();
+    appendFileSync(path, '{"n":2}\n');
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, '{"n":4}\n');
+    expect(read()).toEqual([1, 2, 4]);
+    appendFileSync(`${path}.1`, '{"n":3}\n');
+    expect(read().toSorted()).toEqual([1, 2, 3, 4]);
+    renameSync(path, `${path}.1`);
+    expect(read()).toEqual([4]);
+  });
+
+  it('holds what a full read gives after any mix of appends, torn writes, truncations, rotations and replacements', () => {
+    type Step = {
+      do:
+        | 'append'
+        | 'torn'
+        | 'rest'
+        | 'rubbish'
+        | 'truncate'
+        | 'cut'
+        | 'rotate'
+        | 'replace'
+        | 'remove'
+        | 'read';
+    };
+    const step = fc.record({
+      do: fc.constantFrom<Step['do']>(
+        'append',
+        'append',
+        'append',
+        'torn',
+        'rest',
+        'rubbish',
+        'truncate',
+        'cut',
+        'rotate',
+        'replace',
+        'remove',
+        'read',
+        'read',
+      ),
+    });
+    let n = 0;
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(step, { maxLength: 40 }), (rotated, steps) => {
+        for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
+        const files = rotated ? [`${path}.1`, path] : [path];
+        const { tailer, read } = follow({ rotated });
+        const check = (): void => {
+          const entries = read();
+          const expected = fullRead(files);
+          expect({ entries, malformed: tailer.malformed }).toEqual(expected);
+        };
+        for (const { do: what } of steps) {
+          n += 1;
+          const present = existsSync(path);
+          if (what === 'append') appendFileSync(path, `{"n":${n}}\n`);
+          if (what === 'torn') appendFileSync(path, `{"n":${n}`);
+          if (what === 'rest') appendFileSync(path, '}\n');
+          if (what === 'rubbish') appendFileSync(path, '\n]nonsense\n\n');
+          if (what === 'truncate' && present) truncateSync(path, 0);
+          if (what === 'cut' && present) truncateSync(path, Math.floor(readFileSync(path).length / 2));
+          if (what === 'rotate' && present) renameSync(path, `${path}.1`);
+          if (what === 'replace') {
+            writeFileSync(`${path}.new`, `{"n":${n}}\n`);
+            renameSync(`${path}.new`, path);
+          }
+          if (what === 'remove') rmSync(path, { force: true });
+          if (what === 'read') check();
+        }
+        check();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
