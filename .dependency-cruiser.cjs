@@ -64,7 +64,13 @@ const roomRules = Object.entries(ROOMS).map(([room, [allowed, reason]]) => ({
   comment: reason,
   severity: 'error',
   from: { path: `^src/${room}/` },
-  to: { path: '^(src|workers)/', pathNot: [room, ...allowed].map((name) => `^src/${name}/`) },
+  to: {
+    path: '^(src|workers)/',
+    pathNot: [
+      ...[room, ...allowed].map((name) => `^src/${name}/`),
+      ...(room === 'cli' ? ['^src/daemon[.]ts$'] : []),
+    ],
+  },
 }));
 
 module.exports = {
@@ -86,19 +92,32 @@ module.exports = {
       to: { path: '^workers/' },
     },
     {
+      name: 'only-daemon-run-loads-the-daemon',
+      comment:
+        'a verb talks to a running daemon over HTTP; only `svc daemon run` becomes one, and loads it when it does',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: '^src/cli/daemon/run[.]ts$' },
+      to: { path: '^src/daemon[.]ts$' },
+    },
+    {
       name: 'only-http-knows-uwebsockets',
       comment:
         'what the server library gets wrong is mended in one room; a second importer would miss the mends',
       severity: 'error',
-      from: { path: '^(src|workers)/', pathNot: '^src/http/' },
+      // `svc doctor` loads it once, only to say whether it can be loaded here.
+      from: { path: '^(src|workers)/', pathNot: '^src/http/|^src/cli/doctor/native-http[.]ts$' },
       to: { path: 'uWebSockets' },
     },
     {
       name: 'one-file-runs-processes',
       comment:
-        'argv-only, bounded in time and output: the rules for child processes hold because one file starts them',
+        'argv-only, bounded in time and output: the rules hold because one file starts child processes; what has no bound has a file of its own: a daemon that outlives us, a program that is given the terminal, the launcher',
       severity: 'error',
-      from: { path: '^(src|workers)/', pathNot: '^src/platform/(process|detached-process)[.]ts$' },
+      from: {
+        path: '^(src|workers)/',
+        pathNot:
+          '^src/platform/(process|detached-process|interactive-process)[.]ts$|^src/cli/launcher[.]mjs$',
+      },
       to: { path: '^(node:)?child_process$|node_modules/execa/' },
     },
     {

@@ -18,3 +18,8 @@ export function createLogger(options: {
 
 /** A logger that writes nothing. */
 export const silentLogger: Logger = pino({ level: 'silent' });
+
+/** Standard output, written at once by the calling thread, so that a worker's lines need no other thread's loop. */
+export function directDestination(): DestinationStream {
+  return pino.destination({ dest: 1, sync: true });
+}

@@ -37,8 +37,9 @@ export type FiberLaunchFacts = {
   surface: 'cli' | 'app';
   /** True when nobody is expected to sit at the terminal. */
   headless: boolean;
-  /** Unique to this launch; a harness that assigns its own session ids is recognised by it. */
   run_id: string;
+  /** Unique to this launch; a harness that assigns its own session ids is recognised by it. */
+  launch_id: string;
   /** Why a standing role runs; null for other kinds. */
   standing_mode: 'scheduled' | 'ad-hoc' | null;
   /** True when the conversation goes on in its old session. */
@@ -58,6 +59,7 @@ export type CaptureLaunchFacts = {
   surface: 'cli' | 'app';
   headless: boolean;
   run_id: string;
+  launch_id: string;
   /** What the new fiber is to be installed with: host, store, agent and so on. */
   install: Record<string, unknown>;
   /** The request that binds the session to the fiber it files. */
@@ -111,6 +113,7 @@ function sharedFacts(facts: PromptFacts): string[] {
     fact('Surface', facts.surface),
     fact('Headless', facts.headless ? 'yes' : 'no'),
     fact('Run', facts.run_id),
+    ...(facts.launch_id === facts.run_id ? [] : [fact('Launch', facts.launch_id)]),
   ];
 }
 

@@ -1,31 +1,105 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../base/errors.ts';
 
-let counter = 0;
+export type AtomicWriteOptions = {
+  /** Mode of a file that does not exist yet; an existing file keeps its own. Default 0600. */
+  mode?: number;
+  /** Called with the new bytes safely on disk, before they take the old file's place; a throw leaves the old file. */
+  beforeRename?: () => void;
+};
 
 /**
- * Replaces `path` in one step: a reader sees the old bytes or the new ones, also after a crash.
- * The file gets `mode` (0600 unless told).
+ * Writes a file so that a reader, or a crash at any moment, sees the old or the new content, never a mix:
+ * temporary file in the same folder, fsync, rename, fsync of the folder. A symlink is followed, so that the
+ * file it names is replaced and not the link. Throws the system error of the step that failed.
  */
 export function writeFileAtomic(
   path: string,
-  data: string | Uint8Array,
-  options: { mode?: number } = {},
+  content: string | Uint8Array,
+  options: AtomicWriteOptions = {},
 ): void {
-  const folder = dirname(path);
-  counter += 1;
-  const temporary = join(folder, `.${basename(path)}.${process.pid}.${counter}.tmp`);
+  const target = resolveLink(path);
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const folder = dirname(target);
+  const temporary = join(
+    folder,
+    `${temporaryPrefix(target)}${process.pid}-${randomBytes(6).toString('hex')}`,
+  );
+  const mode = existingMode(target) ?? options.mode ?? 0o600;
+  const file = openSync(temporary, 'wx', 0o600);
   try {
-    const file = openSync(temporary, 'wx', options.mode ?? 0o600);
     try {
-      writeFileSync(file, data);
+      let written = 0;
+      while (written < bytes.length) written += writeSync(file, bytes, written);
+      if (mode !== 0o600) fchmodSync(file, mode);
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, path);
+    options.beforeRename?.();
+    renameSync(temporary, target);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
+  syncFolder(folder);
+}
+
+/** True for the name of a temporary file that an atomic write left or is using. */
+export function isTemporaryName(name: string): boolean {
+  return name.startsWith('.') && /\.tmp-\d+-[0-9a-f]{12}$/.test(name);
+}
+
+/** Removes temporary files that crashed writers left beside `path`; only for the holder of the file's lock. */
+export function removeLeftTemporaries(path: string): void {
+  const target = resolveLink(path);
+  const folder = dirname(target);
+  const prefix = temporaryPrefix(target);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(prefix) && isTemporaryName(name)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Makes the removal or renaming of an entry of this folder last through a crash, where the file system can. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'EPERM') throw error;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function temporaryPrefix(target: string): string {
+  return `.${basename(target)}.tmp-`;
+}
+
+function resolveLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return path;
+    throw error;
+  }
+}
+
+function existingMode(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : stat.mode & 0o7777;
 }

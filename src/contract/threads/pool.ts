@@ -6,6 +6,8 @@ import type { CallTable } from './call-table.ts';
  * that owns the pool never encodes them.
  */
 export const poolJobs = {
+  /** A sign of life: the pool can run a job. */
+  ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
    * Bulk out: msgpack `SweepResult` (fibers/sweep.ts).

@@ -1,0 +1,126 @@
+import type { ErrorCode } from '../contract/error-codes.ts';
+import { isLoopbackName, parseHostHeader } from './host-header.ts';
+
+/** What the kernel of the machine says about who dialled. */
+export type Peer =
+  /** A TCP peer that nobody looked up. */
+  | { kind: 'unchecked' }
+  /** A TCP peer of the daemon's own user. */
+  | { kind: 'own_uid' }
+  | { kind: 'other_uid'; uid: number; own_uid: number }
+  /** A TCP peer that could not be matched to a user; `reason` says why. */
+  | { kind: 'unresolved'; reason: string }
+  /** A peer on the Unix socket: the file's mode has already decided. */
+  | { kind: 'unix_socket' };
+
+/** One request, reduced to what decides about it. Header values as sent, null where absent. */
+export type AccessQuestion = {
+  host: string | null;
+  origin: string | null;
+  /** `Sec-Fetch-Site`. */
+  fetch_site: string | null;
+  /** Upper case. */
+  method: string;
+  is_upgrade: boolean;
+  peer: Peer;
+};
+
+/** Names are compared without regard to case; `dev_origins` are whole origins such as `http://localhost:5173`. */
+export type AccessPolicy = {
+  own_names: readonly string[];
+  allowed_hosts: readonly string[];
+  dev_origins: readonly string[];
+};
+
+export type AccessDecision =
+  | { allow: true }
+  | {
+      allow: false;
+      status: 403;
+      body: { error: ErrorCode & ('peer_refused' | 'forbidden_host' | 'forbidden_origin') } & (
+        | { reason: string }
+        | { message: string }
+      );
+    };
+
+const ALLOW: AccessDecision = { allow: true };
+
+/**
+ * May this request be served? A ladder, first refusal wins: the peer's user (AUT-2), then the `Host` header
+ * on every request (DNS rebinding), then `Origin` and `Sec-Fetch-Site` on writes and upgrades (AUT-3).
+ */
+export function decideAccess(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
+  const peer = refusePeer(question.peer);
+  if (peer !== null) return peer;
+  if (question.peer.kind !== 'unix_socket' && !isKnownHost(question.host, policy)) return FOREIGN_HOST;
+  const reads = question.method === 'GET' || question.method === 'HEAD';
+  return reads && !question.is_upgrade ? ALLOW : decideWrite(question, policy);
+}
+
+function refusePeer(peer: Peer): AccessDecision | null {
+  switch (peer.kind) {
+    case 'unchecked':
+    case 'own_uid':
+    case 'unix_socket':
+      return null;
+    case 'other_uid':
+      return peerRefused(`peer uid ${peer.uid} is not the daemon's uid ${peer.own_uid}`);
+    case 'unresolved':
+      return peerRefused(peer.reason);
+    default:
+      return peerRefused('peer uid unresolved: unknown kind of peer');
+  }
+}
+
+function decideWrite(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
+  const { origin } = question;
+  if (origin !== null && policy.dev_origins.some((entry) => sameText(entry, origin))) return ALLOW;
+  if (question.fetch_site !== null && sameText(question.fetch_site, 'cross-site')) return FOREIGN_ORIGIN;
+  if (origin === null) return ALLOW;
+  return isOwnPage(origin, question.host, policy) ? ALLOW : FOREIGN_ORIGIN;
+}
+
+/** The page's own origin names the very host and port the request was sent to, and that host is ours. */
+function isOwnPage(origin: string, host: string | null, policy: AccessPolicy): boolean {
+  const match = /^https?:\/\/(.+)$/i.exec(origin);
+  if (match === null || host === null || !sameText(match[1]!, host)) return false;
+  return isKnownHost(host, policy);
+}
+
+function isKnownHost(host: string | null, policy: AccessPolicy): boolean {
+  const parsed = host === null ? null : parseHostHeader(host);
+  if (parsed === null) return false;
+  const { name } = parsed;
+  return (
+    isLoopbackName(name) ||
+    [...policy.own_names, ...policy.allowed_hosts].some((entry) => sameText(entry, name))
+  );
+}
+
+function sameText(a: string, b: string): boolean {
+  return a.length === b.length && a.toLowerCase() === b.toLowerCase();
+}
+
+function peerRefused(reason: string): AccessDecision {
+  return { allow: false, status: 403, body: { error: 'peer_refused', reason } };
+}
+
+const FOREIGN_HOST: AccessDecision = {
+  allow: false,
+  status: 403,
+  body: {
+    error: 'forbidden_host',
+    message:
+      'The Host header names no address of this daemon; use a loopback address, or add the name to SVC_ALLOWED_HOSTS.',
+  },
+};
+
+const FOREIGN_ORIGIN: AccessDecision = {
+  allow: false,
+  status: 403,
+  body: {
+    error: 'forbidden_origin',
+    message:
+      'The request comes from a page of another site; use the board itself, or add the origin to SVC_DEV_ORIGINS.',
+  },
+};

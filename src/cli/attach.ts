@@ -1,0 +1,79 @@
+import { CodedError, systemCode } from '../base/errors.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import { type State, stateSchema } from '../contract/http/state.ts';
+import { runInTerminal } from '../platform/interactive-process.ts';
+import { connectDaemon } from './daemon-client.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
+
+/** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
+export const verb: Verb = {
+  name: 'attach',
+  summary: 'Open a worker’s terminal here',
+  register(command, context, exit) {
+    command
+      .argument(
+        '<fiber|session>',
+        'canonical id, uid or last part of the id of a running fiber, or a session name',
+      )
+      .action(async (name: string) => exit(await run(context, name)));
+  },
+};
+
+async function run(context: CliContext, name: string): Promise<ExitCode> {
+  const settings = readSettings(context.env);
+  const session = isSessionName(name) ? name : await sessionOf(settings, name);
+  const { file, args, env } = attachCommand(session, settings.tmux_socket, context.env);
+  try {
+    const code = await runInTerminal({ file, args, env, cwd: context.cwd });
+    return code === 0 ? EXIT.ok : EXIT.refused;
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    throw new CodedError('mux_unavailable', 'tmux is not on the PATH; install it, then try again', {
+      cause: error,
+    });
+  }
+}
+
+/** A whole session name (`<leaf>-<uid>-svc`) needs no daemon: the worker outlives it. */
+export function isSessionName(name: string): boolean {
+  return /-[0-9A-HJKMNP-TV-Z]{26}-svc$/i.test(name);
+}
+
+async function sessionOf(settings: Settings, name: string): Promise<string> {
+  const { running } = await (await connectDaemon(settings)).get('/state', stateSchema);
+  return chooseSession(running, name);
+}
+
+/** The session of the running worker that `name` means; throws where there is none, several, or no terminal. */
+export function chooseSession(running: State['running'], name: string): string {
+  const exact = running.filter((run) => [run.fiber_id, run.uid, run.mux_session].includes(name));
+  const found = exact.length > 0 ? exact : running.filter((run) => run.fiber_id.split('/').at(-1) === name);
+  const [run] = found;
+  if (run === undefined)
+    throw new CodedError('no_worker', `no worker runs for ${name}; svc ps lists those that run`);
+  if (found.length > 1)
+    throw new CodedError(
+      'ambiguous_fiber',
+      `${name} names ${found.length} running fibers: ${found.map((one) => `${one.fiber_id} in ${one.store}`).join(', ')}; give a uid`,
+    );
+  if (run.mux_session === null)
+    throw new CodedError(
+      'surface_unsupported',
+      `${run.fiber_id} runs in the app and has no terminal to attach to`,
+    );
+  return run.mux_session;
+}
+
+/** How to show a session here; inside the same tmux server the client switches instead of nesting. */
+export function attachCommand(
+  session: string,
+  socket: string | null,
+  env: NodeJS.ProcessEnv,
+): { file: string; args: string[]; env: NodeJS.ProcessEnv } {
+  const server = socket === null ? [] : ['-S', socket];
+  const outer = env.TMUX?.split(',')[0];
+  const inside = outer !== undefined && (socket === null ? outer.endsWith('/default') : outer === socket);
+  if (inside) return { file: 'tmux', args: [...server, 'switch-client', '-t', `=${session}`], env };
+  const { TMUX: _outer, TMUX_PANE: _pane, ...rest } = env;
+  return { file: 'tmux', args: [...server, 'attach', '-t', `=${session}`], env: rest };
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../base/errors.ts';
+import type { Settings } from '../config/settings.ts';
+import { type DaemonFile, daemonFileSchema } from '../contract/operator-files.ts';
+import { processLife } from './daemon-process.ts';
+
+/**
+ * What `<data dir>/daemon.json` says of the daemon.
+ * `stale`: the file stayed behind, its process has ended. `unreadable`: it is there but tells nothing.
+ */
+export type DaemonLookup =
+  | { kind: 'running'; daemon: DaemonFile }
+  | { kind: 'absent' }
+  | { kind: 'stale'; daemon: DaemonFile }
+  | { kind: 'unreadable'; path: string; detail: string };
+
+/** Path of the file that a running daemon keeps. */
+export function daemonFilePath(settings: Settings): string {
+  return join(settings.data_dir, 'daemon.json');
+}
+
+/** Finds the daemon of this data folder and makes sure that its process still is the one that wrote the file. */
+export async function findDaemon(settings: Settings): Promise<DaemonLookup> {
+  const path = daemonFilePath(settings);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
+    return {
+      kind: 'unreadable',
+      path,
+      detail: `it cannot be read (${systemCode(error) ?? 'unknown error'})`,
+    };
+  }
+  const parsed = daemonFileSchema.safeParse(parseJson(text));
+  if (!parsed.success) return { kind: 'unreadable', path, detail: 'it does not hold what a daemon writes' };
+  // A system that does not tell is no proof of an end; the connection will show.
+  const ended = (await processLife(parsed.data)) === 'gone';
+  return { kind: ended ? 'stale' : 'running', daemon: parsed.data };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

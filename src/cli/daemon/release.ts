@@ -1,0 +1,18 @@
+import type { Settings } from '../../config/settings.ts';
+import { releasedSchema } from '../../contract/http/dispatch.ts';
+import { connectDaemon } from '../daemon-client.ts';
+import { printJson } from '../output.ts';
+import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
+
+/** Releases the boot quarantine (WPL-25). */
+export async function runRelease(
+  context: CliContext,
+  settings: Settings,
+  options: { json?: boolean },
+): Promise<ExitCode> {
+  const released = await (await connectDaemon(settings)).post('/quarantine/release', {}, releasedSchema);
+  if (options.json) printJson(context, released);
+  else if (released.pending === 0) context.out('Nothing was held back.\n');
+  else context.out(`Released ${released.pending} held ${released.pending === 1 ? 'fiber' : 'fibers'}.\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,14 @@
+import type { Settings } from '../../config/settings.ts';
+import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
+
+/** Bytes of request headers that the HTTP server takes; cookies of every local port arrive here. */
+const MOST_HEADER_BYTES = '65536';
+
+/** Runs the daemon in this process until a signal stops it. */
+export async function runForeground(context: CliContext, settings: Settings): Promise<ExitCode> {
+  // The native module reads this once, while it is being loaded.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= MOST_HEADER_BYTES;
+  const { runDaemon } = await import('../../daemon.ts');
+  const code = await runDaemon({ settings, env: context.env, clock: context.clock });
+  return code === 0 ? EXIT.ok : EXIT.refused;
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CodedError } from '../../base/errors.ts';
+import type { Settings } from '../../config/settings.ts';
+import { type Version, versionSchema } from '../../contract/http/version.ts';
+import { startDetached } from '../../platform/detached-process.ts';
+import { packageRoot } from '../../platform/package-root.ts';
+import { createDaemonClient } from '../daemon-client.ts';
+import { findDaemon } from '../daemon-file.ts';
+import { nameProcess, processLife } from '../daemon-process.ts';
+import { printJson } from '../output.ts';
+import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
+import { waitFor } from '../wait.ts';
+import { lastLines, logPath, readableLine, rotateLog } from './log-file.ts';
+
+/** Lines of the log shown where the daemon ended while it started. */
+const LAST_WORDS = 15;
+
+/** What is started: argv of a program that becomes the daemon. */
+export type Program = { file: string; args: readonly string[] };
+
+function ownDaemon(): Program {
+  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  return { file: process.execPath, args: [launcher, 'daemon', 'run'] };
+}
+
+/** Starts the daemon in the background and waits until it is ready; says who runs where one does already. */
+export async function runStart(
+  context: CliContext,
+  settings: Settings,
+  options: { timeout: number; json?: boolean },
+  program: Program = ownDaemon(),
+): Promise<ExitCode> {
+  const found = await findDaemon(settings);
+  if (found.kind === 'running') {
+    const { pid, booted_at, listen } = found.daemon;
+    if (options.json) printJson(context, { started: false, already_running: true, pid, booted_at, listen });
+    else context.out(`The daemon runs already: pid ${pid}, since ${booted_at}, at ${listen.join(', ')}\n`);
+    return EXIT.ok;
+  }
+  mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
+  const log_path = logPath(settings);
+  rotateLog(log_path);
+  const from = statSync(log_path, { throwIfNoEntry: false })?.size ?? 0;
+  const { pid } = await startDetached({
+    ...program,
+    env: context.env,
+    cwd: settings.data_dir,
+    log_path,
+  });
+  const child = await nameProcess(pid);
+  const outcome = await waitFor(context.clock, options.timeout * 1000, async () => {
+    if ((await processLife(child)) === 'gone') return 'ended' as const;
+    const version = await askVersion(settings, pid);
+    return version?.ready === true ? version : undefined;
+  });
+  if (outcome === 'ended') throw startFailed(log_path, from);
+  if (outcome === undefined)
+    throw new CodedError(
+      'deadline_exceeded',
+      `the daemon (pid ${pid}) is not ready after ${options.timeout} s and goes on starting; watch it with: svc daemon logs -f`,
+      { details: { pid } },
+    );
+  const { listen, version, booted_at } = outcome;
+  if (options.json)
+    printJson(context, { started: true, already_running: false, pid, booted_at, version, listen });
+  else context.out(`The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n`);
+  return EXIT.ok;
+}
+
+/** What the new daemon says of itself; undefined while it cannot be asked yet. */
+async function askVersion(settings: Settings, pid: number): Promise<Version | undefined> {
+  const found = await findDaemon(settings);
+  if (found.kind !== 'running' || found.daemon.pid !== pid) return undefined;
+  try {
+    return await createDaemonClient(found.daemon).get('/version', versionSchema);
+  } catch {
+    return undefined;
+  }
+}
+
+function startFailed(log_path: string, from: number): CodedError {
+  const lines = lastLines(log_path, LAST_WORDS, from);
+  const said =
+    lines.length === 0 ? 'it said nothing' : `its last words:\n${lines.map(readableLine).join('\n')}`;
+  return new CodedError('launch_failed', `the daemon ended while it started; ${said}`, {
+    details: { log: log_path, lines },
+  });
+}

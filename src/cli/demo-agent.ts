@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { createRunner } from '../platform/process.ts';
+import { runDemoAgent } from './demo/agent.ts';
+import { EXIT, type Verb } from './verb.ts';
+
+/** What the demo's agent registry starts: takes the options a harness gives its agent and ignores most. */
+export const verb: Verb = {
+  name: 'demo-agent',
+  summary: 'Play an agent that works without a model (used by `svc demo`)',
+  register(command, context, exit) {
+    command
+      .argument('<prompt>', 'the launch prompt')
+      .option('--session-id <uuid>', 'session id to write the transcript under')
+      .option('--name <name>', 'session name')
+      .option('--model <model>', 'ignored')
+      .option('--effort <level>', 'ignored')
+      .option('--pace-ms <ms>', 'milliseconds between two steps', '1500')
+      .action(async (prompt: string, options: { sessionId?: string; paceMs: string }) => {
+        const code = await runDemoAgent({
+          prompt,
+          session_id: options.sessionId ?? randomUUID(),
+          cwd: context.cwd,
+          env: context.env,
+          clock: context.clock,
+          runner: createRunner(),
+          out: context.out,
+          pace_ms: Number(options.paceMs),
+        });
+        exit(code === 0 ? EXIT.ok : EXIT.refused);
+      });
+  },
+};

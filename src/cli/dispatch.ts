@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { readSettings } from '../config/settings.ts';
+import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../contract/http/dispatch.ts';
+import { connectDaemon, errorOf } from './daemon-client.ts';
+import { printable, printJson } from './output.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
+
+type Options = { force?: boolean; message?: string; projectDir?: string; json?: boolean };
+
+/** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
+export const verb: Verb = {
+  name: 'dispatch',
+  summary: 'Start a worker for a fiber now',
+  register(command, context, exit) {
+    command
+      .argument('<fiber>', 'canonical id or uid')
+      .option('--force', 'start although the fiber is not due, is closed or is held back')
+      .option('--message <text>', 'what to tell the worker besides the fiber')
+      .option('--project-dir <dir>', 'folder to work in; it is saved in the fiber')
+      .option('--json', 'answer as JSON')
+      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
+  },
+};
+
+async function run(context: CliContext, fiber: string, options: Options): Promise<ExitCode> {
+  const body: DispatchRequest = {
+    fiber_id: fiber,
+    ...(options.force ? { force: true } : {}),
+    ...(options.message === undefined ? {} : { user_message: options.message }),
+    ...(options.projectDir === undefined ? {} : { project_dir: resolve(context.cwd, options.projectDir) }),
+  };
+  const answer = await (await connectDaemon(readSettings(context.env))).request('POST', '/dispatch', body);
+  const refused = refusedSchema.safeParse(answer.body);
+  if (refused.success) {
+    if (options.json) printJson(context, refused.data);
+    else context.err(`svc: ${printable(refused.data.message)}${needs(refused.data.needs)}\n`);
+    return EXIT.refused;
+  }
+  const launched = dispatchedSchema.safeParse(answer.body);
+  if (!launched.success) throw errorOf(answer, '/dispatch');
+  const run = launched.data;
+  if (options.json) printJson(context, run);
+  else {
+    const verbs = run.already_running ? 'runs already' : 'started';
+    context.out(`${printable(run.fiber_id)} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
+    if (run.mux_session !== null) context.out(`Watch it with: svc attach ${run.mux_session}\n`);
+  }
+  return EXIT.ok;
+}
+
+function needs(field: 'project_dir' | undefined): string {
+  return field === undefined ? '' : '; name the folder with --project-dir';
+}

@@ -1,0 +1,95 @@
+import { parse } from 'yaml';
+import { CodedError, messageOf } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { DocumentEdit } from '../../fibers/edit.ts';
+import { findInStores } from '../find-fiber.ts';
+import { EXIT, type Verb } from '../verb.ts';
+import { parseStatus } from './add.ts';
+import { readBody } from './body.ts';
+
+type EditOptions = {
+  name?: string;
+  status?: string;
+  outcome?: string;
+  body?: string;
+  tag?: string[];
+  untag?: string[];
+  due?: string;
+  set?: string[];
+  unset?: string[];
+  expectedDigest?: string;
+  store?: string;
+  json?: boolean;
+};
+
+/** `svc fiber edit <id>`: one locked write; everything that is not named keeps its bytes. */
+export const registerEdit: Verb['register'] = (command, context, exit) => {
+  command
+    .command('edit')
+    .description('Change fields or the body of a fiber')
+    .argument('<fiber>', 'canonical id, uid or leaf')
+    .option('--name <name>', 'new name')
+    .option('--status <status>', 'open, active or closed')
+    .option('--outcome <line>', 'the line that the card shows')
+    .option('--body <text>', 'new markdown body; - reads standard input')
+    .option('--tag <tag...>', 'tags to add')
+    .option('--untag <tag...>', 'tags to take away')
+    .option('--due <day>', 'due day')
+    .option('--set <key=value...>', 'frontmatter path and YAML value, such as svc.agent=codex')
+    .option('--unset <key...>', 'frontmatter paths to remove')
+    .option('--expected-digest <sha256>', 'refuse when the document is not this one any more')
+    .option('--store <dir>', 'store to look in')
+    .option('--json', 'print JSON')
+    .action(async (reference: string, options: EditOptions) => {
+      const { store, id } = findInStores(context, reference, options.store);
+      const body = await readBody(context, options.body);
+      const fixed = fixedEdit(options, body);
+      const fiber = await store.update(
+        id,
+        (document) => ({ ...fixed, set: { ...fixed.set, ...tagEdit(document, options) } }),
+        options.expectedDigest,
+      );
+      context.out(
+        options.json === true ? `${JSON.stringify({ fiber })}\n` : `${fiber.id}  ${fiber.digest}\n`,
+      );
+      exit(EXIT.ok);
+    });
+};
+
+function fixedEdit(options: EditOptions, body: string | undefined): DocumentEdit {
+  const named = {
+    name: options.name,
+    status: parseStatus(options.status),
+    outcome: options.outcome,
+    due: options.due,
+  };
+  const set = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  for (const text of options.set ?? []) Object.assign(set, parseAssignment(text));
+  const edit: DocumentEdit = { set, unset: options.unset ?? [], ...(body === undefined ? {} : { body }) };
+  const empty =
+    Object.keys(set).length === 0 &&
+    edit.unset?.length === 0 &&
+    body === undefined &&
+    !options.tag &&
+    !options.untag;
+  if (empty) throw new CodedError('invalid_request', 'nothing to change; see "svc fiber edit --help"');
+  return edit;
+}
+
+function tagEdit(document: FiberDocument, options: EditOptions): { tags?: string[] } {
+  if (options.tag === undefined && options.untag === undefined) return {};
+  const away = new Set(options.untag);
+  return { tags: [...new Set([...document.tags, ...(options.tag ?? [])])].filter((tag) => !away.has(tag)) };
+}
+
+function parseAssignment(text: string): Record<string, unknown> {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new CodedError('invalid_request', `"${text}" is not key=value`);
+  try {
+    return { [text.slice(0, equals)]: parse(text.slice(equals + 1)) ?? '' };
+  } catch (error) {
+    throw new CodedError('invalid_request', `the value in "${text}" is not YAML: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

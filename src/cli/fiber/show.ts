@@ -1,0 +1,21 @@
+import { findInStores } from '../find-fiber.ts';
+import { EXIT, type Verb } from '../verb.ts';
+import { renderPage } from './page.ts';
+
+/** `svc fiber show <id>`: the fields and the body of one fiber. */
+export const registerShow: Verb['register'] = (command, context, exit) => {
+  command
+    .command('show')
+    .description('Show a fiber')
+    .argument('<fiber>', 'canonical id, uid or leaf')
+    .option('--body-only', 'print the body and nothing else')
+    .option('--store <dir>', 'store to look in')
+    .option('--json', 'print JSON')
+    .action((reference: string, options: { bodyOnly?: boolean; store?: string; json?: boolean }) => {
+      const { store, id } = findInStores(context, reference, options.store);
+      const fiber = store.read(id);
+      if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
+      else context.out(options.bodyOnly === true ? fiber.body : renderPage(fiber));
+      exit(EXIT.ok);
+    });
+};

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { CodedError } from '../base/errors.ts';
+import { planHandoff } from '../lifecycle/service-verbs.ts';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { findInStores } from './find-fiber.ts';
+import { endSession } from './handoff/end-session.ts';
+import { EXIT, type Verb } from './verb.ts';
+
+type HandoffOptions = { store?: string; json?: boolean };
+
+/**
+ * `svc handoff [fiber]`: a worker ends its own run (LIF-7). Stamps the document, records the reason in the run's
+ * folder, then ends the agent that called it. Outside a run it only stamps.
+ */
+export const verb: Verb = {
+  name: 'handoff',
+  summary: 'End this worker’s run; the next one starts fresh',
+  register(command, context, exit) {
+    command
+      .argument('[fiber]', 'canonical id, uid or leaf; the fiber of this run otherwise')
+      .option('--store <dir>', 'store to look in')
+      .option('--json', 'print JSON')
+      .action(async (reference: string | undefined, options: HandoffOptions) => {
+        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER;
+        if (named === undefined || named === '') {
+          throw new CodedError(
+            'invalid_request',
+            'name the fiber, or call this from a worker that svc started',
+          );
+        }
+        const { store, id } = findInStores(context, named, options.store);
+        const { body: _body, ...fiber } = await store.update(id, (document) =>
+          planHandoff(document, context.clock.now()),
+        );
+        const runDir = context.env.SVC_RUN_DIR;
+        const inRun = runDir !== undefined && runDir !== '';
+        if (inRun) {
+          const end = { reason: 'handoff', at: context.clock.now() };
+          writeFileAtomic(join(runDir, 'end.json'), `${JSON.stringify(end)}\n`, { mode: 0o600 });
+        }
+        const say = (text: string) => {
+          if (options.json !== true) context.out(`${text}\n`);
+        };
+        say(`${fiber.id}: handed off at ${fiber.svc?.runtime?.handed_off_at}`);
+        if (options.json === true) context.out(`${JSON.stringify({ fiber, ends_session: inRun })}\n`);
+        if (!inRun) say('No run folder (SVC_RUN_DIR): the document is stamped, no session is ended.');
+        else {
+          const ended = await endSession(runDir, { hangUpMs: 2_000, terminateMs: 3_000 });
+          if (ended !== 'ended') say(`The session was not ended: ${ended}`);
+        }
+        exit(EXIT.ok);
+      });
+  },
+};

@@ -1,0 +1,35 @@
+import { isCoded } from '../base/errors.ts';
+import { readSettings } from '../config/settings.ts';
+import { killedSchema } from '../contract/http/dispatch.ts';
+import { connectDaemon } from './daemon-client.ts';
+import { printable, printJson } from './output.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
+
+/** `svc kill <fiber>`: stops its worker (WPL-4); a worker that is gone already counts as stopped. */
+export const verb: Verb = {
+  name: 'kill',
+  summary: 'Stop the worker of a fiber',
+  register(command, context, exit) {
+    command
+      .argument('<fiber>', 'canonical id or uid')
+      .option('--json', 'answer as JSON')
+      .action(async (fiber: string, options: { json?: boolean }) => exit(await run(context, fiber, options)));
+  },
+};
+
+async function run(context: CliContext, fiber: string, options: { json?: boolean }): Promise<ExitCode> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  try {
+    const killed = await daemon.post('/kill', { fiber_id: fiber }, killedSchema);
+    if (options.json) printJson(context, killed);
+    else
+      context.out(
+        `Stopped ${printable(killed.fiber_id)}${killed.mux_session === null ? '' : ` (${killed.mux_session})`}\n`,
+      );
+  } catch (error) {
+    if (!isCoded(error, 'no_worker')) throw error;
+    if (options.json) printJson(context, { killed: false, fiber_id: fiber, mux_session: null });
+    else context.out(`No worker runs for ${printable(fiber)}\n`);
+  }
+  return EXIT.ok;
+}

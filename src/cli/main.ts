@@ -1,0 +1,40 @@
+import { systemClock } from '../base/clock.ts';
+import { systemCode } from '../base/errors.ts';
+import { readBuildStamp } from '../platform/build-stamp.ts';
+import { type CliContext, EXIT, type ExitCode } from './verb.ts';
+
+/** Runs the command line on this process: its streams, its environment, its exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  process.stdout.on('error', endOnClosedPipe);
+  // The timers of `base/clock.ts` do not keep a process alive, and a verb may wait on nothing else.
+  const alive = setInterval(() => {}, 2 ** 30);
+  const code = await runCli(argv, {
+    env: process.env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    stdin: process.stdin,
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  });
+  clearInterval(alive);
+  process.exitCode = code;
+  // A pipe may still hold output; only then may handles that a verb left behind be cut off.
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
+}
+
+/** Runs one command line and answers its exit code; never throws and never ends the process. */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<ExitCode> {
+  if (argv[0] === '--version' || argv[0] === '-V') {
+    const stamp = readBuildStamp();
+    context.out(`svc ${stamp.version} (${stamp.git_short_sha})\n`);
+    return EXIT.ok;
+  }
+  const { runVerb } = await import('./run-verb.ts');
+  return runVerb(argv, context);
+}
+
+/** `svc … | head` closes our stdout early; that ends the command, it is not an error. */
+function endOnClosedPipe(error: unknown): void {
+  if (systemCode(error) === 'EPIPE') process.exit(EXIT.ok);
+  throw error;
+}

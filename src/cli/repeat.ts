@@ -1,0 +1,25 @@
+import { planRepeat } from '../lifecycle/service-verbs.ts';
+import { addServiceOptions, readServiceFields, type ServiceOptions, writeService } from './service-write.ts';
+import type { Verb } from './verb.ts';
+
+/** `svc repeat <fiber> --schedule …`: makes a fiber a standing role and arms it (STD-1). */
+export const verb: Verb = {
+  name: 'repeat',
+  summary: 'Have a worker take up a fiber on a schedule',
+  register(command, context, exit) {
+    addServiceOptions(command)
+      .requiredOption('--schedule <cron>', 'five cron fields, such as "0 9 * * 1-5"')
+      .option('--tz <zone>', 'time zone of the schedule; that of this machine otherwise')
+      .action(async (reference: string, options: ServiceOptions & { schedule: string; tz?: string }) => {
+        const fields = {
+          ...readServiceFields(context, options),
+          schedule: options.schedule,
+          tz: options.tz,
+          thisZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        };
+        const plan = (document: Parameters<typeof planRepeat>[0]) =>
+          planRepeat(document, fields, context.clock.now());
+        await writeService(context, reference, options, plan, exit);
+      });
+  },
+};

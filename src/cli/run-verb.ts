@@ -1,0 +1,49 @@
+import { Command, CommanderError } from 'commander';
+import { reportError } from './exit-code.ts';
+import { type CliContext, EXIT, type ExitCode } from './verb.ts';
+import { VERBS, type VerbRow } from './verbs.ts';
+
+/** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
+export async function runVerb(
+  argv: readonly string[],
+  context: CliContext,
+  verbs: readonly VerbRow[] = VERBS,
+): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  try {
+    const chosen = argv[0] === 'help' ? argv[1] : argv[0];
+    const program = createProgram(context);
+    for (const row of verbs) {
+      const command = program.command(row.name).description(row.summary);
+      // The help lists every verb; only the chosen one is loaded.
+      if (row.name === chosen)
+        (await row.load()).register(command, context, (given) => {
+          code = given;
+        });
+    }
+    await program.parseAsync(argv.length === 0 ? ['help'] : [...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return reportError(error, context, asksForJson(argv));
+  }
+}
+
+function createProgram(context: CliContext): Command {
+  return new Command('svc')
+    .description('Supervises coding agents that work on markdown task documents.')
+    .usage('<verb> [options]')
+    .option('-V, --version', 'show the version')
+    .configureOutput({
+      writeOut: context.out,
+      writeErr: context.err,
+      outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
+    })
+    .showHelpAfterError('(svc help shows how it is used)')
+    .exitOverride();
+}
+
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+}

@@ -1,0 +1,116 @@
+import { CodedError } from '../base/errors.ts';
+import { readSettings } from '../config/settings.ts';
+import { fiberReplySchema } from '../contract/http/fibers.ts';
+import { type State, stateSchema } from '../contract/http/state.ts';
+import { versionSchema } from '../contract/http/version.ts';
+import { presence } from './daemon/status.ts';
+import { connectDaemon } from './daemon-client.ts';
+import { fiberPage } from './fiber-page.ts';
+import { fiberPath } from './fiber-path.ts';
+import { formatMoment, formatTable, printJson } from './output.ts';
+import { runningTable } from './ps.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
+
+/** `svc status [fiber]`: one page on the whole daemon, or on one fiber (OPR-2). */
+export const verb: Verb = {
+  name: 'status',
+  summary: 'Show what the daemon does, or one fiber',
+  register(command, context, exit) {
+    command
+      .argument('[fiber]', 'canonical id or uid')
+      .option('--json', 'answer as JSON')
+      .action(async (fiber: string | undefined, options: { json?: boolean }) =>
+        exit(await (fiber === undefined ? runAll(context, options) : runOne(context, fiber, options))),
+      );
+  },
+};
+
+async function runOne(context: CliContext, id: string, options: { json?: boolean }): Promise<ExitCode> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
+  if (options.json) printJson(context, fiber);
+  else context.out(fiberPage(fiber, context.clock.now()));
+  return EXIT.ok;
+}
+
+async function runAll(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  const version = await daemon.get('/version', versionSchema);
+  if (!version.ready)
+    throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
+  const state = await daemon.get('/state', stateSchema);
+  if (options.json) printJson(context, { version, state });
+  else {
+    const now = context.clock.now();
+    context.out(presence(daemon.daemon, { version }, now));
+    context.out(statePage(state, now));
+  }
+  return EXIT.ok;
+}
+
+/** What the poller knows, as sections; a section without rows is left out, except the workers. */
+export function statePage(state: State, now: number): string {
+  return [
+    section(
+      'Stores',
+      storeRows(state, now),
+      ['store', 'state', 'fibers', 'listed', 'error'],
+      'No store is configured; name one in stores.json or SVC_STORES.',
+    ),
+    `\nRunning\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
+    pending(state, now),
+    section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
+    mux(state),
+  ].join('');
+}
+
+function section(
+  title: string,
+  rows: readonly (readonly string[])[],
+  header: readonly string[],
+  empty?: string,
+): string {
+  if (rows.length > 0) return `\n${title}\n${formatTable(header, rows)}`;
+  return empty === undefined ? '' : `\n${title}\n${empty}\n`;
+}
+
+function storeRows(state: State, now: number): string[][] {
+  return state.poll_health.stores.map((store) => [
+    store.store,
+    store.state,
+    String(store.fibers),
+    store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
+    store.error ?? '-',
+  ]);
+}
+
+function blockedRows(state: State, now: number): string[][] {
+  return state.blocked.map((row) => [
+    row.fiber_id,
+    row.reason,
+    String(row.attempts),
+    row.retry_at === null ? 'by you' : formatMoment(row.retry_at, now),
+    row.message,
+  ]);
+}
+
+function standingRows(state: State, now: number): string[][] {
+  return state.standing_roles.map((role) => [
+    role.fiber_id,
+    role.schedule,
+    role.tz,
+    role.error ?? (role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now)),
+  ]);
+}
+
+function pending(state: State, now: number): string {
+  const rows = state.pending_launch.map((row) => [row.fiber_id, formatMoment(row.since, now), row.reason]);
+  if (rows.length === 0) return '';
+  return `${section('Held back', rows, ['fiber', 'since', 'reason'])}Let them start with: svc daemon release\n`;
+}
+
+function mux(state: State): string {
+  const { state: answer, detail } = state.poll_health.mux;
+  return answer === 'unknown' ? `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n` : '';
+}

@@ -1,0 +1,91 @@
+import type { FiberDocument, FiberRow } from '../contract/fiber.ts';
+import type { FeedState } from '../contract/http/fibers.ts';
+import type { StoreHealth } from '../contract/http/state.ts';
+import type { StoreIndex } from '../fibers/store-index.ts';
+import { isPendingLaunch } from './eligibility.ts';
+import type { Feed, RowFacts } from './feed.ts';
+import { dueOf, eligibilityFacts, keyOf, type Memory, rowFacts } from './memory.ts';
+import type { World } from './world.ts';
+
+/**
+ * Keeps the feed's rows in step with the documents and the runtime maps, and tells when the feed moved.
+ * Rows of documents without a `svc` block only move with their document.
+ */
+export class Rows {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #index: StoreIndex;
+  readonly #feed: Feed;
+  readonly #onFeedMoved: () => void;
+
+  constructor(options: {
+    world: World;
+    memory: Memory;
+    index: StoreIndex;
+    feed: Feed;
+    onFeedMoved: () => void;
+  }) {
+    this.#world = options.world;
+    this.#memory = options.memory;
+    this.#index = options.index;
+    this.#feed = options.feed;
+    this.#onFeedMoved = options.onFeedMoved;
+  }
+
+  /** The document of this path appeared, changed or went away. */
+  documentMoved(path: string): void {
+    const document = this.#index.getPath(path);
+    const now = this.#world.clock.now();
+    const moved =
+      document === undefined
+        ? this.#feed.delete(path, now)
+        : this.#feed.set(document, this.facts(document), now);
+    if (moved) this.#onFeedMoved();
+  }
+
+  /** The runtime of these fibers may have moved. */
+  runtimeMoved(keys: Iterable<string>): void {
+    let moved = false;
+    const now = this.#world.clock.now();
+    for (const key of keys) {
+      const document = this.#index.getUid(key) ?? this.#index.getPath(key);
+      if (document !== undefined) moved = this.#feed.set(document, this.facts(document), now) || moved;
+    }
+    if (moved) this.#onFeedMoved();
+  }
+
+  /** Brings every row and the feed's state up to date: after a sweep, and once a tick for what time alone moves. */
+  refreshAll(stores: readonly StoreHealth[]): void {
+    const now = this.#world.clock.now();
+    let moved = this.#feed.setState(feedState(stores), now);
+    const present = new Set<string>();
+    for (const document of this.#index.rows()) {
+      present.add(document.path);
+      moved = this.#feed.set(document, this.facts(document), now) || moved;
+    }
+    for (const path of this.#feed.paths()) {
+      if (!present.has(path)) moved = this.#feed.delete(path, now) || moved;
+    }
+    if (moved) this.#onFeedMoved();
+  }
+
+  /** One row as the feed has it, with its body. */
+  row(document: FiberDocument, body: string): FiberRow {
+    return { ...document, ...this.facts(document), body };
+  }
+
+  facts(document: FiberDocument): RowFacts {
+    if (document.svc === undefined && this.#memory.runs.get(keyOf(document)) === undefined) return NO_FACTS;
+    const due = dueOf(this.#world, document);
+    const pending = isPendingLaunch(document, eligibilityFacts(this.#world, this.#memory, document));
+    return rowFacts(this.#memory, document, due, pending);
+  }
+}
+
+const NO_FACTS: RowFacts = {};
+
+/** How complete the feed is: never a partial board shown as a whole one. */
+export function feedState(stores: readonly StoreHealth[]): FeedState {
+  if (stores.length > 0 && stores.every((store) => store.state === 'cold')) return 'cold';
+  return stores.every((store) => store.state === 'ok' && store.error === null) ? 'fresh' : 'partial';
+}

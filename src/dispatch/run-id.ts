@@ -1,0 +1,20 @@
+/** Why a launch happens: the poller saw it due, or a person or program asked. */
+export type Authority =
+  | { kind: 'poll'; occurrence: number | null }
+  | { kind: 'request'; force: boolean; user_message: string | null };
+
+/**
+ * The run id: `adhoc-<ms>` for a standing role started by hand and `scheduled-<ms of the occurrence>` for one
+ * that fell due (STD-1); the launch id for everything else.
+ */
+export function runIdFor(options: {
+  standing: boolean;
+  authority: Authority;
+  launch_id: string;
+  now: number;
+}): string {
+  if (!options.standing) return options.launch_id;
+  return options.authority.kind === 'poll' && options.authority.occurrence !== null
+    ? `scheduled-${options.authority.occurrence}`
+    : `adhoc-${options.now}`;
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { HARNESS_NAMES } from '../contract/harness-name.ts';
+
+/** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
+
+/** `run.json`: what was launched and how far it came. */
+export const runManifestSchema = z.object({
+  version: z.literal(1),
+  launch_id: z.string().min(1),
+  run_id: z.string().min(1),
+  /** Canonical id of the fiber. */
+  fiber: z.string().min(1),
+  uid: z.string().min(1),
+  /** Path of the store, and of the document in it. */
+  store: z.string().min(1),
+  path: z.string().min(1),
+  leaf: z.string().min(1),
+  mux_session: z.string().min(1),
+  agent: z.string().min(1),
+  harness: z.enum(HARNESS_NAMES),
+  session_uuid: z.string().nullable(),
+  surface: z.enum(['cli', 'app']),
+  project_dir: z.string().min(1),
+  dispatched_at: z.number(),
+  /** `claimed`: written before anything was started; `spawned`: the session was seen. */
+  state: z.enum(['claimed', 'spawned', 'ended']),
+  ended_at: z.number().nullable(),
+  /** Boot of the machine the launch belongs to; null where the OS does not tell. */
+  boot_id: z.string().nullable(),
+});
+export type RunManifest = z.infer<typeof runManifestSchema>;
+
+/** `agent.pid`: written by the run script in the process that becomes the agent. */
+export const agentPidSchema = z.object({ pid: z.int().min(2), start_time: z.string().min(1) });
+export type AgentPid = z.infer<typeof agentPidSchema>;
+
+/**
+ * `exit.json`: written by the run script when the agent has ended. A shell cannot tell an exit code of 129 to
+ * 192 from a signal, so such a code is told as the signal. Code and signal together: the session was hung up
+ * or told to end and the agent then exited by itself.
+ */
+export const exitRecordSchema = z.object({
+  code: z.int().nullable(),
+  signal: z.string().nullable(),
+  /** `project_dir_missing`, `agent_missing`; absent when the agent was started. */
+  reason: z.enum(['project_dir_missing', 'agent_missing']).optional(),
+  at: z.number(),
+});
+export type ExitRecord = z.infer<typeof exitRecordSchema>;
+
+/** `end.json`: who ended the run on purpose, written at that moment and before the deed. */
+export const endRecordSchema = z.object({
+  /** `handoff`, `kill`, `forced_start`, … */
+  reason: z.string().min(1),
+  at: z.number(),
+});
+export type EndRecord = z.infer<typeof endRecordSchema>;
+
+/** A file read: `unknown` when the disk did not answer or the content is torn. */
+export type FileRead<T> =
+  | { kind: 'found'; value: T }
+  | { kind: 'none' }
+  | { kind: 'unknown'; detail: string };

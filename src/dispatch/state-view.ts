@@ -1,0 +1,94 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { PollerState, StoreHealth } from '../contract/http/state.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { keyOf, type Memory } from './memory.ts';
+import { viewRun } from './runs.ts';
+import { standingDue } from './standing.ts';
+import type { World } from './world.ts';
+
+/** The level of the boundary between the daemon and its CLI; a CLI that tells another is a contract skew (VER-3). */
+export const CONTRACT_LEVEL = 1;
+
+export type PollHealth = {
+  last_tick_at: number | null;
+  last_tick_ms: number | null;
+  ticks: number;
+  stores: StoreHealth[];
+};
+
+/** What the poller tells of itself in `GET /state` (OPR-2). */
+export function viewState(options: {
+  world: World;
+  memory: Memory;
+  dispatcher: Dispatcher;
+  health: PollHealth;
+  rebooted: boolean;
+  cli_contract: number | null;
+}): PollerState {
+  const { world, memory, dispatcher, health } = options;
+  const pending = dispatcher.pending();
+  return {
+    running: memory.runs.all().map((run) => ({
+      ...viewRun(run),
+      fiber_id: run.fiber_id,
+      uid: run.uid,
+      store: run.store,
+    })),
+    blocked: blockedRows(world, memory),
+    pending_launch: pending.map(({ document, since, reason }) => ({ ...reference(document), since, reason })),
+    standing_roles: standingRows(world),
+    boot_quarantine: {
+      active: memory.quarantine.active,
+      reason: options.rebooted ? 'reboot' : 'restart',
+      held: pending.filter((one) => one.reason === 'boot_quarantine').length,
+      released_at: memory.quarantine.released_at,
+    },
+    contract: {
+      ok: options.cli_contract === CONTRACT_LEVEL,
+      daemon: CONTRACT_LEVEL,
+      cli: options.cli_contract,
+    },
+    poll_health: {
+      last_tick_at: health.last_tick_at,
+      last_tick_ms: health.last_tick_ms,
+      ticks: health.ticks,
+      interval_ms: world.settings.poll_interval_ms,
+      stores: health.stores,
+      mux: muxHealth(dispatcher),
+    },
+  };
+}
+
+function blockedRows(world: World, memory: Memory): PollerState['blocked'] {
+  const documents = new Map<string, FiberDocument>();
+  for (const document of world.documents.all()) documents.set(keyOf(document), document);
+  return [...memory.refusals.entries()].flatMap(([key, view]) => {
+    const document = documents.get(key);
+    return document === undefined ? [] : [{ ...view, ...reference(document) }];
+  });
+}
+
+function standingRows(world: World): PollerState['standing_roles'] {
+  const rows: PollerState['standing_roles'] = [];
+  for (const document of world.documents.all()) {
+    if (document.svc?.kind !== 'standing' || document.svc.host !== world.host) continue;
+    const due = standingDue(document, world.clock.now(), world.zone);
+    rows.push({
+      ...reference(document),
+      schedule: document.svc.schedule ?? '',
+      tz: document.svc.tz ?? world.zone,
+      next_due_at: due.kind === 'never' ? null : due.kind === 'due' ? due.occurrence : due.next,
+      error: due.kind === 'never' ? due.error : null,
+    });
+  }
+  return rows;
+}
+
+function muxHealth(dispatcher: Dispatcher): PollerState['poll_health']['mux'] {
+  const listing = dispatcher.listing;
+  return { state: listing.kind, detail: listing.kind === 'unknown' ? listing.detail : null };
+}
+
+function reference(document: FiberDocument): { fiber_id: string; uid: string | null; store: string } {
+  return { fiber_id: document.id, uid: document.uid, store: document.store };
+}

@@ -1,0 +1,115 @@
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { DocumentWithBody, ParsedDocument } from '../fibers/document.ts';
+import type { DocumentEdit } from '../fibers/edit.ts';
+import type { NewFiber } from '../fibers/new-document.ts';
+import { Store, type StoreOptions } from '../fibers/store.ts';
+import type { StoreIndex } from '../fibers/store-index.ts';
+import type { DocumentChange, Documents } from './world.ts';
+
+/**
+ * The documents of the polled stores: rows from the index, bodies and writes from the files. After every
+ * read and write the index has the row as it is on disk; `onRow` is told which path.
+ */
+export class StoreDocuments implements Documents {
+  readonly #index: StoreIndex;
+  readonly #stores: Map<string, Store>;
+  readonly #onRow: (path: string) => void;
+
+  constructor(options: {
+    index: StoreIndex;
+    roots: readonly string[];
+    store: StoreOptions;
+    onRow: (path: string) => void;
+  }) {
+    this.#index = options.index;
+    this.#stores = new Map(options.roots.map((root) => [root, new Store(root, options.store)]));
+    this.#onRow = options.onRow;
+  }
+
+  all(): Iterable<FiberDocument> {
+    return this.#index.rows();
+  }
+
+  find(id: string): FiberDocument {
+    return this.#index.get(id);
+  }
+
+  byUid(uid: string): FiberDocument | undefined {
+    return this.#index.getUid(uid);
+  }
+
+  isAmbiguous(document: FiberDocument): boolean {
+    return this.#index.isAmbiguous(document);
+  }
+
+  reread(document: FiberDocument): FiberDocument | undefined {
+    this.refresh(document.path, document.store);
+    return this.#index.getPath(document.path);
+  }
+
+  async change(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<FiberDocument> {
+    const written = await this.edit(document, (current) => {
+      const change = plan(current);
+      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
+    });
+    return rowOf(written);
+  }
+
+  /** Edits one document under its lock and takes the result into the index. */
+  async edit(
+    document: FiberDocument,
+    plan: (current: DocumentWithBody) => DocumentEdit | null,
+    expected_digest?: string,
+  ): Promise<DocumentWithBody> {
+    try {
+      return await this.#storeOf(document.store).update(document.id, plan, expected_digest);
+    } finally {
+      this.refresh(document.path, document.store);
+    }
+  }
+
+  async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {
+    const created = await this.#storeOf(root).create(fiber);
+    this.refresh(created.path, root);
+    return created;
+  }
+
+  /** One document with its body, from disk. */
+  read(document: FiberDocument): DocumentWithBody {
+    const read = this.#storeOf(document.store).readPath(document.path);
+    if (read.digest !== document.digest) this.refresh(document.path, document.store);
+    return read;
+  }
+
+  /** Takes one file into the index as it is now. */
+  refresh(path: string, root: string): void {
+    const moved = this.#index.refresh(path, (file) => this.readRow(file, root));
+    if (moved) this.#onRow(path);
+  }
+
+  /** One row from disk; null when the file is gone. */
+  readRow(path: string, root: string): FiberDocument | null {
+    try {
+      return rowOf(this.#storeOf(root).readPath(path));
+    } catch (error) {
+      if (isCoded(error, 'fiber_not_found')) return null;
+      throw error;
+    }
+  }
+
+  #storeOf(root: string): Store {
+    const store = this.#stores.get(root);
+    if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
+    return store;
+  }
+}
+
+/** A document as a row: without its body and without what only a writer needs. */
+function rowOf(document: ParsedDocument): FiberDocument {
+  const { body: _body, fault: _fault, ...row } = document;
+  return row;
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Agent } from '../contract/agent.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
+import type { SessionLine } from '../contract/ledger.ts';
+import type { HarnessAdapter } from '../harness/adapter.ts';
+import type { Mux } from '../mux/mux.ts';
+import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
+import type { Launches } from './launches.ts';
+
+/** A planned change of a document: frontmatter paths to set and to remove. */
+export type DocumentChange = { set: Record<string, unknown>; unset: string[] };
+
+/** The documents as the dispatcher needs them; every write goes through the store's lock. */
+export type Documents = {
+  all(): Iterable<FiberDocument>;
+  /** By canonical id, uid or unique leaf; throws `fiber_not_found` or `ambiguous_fiber`. */
+  find(id: string): FiberDocument;
+  byUid(uid: string): FiberDocument | undefined;
+  /** Reads the file anew; undefined when it is gone. Throws `store_unavailable` when the disk does not answer. */
+  reread(document: FiberDocument): FiberDocument | undefined;
+  /**
+   * Plans on the document as it is under the lock and writes the plan; returns the new document. A plan that
+   * throws writes nothing.
+   */
+  change(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<FiberDocument>;
+};
+
+/** Everything outside the dispatcher's own memory; tests put their own in. */
+export type World = {
+  /** The frozen host id (DSP-3). */
+  host: string;
+  /** Zone of roles without `svc.tz`. */
+  zone: string;
+  settings: Settings;
+  clock: Clock;
+  logger: Logger;
+  documents: Documents;
+  mux: Mux;
+  launches: Launches;
+  harness: {
+    /** The agent of an id, or the default one for null; throws `agent_unknown`. */
+    agent(id: string | null): Agent;
+    adapter(name: HarnessName): HarnessAdapter;
+  };
+  processes: {
+    look(process: ProcessIdentity): Promise<ProcessLife>;
+    /** Ends the process and what it started; resolves when they are gone or the grace is over. */
+    end(process: ProcessIdentity): Promise<void>;
+  };
+  /** Appends to the sessions ledger; a failure is logged, never fatal to a launch. */
+  recordSession(line: SessionLine): void;
+  /** Environment that every worker gets on top of its own. */
+  workerEnv: Record<string, string>;
+  /** Absolute path of the folder that holds the worker skills (PRM-8). */
+  skillsDir: string;
+  /** Kernel boot id; null where it cannot be told. */
+  bootId: string | null;
+  newUuid(): string;
+  newUlid(): string;
+};

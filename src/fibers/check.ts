@@ -1,0 +1,50 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { Listing } from './store.ts';
+
+/** Something in a store that a person should mend. */
+export type StoreProblem = { path: string; message: string };
+
+/** Everything that is wrong with the documents of one store, in path order. */
+export function checkListing(listing: Listing): StoreProblem[] {
+  const problems: StoreProblem[] = [...listing.errors];
+  const reported = new Set(problems.map((problem) => problem.path));
+  for (const row of listing.documents) {
+    if (row.error !== undefined && !reported.has(row.path))
+      problems.push({ path: row.path, message: row.error });
+    else if (row.error === undefined && row.uid === null) {
+      problems.push({ path: row.path, message: 'it has no ULID "id"; without one it cannot be dispatched' });
+    }
+    if (row.error === undefined && row.svc?.kind === 'standing' && row.svc.schedule === undefined) {
+      problems.push({
+        path: row.path,
+        message: 'a standing role needs "svc.schedule"; set it with "svc repeat"',
+      });
+    }
+  }
+  problems.push(...shared(listing.documents, (row) => row.uid?.toUpperCase() ?? null, 'the uid'));
+  problems.push(...shared(listing.documents, (row) => row.id, 'the id'));
+  return problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function shared(
+  rows: FiberDocument[],
+  keyOf: (row: FiberDocument) => string | null,
+  what: string,
+): StoreProblem[] {
+  const groups = new Map<string, FiberDocument[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    if (key !== null) groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups].flatMap(([key, group]) =>
+    group.length < 2
+      ? []
+      : group.map((row) => ({
+          path: row.path,
+          message: `${what} ${key} is also that of ${group
+            .filter((other) => other !== row)
+            .map((other) => other.path)
+            .join(', ')}`,
+        })),
+  );
+}

@@ -1,0 +1,136 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import type { FiberDocument } from '../contract/fiber.ts';
+import { idOfPath, leafOf } from './fiber-id.ts';
+import { type FieldProblem, readFields } from './fields.ts';
+import { isFence, readFrontmatter, splitFrontmatter } from './frontmatter.ts';
+
+/** A document larger than this is listed with an error and is not edited. */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+/** Frontmatter longer than this is an error; it is read at every change of the file. */
+export const MAX_FRONTMATTER_CHARS = 256 * 1024;
+
+/** Where a document was read. */
+export type DocumentPlace = {
+  /** Root of the store. */
+  store: string;
+  /** Absolute path of the file. */
+  path: string;
+  /** The same path below the store's `.fibers`, with `/` between components. */
+  relativePath: string;
+};
+export type DocumentWithBody = FiberDocument & { body: string };
+/** `fault` says that the frontmatter itself could not be read: such a document is never written. */
+export type ParsedDocument = DocumentWithBody & { fault?: string };
+
+/** SHA-256 of a document's bytes, in hex. */
+export function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}
+
+/**
+ * Reads one document; never throws. What is wrong with it stands in `error`, one sentence with its line; the
+ * other fields are then best effort, and the dispatcher must not act on them.
+ */
+export function parseDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument {
+  return parseText(bytes, bytes.length > MAX_DOCUMENT_BYTES ? '' : bytes.toString('utf8'), place);
+}
+
+/** `parseDocument` without the body, which is then not even decoded. */
+export function parseRow(bytes: Buffer, place: DocumentPlace): FiberDocument {
+  const { body: _body, fault: _fault, ...row } = parseText(bytes, headText(bytes), place);
+  return row;
+}
+
+function parseText(bytes: Buffer, text: string, place: DocumentPlace): ParsedDocument {
+  const id = idOfPath(place.relativePath);
+  const leaf = leafOf(id);
+  const digest = digestOf(bytes);
+  const where = { id, leaf, store: place.store, path: place.path, digest };
+  const faulty = (fault: string, fields = readFields({}, leaf).fields, body = ''): ParsedDocument => ({
+    ...where,
+    ...fields,
+    error: fault,
+    fault,
+    body,
+  });
+  if (bytes.length > MAX_DOCUMENT_BYTES) return faulty(tooLarge(bytes.length));
+  const parts = splitFrontmatter(text);
+  if (parts === null) return faulty('line 1: the frontmatter is opened with "---" but never closed');
+  if (parts.yaml.length > MAX_FRONTMATTER_CHARS) {
+    return faulty(
+      `line 1: the frontmatter is longer than ${MAX_FRONTMATTER_CHARS / 1024} KiB`,
+      undefined,
+      parts.body,
+    );
+  }
+  const { data, problem } = readFrontmatter(parts.yaml);
+  const { fields, problem: fieldProblem } = readFields(data, leaf);
+  if (problem !== null) return faulty(`line ${problem.line + 1}: ${problem.message}`, fields, parts.body);
+  if (!isUtf8(bytes)) {
+    return faulty(`line ${firstBadLine(bytes)}: the bytes are not UTF-8 text`, fields, parts.body);
+  }
+  const document: ParsedDocument = { ...where, ...fields, body: parts.body };
+  if (fieldProblem !== null)
+    document.error = `line ${lineOfKey(parts.yaml, fieldProblem)}: ${fieldProblem.message}`;
+  return document;
+}
+
+/** The row of a file that could not be read at all. */
+export function unreadableDocument(place: DocumentPlace, error: string): FiberDocument {
+  const id = idOfPath(place.relativePath);
+  const leaf = leafOf(id);
+  return {
+    id,
+    leaf,
+    store: place.store,
+    path: place.path,
+    digest: '',
+    ...readFields({}, leaf).fields,
+    error,
+  };
+}
+
+/** The sentence for a document over the size limit. */
+export function tooLarge(bytes: number): string {
+  return `line 1: the document has ${bytes} bytes; a fiber may have at most ${MAX_DOCUMENT_BYTES}`;
+}
+
+/** The text up to the line that closes the frontmatter; all of it when nothing does, nothing when there is none. */
+function headText(bytes: Buffer): string {
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  if (bytes.toString('latin1', start, start + 3) !== '---') return '';
+  for (let at = bytes.indexOf('\n---', start); at !== -1; at = bytes.indexOf('\n---', at + 1)) {
+    const newline = bytes.indexOf(10, at + 1);
+    const end = newline === -1 ? bytes.length : newline + 1;
+    if (isFence(bytes.toString('latin1', at + 1, newline === -1 ? end : newline)))
+      return bytes.toString('utf8', 0, end);
+  }
+  return bytes.toString('utf8');
+}
+
+/** Line of a frontmatter key in the file, counted from 1; line 1 is the opening fence. */
+function lineOfKey(yaml: string, problem: FieldProblem): number {
+  const leaf = problem.key.slice(problem.key.lastIndexOf('.') + 1);
+  const lines = yaml.split('\n');
+  const top = problem.key.split('.')[0]!;
+  const from = Math.max(
+    0,
+    lines.findIndex((line) => line.startsWith(`${top}:`)),
+  );
+  const at = lines.findIndex((line, index) => index >= from && line.includes(`${leaf}:`));
+  return (at === -1 ? from : at) + 2;
+}
+
+function firstBadLine(bytes: Buffer): number {
+  let line = 1;
+  let start = 0;
+  for (;;) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline === -1 ? bytes.length : newline;
+    if (!isUtf8(bytes.subarray(start, end))) return line;
+    if (newline === -1) return line;
+    start = newline + 1;
+    line += 1;
+  }
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { CodedError } from '../base/errors.ts';
+
+/** The folder inside a store's root that holds its fibers. */
+export const FIBERS_FOLDER = '.fibers';
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
+const SLUG = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+
+/** True for a 26-character ULID in any case (FIB-2). */
+export function isUlid(text: string): boolean {
+  return ULID.test(text);
+}
+
+/** Last component of a canonical id (FIB-3). */
+export function leafOf(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}
+
+/**
+ * True when every component of a canonical id names a plain folder inside the store: nothing empty, hidden,
+ * climbing, absolute, longer than a file name may be, or with a control character or a backslash.
+ */
+export function isSafeId(id: string): boolean {
+  return (
+    id.length <= 1_000 &&
+    id
+      .split('/')
+      .every(
+        (part) =>
+          part !== '' &&
+          !part.startsWith('.') &&
+          Buffer.byteLength(part) <= 200 &&
+          !/[\u0000-\u001f\u007f\\]/.test(part),
+      )
+  );
+}
+
+/** Where the document of a canonical id lies: in its own folder, and for a single component also bare at the root (design: documents). */
+export function candidatePaths(root: string, id: string): string[] {
+  const leaf = leafOf(id);
+  const nested = join(root, FIBERS_FOLDER, id, `${leaf}.md`);
+  return id.includes('/') ? [nested] : [nested, join(root, FIBERS_FOLDER, `${leaf}.md`)];
+}
+
+/** Canonical id of a document from its path below `.fibers`: `a/b/b.md` is `a/b`, a bare `x.md` is `x`. */
+export function idOfPath(relativePath: string): string {
+  const slash = relativePath.lastIndexOf('/');
+  return slash === -1 ? relativePath.replace(/\.md$/, '') : relativePath.slice(0, slash);
+}
+
+/** A leaf made from a name: lower case ASCII words joined by hyphens, at most 60 characters; `fiber` when nothing is left. */
+export function slugFromName(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, '');
+  return words === '' ? 'fiber' : words;
+}
+
+/** Throws `invalid_request` for a slug that may not be the leaf of a new fiber. */
+export function requireSlug(slug: string): string {
+  if (SLUG.test(slug)) return slug;
+  throw new CodedError(
+    'invalid_request',
+    `"${slug}" cannot be a slug; use letters, digits, "-" and "_", starting with a letter or digit, at most 80`,
+  );
+}

@@ -1,0 +1,162 @@
+import {
+  FIBER_KINDS,
+  FIBER_STATUSES,
+  type FiberDocument,
+  type Roster,
+  SURFACES,
+  type SvcBlock,
+  type SvcRuntime,
+} from '../contract/fiber.ts';
+import { isUlid } from './fiber-id.ts';
+
+/** The fields of a document that its frontmatter gives. */
+export type FrontmatterFields = Omit<FiberDocument, 'id' | 'leaf' | 'store' | 'path' | 'digest' | 'error'>;
+/** The first key with a value it cannot have, and the sentence that says so. */
+export type FieldProblem = { key: string; message: string };
+
+const TEXT_KEYS = [
+  ['created-at', 'created_at'],
+  ['updated-at', 'updated_at'],
+  ['closed-at', 'closed_at'],
+  ['outcome', 'outcome'],
+  ['due', 'due'],
+  ['horizon', 'horizon'],
+  ['start', 'start'],
+] as const;
+const SVC_TEXT_KEYS = ['host', 'project_dir', 'agent', 'effort', 'schedule', 'tz'] as const;
+const RUNTIME_TEXT_KEYS = [
+  'dispatched_at',
+  'handed_off_at',
+  'session_uuid',
+  'harness',
+  'run_id',
+  'thread_id',
+  'meeting',
+] as const;
+
+/**
+ * Maps frontmatter to document fields. A value of the wrong type is left out (a wrong status reads as
+ * `open`, so that a fiber is never armed by a typing error) and named in `problem`.
+ */
+export function readFields(
+  data: Record<string, unknown>,
+  leaf: string,
+): { fields: FrontmatterFields; problem: FieldProblem | null } {
+  const reader = new FieldReader();
+  const uid = reader.text(data, 'id');
+  const fields: FrontmatterFields = {
+    uid: uid !== undefined && isUlid(uid) ? uid : null,
+    name: reader.text(data, 'name') ?? leaf,
+    status: reader.oneOf(data, 'status', FIBER_STATUSES) ?? 'open',
+    tags: reader.texts(data, 'tags') ?? [],
+  };
+  const tempered = data.tempered;
+  if (typeof tempered === 'boolean') fields.tempered = tempered;
+  else if (tempered !== undefined && tempered !== null) reader.refuse('tempered', 'takes true or false');
+  for (const [key, field] of TEXT_KEYS) assign(fields, field, reader.text(data, key));
+  assign(fields, 'collaboration', readRoster(reader, data));
+  const svc = readSvc(reader, data);
+  assign(fields, 'svc', svc);
+  assign(fields, 'project_dir', svc?.project_dir ?? reader.text(data, 'project_dir'));
+  return { fields, problem: reader.problem };
+}
+
+function readSvc(reader: FieldReader, data: Record<string, unknown>): SvcBlock | undefined {
+  const block = reader.map(data, 'svc');
+  if (block === undefined) return undefined;
+  const svc: SvcBlock = { ...block };
+  const inner = reader.within('svc.');
+  for (const key of SVC_TEXT_KEYS) replace(svc, key, inner.text(block, key));
+  replace(svc, 'kind', inner.oneOf(block, 'kind', FIBER_KINDS));
+  replace(svc, 'surface', inner.oneOf(block, 'surface', SURFACES));
+  const runtimeBlock = inner.map(block, 'runtime');
+  if (runtimeBlock === undefined) delete svc.runtime;
+  else {
+    const runtime: SvcRuntime = { ...runtimeBlock };
+    const deep = reader.within('svc.runtime.');
+    for (const key of RUNTIME_TEXT_KEYS) replace(runtime, key, deep.text(runtimeBlock, key));
+    svc.runtime = runtime;
+  }
+  return svc;
+}
+
+function readRoster(reader: FieldReader, data: Record<string, unknown>): Roster | undefined {
+  const block = reader.map(data, 'collaboration');
+  if (block === undefined) return undefined;
+  const inner = reader.within('collaboration.');
+  const roster: Roster = {};
+  for (const role of Object.keys(block)) {
+    if (role === '__proto__') inner.refuse(role, 'cannot be a role');
+    else roster[role] = inner.texts(block, role) ?? [];
+  }
+  return roster;
+}
+
+class FieldReader {
+  #prefix: string;
+  #shared: { problem: FieldProblem | null };
+
+  constructor(prefix = '', shared: { problem: FieldProblem | null } = { problem: null }) {
+    this.#prefix = prefix;
+    this.#shared = shared;
+  }
+
+  get problem(): FieldProblem | null {
+    return this.#shared.problem;
+  }
+
+  within(prefix: string): FieldReader {
+    return new FieldReader(prefix, this.#shared);
+  }
+
+  refuse(key: string, takes: string): undefined {
+    this.#shared.problem ??= { key: this.#prefix + key, message: `"${this.#prefix}${key}" ${takes}` };
+    return undefined;
+  }
+
+  text(data: Record<string, unknown>, key: string): string | undefined {
+    const value = data[key];
+    if (value === undefined || value === null) return undefined;
+    return asText(value) ?? this.refuse(key, 'takes text');
+  }
+
+  texts(data: Record<string, unknown>, key: string): string[] | undefined {
+    const value = data[key];
+    if (value === undefined || value === null) return undefined;
+    const items = Array.isArray(value) ? value : [value];
+    const texts = items.map(asText);
+    if (texts.every((text) => text !== undefined)) return texts;
+    this.refuse(key, 'takes a list of text');
+    return texts.filter((text) => text !== undefined);
+  }
+
+  oneOf<T extends string>(data: Record<string, unknown>, key: string, allowed: readonly T[]): T | undefined {
+    const value = data[key];
+    if (value === undefined || value === null) return undefined;
+    const found = allowed.find((entry) => entry === value);
+    return found ?? this.refuse(key, `takes one of ${allowed.join(', ')}`);
+  }
+
+  map(data: Record<string, unknown>, key: string): Record<string, unknown> | undefined {
+    const value = data[key];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+    return this.refuse(key, 'takes a map of keys');
+  }
+}
+
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+    return String(value);
+  return undefined;
+}
+
+function assign<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
+  if (value !== undefined) target[key] = value;
+}
+
+function replace<T extends object, K extends keyof T>(target: T, key: K, value: T[K] | undefined): void {
+  if (value === undefined) delete target[key];
+  else target[key] = value;
+}

@@ -1,0 +1,90 @@
+import { LineCounter, parseDocument as parseYaml } from 'yaml';
+import { messageOf } from '../base/errors.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
+
+/** A document's text cut at its fences; the five strings joined give the text back. */
+export type DocumentParts = {
+  /** A byte order mark, or nothing. */
+  mark: string;
+  /** The opening fence line with its line end; empty when there is no frontmatter. */
+  opening: string;
+  /** The lines between the fences; ends with a line end unless it is empty. */
+  yaml: string;
+  /** The closing fence line with its line end; empty when there is no frontmatter. */
+  closing: string;
+  body: string;
+  /** How the document ends its lines; what new lines are written with. */
+  eol: '\n' | '\r\n';
+};
+
+/** Cuts a text at its fences; `null` when an opening fence is never closed. */
+export function splitFrontmatter(text: string): DocumentParts | null {
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const start = mark.length;
+  const firstEnd = text.indexOf('\n', start);
+  const eol = firstEnd > start && text[firstEnd - 1] === '\r' ? '\r\n' : '\n';
+  const firstLine = firstEnd === -1 ? text.slice(start) : text.slice(start, firstEnd);
+  if (!isFence(firstLine)) return { mark, opening: '', yaml: '', closing: '', body: text.slice(start), eol };
+  if (firstEnd === -1) return null;
+  const yamlStart = firstEnd + 1;
+  let lineStart = yamlStart;
+  while (lineStart < text.length) {
+    const newline = text.indexOf('\n', lineStart);
+    const lineEnd = newline === -1 ? text.length : newline;
+    if (text.startsWith('---', lineStart) && isFence(text.slice(lineStart, lineEnd))) {
+      const bodyStart = newline === -1 ? text.length : newline + 1;
+      return {
+        mark,
+        opening: text.slice(start, yamlStart),
+        yaml: text.slice(yamlStart, lineStart),
+        closing: text.slice(lineStart, bodyStart),
+        body: text.slice(bodyStart),
+        eol,
+      };
+    }
+    lineStart = lineEnd + 1;
+  }
+  return null;
+}
+
+/** True for a line, without its line feed, that opens or closes frontmatter. */
+export function isFence(line: string): boolean {
+  return /^---[ \t]*\r?$/.test(line);
+}
+
+/** What the lines between the fences say. */
+export type FrontmatterReading = {
+  /** Best effort when `problem` is set. */
+  data: Record<string, unknown>;
+  /** The first thing that is wrong, as one sentence; `line` counts from 1 within `yaml`. */
+  problem: { message: string; line: number } | null;
+};
+
+/** Reads frontmatter lines as YAML 1.2 core (a bare timestamp is text); never throws. */
+export function readFrontmatter(yaml: string): FrontmatterReading {
+  const plain = parsePlainYaml(yaml);
+  if (plain !== undefined) return { data: plain, problem: null };
+  const lineCounter = new LineCounter();
+  let document: ReturnType<typeof parseYaml>;
+  let value: unknown;
+  try {
+    document = parseYaml(yaml, { lineCounter, prettyErrors: false, logLevel: 'error' });
+    value = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    return { data: {}, problem: { message: sentence(messageOf(error)), line: 1 } };
+  }
+  const first = document.errors[0];
+  const problem =
+    first === undefined
+      ? null
+      : { message: sentence(first.message), line: lineCounter.linePos(first.pos[0]).line };
+  if (value === null || value === undefined) return { data: {}, problem };
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    return { data: {}, problem: problem ?? { message: 'the frontmatter is not a map of keys', line: 1 } };
+  }
+  return { data: value as Record<string, unknown>, problem };
+}
+
+function sentence(message: string): string {
+  return message.split('\n')[0]!.replace(/[:.\s]+$/, '');
+}

@@ -1,0 +1,154 @@
+import { CodedError } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { SweepResult } from './sweep.ts';
+
+/** Reads one document now; null when it is gone. */
+export type ReadRow = (path: string) => FiberDocument | null;
+/** A moment in the order of refreshes; taken before a sweep begins. */
+export type SweepTicket = number;
+
+/**
+ * All documents of several stores in memory, for the poller. It does no reading of its own; `refresh` and `apply`
+ * are given a reader. A row that was refreshed while a sweep was under way is read once more when the sweep is
+ * applied, since either of the two readings may be the older one.
+ */
+export class StoreIndex {
+  #rows = new Map<string, FiberDocument>();
+  #byId = new Map<string, Set<string>>();
+  #byUid = new Map<string, Set<string>>();
+  #byLeaf = new Map<string, Set<string>>();
+  #refreshed = new Map<string, number>();
+  #moment = 0;
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Taken before a sweep is started, and given to `apply` with its result. */
+  beginSweep(): SweepTicket {
+    this.#moment += 1;
+    return this.#moment;
+  }
+
+  /** Takes in a sweep of one store; answers true when any row changed. */
+  apply(store: string, result: SweepResult, options: { since: SweepTicket; read: ReadRow }): boolean {
+    let moved = false;
+    const fresher = new Set<string>();
+    for (const [path, moment] of this.#refreshed) if (moment >= options.since) fresher.add(path);
+    for (const row of result.changed) {
+      if (row.store === store && !fresher.has(row.path)) moved = this.#put(row) || moved;
+    }
+    for (const path of result.removed) {
+      if (!fresher.has(path)) moved = this.#drop(path) || moved;
+    }
+    const swept = new Set([...result.changed.map((row) => row.path), ...result.removed]);
+    for (const path of fresher) if (swept.has(path)) moved = this.refresh(path, options.read) || moved;
+    for (const [path, moment] of this.#refreshed) if (moment < options.since) this.#refreshed.delete(path);
+    return moved;
+  }
+
+  /** Reads one document again now; answers true when its row changed. */
+  refresh(path: string, read: ReadRow): boolean {
+    this.#refreshed.set(path, this.#moment);
+    const row = read(path);
+    return row === null ? this.#drop(path) : this.#put(row);
+  }
+
+  /** Forgets every row of a store that is not configured any more. */
+  removeStore(store: string): boolean {
+    const paths = [...this.#rows.values()].filter((row) => row.store === store).map((row) => row.path);
+    for (const path of paths) this.#drop(path);
+    return paths.length > 0;
+  }
+
+  /** Every document, in no order. */
+  rows(): IterableIterator<FiberDocument> {
+    return this.#rows.values();
+  }
+
+  /** How many documents one store has. */
+  count(store: string): number {
+    let count = 0;
+    for (const row of this.#rows.values()) if (row.store === store) count += 1;
+    return count;
+  }
+
+  /** The document of a uid; undefined when none or more than one has it. */
+  getUid(uid: string): FiberDocument | undefined {
+    const paths = this.#byUid.get(uid.toUpperCase());
+    const [path] = paths?.size === 1 ? paths : [];
+    return path === undefined ? undefined : this.#rows.get(path);
+  }
+
+  /** Every document, ordered by store and path. */
+  documents(): FiberDocument[] {
+    return [...this.#rows.values()].sort((a, b) => compare(a.store, b.store) || compare(a.path, b.path));
+  }
+
+  getPath(path: string): FiberDocument | undefined {
+    return this.#rows.get(path);
+  }
+
+  /** By canonical id, else uid, else a leaf that only one has; throws `fiber_not_found` or `ambiguous_fiber`. */
+  get(reference: string): FiberDocument {
+    const ref = reference.trim();
+    const paths = this.#byId.get(ref) ?? this.#byUid.get(ref.toUpperCase()) ?? this.#byLeaf.get(ref);
+    if (paths === undefined) {
+      throw new CodedError('fiber_not_found', `no fiber "${reference}" in the polled stores`);
+    }
+    const rows = [...paths].map((path) => this.#rows.get(path)!);
+    if (rows.length === 1) return rows[0]!;
+    throw new CodedError(
+      'ambiguous_fiber',
+      `"${reference}" names ${rows.map((row) => `${row.id} in ${row.store}`).join(' and ')}; give the uid or the whole id`,
+      { details: { matches: rows.map((row) => ({ id: row.id, store: row.store })) } },
+    );
+  }
+
+  /** True when another document has the same canonical id or uid: such a fiber must not be dispatched. */
+  isAmbiguous(row: FiberDocument): boolean {
+    const sameUid = row.uid === null ? 1 : (this.#byUid.get(row.uid.toUpperCase())?.size ?? 0);
+    return (this.#byId.get(row.id)?.size ?? 0) > 1 || sameUid > 1;
+  }
+
+  #put(row: FiberDocument): boolean {
+    const before = this.#rows.get(row.path);
+    if (before !== undefined && before.digest === row.digest && before.error === row.error) return false;
+    if (before !== undefined) this.#unlist(before);
+    this.#rows.set(row.path, row);
+    add(this.#byId, row.id, row.path);
+    if (row.uid !== null) add(this.#byUid, row.uid.toUpperCase(), row.path);
+    add(this.#byLeaf, row.leaf, row.path);
+    return true;
+  }
+
+  #drop(path: string): boolean {
+    const row = this.#rows.get(path);
+    if (row === undefined) return false;
+    this.#unlist(row);
+    this.#rows.delete(path);
+    return true;
+  }
+
+  #unlist(row: FiberDocument): void {
+    remove(this.#byId, row.id, row.path);
+    if (row.uid !== null) remove(this.#byUid, row.uid.toUpperCase(), row.path);
+    remove(this.#byLeaf, row.leaf, row.path);
+  }
+}
+
+function add(index: Map<string, Set<string>>, key: string, path: string): void {
+  const paths = index.get(key);
+  if (paths === undefined) index.set(key, new Set([path]));
+  else paths.add(path);
+}
+
+function remove(index: Map<string, Set<string>>, key: string, path: string): void {
+  const paths = index.get(key);
+  paths?.delete(path);
+  if (paths?.size === 0) index.delete(key);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,332 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { ulid } from 'ulid';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import {
+  isTemporaryName,
+  removeLeftTemporaries,
+  syncFolder,
+  writeFileAtomic,
+} from '../platform/atomic-write.ts';
+import {
+  acquireFileLock,
+  type FileLock,
+  isLockName,
+  type LockOwner,
+  removeLeftLockFiles,
+} from '../platform/file-lock.ts';
+import { type DocumentWithBody, type ParsedDocument, parseDocument } from './document.ts';
+import { type DocumentEdit, editDocument } from './edit.ts';
+import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
+import { type NewFiber, newDocumentText } from './new-document.ts';
+import { decodeSweep, type SweepError, sweepStore } from './sweep.ts';
+
+export type StoreOptions = {
+  clock?: Clock;
+  /** Milliseconds to wait for another writer of the same document before `locked`. Default 5,000. */
+  lockTimeoutMs?: number;
+  /** The restartable part of the process that writes, so that its next generation is not locked out. */
+  owner?: LockOwner;
+};
+/** Decides an edit from the document as it is under the lock; `null` writes nothing. */
+export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
+export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
+
+/** How often an edit is planned anew because an editor that takes no lock wrote in between. */
+const MAX_REPLANS = 5;
+
+/** Makes a folder a store; doing it again changes nothing. Throws `invalid_request` for a path that is not a folder. */
+export function initStore(root: string): Store {
+  try {
+    mkdirSync(join(resolve(root), FIBERS_FOLDER), { recursive: true });
+  } catch (error) {
+    throw new CodedError('invalid_request', `not a directory: ${root} (${messageOf(error)})`, {
+      cause: error,
+    });
+  }
+  return openStore(root);
+}
+
+/** Opens the store of a folder; throws `store_unavailable` when it has no readable `.fibers`. */
+export function openStore(root: string, options: StoreOptions = {}): Store {
+  const absolute = resolve(root);
+  try {
+    readdirSync(join(absolute, FIBERS_FOLDER));
+  } catch (error) {
+    throw new CodedError(
+      'store_unavailable',
+      `${absolute} is not a readable store (${messageOf(error)}); make one with "svc fiber init ${absolute}"`,
+      { cause: error },
+    );
+  }
+  return new Store(absolute, options);
+}
+
+/** One folder of markdown fibers. The files are the only truth: nothing is cached between calls. */
+export class Store {
+  readonly root: string;
+  #base: string;
+  #clock: Clock;
+  #options: StoreOptions;
+
+  constructor(root: string, options: StoreOptions = {}) {
+    this.root = root;
+    this.#base = join(root, FIBERS_FOLDER);
+    this.#clock = options.clock ?? systemClock;
+    this.#options = options;
+  }
+
+  /** All documents without bodies, and what could not be read. */
+  list(): Listing {
+    const { changed, errors } = decodeSweep(sweepStore(this.root, new Uint8Array(), this.#clock.now()));
+    return { documents: changed, errors };
+  }
+
+  /**
+   * Path of the document with a canonical id, or null. Throws `invalid_request` for an id that climbs out of the
+   * store, `ambiguous_fiber` when a folder and a bare document both claim it.
+   */
+  locate(id: string): string | null {
+    if (!isSafeId(id)) throw new CodedError('invalid_request', `"${id}" cannot be the id of a fiber`);
+    const found = candidatePaths(this.root, id).filter((path) => this.#isInside(path) && isFile(path));
+    if (found.length > 1) {
+      throw new CodedError(
+        'ambiguous_fiber',
+        `"${id}" is claimed by ${found.join(' and ')}; move one of them`,
+        {
+          details: { paths: found },
+        },
+      );
+    }
+    return found[0] ?? null;
+  }
+
+  /** One document with its body, by canonical id; throws `fiber_not_found`. */
+  read(id: string): DocumentWithBody {
+    return this.readPath(this.#require(id));
+  }
+
+  /** One document with its body, by absolute path; throws `fiber_not_found` or `store_unavailable`. */
+  readPath(path: string): ParsedDocument {
+    try {
+      return parseDocument(readFileSync(path), this.#place(path));
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
+      throw new CodedError('store_unavailable', `${path} cannot be read: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
+  async create(fiber: NewFiber): Promise<DocumentWithBody> {
+    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
+    if (fiber.parent !== undefined) this.#require(fiber.parent);
+    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
+    const path = candidatePaths(this.root, id)[0]!;
+    const now = this.#clock.now();
+    const text = newDocumentText(ulid(now), fiber, now);
+    const lock = await this.#lockNew(path);
+    try {
+      if (!this.#isInside(path)) throw new CodedError('invalid_request', `"${id}" leads out of the store`);
+      if (this.locate(id) !== null) {
+        const free = this.#freeSlug(fiber.parent, slug);
+        throw new CodedError('already_exists', `the fiber "${id}" exists already; try the slug "${free}"`, {
+          details: { id, suggestion: free },
+        });
+      }
+      writeFileAtomic(path, text, { mode: 0o644 });
+    } finally {
+      lock.release();
+    }
+    return this.readPath(path);
+  }
+
+  /** `update` with an edit that is known beforehand. */
+  edit(id: string, edit: DocumentEdit, expectedDigest?: string): Promise<DocumentWithBody> {
+    return this.update(id, () => edit, expectedDigest);
+  }
+
+  /**
+   * Changes one document under its lock: reads it, lets `plan` decide, writes the result in one atomic step, and
+   * only if the bytes are still those that `plan` saw (otherwise it is asked again). Answers the document as it
+   * is afterwards. Throws `conflict` (details `{conflict: true, digest}`) when `expectedDigest` is not the digest
+   * under the lock, `invalid_document`, `locked`, `fiber_not_found`, and whatever `plan` throws.
+   */
+  async update(id: string, plan: PlanEdit, expectedDigest?: string): Promise<DocumentWithBody> {
+    const path = this.#require(id);
+    const lock = await this.#lockExisting(path);
+    try {
+      this.#cleanAround(path);
+      for (let round = 0; round < MAX_REPLANS; round += 1) {
+        const written = this.#writePlanned(path, plan, expectedDigest);
+        if (written !== 'moved') return written;
+      }
+    } finally {
+      lock.release();
+    }
+    throw new CodedError('locked', `another program keeps writing ${path}; close it and try again`);
+  }
+
+  /**
+   * Removes a fiber's document, and its folders as far as they are then empty. Companions or children are
+   * refused with `conflict` unless `recursive`, which removes the whole folder.
+   */
+  async remove(id: string, options: { recursive?: boolean } = {}): Promise<{ id: string; path: string }> {
+    const path = this.#require(id);
+    const lock = await this.#lockExisting(path);
+    const folder = dirname(path);
+    const own = folder !== this.#base;
+    try {
+      this.#cleanAround(path);
+      const others = own ? this.#others(folder, path) : [];
+      if (others.length > 0 && options.recursive !== true) {
+        throw new CodedError(
+          'conflict',
+          `"${id}" has ${others.length} other ${others.length === 1 ? 'entry' : 'entries'} beside it (${others.slice(0, 3).join(', ')}); remove them too with --recursive`,
+          { details: { entries: others } },
+        );
+      }
+      rmSync(path);
+      if (own && options.recursive === true) {
+        for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
+      }
+      syncFolder(folder);
+    } finally {
+      lock.release();
+    }
+    if (own) this.#removeEmptyFolders(folder);
+    return { id, path };
+  }
+
+  #writePlanned(
+    path: string,
+    plan: PlanEdit,
+    expectedDigest: string | undefined,
+  ): DocumentWithBody | 'moved' {
+    const document = this.readPath(path);
+    if (expectedDigest !== undefined && document.digest !== expectedDigest) {
+      throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
+        details: { conflict: true, digest: document.digest },
+      });
+    }
+    const edit = plan(document);
+    if (edit === null) return document;
+    if (document.fault !== undefined) {
+      throw new CodedError(
+        'invalid_document',
+        `${path} is not changed: ${document.fault}; mend it in an editor`,
+        { details: { path } },
+      );
+    }
+    const before = readFileSync(path);
+    const parsed = parseDocument(before, this.#place(path));
+    if (parsed.digest !== document.digest) return 'moved';
+    const text = editDocument(before.toString('utf8'), edit, this.#clock.now());
+    try {
+      writeFileAtomic(path, text, {
+        beforeRename: () => {
+          if (!readFileSync(path).equals(before))
+            throw new CodedError('conflict', 'moved', { details: { moved: true } });
+        },
+      });
+    } catch (error) {
+      if (isCoded(error, 'conflict') && error.details.moved === true) return 'moved';
+      if (systemCode(error) === 'ENOENT') throw notFound(document.id);
+      throw error;
+    }
+    return this.readPath(path);
+  }
+
+  #require(id: string): string {
+    const path = this.locate(id);
+    if (path === null) throw notFound(id);
+    return path;
+  }
+
+  #place(path: string) {
+    return { store: this.root, path, relativePath: relative(this.#base, path).split(sep).join('/') };
+  }
+
+  #lockOptions() {
+    return {
+      timeoutMs: this.#options.lockTimeoutMs,
+      ...(this.#options.owner === undefined ? {} : { owner: this.#options.owner }),
+    };
+  }
+
+  async #lockExisting(path: string): Promise<FileLock> {
+    try {
+      return await acquireFileLock(lockPath(path), this.#lockOptions());
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') throw notFound(path);
+      throw error;
+    }
+  }
+
+  /** The folder may vanish between making and locking it, when its only document is removed meanwhile. */
+  async #lockNew(path: string): Promise<FileLock> {
+    for (let round = 0; ; round += 1) {
+      mkdirSync(dirname(path), { recursive: true });
+      try {
+        return await acquireFileLock(lockPath(path), this.#lockOptions());
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw error;
+      }
+    }
+  }
+
+  #cleanAround(path: string): void {
+    removeLeftTemporaries(path);
+    removeLeftLockFiles(lockPath(path));
+  }
+
+  #others(folder: string, path: string): string[] {
+    return readdirSync(folder).filter(
+      (name) => join(folder, name) !== path && !isLockName(name) && !isTemporaryName(name),
+    );
+  }
+
+  #removeEmptyFolders(folder: string): void {
+    for (let at = folder; at !== this.#base && at.startsWith(this.#base); at = dirname(at)) {
+      try {
+        rmdirSync(at);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  #freeSlug(parent: string | undefined, slug: string): string {
+    for (let number = 2; ; number += 1) {
+      const candidate = `${slug.slice(0, 70)}-${number}`;
+      if (this.locate(parent === undefined ? candidate : `${parent}/${candidate}`) === null) return candidate;
+    }
+  }
+
+  /** False when a folder on the way is a symlink that leads out of the store. */
+  #isInside(path: string): boolean {
+    try {
+      const base = realpathSync(this.#base);
+      const folder = realpathSync(dirname(path));
+      return folder === base || folder === join(base, relative(this.#base, dirname(path)));
+    } catch {
+      return false;
+    }
+  }
+}
+
+function lockPath(path: string): string {
+  return join(dirname(path), `.${leafOf(path)}.lock`);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function notFound(what: string): CodedError {
+  return new CodedError('fiber_not_found', `no fiber "${what}"; "svc fiber ls" lists them`);
+}

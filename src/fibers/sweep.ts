@@ -1,0 +1,312 @@
+import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pack, unpack } from 'msgpackr';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import {
+  type DocumentPlace,
+  digestOf,
+  MAX_DOCUMENT_BYTES,
+  parseRow,
+  tooLarge,
+  unreadableDocument,
+} from './document.ts';
+import { FIBERS_FOLDER } from './fiber-id.ts';
+import { decodeTable, encodeTable, type KnownDocument, type KnownFolder, type Stamp } from './sweep-table.ts';
+
+/** What one sweep of a store found since the sweep that made the table it was given. */
+export type SweepResult = {
+  /** Opaque; goes into the next sweep of the same store. */
+  table: Uint8Array;
+  /** Nothing was added, changed or removed. */
+  unchanged: boolean;
+  /** Rows of new and changed documents, without bodies. A row with `error` must not be dispatched. */
+  changed: FiberDocument[];
+  /** Absolute paths of documents that are gone. */
+  removed: string[];
+  /** What could not be read, at every sweep for as long as it lasts; rows under it keep their last values. */
+  errors: SweepError[];
+};
+export type SweepError = { path: string; message: string };
+
+/** A change this close before a reading may be followed by one with the same time stamp. */
+const SETTLING_MS = 2_000;
+
+/**
+ * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
+ * changed, reads documents that changed. `table` is the one of the sweep before, or empty. Answers msgpack for
+ * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden
+ * names are passed over. Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
+ */
+export function sweepStore(root: string, table: Uint8Array, now: number = Date.now()): Uint8Array {
+  return pack(new Sweep(root, now).run(table));
+}
+
+/** Reads what `sweepStore` answered. */
+export function decodeSweep(bytes: Uint8Array): SweepResult {
+  return unpack(bytes) as SweepResult;
+}
+
+/** Absolute paths of the folders that a sweep's table knows: what is worth a watch. */
+export function sweptFolders(root: string, table: Uint8Array): string[] {
+  const base = join(root, FIBERS_FOLDER);
+  return decodeTable(table, root).folders.map((folder) =>
+    folder.path === '' ? base : `${base}/${folder.path}`,
+  );
+}
+
+class Sweep {
+  #root: string;
+  #base: string;
+  #now: number;
+  #folders: KnownFolder[] = [];
+  #documents = new Map<string, KnownDocument>();
+  #moved = false;
+  #changed: FiberDocument[] = [];
+  #removed: string[] = [];
+  #errors: SweepError[] = [];
+
+  constructor(root: string, now: number) {
+    this.#root = root;
+    this.#base = join(root, FIBERS_FOLDER);
+    this.#now = now;
+  }
+
+  run(bytes: Uint8Array): SweepResult {
+    const before = decodeTable(bytes, this.#root);
+    this.#requireStore();
+    for (const row of before.documents) this.#documents.set(row.path, row);
+    const known = new Map(before.folders.map((row) => [row.path, row]));
+    const childrenOf = groupByParent(before.folders);
+    const seen = new Set<string>();
+    this.#walk('', known, childrenOf, seen);
+    for (const [path, row] of this.#documents) if (!seen.has(path)) this.#drop(path, row);
+    const same = !this.#moved && bytes.length > 0;
+    return {
+      table: same
+        ? bytes
+        : encodeTable({ root: this.#root, folders: this.#folders, documents: [...this.#documents.values()] }),
+      unchanged: this.#changed.length === 0 && this.#removed.length === 0,
+      changed: this.#changed,
+      removed: this.#removed,
+      errors: this.#errors,
+    };
+  }
+
+  #requireStore(): void {
+    try {
+      readdirSync(this.#base);
+    } catch (error) {
+      throw storeUnavailable(this.#root, error);
+    }
+  }
+
+  #walk(
+    path: string,
+    known: Map<string, KnownFolder>,
+    childrenOf: Map<string, KnownFolder[]>,
+    seen: Set<string>,
+  ): void {
+    const before = known.get(path);
+    const absolute = this.#absolute(path);
+    let stat: Stats | undefined;
+    try {
+      stat = statSync(absolute, { throwIfNoEntry: false });
+    } catch (error) {
+      this.#keepUnreadable(path, before, error, childrenOf, seen);
+      return;
+    }
+    if (stat === undefined || !stat.isDirectory()) {
+      if (path === '') throw storeUnavailable(this.#root, new Error('it is gone'));
+      this.#moved = true;
+      return;
+    }
+    if (before?.settled && sameStamp(before, stat)) {
+      this.#folders.push(before);
+      this.#sweepKnown(path, known, childrenOf, seen);
+      return;
+    }
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(absolute, { withFileTypes: true });
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') {
+        this.#moved = true;
+        return;
+      }
+      this.#keepUnreadable(path, before, error, childrenOf, seen);
+      return;
+    }
+    const settled = this.#isSettled(stat);
+    this.#folders.push({ path, ...stampOf(stat), settled });
+    if (before === undefined || !before.settled !== !settled || !sameStamp(before, stat)) this.#moved = true;
+    const own = path === '' ? null : `${path.slice(path.lastIndexOf('/') + 1)}.md`;
+    for (const entry of entries) {
+      if (entry.name.startsWith('.')) continue;
+      const child = path === '' ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (entry.name.includes('\uFFFD')) this.#fail(child, 'its name is not UTF-8 text; rename it');
+        else this.#walk(child, known, childrenOf, seen);
+      } else if (own === null ? entry.name.endsWith('.md') : entry.name === own) this.#document(child, seen);
+    }
+  }
+
+  /** A folder whose listing did not change: its documents and subfolders are those known. */
+  #sweepKnown(
+    path: string,
+    known: Map<string, KnownFolder>,
+    childrenOf: Map<string, KnownFolder[]>,
+    seen: Set<string>,
+  ): void {
+    if (path === '') {
+      for (const document of [...this.#documents.keys()]) {
+        if (!document.includes('/')) this.#document(document, seen);
+      }
+    } else {
+      const document = `${path}/${path.slice(path.lastIndexOf('/') + 1)}.md`;
+      if (this.#documents.has(document)) this.#document(document, seen);
+    }
+    for (const child of childrenOf.get(path) ?? []) this.#walk(child.path, known, childrenOf, seen);
+  }
+
+  /** A folder that cannot be read now is an error; what was known below it stays known. */
+  #keepUnreadable(
+    path: string,
+    before: KnownFolder | undefined,
+    error: unknown,
+    childrenOf: Map<string, KnownFolder[]>,
+    seen: Set<string>,
+  ): void {
+    this.#fail(path, `the folder cannot be read: ${messageOf(error)}`);
+    if (before === undefined || before.settled) this.#moved = true;
+    this.#folders.push({ path, ...NO_STAMP, settled: false });
+    for (const document of this.#documents.keys()) {
+      if (path === '' || document.startsWith(`${path}/`)) seen.add(document);
+    }
+    const keepBelow = (folder: string): void => {
+      for (const child of childrenOf.get(folder) ?? []) {
+        this.#folders.push({ ...child, settled: false });
+        keepBelow(child.path);
+      }
+    };
+    keepBelow(path);
+  }
+
+  #document(path: string, seen: Set<string>): void {
+    const before = this.#documents.get(path);
+    const absolute = this.#absolute(path);
+    const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
+    let stat: Stats | undefined;
+    try {
+      stat = statSync(absolute, { throwIfNoEntry: false });
+      if (stat === undefined) return; // dropped at the end unless it was never known
+      if (before?.settled && before.error === '' && sameStamp(before, stat)) {
+        seen.add(path);
+        return;
+      }
+      if (!stat.isFile()) throw new Error('it is not a regular file');
+      if (stat.size > MAX_DOCUMENT_BYTES) throw new Error(tooLarge(stat.size));
+      const bytes = readFileSync(absolute);
+      seen.add(path);
+      this.#took(path, stat, bytes, before, place);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return;
+      seen.add(path);
+      const message = `the document cannot be read: ${messageOf(error)}`;
+      this.#fail(path, message);
+      if (before?.error === message) return;
+      this.#moved = true;
+      this.#documents.set(path, { path, ...NO_STAMP, settled: false, digest: '', error: message });
+      this.#changed.push(unreadableDocument(place, message));
+    }
+  }
+
+  #took(
+    path: string,
+    stat: Stats,
+    bytes: Buffer,
+    before: KnownDocument | undefined,
+    place: DocumentPlace,
+  ): void {
+    const settled = this.#isSettled(stat);
+    this.#moved = true;
+    if (
+      before !== undefined &&
+      before.error === '' &&
+      before.digest !== '' &&
+      before.digest === digestOf(bytes)
+    ) {
+      this.#documents.set(path, {
+        path,
+        ...stampOf(stat),
+        settled,
+        digest: settled ? '' : before.digest,
+        error: '',
+      });
+      return;
+    }
+    const row = parseRow(bytes, place);
+    this.#documents.set(path, {
+      path,
+      ...stampOf(stat),
+      settled,
+      digest: settled ? '' : row.digest,
+      error: '',
+    });
+    this.#changed.push(row);
+  }
+
+  #drop(path: string, row: KnownDocument): void {
+    this.#documents.delete(row.path);
+    this.#removed.push(this.#absolute(path));
+    this.#moved = true;
+  }
+
+  #fail(path: string, message: string): void {
+    this.#errors.push({ path: this.#absolute(path), message });
+  }
+
+  #isSettled(stat: Stats): boolean {
+    return this.#now - Math.max(stat.mtimeMs, stat.ctimeMs) > SETTLING_MS;
+  }
+
+  #absolute(path: string): string {
+    return path === '' ? this.#base : `${this.#base}/${path}`;
+  }
+}
+
+const NO_STAMP: Stamp = { mtimeMs: -1, ctimeMs: -1, size: -1, ino: -1 };
+
+function stampOf(stat: Stats): Stamp {
+  return { mtimeMs: stat.mtimeMs, ctimeMs: stat.ctimeMs, size: stat.size, ino: stat.ino };
+}
+
+function sameStamp(known: Stamp, stat: Stats): boolean {
+  return (
+    known.mtimeMs === stat.mtimeMs &&
+    known.ctimeMs === stat.ctimeMs &&
+    known.size === stat.size &&
+    known.ino === stat.ino
+  );
+}
+
+function groupByParent(folders: KnownFolder[]): Map<string, KnownFolder[]> {
+  const groups = new Map<string, KnownFolder[]>();
+  for (const folder of folders) {
+    if (folder.path === '') continue;
+    const slash = folder.path.lastIndexOf('/');
+    const parent = slash === -1 ? '' : folder.path.slice(0, slash);
+    const group = groups.get(parent);
+    if (group === undefined) groups.set(parent, [folder]);
+    else group.push(folder);
+  }
+  return groups;
+}
+
+function storeUnavailable(root: string, error: unknown): CodedError {
+  return new CodedError(
+    'store_unavailable',
+    `the store ${root} cannot be read (${messageOf(error)}); make it with "svc fiber init ${root}" or mend its path`,
+    { cause: error },
+  );
+}

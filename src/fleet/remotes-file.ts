@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+
+const remoteSchema = z.looseObject({ name: z.string().min(1) });
+const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()) });
+
+export type RemotesFile = {
+  /** Names in file order, each once. */
+  names: string[];
+  /** One sentence for every entry that is not a remote. */
+  problems: string[];
+};
+
+/** Where the remotes are configured: their own setting, else the config dir. */
+export function remotesPath(settings: { remotes_file: string | null; config_dir: string }): string {
+  return settings.remotes_file ?? join(settings.config_dir, 'remotes.json');
+}
+
+/** Reads the configured remotes; none when the file is absent; throws `invalid_config` when it cannot be read. */
+export function readRemotesFile(path: string): RemotesFile {
+  const value = readJson(path);
+  if (value === undefined) return { names: [], problems: [] };
+  const file = remotesFileSchema.safeParse(value);
+  if (!file.success)
+    throw new CodedError('invalid_config', `${path} must be an object with a list "remotes"`, {
+      details: { path },
+    });
+  const names = new Set<string>();
+  const problems: string[] = [];
+  file.data.remotes.forEach((entry, index) => {
+    const remote = remoteSchema.safeParse(entry);
+    if (!remote.success) problems.push(`${path}: entry ${index + 1} of "remotes" needs a "name"`);
+    else if (names.has(remote.data.name)) problems.push(`${path}: two remotes are named ${remote.data.name}`);
+    else names.add(remote.data.name);
+  });
+  return { names: [...names], problems };
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new CodedError('invalid_config', `${path} cannot be read as JSON: ${messageOf(error)}`, {
+      details: { path },
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { statusOf } from '../contract/error-codes.ts';
+import type { Reply } from './row.ts';
+
+/**
+ * The one place where an error becomes an answer. A coded error shows its code, sentence and details;
+ * anything else, and every fault (500), shows none of its insides: those go to the log under the request id.
+ */
+export function replyOfError(error: unknown, logger: Logger, request_id: string): Reply {
+  const status = isCoded(error) ? statusOf(error.code) : 500;
+  if (isCoded(error) && status !== 500) {
+    return { status, json: { ...error.details, error: error.code, message: error.message } };
+  }
+  logger.error({ err: error, request_id }, 'request failed');
+  const message = `The daemon hit a fault; its log tells more under request ${request_id}.`;
+  return { status: 500, json: { error: 'internal', message } };
+}
+
+/** A refusal by the kernel itself, with the status its code has in the contract. */
+export function refusal(code: string, message: string, details: Record<string, unknown> = {}): CodedError {
+  return new CodedError(code, message, { details });
+}

@@ -1,0 +1,75 @@
+import { STATUS_CODES } from 'node:http';
+import { isStrongTag, namesTag } from './entity-tag.ts';
+import type { Reply } from './row.ts';
+
+/** An answer that only has to be written: every value in it has been checked. */
+export type PreparedReply = {
+  status: number;
+  status_line: string;
+  /** Every header after the first line, each ended, without the length. */
+  headers: string;
+  /** Null: this status has no body and no length (204, 304). */
+  body: string | Uint8Array | null;
+};
+
+const STATUS_LINES = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+/** On every answer: nobody may sniff, frame into another origin's process, or learn where a link was. */
+const FIXED =
+  'X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n';
+
+/**
+ * Turns a reply into what goes over the wire, answering a conditional GET with 304. Throws, before anything
+ * has been written, on a header that could end its line early and on a tag that is not strong.
+ */
+export function prepareReply(
+  reply: Reply,
+  request: { id: string; reads: boolean; if_none_match: string | undefined },
+): PreparedReply {
+  const { etag } = reply;
+  if (etag !== undefined && etag !== null && !isStrongTag(etag))
+    throw new Error(`not a strong entity tag: ${etag}`);
+  const fresh =
+    reply.status === 200 &&
+    typeof etag === 'string' &&
+    request.reads &&
+    namesTag(request.if_none_match, etag);
+  const status = fresh ? 304 : reply.status;
+  const status_line = STATUS_LINES.get(status);
+  if (status_line === undefined) throw new Error(`not an HTTP status: ${status}`);
+  const body = status === 304 || status === 204 ? null : bodyOf(reply);
+  return { status, status_line, headers: headersOf(reply, request.id, body !== null), body };
+}
+
+function headersOf(reply: Reply, request_id: string, with_type: boolean): string {
+  let text = `${FIXED}X-Request-Id: ${request_id}\r\n`;
+  if (with_type && !('empty' in reply)) {
+    text += `Content-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}\r\n`;
+  }
+  if (typeof reply.etag === 'string') text += `ETag: ${reply.etag}\r\n`;
+  let caches = false;
+  if (reply.headers !== undefined) {
+    for (const [name, value] of Object.entries(reply.headers)) {
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+        throw new Error(`not a header name: ${JSON.stringify(name)}`);
+      caches ||= name.toLowerCase() === 'cache-control';
+      text += `${name}: ${checked(value)}\r\n`;
+    }
+  }
+  return caches ? text : `${text}Cache-Control: no-cache\r\n`;
+}
+
+function bodyOf(reply: Reply): string | Uint8Array {
+  if ('empty' in reply) return '';
+  if ('bytes' in reply) return reply.bytes;
+  const text = JSON.stringify(reply.json);
+  if (text === undefined) throw new Error('the reply is not a JSON value');
+  return text;
+}
+
+function checked(value: string): string {
+  if (/[^\t\x20-\x7e]/.test(value)) throw new Error(`not a header value: ${JSON.stringify(value)}`);
+  return value;
+}

@@ -1,0 +1,234 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { refusal, replyOfError } from './error-reply.ts';
+import { Exchange } from './exchange.ts';
+import { prepareReply } from './prepared-reply.ts';
+import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
+import { type RequestHead, readHead } from './request-head.ts';
+import { Router } from './router.ts';
+import type { Reply, RequestView, Row } from './row.ts';
+import { parseInput } from './schema-issues.ts';
+import { parseQuery } from './url-query.ts';
+
+export type HandlingOptions = {
+  routes: readonly Row[];
+  access: AccessPolicy;
+  /** The 503 body while the daemon boots, null once it is ready (RDY-1). */
+  booting: () => Readonly<Record<string, unknown>> | null;
+  /** Requests that may wait for an answer at one time; more are answered 503 `queue_full`. */
+  pending_requests: number;
+  logger: Logger;
+  clock: Clock;
+};
+
+/** A request on its way through the ladder of checks. */
+type Call = { exchange: Exchange; head: RequestHead; started_at: number };
+
+/**
+ * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
+ * Nothing that a handler or a client does gets past it as an exception.
+ */
+export class RequestHandling {
+  #options: HandlingOptions;
+  #router: Router;
+  #pending = 0;
+  #closing = false;
+  #whenIdle: (() => void) | null = null;
+  #count = 0;
+  #prefix: string;
+  #settled = () => {
+    this.#pending -= 1;
+    if (this.#pending === 0) this.#whenIdle?.();
+  };
+
+  constructor(options: HandlingOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+    this.#prefix = options.clock.now().toString(36);
+  }
+
+  /** The callback for the library; must be called in the turn in which the request arrived. */
+  accept(response: HttpResponse, request: HttpRequest, peer: Peer): void {
+    this.#pending += 1;
+    this.#count += 1;
+    const exchange = new Exchange(response, `${this.#prefix}-${this.#count.toString(36)}`, this.#settled);
+    let call: Call | null = null;
+    try {
+      const started_at = this.#options.logger.isLevelEnabled('debug') ? this.#options.clock.now() : 0;
+      call = { exchange, head: readHead(request), started_at };
+      this.#admit(call, response, peer);
+    } catch (error) {
+      if (call === null) exchange.drop();
+      else this.#fail(call, error);
+    }
+    exchange.corked = false;
+  }
+
+  /** Resolves when no request waits for an answer; every answer from now on ends its connection. */
+  drain(): Promise<void> {
+    this.#closing = true;
+    if (this.#pending === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+
+  #admit(call: Call, response: HttpResponse, peer: Peer): void {
+    const { head } = call;
+    if (head.fault !== null) {
+      this.#refuseFraming(call, head.fault);
+      return;
+    }
+    const decision = decideAccess(
+      {
+        host: head.headers.host ?? null,
+        origin: head.headers.origin ?? null,
+        fetch_site: head.headers['sec-fetch-site'] ?? null,
+        method: head.method,
+        is_upgrade: head.headers.upgrade !== undefined,
+        peer,
+      },
+      this.#options.access,
+    );
+    if (!decision.allow) {
+      this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
+      this.#answer(call, { status: decision.status, json: decision.body });
+      return;
+    }
+    if (this.#pending > this.#options.pending_requests) {
+      throw refusal('queue_full', 'Too many requests wait for an answer; ask again in a moment.');
+    }
+    const match = this.#router.match(head.method, head.path);
+    switch (match.kind) {
+      case 'malformed':
+        throw refusal('invalid_request', match.message, { issues: [] });
+      case 'not_found':
+        throw refusal('not_found', 'This daemon has no route with that path.');
+      case 'method_not_allowed':
+        this.#answer(call, {
+          status: 405,
+          json: { error: 'method_not_allowed', message: `This route takes ${match.allow}.` },
+          headers: { Allow: match.allow },
+        });
+        return;
+      case 'row':
+        this.#serve(call, response, match.compiled.row, match.params);
+    }
+  }
+
+  /**
+   * The answer waits one turn: what follows in the same segment may be a smuggled request, and the library
+   * closes a connection that brings another request while one is unanswered, but serves it after an answer.
+   */
+  #refuseFraming(call: Call, fault: string): void {
+    setImmediate(() => this.#fail(call, refusal('invalid_request', fault, { issues: [] }), true));
+  }
+
+  #serve(call: Call, response: HttpResponse, row: Row, params: Readonly<Record<string, string>>): void {
+    const booting = row.state === 'ready' ? this.#options.booting() : null;
+    if (booting !== null) {
+      this.#answer(call, { status: 503, json: booting });
+      return;
+    }
+    const query = row.query === undefined ? undefined : readQuery(row, call.head.query);
+    if (row.method === 'GET') {
+      this.#run(call, row, params, query, undefined);
+      return;
+    }
+    if (Number(call.head.headers['content-length'] ?? 0) > row.body_limit) {
+      this.#fail(call, tooLarge(row.body_limit), true);
+      return;
+    }
+    collectBody(response, row.body_limit, {
+      refused: (error) => this.#fail(call, error, true),
+      done: (bytes) => {
+        if (!call.exchange.open) return;
+        try {
+          const json = parseJsonBody(bytes, call.head.headers['content-type']);
+          const body = row.body === undefined ? undefined : parseInput(row.body, json, 'body');
+          this.#run(call, row, params, query, body);
+        } catch (error) {
+          this.#fail(call, error);
+        }
+      },
+    });
+  }
+
+  #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
+    const view = new View(call, params, query, body);
+    const reply = row.handler(view);
+    if (!(reply instanceof Promise)) {
+      this.#answer(call, reply);
+      return;
+    }
+    reply.then(
+      (value) => this.#answerLater(call, value),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
+  #answerLater(call: Call, reply: Reply): void {
+    try {
+      this.#answer(call, reply);
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #fail(call: Call, error: unknown, close = false): void {
+    try {
+      this.#answer(call, replyOfError(error, this.#options.logger, call.exchange.id), close);
+    } catch (unanswerable) {
+      this.#options.logger.error({ err: unanswerable, request_id: call.exchange.id }, 'request dropped');
+      call.exchange.drop();
+    }
+  }
+
+  #answer(call: Call, reply: Reply, close = false): void {
+    const { exchange, head } = call;
+    if (!exchange.open) return;
+    const reads = head.method === 'GET' || head.method === 'HEAD';
+    const if_none_match = head.headers['if-none-match'];
+    const prepared = prepareReply(reply, { id: exchange.id, reads, if_none_match });
+    exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
+    const { logger, clock } = this.#options;
+    if (!logger.isLevelEnabled('debug')) return;
+    const { method, path } = head;
+    const ms = clock.now() - call.started_at;
+    logger.debug({ request_id: exchange.id, method, path, status: prepared.status, ms }, 'request');
+  }
+}
+
+class View implements RequestView {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  #call: Call;
+
+  constructor(call: Call, params: Readonly<Record<string, string>>, query: unknown, body: unknown) {
+    this.#call = call;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+  }
+
+  get id(): string {
+    return this.#call.exchange.id;
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    return this.#call.head.headers;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.exchange.signal;
+  }
+}
+
+function readQuery(row: Row, query: string): unknown {
+  const parsed = parseQuery(query);
+  if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
+  return parseInput(row.query!, parsed.values, 'query');
+}

@@ -1,0 +1,96 @@
+import type { Method, Row } from './row.ts';
+import { decodePath } from './url-path.ts';
+
+/** A row with what can be worked out once, before any request. */
+export type CompiledRow = { row: Row; pattern: string[] };
+
+export type Match =
+  | { kind: 'row'; compiled: CompiledRow; params: Readonly<Record<string, string>> }
+  | { kind: 'not_found' }
+  /** The path exists, with these methods. */
+  | { kind: 'method_not_allowed'; allow: string }
+  | { kind: 'malformed'; message: string };
+
+type Methods = Map<Method, CompiledRow>;
+type Place = { pattern: string[]; methods: Methods };
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+const NOT_FOUND: Match = { kind: 'not_found' };
+
+/** Finds the row of a request; literal paths win over patterns, and patterns are tried in the order of the rows. */
+export class Router {
+  #literal = new Map<string, Map<Method, Match>>();
+  #places: Place[] = [];
+
+  constructor(rows: readonly Row[]) {
+    for (const row of rows) this.#add(row);
+  }
+
+  /** `method` in upper case, HEAD counting as GET; `path` as it came over the wire. */
+  match(method: string, path: string): Match {
+    const wanted = (method === 'HEAD' ? 'GET' : method) as Method;
+    const literal = this.#literal.get(path);
+    if (literal !== undefined) return literal.get(wanted) ?? notAllowed(literal.keys());
+    const decoded = decodePath(path);
+    if (!decoded.ok) return { kind: 'malformed', message: decoded.message };
+    const { segments } = decoded;
+    for (const place of this.#places) {
+      const params = matchPattern(place.pattern, segments);
+      if (params === null) continue;
+      const compiled = place.methods.get(wanted);
+      return compiled === undefined ? notAllowed(place.methods.keys()) : { kind: 'row', compiled, params };
+    }
+    return NOT_FOUND;
+  }
+
+  #add(row: Row): void {
+    const pattern = row.path.slice(1).split('/');
+    const compiled = { row, pattern };
+    const place = this.#places.find((entry) => entry.pattern.join('/') === pattern.join('/'));
+    const methods: Methods = place?.methods ?? new Map();
+    if (methods.has(row.method)) throw new Error(`two rows for ${row.method} ${row.path}`);
+    methods.set(row.method, compiled);
+    if (place === undefined) this.#insert({ pattern, methods });
+    if (isLiteral(pattern)) {
+      const known = this.#literal.get(row.path) ?? new Map<Method, Match>();
+      known.set(row.method, { kind: 'row', compiled, params: NO_PARAMS });
+      this.#literal.set(row.path, known);
+    }
+  }
+
+  #insert(place: Place): void {
+    if (isLiteral(place.pattern)) this.#places.unshift(place);
+    else this.#places.push(place);
+  }
+}
+
+function isLiteral(pattern: readonly string[]): boolean {
+  return pattern.every((part) => !part.startsWith(':') && !part.startsWith('*'));
+}
+
+function matchPattern(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | null {
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    if (part.startsWith('*')) {
+      const rest = segments.slice(index);
+      if (rest.length === 0 || rest.includes('')) return null;
+      params[part.slice(1)] = rest.join('/');
+      return params;
+    }
+    const segment = segments[index];
+    if (segment === undefined) return null;
+    if (part.startsWith(':')) {
+      if (segment === '') return null;
+      params[part.slice(1)] = segment;
+    } else if (part !== segment) return null;
+  }
+  return segments.length === pattern.length ? params : null;
+}
+
+function notAllowed(methods: Iterable<Method>): Match {
+  const names = [...methods].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return { kind: 'method_not_allowed', allow: names.join(', ') };
+}

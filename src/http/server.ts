@@ -1,0 +1,184 @@
+import {
+  App,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
+import { chmod, unlink } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import type { AccessPolicy, Peer } from '../access/decide-access.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { explainBindFailure } from './bind-failure.ts';
+import { formatTcpAddress, parseListenAddress } from './listen-address.ts';
+import { RequestHandling } from './request-handling.ts';
+import type { Row } from './row.ts';
+import { freeSocketPath } from './unix-socket-path.ts';
+
+export type HttpLimits = {
+  /** Requests that may wait for an answer at one time. */
+  pending_requests: number;
+  /** Milliseconds that `stop` waits for requests that are still being answered. */
+  drain_ms: number;
+};
+
+const DEFAULT_LIMITS: HttpLimits = { pending_requests: 4_096, drain_ms: 3_000 };
+
+export type HttpServerOptions = {
+  routes: readonly Row[];
+  access: AccessPolicy;
+  /** The 503 body while the daemon boots; null once it is ready (RDY-1). */
+  booting: () => Readonly<Record<string, unknown>> | null;
+  limits?: Partial<HttpLimits>;
+  logger: Logger;
+  clock: Clock;
+};
+
+export type HttpServer = {
+  /**
+   * Binds one more address (see `parseListenAddress`) and resolves to what was bound, e.g.
+   * `['127.0.0.1:4000', '[::1]:4000']`. Throws `address_in_use` naming the holder, or `invalid_config`.
+   */
+  listen(address: string): Promise<string[]>;
+  /** Everything bound so far, in order. */
+  addresses(): string[];
+  /** Stops accepting, lets pending requests finish within the drain limit, closes every connection. */
+  stop(): Promise<void>;
+};
+
+/** What one bound socket needs to be closed again. */
+type Bound = { app: TemplatedApp; socket: us_listen_socket; address: string; path: string | null };
+
+/** Times a free port is chosen anew because its twin on the other IP version was taken. */
+const FREE_PORT_TRIES = 20;
+
+/** Fails to bind a host as `false`; the library's types leave out this form. */
+type ListenExclusively = (
+  host: string,
+  port: number,
+  options: number,
+  done: (socket: us_listen_socket | false) => void,
+) => void;
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT`, which the types leave out: by default a second daemon shares the port. */
+const EXCLUSIVE_PORT = 1;
+
+/** The HTTP server of the daemon over uWebSockets.js; binds nothing until `listen`. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  return new Server(options);
+}
+
+class Server implements HttpServer {
+  #limits: HttpLimits;
+  #clock: Clock;
+  #handling: RequestHandling;
+  #bound: Bound[] = [];
+  #stopped: Promise<void> | null = null;
+
+  constructor(options: HttpServerOptions) {
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#clock = options.clock;
+    const { routes, access, booting, logger, clock } = options;
+    const { pending_requests } = this.#limits;
+    this.#handling = new RequestHandling({ routes, access, booting, pending_requests, logger, clock });
+  }
+
+  async listen(text: string): Promise<string[]> {
+    const address = parseListenAddress(text);
+    const bound =
+      address.kind === 'unix'
+        ? [await this.#listenUnix(address.path)]
+        : await this.#listenTcp(address.hosts, address.port);
+    this.#bound.push(...bound);
+    return bound.map((entry) => entry.address);
+  }
+
+  addresses(): string[] {
+    return this.#bound.map((entry) => entry.address);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    for (const { socket } of this.#bound) us_listen_socket_close(socket);
+    await Promise.all(this.#bound.map(({ path }) => path !== null && unlink(path).catch(() => undefined)));
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(this.#limits.drain_ms, resolve);
+      this.#handling.drain().then(() => {
+        cancel();
+        resolve();
+      });
+    });
+    for (const { app } of this.#bound) app.close();
+  }
+
+  async #listenTcp(hosts: readonly string[], port: number): Promise<Bound[]> {
+    const wanted = hosts.filter((host) => host !== '::1' || hosts.length === 1 || hasLoopbackV6());
+    for (let tries = 1; ; tries += 1) {
+      const bound: Bound[] = [];
+      for (const host of wanted) {
+        const taken = this.#bindTcp(host, bound[0] === undefined ? port : portOf(bound[0]));
+        if (taken === null) break;
+        bound.push(taken);
+      }
+      if (bound.length === wanted.length) return bound;
+      for (const { app } of bound) app.close();
+      const failed = wanted[bound.length]!;
+      if (port === 0 && bound.length > 0 && tries < FREE_PORT_TRIES) continue;
+      const reason = await explainBindFailure(failed, port);
+      if (reason !== null) throw reason;
+      if (tries >= 2) {
+        throw new CodedError(
+          'address_in_use',
+          `${formatTcpAddress(failed, port)} was taken by another process; try again`,
+        );
+      }
+    }
+  }
+
+  #bindTcp(host: string, port: number): Bound | null {
+    const app = this.#createApp({ kind: 'unchecked' });
+    let bound: Bound | null = null;
+    (app.listen as unknown as ListenExclusively).call(app, host, port, EXCLUSIVE_PORT, (socket) => {
+      if (socket === false) return;
+      bound = { app, socket, address: formatTcpAddress(host, us_socket_local_port(socket)), path: null };
+    });
+    return bound;
+  }
+
+  async #listenUnix(path: string): Promise<Bound> {
+    await freeSocketPath(path);
+    const app = this.#createApp({ kind: 'unix_socket' });
+    let socket: us_listen_socket | false = false;
+    app.listen_unix((opened) => {
+      socket = opened;
+    }, path);
+    if (!socket) {
+      throw new CodedError(
+        'invalid_config',
+        `cannot listen on unix:${path}; its folder must exist and be writable`,
+      );
+    }
+    await chmod(path, 0o600);
+    return { app, socket, address: `unix:${path}`, path };
+  }
+
+  #createApp(peer: Peer): TemplatedApp {
+    return App().any('/*', (response, request) => this.#handling.accept(response, request, peer));
+  }
+}
+
+function portOf(bound: Bound): number {
+  return us_socket_local_port(bound.socket);
+}
+
+/** True where this machine has `::1`; one without IPv6 is served on IPv4 alone. */
+function hasLoopbackV6(): boolean {
+  return Object.values(networkInterfaces()).some((entries) =>
+    entries?.some((entry) => entry.address === '::1'),
+  );
+}

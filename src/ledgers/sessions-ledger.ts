@@ -1,0 +1,69 @@
+import { type SessionLine, sessionLineSchema } from '../contract/ledger.ts';
+import { Tailer } from './tailer.ts';
+
+const MAX_ENTRIES = 100_000;
+
+/** Which fiber each harness session belongs to, as `sessions.jsonl` has it (TMP-2). */
+export class SessionsLedger {
+  readonly #tailer: Tailer<SessionLine>;
+  readonly #bound: number;
+  #entries: SessionLine[] = [];
+  #byUid = new Map<string, SessionLine[]>();
+
+  /** Holds at most `max_entries` lines; older ones are forgotten first. */
+  constructor(options: { path: string; max_entries?: number }) {
+    this.#bound = options.max_entries ?? MAX_ENTRIES;
+    this.#tailer = new Tailer({
+      path: options.path,
+      parse: (value) => sessionLineSchema.safeParse(value).data ?? null,
+    });
+  }
+
+  get entries(): number {
+    return Math.min(this.#entries.length, this.#bound);
+  }
+
+  get malformed(): number {
+    return this.#tailer.malformed;
+  }
+
+  /** Bytes of complete lines read from the file. */
+  get bytes(): number {
+    return this.#tailer.bytes;
+  }
+
+  /** Takes in what was added to the file; throws the system error of a file that cannot be read. */
+  refresh(): void {
+    this.#tailer.read({
+      reset: () => {
+        this.#entries = [];
+        this.#byUid = new Map();
+      },
+      line: (entry) => this.#add(entry),
+    });
+  }
+
+  /** Oldest first; with a uid only those of that fiber. */
+  sessions(uid?: string): SessionLine[] {
+    if (uid === undefined) return this.#entries.slice(-this.#bound);
+    return [...(this.#byUid.get(uid) ?? [])];
+  }
+
+  #add(entry: SessionLine): void {
+    this.#entries.push(entry);
+    if (entry.uid !== null) {
+      const own = this.#byUid.get(entry.uid);
+      if (own === undefined) this.#byUid.set(entry.uid, [entry]);
+      else own.push(entry);
+    }
+    const forgotten = this.#entries[this.#entries.length - 1 - this.#bound];
+    if (forgotten?.uid != null) this.#forget(forgotten.uid);
+    if (this.#entries.length > 2 * this.#bound) this.#entries = this.#entries.slice(-this.#bound);
+  }
+
+  #forget(uid: string): void {
+    const own = this.#byUid.get(uid);
+    own?.shift();
+    if (own?.length === 0) this.#byUid.delete(uid);
+  }
+}

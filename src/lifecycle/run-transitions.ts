@@ -1,0 +1,65 @@
+import { CodedError } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import { armed, type PlannedEdit, requireProjectDir, stamp } from './planned-edit.ts';
+
+/** What a dispatch knows of the run it starts. */
+export type DispatchMarkers = {
+  /** Null while the harness has not told the id it assigned. */
+  session_uuid: string | null;
+  harness: string;
+  run_id: string;
+  thread_id?: string;
+};
+
+/**
+ * Arms a document for a forced dispatch, whatever its status (LIF-3, LIF-4); `project_dir` is one that a person
+ * confirmed, saved in the same write (WPL-1). Throws `arm_refused` for a fiber without a svc block.
+ */
+export function planArm(document: FiberDocument, options: { project_dir?: string } = {}): PlannedEdit | null {
+  if (document.svc === undefined) {
+    throw new CodedError(
+      'arm_refused',
+      `"${document.id}" has no svc block; make it a service with "svc install ${document.id}" first`,
+    );
+  }
+  const set: PlannedEdit['set'] = {};
+  if (options.project_dir !== undefined && options.project_dir !== document.svc.project_dir) {
+    set['svc.project_dir'] = requireProjectDir(document, options.project_dir);
+  }
+  const isArmed =
+    document.status === 'active' && document.tempered === undefined && document.closed_at === undefined;
+  if (isArmed && Object.keys(set).length === 0) return null;
+  const edit = armed({ set, unset: [] });
+  return { set: edit.set, unset: [...edit.unset, 'closed-at'] };
+}
+
+/** Marks a launch in the document (LIF-1, FIB-9); an id of an earlier run is taken away. */
+export function planDispatch(_document: FiberDocument, markers: DispatchMarkers, now: number): PlannedEdit {
+  const set: PlannedEdit['set'] = {
+    'svc.runtime.dispatched_at': stamp(now),
+    'svc.runtime.harness': markers.harness,
+    'svc.runtime.run_id': markers.run_id,
+  };
+  const unset: string[] = [];
+  if (markers.session_uuid === null) unset.push('svc.runtime.session_uuid');
+  else set['svc.runtime.session_uuid'] = markers.session_uuid;
+  if (markers.thread_id === undefined) unset.push('svc.runtime.thread_id');
+  else set['svc.runtime.thread_id'] = markers.thread_id;
+  return { set, unset };
+}
+
+/** Records the session id that a harness told later; nothing to do when another run has begun since. */
+export function planLearnedSession(
+  document: FiberDocument,
+  learned: { run_id: string; session_uuid: string },
+): PlannedEdit | null {
+  const runtime = document.svc?.runtime;
+  if (runtime?.run_id !== learned.run_id || runtime.session_uuid === learned.session_uuid) return null;
+  return { set: { 'svc.runtime.session_uuid': learned.session_uuid }, unset: [] };
+}
+
+/** A standing role's worker ended: the role closes and awaits review (LIF-5). Other kinds stay as they are. */
+export function planConclude(document: FiberDocument, now: number): PlannedEdit | null {
+  if (document.svc?.kind !== 'standing' || document.status !== 'active') return null;
+  return { set: { status: 'closed', 'closed-at': stamp(now) }, unset: ['tempered'] };
+}

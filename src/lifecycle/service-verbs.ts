@@ -1,0 +1,115 @@
+import { CronExpressionParser } from 'cron-parser';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import { armed, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
+
+/** What the verbs that make a fiber a service take; what is absent stays as the document has it. */
+export type ServiceFields = {
+  /** The host that owns dispatch; written when the document names none or `host` was asked for. */
+  host?: string;
+  /** Host of the machine the verb runs on, for a document without one. */
+  thisHost: string;
+  /** Absolute; the owner checks that it is a directory when a worker is started (DSP-4). */
+  project_dir?: string;
+  agent?: string;
+  effort?: string;
+  surface?: Surface;
+  /** Given to a document that has no ULID yet, since it could not be dispatched (DSP-9). */
+  newUid: string;
+};
+export type RepeatFields = ServiceFields & {
+  /** Five cron fields, or a name such as @daily. */
+  schedule: string;
+  tz?: string;
+  /** Zone of this machine; recorded with the role when neither the verb nor the document names one. */
+  thisZone: string;
+};
+
+/** Makes a fiber a oneshot and arms it; throws `project_dir_missing` or `invalid_request`. */
+export function planInstall(document: FiberDocument, fields: ServiceFields): PlannedEdit {
+  const edit = serviceEdit(document, 'oneshot', fields);
+  edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
+  return armed({ set: edit.set, unset: [...edit.unset, 'svc.schedule', 'svc.tz'] });
+}
+
+/**
+ * Makes a fiber a standing role and arms it. A new or changed schedule counts from now (`handed_off_at`), so that
+ * occurrences before it are not caught up (STD-1).
+ */
+export function planRepeat(document: FiberDocument, fields: RepeatFields, now: number): PlannedEdit {
+  const schedule = requireSchedule(fields.schedule);
+  const tz = requireZone(fields.tz ?? document.svc?.tz ?? fields.thisZone);
+  const edit = serviceEdit(document, 'standing', fields);
+  edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
+  edit.set['svc.schedule'] = schedule;
+  edit.set['svc.tz'] = tz;
+  const { svc } = document;
+  if (svc?.kind !== 'standing' || svc.schedule !== schedule || svc.tz !== tz) {
+    edit.set['svc.runtime.handed_off_at'] = stamp(now);
+  }
+  return armed(edit);
+}
+
+/** Makes a fiber a pinned role: parked, started only by hand. */
+export function planPin(document: FiberDocument, fields: ServiceFields): PlannedEdit {
+  const edit = serviceEdit(document, 'pinned', fields);
+  const projectDir = fields.project_dir ?? document.svc?.project_dir;
+  if (projectDir !== undefined) edit.set['svc.project_dir'] = requireProjectDir(document, projectDir);
+  return {
+    set: { ...edit.set, status: 'open' },
+    unset: [...edit.unset, 'tempered', 'svc.schedule', 'svc.tz'],
+  };
+}
+
+/** Takes the svc block away and parks the document; nothing to do where there is none. */
+export function planUninstall(document: FiberDocument): PlannedEdit | null {
+  if (document.svc === undefined) return null;
+  return { set: { status: 'open' }, unset: ['svc', 'tempered'] };
+}
+
+/** The worker says that it is done with its conversation (LIF-7); the next dispatch starts fresh (RES-2). */
+export function planHandoff(document: FiberDocument, now: number): PlannedEdit {
+  requireService(document, 'hand off');
+  return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: [] };
+}
+
+/** Throws `invalid_request` for a schedule that is not five cron fields or a known @name. */
+export function requireSchedule(schedule: string): string {
+  const text = schedule.trim();
+  const wellFormed = text.startsWith('@') || text.split(/\s+/).length === 5;
+  try {
+    if (!wellFormed) throw new Error('it takes five fields');
+    CronExpressionParser.parse(text).next();
+    return text;
+  } catch (error) {
+    throw new CodedError(
+      'invalid_request',
+      `"${schedule}" is not a cron schedule (${messageOf(error)}); write five fields such as "0 9 * * 1-5"`,
+      { cause: error },
+    );
+  }
+}
+
+/** Throws `invalid_request` for a name that is not an IANA time zone. */
+export function requireZone(tz: string): string {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: tz });
+    return tz;
+  } catch (error) {
+    throw new CodedError('invalid_request', `"${tz}" is not a time zone; write one such as Europe/Paris`, {
+      cause: error,
+    });
+  }
+}
+
+function serviceEdit(document: FiberDocument, kind: FiberKind, fields: ServiceFields): PlannedEdit {
+  const set: PlannedEdit['set'] = {
+    'svc.kind': kind,
+    'svc.host': fields.host ?? document.svc?.host ?? fields.thisHost,
+  };
+  if (document.uid === null) set.id = fields.newUid;
+  if (fields.agent !== undefined) set['svc.agent'] = fields.agent;
+  if (fields.effort !== undefined) set['svc.effort'] = fields.effort;
+  if (fields.surface !== undefined) set['svc.surface'] = fields.surface;
+  return { set, unset: [] };
+}

@@ -1,0 +1,165 @@
+import { CodedError } from '../base/errors.ts';
+import { isPlainSessionName } from './session-name.ts';
+
+/**
+ * The one place where tmux command text is made. A word is either text that reaches tmux as it stands, or a
+ * session target that was checked here. Commands are lists of words; several make one sequence.
+ */
+export type TmuxCommand = readonly string[];
+
+/** Largest message a tmux client can send its server when it is run with argv, in bytes, with a margin. */
+export const MAX_ARGV_BYTES = 15_000;
+
+/** The session with this stable id, as a target. */
+export function idTarget(id: string): string {
+  if (!/^\$\d{1,18}$/.test(id)) throw refused(`${JSON.stringify(id)} is not a tmux session id`);
+  return id;
+}
+
+/** The session with exactly this name: a bare name would also match by prefix and by pattern. */
+export function nameTarget(name: string): string {
+  if (!isPlainSessionName(name)) throw refused(`${JSON.stringify(name)} is not a plain session name`);
+  return `=${name}`;
+}
+
+/** The current pane of a session target; pane and window targets are only exact with a colon. */
+export function paneOf(sessionTarget: string): string {
+  return `${sessionTarget}:`;
+}
+
+/**
+ * A value for `-s` or `-c`, which tmux expands: `#(…)` in it would be run by the server. Doubled, a `#` stands
+ * for itself; only those before a `[` tmux leaves as they are.
+ */
+export function literalFormat(text: string): string {
+  return text.replaceAll(/#+(?![#[])/g, (run) => run + run);
+}
+
+/** A line for a control client: every word in single quotes, where tmux reads nothing specially. */
+export function controlLine(...commands: readonly TmuxCommand[]): string {
+  return commands.map((words) => words.map(quoteWord).join(' ')).join(' ; ');
+}
+
+/** argv for running tmux: a word that ends in `;` would end the command, so that `;` is escaped. */
+export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
+  const argv: string[] = [];
+  for (const words of commands) {
+    if (argv.length > 0) argv.push(';');
+    for (const word of words) {
+      refuseControlCharacters(word);
+      argv.push(word.replace(/;$/, '\\;'));
+    }
+  }
+  if (argv.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0) > MAX_ARGV_BYTES) {
+    throw refused(`the command is over ${MAX_ARGV_BYTES} bytes, more than a tmux client can send`);
+  }
+  return argv;
+}
+
+/** Format of one line of `list-panes`; the session name comes last, since it may hold blanks. */
+export const PANE_FORMAT = [
+  '#{session_id}',
+  '#{session_created}',
+  '#{session_attached}',
+  '#{pane_id}',
+  '#{pane_pid}',
+  '#{pane_dead}',
+  '#{pid}',
+  '#{session_name}',
+].join(' ');
+
+export function listPanes(): TmuxCommand {
+  return ['list-panes', '-a', '-F', PANE_FORMAT];
+}
+
+/**
+ * Makes a detached session and takes from it, in the same sequence, the two options by which a user's
+ * configuration could end it at once (`destroy-unattached`) or keep its dead pane (`remain-on-exit`).
+ */
+export function newSession(spec: {
+  name: string;
+  cwd: string | null;
+  command: readonly string[];
+  columns: number;
+  rows: number;
+}): TmuxCommand[] {
+  const target = paneOf(nameTarget(spec.name));
+  if (spec.command.length < 2) {
+    // tmux hands a single argument to a shell; with two or more it executes them as they are.
+    throw refused('a session’s command needs at least two arguments, or tmux would give it to a shell');
+  }
+  return [
+    [
+      'new-session',
+      '-d',
+      '-P',
+      '-F',
+      '#{session_id} #{pane_pid}',
+      '-x',
+      String(spec.columns),
+      '-y',
+      String(spec.rows),
+      '-s',
+      literalFormat(spec.name),
+      ...(spec.cwd === null ? [] : ['-c', literalFormat(spec.cwd)]),
+      '--',
+      ...spec.command,
+    ],
+    ['set-option', '-t', target, 'destroy-unattached', 'off'],
+    ['set-option', '-w', '-t', target, 'remain-on-exit', 'off'],
+  ];
+}
+
+/** What `killGuarded` prints when the id has another name or no session. */
+export const NOT_THAT_SESSION = 'not-that-session';
+
+/** Ends the session with this id if it still has this name; the server checks and acts in one step. */
+export function killGuarded(target: { id: string; name: string }): TmuxCommand {
+  nameTarget(target.name);
+  const id = idTarget(target.id);
+  return [
+    'if-shell',
+    '-F',
+    '-t',
+    paneOf(id),
+    `#{==:#{session_name},${target.name}}`,
+    `kill-session -t '${id}'`,
+    `display-message -p ${NOT_THAT_SESSION}`,
+  ];
+}
+
+export function killByName(name: string): TmuxCommand {
+  return ['kill-session', '-t', nameTarget(name)];
+}
+
+/** The visible text of the session's current pane. */
+export function capturePane(id: string): TmuxCommand {
+  return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
+}
+
+/** Prints `text`, which must be plain; marks the end of a reply. */
+export function printMark(text: string): TmuxCommand {
+  if (!/^[A-Za-z0-9-]+$/.test(text)) throw refused('a mark holds letters, digits and dashes only');
+  return ['display-message', '-p', text];
+}
+
+/** Keeps an empty server running [MUX-3]. */
+export function keepEmptyServer(): TmuxCommand {
+  return ['set-option', '-s', 'exit-empty', 'off'];
+}
+
+function quoteWord(word: string): string {
+  refuseControlCharacters(word);
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function refuseControlCharacters(word: string): void {
+  if (/[\u0000-\u001f\u007f]/.test(word)) {
+    throw refused('a tmux argument may not hold a newline or another control character');
+  }
+  if (!word.isWellFormed()) throw refused('a tmux argument must be well-formed Unicode');
+}
+
+function refused(what: string): CodedError {
+  return new CodedError('invalid_request', `tmux was not called: ${what}.`);
+}

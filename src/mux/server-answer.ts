@@ -1,0 +1,81 @@
+import type { ProcessResult } from '../platform/process.ts';
+import type { MuxSession } from './mux.ts';
+
+/** What one run of a tmux client told; only tmux's own words make a server absent. */
+export type ServerAnswer =
+  | { kind: 'done'; text: string }
+  /** There is no server at `socket`, in tmux's words. */
+  | { kind: 'no_server'; socket: string }
+  /** The server refused the command. */
+  | { kind: 'refused'; message: string }
+  | { kind: 'unknown'; detail: string };
+
+const NO_SERVER = [
+  /^no server running on (.+)$/,
+  /^error connecting to (.+) \(No such file or directory\)$/,
+] as const;
+
+/** Words that tell of the connection and not of the command: nothing follows from them. */
+const UNCERTAIN = /^(error connecting|lost server|server exited|couldn't create|fork failed|open failed)/;
+
+/** Reads the end of `tmux …` run with argv. tmux exits 1 for everything, so the words decide. */
+export function classifyAnswer(result: ProcessResult): ServerAnswer {
+  if (result.kind === 'timed_out') return { kind: 'unknown', detail: 'tmux did not answer in time' };
+  if (result.kind === 'overflowed') return { kind: 'unknown', detail: 'tmux printed more than the bound' };
+  if (result.kind === 'not_started') {
+    return { kind: 'unknown', detail: `tmux could not be started (${result.code})` };
+  }
+  if (result.kind === 'signalled') return { kind: 'unknown', detail: `tmux was ended by ${result.signal}` };
+  if (result.code === 0) return { kind: 'done', text: result.stdout };
+  const words = result.stderr.trim();
+  for (const pattern of NO_SERVER) {
+    const socket = pattern.exec(words)?.[1];
+    if (socket !== undefined) return { kind: 'no_server', socket };
+  }
+  if (words === '' || UNCERTAIN.test(words)) {
+    return { kind: 'unknown', detail: words || `tmux exited with ${result.code} and no word` };
+  }
+  return { kind: 'refused', message: words };
+}
+
+/** The sessions in lines of `PANE_FORMAT`, and the server's pid; null when a line cannot be read. */
+export function parsePanes(
+  lines: readonly string[],
+): { sessions: MuxSession[]; server_pid: number | null } | null {
+  const sessions = new Map<string, MuxSession & { first_pane: number }>();
+  let server_pid: number | null = null;
+  for (const line of lines) {
+    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+) (.*)$/.exec(line);
+    if (match === null) return null;
+    const [, id = '', created, attached, pane, pid, dead, server, name = ''] = match;
+    server_pid = Number(server);
+    const before = sessions.get(id);
+    const first = before === undefined || Number(pane) < before.first_pane;
+    sessions.set(id, {
+      id,
+      name,
+      created_at: Number(created) * 1000,
+      attached: Number(attached),
+      panes: (before?.panes ?? 0) + 1,
+      pane_pid: first ? Number(pid) || null : before.pane_pid,
+      pane_dead: first ? dead === '1' : before.pane_dead,
+      first_pane: first ? Number(pane) : before.first_pane,
+    });
+  }
+  return {
+    sessions: [...sessions.values()].map(({ first_pane: _, ...session }) => session),
+    server_pid,
+  };
+}
+
+/**
+ * Whether `/proc/net/unix` shows somebody listening at `path`. A server whose socket file was deleted still
+ * listens there, so a missing file is no proof that the server is gone.
+ */
+export function listensAt(procNetUnix: string, path: string): boolean {
+  const ACCEPTS = 0x10000;
+  return procNetUnix.split('\n').some((line) => {
+    const match = /^\S+ \S+ \S+ ([0-9A-F]{8}) \S+ \S+ +\d+ (.+)$/.exec(line);
+    return match !== null && match[2] === path && (Number.parseInt(match[1]!, 16) & ACCEPTS) !== 0;
+  });
+}

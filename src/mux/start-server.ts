@@ -1,0 +1,87 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { findExecutable } from '../platform/find-executable.ts';
+import type { ProcessRunner } from '../platform/process.ts';
+import { commandArgv, type TmuxCommand } from './command.ts';
+import { planServerStart, scopeArgv, serverEnvironment } from './server-start.ts';
+
+export type ServerStarted = { kind: 'started' } | { kind: 'failed'; detail: string };
+
+export type StartServerOptions = {
+  tmux: string;
+  socket: string | null;
+  env: Record<string, string | undefined>;
+  runner: ProcessRunner;
+  clock: Clock;
+  logger: Logger;
+  scope?: 'auto' | 'never';
+  platform: NodeJS.Platform;
+  deadline_ms: number;
+  /** Makes the first session, without which a server would end at once. */
+  anchor: readonly TmuxCommand[];
+};
+
+const RETRY_MS = 300;
+
+/** Starts the multiplexer server with its anchor session; called when `list` found none. */
+export async function startServer(options: StartServerOptions): Promise<ServerStarted> {
+  const { env, socket, clock, logger } = options;
+  const systemdRun = await findUserManager(options);
+  const plan = planServerStart({
+    platform: options.platform,
+    socket,
+    inside_unit: env.INVOCATION_ID !== undefined,
+    user_manager: systemdRun !== null,
+  });
+  if (plan.kind === 'refused') return { kind: 'failed', detail: plan.reason };
+
+  // A private server must not depend on what a user's configuration does to sessions.
+  const ours = socket === null ? [] : ['-f', '/dev/null', '-S', socket];
+  const start = [options.tmux, '-u', ...ours, ...commandArgv(...options.anchor)];
+  if (plan.kind === 'scope' && systemdRun !== null) {
+    const words = await run(options, [systemdRun, ...scopeArgv(socket, clock.now(), start)]);
+    if (words === null) return { kind: 'started' };
+    logger.warn({ detail: words }, 'systemd-run could not start the tmux server; starting it directly');
+  }
+  let words = await run(options, start);
+  if (words?.startsWith('server exited')) {
+    // A server that is just going down refuses the first who comes.
+    await sleep(clock, RETRY_MS);
+    words = await run(options, start);
+  }
+  if (words === null || words.startsWith('duplicate session')) return { kind: 'started' };
+  return { kind: 'failed', detail: `The tmux server could not be started: ${words}.` };
+}
+
+/** Null when it went well, else what was said. */
+async function run(options: StartServerOptions, argv: readonly string[]): Promise<string | null> {
+  const [file = '', ...args] = argv;
+  const result = await options.runner.run({
+    file,
+    args,
+    cwd: '/',
+    env: serverEnvironment(options.env),
+    timeout_ms: options.deadline_ms,
+    max_output_bytes: 64 * 1024,
+  });
+  if (result.kind === 'exited')
+    return result.code === 0 ? null : result.stderr.trim() || `exit ${result.code}`;
+  return result.kind === 'not_started' ? `${file} did not start (${result.code})` : result.kind;
+}
+
+/** Path of `systemd-run` when we run as a unit and the user's service manager answers; null otherwise. */
+async function findUserManager(options: StartServerOptions): Promise<string | null> {
+  const { env, runner, scope = 'auto' } = options;
+  if (scope === 'never' || options.platform !== 'linux' || env.INVOCATION_ID === undefined) return null;
+  const systemctl = findExecutable('systemctl', env.PATH ?? '');
+  const systemdRun = findExecutable('systemd-run', env.PATH ?? '');
+  if (systemctl === null || systemdRun === null) return null;
+  const answer = await runner.run({
+    file: systemctl,
+    args: ['--user', 'show-environment'],
+    env,
+    timeout_ms: 2_000,
+    max_output_bytes: 256 * 1024,
+  });
+  return answer.kind === 'exited' && answer.code === 0 ? systemdRun : null;
+}

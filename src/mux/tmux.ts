@@ -1,0 +1,317 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import { isCoded, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { Mutex } from '../base/mutex.ts';
+import type { ProcessRunner } from '../platform/process.ts';
+import { createProcessFacts, isEndedState, isRealPid, type ProcessFacts } from '../platform/process-facts.ts';
+import {
+  capturePane,
+  keepEmptyServer,
+  killByName,
+  killGuarded,
+  listPanes,
+  NOT_THAT_SESSION,
+  newSession,
+  type TmuxCommand,
+} from './command.ts';
+import { ControlClient } from './control-client.ts';
+import type { Created, CreateSession, Mux, MuxListing, MuxSession } from './mux.ts';
+import { parsePanes, type ServerAnswer } from './server-answer.ts';
+import { anchorCommands } from './server-start.ts';
+import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
+import { type ServerStarted, startServer } from './start-server.ts';
+import { TmuxClient } from './tmux-client.ts';
+
+export type TmuxOptions = {
+  /** Path of the tmux executable (3.2 or later). */
+  tmux: string;
+  /** Path of a private socket (under 100 bytes), or null for the user's own server. */
+  socket: string | null;
+  env: Record<string, string | undefined>;
+  runner: ProcessRunner;
+  clock: Clock;
+  logger: Logger;
+  /** `auto`: a server started from inside a systemd unit gets a scope of its own. */
+  scope?: 'auto' | 'never';
+  platform?: NodeJS.Platform;
+  /** Starts a missing server in our stead; on macOS only the terminal emulator may [MUX-1]. */
+  startServer?: () => Promise<ServerStarted>;
+  /** Milliseconds tmux has for one answer. */
+  deadline_ms?: number;
+};
+
+const SIZE = { columns: 200, rows: 50 };
+const DEBOUNCE_MS = 20;
+const MOST_LOOKS = 4;
+const RECONNECT = { first: 200, most: 5_000 };
+
+/**
+ * tmux as the multiplexer. What `list` says is missing has been confirmed by a second look, and a server is
+ * `absent` only in tmux's own words, with no sign of a living one; all else is `unknown`.
+ */
+export function createTmux(options: TmuxOptions): Mux & { control: ControlClient } {
+  return new Tmux(options);
+}
+
+class Tmux implements Mux {
+  readonly control: ControlClient;
+  readonly #options: TmuxOptions;
+  readonly #client: TmuxClient;
+  readonly #facts: ProcessFacts;
+  readonly #platform: NodeJS.Platform;
+  readonly #startServer: () => Promise<ServerStarted>;
+  readonly #starting = new Mutex();
+  readonly #listeners = new Set<() => void>();
+  #cancelDebounce: (() => void) | null = null;
+  /** Sessions of the last listing by `id name`; null before the first one. */
+  #known: Set<string> | null = null;
+  #stopped = false;
+
+  constructor(options: TmuxOptions) {
+    this.#options = options;
+    this.#platform = options.platform ?? process.platform;
+    const deadline_ms = options.deadline_ms ?? 5_000;
+    this.#facts = createProcessFacts({ platform: this.#platform, runner: options.runner });
+    this.#client = new TmuxClient({
+      tmux: options.tmux,
+      socket: options.socket,
+      env: options.env,
+      runner: options.runner,
+      facts: this.#facts,
+      platform: this.#platform,
+      deadline_ms,
+    });
+    this.#startServer =
+      options.startServer ??
+      (() =>
+        startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
+    this.control = new ControlClient({
+      prepare: () => this.#ensureAnchor(),
+      spawn: () =>
+        options.runner.spawnPiped({
+          file: options.tmux,
+          args: [
+            ...this.#client.prefix,
+            '-C',
+            'attach-session',
+            '-f',
+            'no-output,ignore-size',
+            '-t',
+            `=${ANCHOR_SESSION}`,
+          ],
+          env: { ...options.env, TMUX: undefined, TMUX_PANE: undefined },
+        }),
+      clock: options.clock,
+      logger: options.logger,
+      deadline_ms,
+      backoff: RECONNECT,
+      onChange: () => this.#changed(),
+    });
+  }
+
+  async list(): Promise<MuxListing> {
+    let last = await this.#look();
+    if (!this.#needsSecondLook(last)) return this.#remember(last);
+    for (let looks = 1; looks < MOST_LOOKS; looks += 1) {
+      if (last.kind === 'unknown') return last;
+      if (last.kind === 'absent') await sleep(this.#options.clock, DEBOUNCE_MS);
+      const next = await this.#look();
+      if (next.kind === 'unknown') return next;
+      if (misses(next, last)) last = next;
+      else return this.#remember(next);
+    }
+    return { kind: 'unknown', detail: 'the list of sessions kept changing' };
+  }
+
+  async create(spec: CreateSession): Promise<Created> {
+    const refused = (detail: string): Created => ({ kind: 'failed', code: 'mux_unavailable', detail });
+    if (this.#stopped) return refused('the multiplexer is being stopped');
+    if (!isPlainSessionName(spec.name)) return refused(`${JSON.stringify(spec.name)} is no session name`);
+    let commands: TmuxCommand[];
+    try {
+      commands = newSession({ ...SIZE, ...spec });
+    } catch (error) {
+      return refused(messageOf(error));
+    }
+    const server = await this.#starting.run(() => this.#ensureServer());
+    if (server.kind === 'failed') return server;
+
+    const asked_at = this.#options.clock.now();
+    const answer = await this.#ask(() => commands);
+    if (answer.kind === 'refused') {
+      return answer.message.startsWith('duplicate session') ? { kind: 'duplicate' } : refused(answer.message);
+    }
+    const [id] = answer.kind === 'done' ? (answer.text.split('\n')[0] ?? '').split(' ') : [];
+    return this.#verify(spec.name, id ?? null, asked_at);
+  }
+
+  async kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'> {
+    if (!isPlainSessionName(target.name) || target.name === ANCHOR_SESSION) return 'unknown';
+    const answer = await this.#ask(() => [killGuarded(target)]);
+    if (answer.kind === 'done') return answer.text.trim() === NOT_THAT_SESSION ? 'gone' : 'killed';
+    return answer.kind === 'no_server' ? 'gone' : 'unknown';
+  }
+
+  async capture(target: { id: string }): Promise<string | null> {
+    const answer = await this.#ask(() => [capturePane(target.id)]);
+    return answer.kind === 'done' ? answer.text : null;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  describe(): { tmux: string; socket: string | null; attach_argv(name: string): string[] } {
+    const { tmux, socket } = this.#options;
+    const before = [tmux, ...this.#client.socketArgv];
+    return { tmux, socket, attach_argv: (name) => [...before, 'attach-session', '-t', `=${name}`] };
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#cancelDebounce?.();
+    this.#listeners.clear();
+    await this.control.stop();
+    await this.#client.run(killByName(ANCHOR_SESSION));
+  }
+
+  /** One look at the server, not yet confirmed. */
+  async #look(): Promise<MuxListing> {
+    const answer = await this.#ask(() => [listPanes()]);
+    if (answer.kind === 'no_server') return { kind: 'absent' };
+    if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
+    if (answer.kind === 'unknown') return answer;
+    const panes = parsePanes(answer.text.split('\n').filter((line) => line !== ''));
+    if (panes === null) return { kind: 'unknown', detail: 'tmux listed its sessions in an unknown form' };
+    await this.#client.sawServer(panes.server_pid);
+    if (!this.control.attached && !this.#stopped) void this.#connect();
+    return { kind: 'alive', sessions: panes.sessions };
+  }
+
+  #needsSecondLook(listing: MuxListing): boolean {
+    if (listing.kind === 'unknown') return false;
+    if (this.#known === null || listing.kind === 'absent') return true;
+    const here = keysOf(listing);
+    return [...this.#known].some((key) => !here.has(key));
+  }
+
+  #remember(listing: MuxListing): MuxListing {
+    if (listing.kind !== 'unknown') this.#known = keysOf(listing);
+    return listing;
+  }
+
+  /** By the control client when it is attached, else by running tmux. */
+  async #ask(build: () => readonly TmuxCommand[]): Promise<ServerAnswer> {
+    try {
+      return await this.#put(build());
+    } catch (error) {
+      if (isCoded(error)) return { kind: 'refused', message: error.message };
+      throw error;
+    }
+  }
+
+  async #put(commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
+    const reply = await this.control.request(...commands);
+    if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
+    if (reply.kind === 'refused') return reply;
+    if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
+    // What was sent may have been done; only a question may be put twice.
+    if (reply.kind === 'lost' && commands[0]?.[0] !== 'list-panes') {
+      return { kind: 'unknown', detail: 'the connection to tmux ended before the answer' };
+    }
+    return this.#client.run(...commands);
+  }
+
+  async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
+    if (this.control.attached) return { kind: 'ready' };
+    const listing = await this.#look();
+    if (listing.kind === 'unknown') {
+      return { kind: 'failed', code: 'mux_unavailable', detail: listing.detail };
+    }
+    if (listing.kind === 'absent') {
+      const started = await this.#startServer();
+      if (started.kind === 'failed') {
+        return { kind: 'failed', code: 'tmux_server_unavailable', detail: started.detail };
+      }
+    }
+    await this.#connect();
+    if (this.#platform === 'darwin') await this.#ask(() => [keepEmptyServer()]);
+    return { kind: 'ready' };
+  }
+
+  /** Makes the anchor session on a server that runs; false when there is none. */
+  async #ensureAnchor(): Promise<boolean> {
+    if (this.#stopped) return false;
+    const answer = await this.#client.run(...anchorCommands(SIZE));
+    if (answer.kind === 'no_server') return false;
+    if (answer.kind === 'refused') return answer.message.startsWith('duplicate session');
+    return true;
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      await this.control.connect();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the tmux control client could not be started');
+    }
+  }
+
+  /** A session is only ours to count on when the server lists it and its first process runs. */
+  async #verify(name: string, id: string | null, asked_at: number): Promise<Created> {
+    let detail = 'the session ended at once';
+    for (let looks = 0; looks < 5; looks += 1) {
+      if (looks > 0) await sleep(this.#options.clock, DEBOUNCE_MS);
+      const listing = await this.#look();
+      if (listing.kind === 'unknown') {
+        detail = listing.detail;
+        continue;
+      }
+      const session =
+        listing.kind === 'absent'
+          ? undefined
+          : listing.sessions.find((candidate) =>
+              id === null
+                ? candidate.name === name && candidate.created_at >= asked_at - 1_000
+                : candidate.id === id && candidate.name === name,
+            );
+      if (session === undefined) break;
+      if (await this.#runs(session)) {
+        this.#known?.add(keyOf(session));
+        return { kind: 'created', session };
+      }
+    }
+    return { kind: 'failed', code: 'mux_unavailable', detail };
+  }
+
+  async #runs(session: MuxSession): Promise<boolean> {
+    if (session.pane_dead || session.pane_pid === null || !isRealPid(session.pane_pid)) return false;
+    const found = await this.#facts.lookUp(session.pane_pid);
+    return found.kind === 'found' && !isEndedState(found.row.state);
+  }
+
+  #changed(): void {
+    if (this.#stopped || this.#cancelDebounce !== null) return;
+    this.#cancelDebounce = this.#options.clock.after(DEBOUNCE_MS, () => {
+      this.#cancelDebounce = null;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+function keyOf(session: MuxSession): string {
+  return `${session.id} ${session.name}`;
+}
+
+function keysOf(listing: MuxListing): Set<string> {
+  return new Set(listing.kind === 'alive' ? listing.sessions.map(keyOf) : []);
+}
+
+/** Whether `next` lacks a session that `last` had. */
+function misses(next: MuxListing, last: MuxListing): boolean {
+  const here = keysOf(next);
+  return [...keysOf(last)].some((key) => !here.has(key));
+}

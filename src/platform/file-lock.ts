@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError, systemCode } from '../base/errors.ts';
+
+/** Who holds a lock; the JSON content of a lock file. `null` where the system does not tell. */
+export type LockHolder = {
+  host: string;
+  pid: number;
+  /** Kernel start time of the process, so that a reused pid is not mistaken for the holder. */
+  start_time: string | null;
+  boot_id: string | null;
+  /** Process id namespace; a pid of another namespace says nothing here. */
+  pid_ns: string | null;
+  nonce: string;
+  owner?: LockOwner;
+};
+/**
+ * A part of a process that is restarted on its own, such as a supervised thread. A lock of an earlier generation
+ * of the same owner in the same process is stale: the earlier one was ended before the later one began.
+ */
+export type LockOwner = { name: string; generation: number };
+
+export type LockOptions = {
+  /** Milliseconds to wait for another holder before `locked`. Default 5,000. */
+  timeoutMs?: number;
+  owner?: LockOwner;
+};
+export type FileLock = { release(): void };
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const FIRST_WAIT_MS = 2;
+const LONGEST_WAIT_MS = 40;
+/** A lock to break a lock to break a lock: deeper than this, somebody else is busy with it. */
+const MAX_BREAK_DEPTH = 3;
+
+/**
+ * Takes the lock file `path` (its folder must exist). A lock is never taken from a live holder, however long
+ * it is held: it is stale only when its process is certainly gone, or an earlier generation of its owner.
+ * A holder on another host is never judged. Throws `locked` when the time limit passes, and the system error
+ * when the folder cannot be written.
+ */
+export async function acquireFileLock(path: string, options: LockOptions = {}): Promise<FileLock> {
+  const limit = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const started = performance.now();
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
+    const lock = tryFileLock(path, options.owner);
+    if (lock !== null) return lock;
+    if (performance.now() - started >= limit) throw lockedError(path, limit);
+    await delay(wait * (0.5 + Math.random() * 0.5));
+  }
+}
+
+/** Takes the lock file if it is free or stale, else answers `null` at once. */
+export function tryFileLock(path: string, owner?: LockOwner): FileLock | null {
+  return tryAtDepth(path, owner, 0);
+}
+
+/**
+ * Removes what crashed processes left while they were taking or breaking the lock `path`; files of live
+ * processes stay.
+ */
+export function removeLeftLockFiles(path: string): void {
+  const folder = dirname(path);
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(prefix) || !isLockName(name)) continue;
+    const holder = readHolder(join(folder, name));
+    if (typeof holder === 'object' && isStale(holder, undefined)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** True for the name of a lock file, or of a file that making or breaking one left. */
+export function isLockName(name: string): boolean {
+  return name.startsWith('.') && /\.lock(?:\.break)*(?:\.new-[0-9a-f]+)?$/.test(name);
+}
+
+/**
+ * Kernel start time of a process (`/proc/<pid>/stat` field 22), or null when it is gone, when it has ended and only
+ * waits for its parent, or when the system has no `/proc`.
+ */
+export function readProcessStart(pid: number): string | null {
+  const stat = readProcessStat(pid);
+  return stat === null || stat.state === 'Z' || stat.state === 'X' ? null : stat.startTime;
+}
+
+function tryAtDepth(path: string, owner: LockOwner | undefined, depth: number): FileLock | null {
+  const holder: LockHolder = {
+    ...thisProcess(),
+    nonce: randomBytes(12).toString('hex'),
+    ...(owner === undefined ? {} : { owner }),
+  };
+  for (let round = 0; round < 3; round += 1) {
+    if (createWhole(path, JSON.stringify(holder), holder.nonce)) {
+      return { release: () => releaseLock(path, holder.nonce) };
+    }
+    const current = readHolder(path);
+    if (current === 'absent') continue;
+    if (current === 'unreadable' || !isStale(current, owner) || depth >= MAX_BREAK_DEPTH) return null;
+    const breaker = tryAtDepth(`${path}.break`, owner, depth + 1);
+    if (breaker === null) return null;
+    try {
+      const again = readHolder(path);
+      if (typeof again === 'object' && again.nonce === current.nonce) rmSync(path, { force: true });
+    } finally {
+      breaker.release();
+    }
+  }
+  return null;
+}
+
+/** Creates a file with its whole content in one step; false when it exists. */
+function createWhole(path: string, content: string, nonce: string): boolean {
+  const draft = `${path}.new-${nonce}`;
+  writeNew(draft, content);
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') return false;
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'ENOSYS') throw error;
+    return createExclusively(path, content); // a file system without hard links
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function createExclusively(path: string, content: string): boolean {
+  try {
+    writeNew(path, content);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function writeNew(path: string, content: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, content);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function releaseLock(path: string, nonce: string): void {
+  const holder = readHolder(path);
+  if (typeof holder !== 'object' || holder.nonce !== nonce) return;
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+function readHolder(path: string): LockHolder | 'absent' | 'unreadable' {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 'absent';
+    throw error;
+  }
+  try {
+    const value = JSON.parse(text) as Partial<LockHolder> | null;
+    return typeof value?.pid === 'number' && typeof value.host === 'string' && typeof value.nonce === 'string'
+      ? (value as LockHolder)
+      : 'unreadable';
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function isStale(holder: LockHolder, owner: LockOwner | undefined): boolean {
+  const self = thisProcess();
+  if (holder.host !== self.host) return false;
+  if (holder.boot_id !== null && self.boot_id !== null && holder.boot_id !== self.boot_id) return true;
+  if (holder.pid_ns !== self.pid_ns) return false;
+  if (!processLives(holder.pid, holder.start_time)) return true;
+  return (
+    holder.pid === self.pid &&
+    owner !== undefined &&
+    holder.owner?.name === owner.name &&
+    holder.owner.generation < owner.generation
+  );
+}
+
+/** False only when the process is certainly gone, a zombie, or another one under the same pid. */
+function processLives(pid: number, startTime: string | null): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (systemCode(error) === 'ESRCH') return false;
+  }
+  const stat = readProcessStat(pid);
+  if (stat === null) return true;
+  return stat.state !== 'Z' && stat.state !== 'X' && (startTime === null || stat.startTime === startTime);
+}
+
+function readProcessStat(pid: number): { state: string; startTime: string } | null {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return null;
+  }
+  // The name in parentheses may hold spaces and parentheses itself; fields are counted after its end.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const state = fields[0];
+  const startTime = fields[19];
+  return state === undefined || startTime === undefined ? null : { state, startTime };
+}
+
+let self: Omit<LockHolder, 'nonce' | 'owner'> | undefined;
+
+function thisProcess(): Omit<LockHolder, 'nonce' | 'owner'> {
+  self ??= {
+    host: hostname(),
+    pid: process.pid,
+    start_time: readProcessStart(process.pid),
+    boot_id: readOptional(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pid_ns: readOptional(() => readlinkSync('/proc/self/ns/pid')),
+  };
+  return self;
+}
+
+function readOptional(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+function lockedError(path: string, limit: number): CodedError {
+  const holder = readHolder(path);
+  const who =
+    typeof holder === 'object'
+      ? `process ${holder.pid} on ${holder.host}`
+      : 'somebody who left no readable name';
+  return new CodedError(
+    'locked',
+    `the document was locked by ${who} for ${limit} ms; try again, and remove ${path} if nothing holds it`,
+    { details: { lock: path } },
+  );
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../base/clock.ts';
+import type { ComponentView } from '../contract/component.ts';
+
+/** What the routes know of the daemon they stand in. */
+export type RouteContext = {
+  /** Id of this host, frozen for the life of the process. */
+  host: string;
+  host_class: 'personal' | 'exposed';
+  version: string;
+  git_short_sha: string;
+  /** Milliseconds since the Unix epoch. */
+  booted_at: number;
+  pid: number;
+  /** Version of Node, e.g. `22.23.3`. */
+  node: string;
+  /** Folder with the built board, or null. */
+  ui_dist: string | null;
+  clock: Clock;
+  /** Addresses bound so far. */
+  listen(): string[];
+  /** Milliseconds from process start to ready; null while booting. */
+  ready_ms(): number | null;
+  components(): ComponentView[];
+  /** Calls `changed` after every change of the components, of readiness or of the bound addresses. */
+  onChanged(changed: () => void): void;
+};

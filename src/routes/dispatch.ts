@@ -1,0 +1,60 @@
+import {
+  dispatchedSchema,
+  dispatchRequestSchema,
+  killedSchema,
+  killRequestSchema,
+  refusedSchema,
+  releasedSchema,
+  releaseRequestSchema,
+} from '../contract/http/dispatch.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { requireThisHost } from './origin.ts';
+
+const REQUEST_LIMIT = 1024 * 1024;
+
+/** Launching, stopping, and releasing the boot quarantine (WPL-1, WPL-4, WPL-25). */
+export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const { poller } = callers;
+  return [
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/dispatch',
+      who: 'operator',
+      state: 'ready',
+      body: dispatchRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: dispatchedSchema, 422: refusedSchema },
+      async handler({ body }) {
+        const outcome = await poller.call('dispatch', body);
+        return { status: outcome.dispatched ? 200 : 422, json: outcome };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/kill',
+      who: 'operator',
+      state: 'ready',
+      body: killRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: killedSchema },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('kill', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/quarantine/release',
+      who: 'operator',
+      state: 'ready',
+      body: releaseRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: releasedSchema },
+      async handler({ body }) {
+        requireThisHost(body.origin, context.host);
+        return { status: 200, json: await poller.call('release_quarantine', {}) };
+      },
+    }),
+  ];
+}

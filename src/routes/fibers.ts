@@ -1,0 +1,89 @@
+import {
+  createFiberSchema,
+  editFiberSchema,
+  fiberReplySchema,
+  fibersFeedSchema,
+  fibersQuerySchema,
+} from '../contract/http/fibers.ts';
+import { originQuerySchema } from '../contract/http/origin.ts';
+import { namesTag } from '../http/entity-tag.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { FeedCache } from './feed-cache.ts';
+
+/** A document is prose; this is far above the longest one that anybody would write by hand. */
+const DOCUMENT_LIMIT = 4 * 1024 * 1024;
+
+/** The feed, one fiber, and the document writes (RPL-1, RPL-3, WPL-11, WPL-13). */
+export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const { poller } = callers;
+  const feed = new FeedCache(poller);
+  dropWithPoller(feed, context);
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/fibers',
+      who: 'operator',
+      state: 'ready',
+      query: fibersQuerySchema,
+      body_limit: 0,
+      replies: { 200: fibersFeedSchema, 304: 'empty' },
+      handler({ query, headers }) {
+        const svc = query.svc ?? false;
+        if (query.body) return feed.readWithBodies(svc);
+        const current = feed.current(svc);
+        if (current !== null && namesTag(headers['if-none-match'], current.etag)) return current.not_modified;
+        return feed.read(svc);
+      },
+    }),
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/fibers/*id',
+      who: 'operator',
+      state: 'ready',
+      // Owner-routed: an origin that matches nothing degrades to this host, where the lookup decides (RTE-2).
+      query: originQuerySchema,
+      body_limit: 0,
+      replies: { 200: fiberReplySchema },
+      async handler({ params }) {
+        return { status: 200, json: await poller.call('fiber', { id: params.id! }) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/fiber/create',
+      who: 'operator',
+      state: 'ready',
+      body: createFiberSchema,
+      body_limit: DOCUMENT_LIMIT,
+      replies: { 201: fiberReplySchema },
+      async handler({ body }) {
+        return { status: 201, json: await poller.call('create_fiber', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/fiber-edit',
+      who: 'operator',
+      state: 'ready',
+      body: editFiberSchema,
+      body_limit: DOCUMENT_LIMIT,
+      replies: { 200: fiberReplySchema },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('edit_fiber', body) };
+      },
+    }),
+  ];
+}
+
+function dropWithPoller(feed: FeedCache, context: RouteContext): void {
+  const isRunning = () =>
+    context.components().some((view) => view.name === 'poller' && view.state === 'running');
+  let was_running = isRunning();
+  context.onChanged(() => {
+    const running = isRunning();
+    if (was_running && !running) feed.drop();
+    was_running = running;
+  });
+}

@@ -1,0 +1,66 @@
+import type { z } from 'zod';
+import { CodedError } from '../base/errors.ts';
+import type { CallInput, CallOutput, CallTable } from '../contract/threads/call-table.ts';
+import type { WithBulk } from './bulk.ts';
+
+type Answer<T> = T | WithBulk<T>;
+
+/** What serves a call table: parsed input and bulk bytes in, output (or `withBulk`) out. */
+export type Handlers<C extends CallTable> = {
+  [N in keyof C]: (
+    input: z.output<C[N]['input']>,
+    bulk: Uint8Array | null,
+  ) => Answer<z.input<C[N]['output']>> | Promise<Answer<z.input<C[N]['output']>>>;
+};
+
+export type CallOptions = {
+  /** Milliseconds; the table's own deadline unless given. */
+  deadline_ms?: number;
+};
+
+/**
+ * Typed calls to another thread. They reject with a `CodedError`: the other side's own, or
+ * `component_unavailable` (it is down, or died before it answered), `deadline_exceeded`, `queue_full`,
+ * `internal` (it answered in a wrong shape).
+ */
+export type Caller<C extends CallTable> = {
+  call<N extends keyof C & string>(
+    name: N,
+    input: CallInput<C, N>,
+    options?: CallOptions,
+  ): Promise<CallOutput<C, N>>;
+  /** As `call`, with bulk bytes both ways. Bytes that fill their buffer are given away. */
+  exchange<N extends keyof C & string>(
+    name: N,
+    input: CallInput<C, N>,
+    bulk?: Uint8Array | null,
+    options?: CallOptions,
+  ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null }>;
+};
+
+/** The error of every call to a component that is down or went down before it answered. */
+export function unavailable(component: string, cause?: unknown): CodedError {
+  return new CodedError(
+    'component_unavailable',
+    `The ${component} component is not running at the moment; try again shortly`,
+    { details: { component }, cause },
+  );
+}
+
+/** The error of a call that got no answer in time. */
+export function lateAnswer(component: string, name: string, deadline_ms: number): CodedError {
+  return new CodedError(
+    'deadline_exceeded',
+    `The ${component} component did not answer ${name} within ${deadline_ms} ms; try again`,
+    { details: { component, call: name, deadline_ms } },
+  );
+}
+
+/** The error of a call that found the written bound of waiting calls reached. */
+export function tooManyCalls(component: string, bound: number): CodedError {
+  return new CodedError(
+    'queue_full',
+    `${bound} calls to the ${component} component are waiting already; try again shortly`,
+    { details: { component, bound } },
+  );
+}

@@ -1,0 +1,135 @@
+import type { MessagePort } from 'node:worker_threads';
+import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { bulkBuffer } from './bulk.ts';
+import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
+
+type Receive = (frame: Frame, bulk: Uint8Array | null) => void;
+type Closed = (reason: Error | null) => void;
+
+/** One end of a two-way line of frames, each with optional bulk bytes that are transferred, never encoded. */
+export type Channel = {
+  /** Sends one frame; throws when it cannot be encoded; has no effect once closed. */
+  post(frame: Frame, bulk?: Uint8Array | null): void;
+  /** Sets the one receiver; frames that came earlier are delivered then. */
+  onMessage(receive: Receive): void;
+  close(reason?: Error): void;
+  /** Calls once when the line is closed by either end; `reason` is null for an orderly close. */
+  onClose(closed: Closed): void;
+};
+
+type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
+
+/** What a channel needs from whatever carries its packets. */
+type Line = {
+  send(packet: Packet, transfer: ArrayBuffer[]): void;
+  /** Starts delivery. */
+  open(arrive: (packet: unknown) => void): void;
+  shut(): void;
+};
+
+function isPacket(value: unknown): value is Packet {
+  if (typeof value !== 'object' || value === null || !('frame' in value) || !('bulk' in value)) return false;
+  return value.frame instanceof Uint8Array && (value.bulk === null || value.bulk instanceof ArrayBuffer);
+}
+
+/** The channel over a line, and the function that closes it when the line reports its own end. */
+function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Closed } {
+  const closedListeners: Closed[] = [];
+  let closed: { reason: Error | null } | null = null;
+  const ended: Closed = (reason) => {
+    if (closed !== null) return;
+    closed = { reason };
+    line.shut();
+    for (const listener of closedListeners) listener(reason);
+  };
+  const arrive = (receive: Receive, packet: unknown): void => {
+    if (closed !== null) return;
+    let frame: Frame;
+    try {
+      if (!isPacket(packet)) throw new TypeError('A thread message is not a packet of frame and bulk');
+      frame = decodeFrame(packet.frame);
+    } catch (error) {
+      logger.error({ err: error }, 'closing a thread channel: its other end sent what is not a frame');
+      ended(error instanceof Error ? error : new Error(messageOf(error)));
+      return;
+    }
+    receive(frame, packet.bulk === null ? null : new Uint8Array(packet.bulk));
+  };
+  const channel: Channel = {
+    post(frame, bulk = null) {
+      const bytes = encodeFrame(frame);
+      if (closed !== null) return;
+      const buffer = bulk === null ? null : bulkBuffer(bulk);
+      line.send({ frame: bytes, bulk: buffer }, buffer === null ? [bytes.buffer] : [bytes.buffer, buffer]);
+    },
+    onMessage: (receive) => line.open((packet) => arrive(receive, packet)),
+    close: (reason) => ended(reason ?? null),
+    onClose(listener) {
+      if (closed === null) closedListeners.push(listener);
+      else listener(closed.reason);
+    },
+  };
+  return { channel, ended };
+}
+
+/** A channel over one end of a `MessageChannel`; it keeps its thread alive until it is closed. */
+export function portChannel(port: MessagePort, logger: Logger): Channel {
+  const { channel, ended } = channelOver(
+    {
+      send: (packet, transfer) => port.postMessage(packet, transfer),
+      open: (arrive) => {
+        port.on('message', arrive);
+      },
+      shut: () => port.close(),
+    },
+    logger,
+  );
+  port.on('messageerror', (error) => ended(error));
+  port.on('close', () => ended(null));
+  return channel;
+}
+
+/**
+ * Two joined channels inside one thread. They encode, transfer and deliver later, as a real port does, so
+ * that a test meets real msgpack and detached buffers.
+ */
+export function channelPair(logger: Logger): [Channel, Channel] {
+  const [left, right] = [new PairLine(), new PairLine()];
+  const first = channelOver(left, logger);
+  const second = channelOver(right, logger);
+  left.join(right, second.ended);
+  right.join(left, first.ended);
+  return [first.channel, second.channel];
+}
+
+class PairLine implements Line {
+  #arrive: ((packet: unknown) => void) | null = null;
+  #waiting: unknown[] = [];
+  #other: PairLine | null = null;
+  #endOther: Closed = () => undefined;
+
+  join(other: PairLine, endOther: Closed): void {
+    this.#other = other;
+    this.#endOther = endOther;
+  }
+
+  send(packet: Packet, transfer: ArrayBuffer[]): void {
+    const copy = structuredClone(packet, { transfer });
+    queueMicrotask(() => this.#other?.deliver(copy));
+  }
+
+  deliver(packet: unknown): void {
+    if (this.#arrive === null) this.#waiting.push(packet);
+    else this.#arrive(packet);
+  }
+
+  open(arrive: (packet: unknown) => void): void {
+    this.#arrive = arrive;
+    for (const packet of this.#waiting.splice(0)) arrive(packet);
+  }
+
+  shut(): void {
+    queueMicrotask(() => this.#endOther(null));
+  }
+}

@@ -1,0 +1,52 @@
+import { Packr } from 'msgpackr';
+import { z } from 'zod';
+import { CodedError, messageOf } from '../base/errors.ts';
+
+const id = z.number().int().positive();
+
+/** Every message that crosses a thread boundary. `id` pairs a call with its reply or error. */
+const frameSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('call'), id, name: z.string(), input: z.unknown() }),
+  z.object({ kind: z.literal('reply'), id, value: z.unknown() }),
+  z.object({
+    kind: z.literal('error'),
+    id,
+    code: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()),
+  }),
+  z.object({ kind: z.literal('event'), name: z.string(), payload: z.unknown() }),
+  z.object({ kind: z.literal('ping') }),
+  z.object({ kind: z.literal('pong') }),
+  z.object({ kind: z.literal('ready') }),
+  z.object({ kind: z.literal('stop') }),
+  z.object({ kind: z.literal('stopped') }),
+]);
+export type Frame = z.infer<typeof frameSchema>;
+
+/** Frames without a body: signs of life and the steps of start and stop. */
+export const CONTROL_KINDS = ['ping', 'pong', 'ready', 'stop', 'stopped'] as const;
+export type ControlKind = (typeof CONTROL_KINDS)[number];
+
+const packr = new Packr({ useRecords: false, mapsAsObjects: true });
+
+/** One frame as msgpack, in a buffer of its own, so that it can be given away whole. */
+export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(packr.pack(frame));
+}
+
+/** The frame in these bytes; throws `internal` when they are not one: the other side speaks another language. */
+export function decodeFrame(bytes: Uint8Array): Frame {
+  let value: unknown;
+  try {
+    value = packr.unpack(bytes);
+  } catch (cause) {
+    throw new CodedError('internal', `A thread message is not msgpack: ${messageOf(cause)}`, { cause });
+  }
+  const parsed = frameSchema.safeParse(value);
+  if (!parsed.success)
+    throw new CodedError('internal', `A thread message is not a known frame: ${parsed.error.message}`, {
+      cause: parsed.error,
+    });
+  return parsed.data;
+}

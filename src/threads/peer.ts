@@ -1,0 +1,179 @@
+import type { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { createDeferred, type Deferred } from '../base/deferred.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-table.ts';
+import { type Caller, type Handlers, lateAnswer, tooManyCalls, unavailable } from './calls.ts';
+import type { Channel } from './channel.ts';
+import type { ControlKind, Frame } from './frame.ts';
+import { errorFrame, serveCall } from './serve-call.ts';
+
+/** Calls one side may have waiting for an answer at a time. */
+const MAX_IN_FLIGHT = 1024;
+
+/** One side of a typed conversation with another thread: calls, events and control frames both ways. */
+export type Peer<C extends CallTable, Emits extends EventTable, Hears extends EventTable> = Caller<C> & {
+  /** Sends a one-way notice; has no effect once closed. */
+  notify<N extends keyof Emits & string>(event: N, payload: z.input<Emits[N]>): void;
+  /** Calls `hear` with each parsed notice; the returned function ends that. */
+  onEvent<N extends keyof Hears & string>(event: N, hear: (payload: z.output<Hears[N]>) => void): () => void;
+  control(kind: ControlKind): void;
+  onControl(hear: (kind: ControlKind) => void): void;
+  /** Fails every waiting and later call with `component_unavailable`. */
+  close(reason?: Error): void;
+};
+
+export type PeerOptions<
+  S extends CallTable,
+  C extends CallTable,
+  Emits extends EventTable,
+  Hears extends EventTable,
+> = {
+  channel: Channel;
+  /** The component at the other end, for messages. */
+  other: string;
+  serves: S;
+  handlers: Handlers<S>;
+  calls: C;
+  emits: Emits;
+  hears: Hears;
+  clock: Clock;
+  logger: Logger;
+  max_in_flight?: number;
+};
+
+type Pending = {
+  name: string;
+  answer: Deferred<{ value: unknown; bulk: Uint8Array | null }>;
+  cancelDeadline: () => void;
+};
+
+/** Joins a channel to call tables. Frames are served from now on. */
+export function createPeer<
+  S extends CallTable,
+  C extends CallTable,
+  Emits extends EventTable,
+  Hears extends EventTable,
+>(options: PeerOptions<S, C, Emits, Hears>): Peer<C, Emits, Hears> {
+  const { channel, other, logger } = options;
+  const bound = options.max_in_flight ?? MAX_IN_FLIGHT;
+  const pending = new Map<number, Pending>();
+  const hearers = new Map<string, Set<(payload: unknown) => void>>();
+  let hearControl: (kind: ControlKind) => void = () => undefined;
+  let lastId = 0;
+  let closed: { reason: Error | null } | null = null;
+
+  const take = (id: number): Pending | undefined => {
+    const entry = pending.get(id);
+    if (entry === undefined) {
+      if (id > lastId) logger.error({ id, other }, 'an answer came to a call that was never made');
+      return undefined;
+    }
+    pending.delete(id);
+    entry.cancelDeadline();
+    return entry;
+  };
+
+  const serve = async (call: Frame & { kind: 'call' }, bulk: Uint8Array | null): Promise<void> => {
+    const served = await serveCall(options.serves, options.handlers, call, bulk, logger);
+    try {
+      channel.post(served.frame, served.bulk);
+    } catch (error) {
+      logger.error({ err: error, call: call.name }, 'an answer cannot be sent to another thread');
+      channel.post(errorFrame(call.id, error));
+    }
+  };
+
+  const hearEvent = (name: string, payload: unknown): void => {
+    const schema = Object.hasOwn(options.hears, name) ? options.hears[name] : undefined;
+    const parsed = schema?.safeParse(payload);
+    if (!parsed?.success) {
+      logger.error(
+        { other, event: name, err: parsed?.error },
+        'closing a channel: unknown or malformed event',
+      );
+      channel.close(new CodedError('internal', `The ${other} component sent a wrong event ${name}`));
+      return;
+    }
+    for (const hear of hearers.get(name) ?? []) hear(parsed.data);
+  };
+
+  channel.onClose((reason) => {
+    closed = { reason };
+    for (const entry of pending.values()) {
+      entry.cancelDeadline();
+      entry.answer.reject(unavailable(other, reason ?? undefined));
+    }
+    pending.clear();
+  });
+  channel.onMessage((frame, bulk) => {
+    switch (frame.kind) {
+      case 'call':
+        void serve(frame, bulk);
+        break;
+      case 'reply':
+        take(frame.id)?.answer.resolve({ value: frame.value, bulk });
+        break;
+      case 'error':
+        take(frame.id)?.answer.reject(new CodedError(frame.code, frame.message, { details: frame.details }));
+        break;
+      case 'event':
+        hearEvent(frame.name, frame.payload);
+        break;
+      default:
+        hearControl(frame.kind);
+    }
+  });
+
+  const exchange = async (
+    name: string,
+    input: unknown,
+    bulk: Uint8Array | null = null,
+    deadline?: number,
+  ): Promise<{ value: unknown; bulk: Uint8Array | null }> => {
+    const spec: CallSpec = options.calls[name]!;
+    const deadline_ms = deadline ?? spec.deadline_ms;
+    if (closed !== null) throw unavailable(other, closed.reason ?? undefined);
+    if (pending.size >= bound) throw tooManyCalls(other, bound);
+    const id = ++lastId;
+    const answer = createDeferred<{ value: unknown; bulk: Uint8Array | null }>();
+    channel.post({ kind: 'call', id, name, input }, bulk);
+    const cancelDeadline = options.clock.after(deadline_ms, () => {
+      pending.delete(id);
+      answer.reject(lateAnswer(other, name, deadline_ms));
+    });
+    pending.set(id, { name, answer, cancelDeadline });
+    const reply = await answer.promise;
+    const parsed = spec.output.safeParse(reply.value);
+    if (!parsed.success)
+      throw new CodedError('internal', `The ${other} component answered ${name} in a wrong shape`, {
+        cause: parsed.error,
+      });
+    return { value: parsed.data, bulk: reply.bulk };
+  };
+
+  const peer = {
+    async call(name: string, input: unknown, callOptions?: { deadline_ms?: number }) {
+      return (await exchange(name, input, null, callOptions?.deadline_ms)).value;
+    },
+    exchange: (
+      name: string,
+      input: unknown,
+      bulk?: Uint8Array | null,
+      callOptions?: { deadline_ms?: number },
+    ) => exchange(name, input, bulk ?? null, callOptions?.deadline_ms),
+    notify: (name: string, payload: unknown) => channel.post({ kind: 'event', name, payload }),
+    onEvent(event: string, hear: (payload: unknown) => void) {
+      const set = hearers.get(event) ?? new Set();
+      hearers.set(event, set.add(hear));
+      return () => void set.delete(hear);
+    },
+    control: (kind: ControlKind) => channel.post({ kind }),
+    onControl(hear: (kind: ControlKind) => void) {
+      hearControl = hear;
+    },
+    close: (reason?: Error) => channel.close(reason),
+  };
+  return peer as Peer<C, Emits, Hears>;
+}

@@ -1,0 +1,53 @@
+import { CodedError } from '../base/errors.ts';
+import type { CallInput, CallOutput, CallTable } from '../contract/threads/call-table.ts';
+import type { hostCalls } from '../contract/threads/host.ts';
+import { poolJobs } from '../contract/threads/pool.ts';
+import { withBulk } from './bulk.ts';
+import type { Caller, Handlers } from './calls.ts';
+
+export type JobOptions = {
+  /** Given away when it fills its buffer. */
+  bulk?: Uint8Array | null;
+  /** Milliseconds, waiting in the queue included; the job's own deadline unless given. */
+  deadline_ms?: number;
+};
+
+/** Runs jobs of the pool; rejects as a `Caller` does. */
+export type PoolCaller<J extends CallTable = typeof poolJobs> = {
+  run<N extends keyof J & string>(
+    job: N,
+    input: CallInput<J, N>,
+    options?: JobOptions,
+  ): Promise<{ value: CallOutput<J, N>; bulk: Uint8Array | null }>;
+};
+
+/** Extra time of the call to the main thread, so that the pool's own deadline is the one that is met first. */
+const HOST_SLACK_MS = 2_000;
+
+/** The pool as a worker thread sees it: through the main thread. */
+export function createPoolCaller(host: Caller<typeof hostCalls>): PoolCaller {
+  return {
+    async run(job, input, options = {}) {
+      const deadline_ms = options.deadline_ms ?? poolJobs[job].deadline_ms;
+      const reply = await host.exchange('pool', { job, input, deadline_ms }, options.bulk, {
+        deadline_ms: deadline_ms + HOST_SLACK_MS,
+      });
+      return { value: poolJobs[job].output.parse(reply.value) as never, bulk: reply.bulk };
+    },
+  };
+}
+
+/** Serves the `pool` call of worker threads from the pool that the main thread owns. */
+export function hostHandlers(pool: PoolCaller): Handlers<typeof hostCalls> {
+  return {
+    async pool({ job, input, deadline_ms }, bulk) {
+      if (!isJob(job)) throw new CodedError('invalid_request', `The pool has no job ${job}`);
+      const done = await pool.run(job, input as never, { bulk, deadline_ms });
+      return done.bulk === null ? done.value : withBulk(done.value as unknown, done.bulk);
+    },
+  };
+}
+
+function isJob(name: string): name is keyof typeof poolJobs {
+  return Object.hasOwn(poolJobs, name);
+}

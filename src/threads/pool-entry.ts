@@ -1,0 +1,57 @@
+import { workerData } from 'node:worker_threads';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { silentLogger } from '../base/logger.ts';
+import type { CallTable } from '../contract/threads/call-table.ts';
+import { bulkBuffer } from './bulk.ts';
+import type { Handlers } from './calls.ts';
+import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
+import { errorFrame, serveCall } from './serve-call.ts';
+
+/** One job on its way to a pool thread, and its result on the way back: a msgpack frame and bulk bytes. */
+export type JobPacket = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
+
+/**
+ * The function that a pool thread runs for each job. A job's own error comes back as an error frame, so that
+ * a rejection always means that the thread died.
+ */
+export function createPoolEntry<J extends CallTable>(
+  jobs: J,
+  handlers: Handlers<J>,
+): (packet: JobPacket) => Promise<unknown> {
+  const served = withFaults(jobs, handlers as Handlers<CallTable>);
+  return async (packet) => {
+    const frame = decodeFrame(packet.frame);
+    if (frame.kind !== 'call') throw new TypeError(`A pool job came as a frame of kind ${frame.kind}`);
+    const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
+    const [table, serve] = await served;
+    const answer = await serveCall(table, serve, frame, bulk, silentLogger);
+    return moved(encoded(answer.frame, frame.id), answer.bulk === null ? null : bulkBuffer(answer.bulk));
+  };
+}
+
+async function withFaults(
+  jobs: CallTable,
+  handlers: Handlers<CallTable>,
+): Promise<[CallTable, Handlers<CallTable>]> {
+  if (workerData?.fault_injection !== true) return [jobs, handlers];
+  const { faultCalls, faultHandlers } = await import('./fault-injection.ts');
+  return [
+    { ...jobs, ...faultCalls },
+    { ...handlers, ...(faultHandlers as Handlers<CallTable>) },
+  ];
+}
+
+function encoded(frame: Frame, id: number): Uint8Array<ArrayBuffer> {
+  try {
+    return encodeFrame(frame);
+  } catch (error) {
+    return encodeFrame(errorFrame(id, error));
+  }
+}
+
+function moved(frame: Uint8Array<ArrayBuffer>, bulk: ArrayBuffer | null): unknown {
+  return move({
+    [transferableSymbol]: bulk === null ? [frame.buffer] : [frame.buffer, bulk],
+    [valueSymbol]: { frame, bulk } satisfies JobPacket,
+  } as never);
+}

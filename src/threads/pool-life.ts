@@ -1,0 +1,200 @@
+import type { Clock } from '../base/clock.ts';
+import { createDeferred, type Deferred } from '../base/deferred.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { bulkBuffer } from './bulk.ts';
+import { lateAnswer, tooManyCalls, unavailable } from './calls.ts';
+import type { Life } from './child.ts';
+import { decodeFrame, encodeFrame } from './frame.ts';
+import type { JobPacket } from './pool-entry.ts';
+import { PoolThreads } from './pool-threads.ts';
+import { decideRestart, type RestartPolicy } from './restart-policy.ts';
+import { isOutOfMemory, within } from './thread-life.ts';
+
+/** Ended threads that the kernel may hold at a time; beyond it the pool takes no jobs until some have left. */
+const MAX_STUCK_THREADS = 16;
+const END_GRACE_MS = 1_000;
+
+export type PoolLifeOptions = {
+  url: URL;
+  max_threads: number;
+  max_queue: number;
+  memory_mb: number;
+  fault_injection: boolean;
+  thread_deaths: RestartPolicy;
+  ping_limit_ms: number;
+  start_limit_ms: number;
+  clock: Clock;
+  logger: Logger;
+};
+
+export type JobResult = { value: unknown; bulk: Uint8Array | null };
+
+type Job = {
+  name: string;
+  packet: JobPacket;
+  answer: Deferred<JobResult>;
+  abort: AbortController;
+  cancelDeadline: () => void;
+};
+
+/** One life of the pool: its threads, the jobs on them and the jobs that wait. */
+export class PoolLife implements Life {
+  readonly #options: PoolLifeOptions;
+  readonly #heard: () => void;
+  readonly #threads: PoolThreads;
+  readonly #ready = createDeferred<void>();
+  readonly #ended = createDeferred<Error>();
+  readonly #waiting = new Set<Job>();
+  readonly #running = new Set<Job>();
+  #idle = createDeferred<void>();
+  #over: Error | null = null;
+  #isReady = false;
+  #pinging = false;
+  #deaths: number[] = [];
+  #lastId = 0;
+
+  constructor(options: PoolLifeOptions, heard: () => void) {
+    this.#options = options;
+    this.#heard = heard;
+    this.#threads = new PoolThreads(options, (error) => this.#threadDied(error));
+    this.run('ping', {}, null, options.start_limit_ms).then(
+      () => {
+        this.#isReady = true;
+        this.#ready.resolve();
+      },
+      (error: Error) => this.kill(error),
+    );
+  }
+
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  get ended(): Promise<Error> {
+    return this.#ended.promise;
+  }
+
+  /** Runs a job within `deadline_ms`, the wait for a thread included; rejects with a `CodedError`. */
+  async run(name: string, input: unknown, bulk: Uint8Array | null, deadline_ms: number): Promise<JobResult> {
+    const { clock, max_threads, max_queue } = this.#options;
+    if (this.#over !== null) throw unavailable('pool', this.#over);
+    if (this.#threads.stuck >= MAX_STUCK_THREADS)
+      throw unavailable('pool', new Error(`${this.#threads.stuck} of its threads are held by the kernel`));
+    if (this.#waiting.size >= max_queue && this.#running.size >= max_threads)
+      throw tooManyCalls('pool', max_queue);
+    this.#lastId += 1;
+    const frame = encodeFrame({ kind: 'call', id: this.#lastId, name, input });
+    const job: Job = {
+      name,
+      packet: { frame, bulk: bulk === null ? null : bulkBuffer(bulk) },
+      answer: createDeferred(),
+      abort: new AbortController(),
+      cancelDeadline: clock.after(deadline_ms, () => {
+        job.answer.reject(lateAnswer('pool', name, deadline_ms));
+        this.#waiting.delete(job);
+        job.abort.abort();
+      }),
+    };
+    this.#waiting.add(job);
+    this.#dispatch();
+    return await job.answer.promise;
+  }
+
+  /** Busy with jobs inside their deadlines is a sign of life; otherwise a trivial job must get through. */
+  ask(): void {
+    if (this.#running.size >= this.#options.max_threads) this.#heard();
+    else if (!this.#pinging) {
+      this.#pinging = true;
+      this.run('ping', {}, null, this.#options.ping_limit_ms)
+        .then(this.#heard, (error) =>
+          this.#options.logger.warn({ err: messageOf(error) }, 'the pool did not run its trivial job'),
+        )
+        .finally(() => {
+          this.#pinging = false;
+        });
+    }
+  }
+
+  async stop(limit_ms: number): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#running.size > 0) await within(clock, limit_ms, this.#idle.promise);
+    this.#end(new Error('The pool was stopped'));
+    await within(clock, END_GRACE_MS, this.#threads.destroy());
+  }
+
+  kill(reason: Error): void {
+    this.#end(reason);
+    void this.#threads.destroy();
+  }
+
+  #end(reason: Error): void {
+    if (this.#over !== null) return;
+    this.#over = reason;
+    this.#ended.resolve(reason);
+    for (const job of [...this.#waiting, ...this.#running]) {
+      job.cancelDeadline();
+      job.answer.reject(unavailable('pool', reason));
+    }
+    this.#waiting.clear();
+  }
+
+  #dispatch(): void {
+    for (const job of this.#waiting) {
+      if (this.#running.size >= this.#options.max_threads) return;
+      this.#waiting.delete(job);
+      this.#running.add(job);
+      void this.#carry(job);
+    }
+  }
+
+  async #carry(job: Job): Promise<void> {
+    try {
+      const result = await this.#threads.run(job.packet, job.abort.signal);
+      this.#settle(job, result);
+    } catch (error) {
+      if (!job.abort.signal.aborted && this.#over === null) {
+        job.answer.reject(unavailable('pool', error));
+        this.#threadDied(error instanceof Error ? error : new Error(messageOf(error)));
+      }
+    }
+    job.cancelDeadline();
+    this.#running.delete(job);
+    if (this.#running.size === 0) {
+      this.#idle.resolve();
+      this.#idle = createDeferred();
+    }
+    if (this.#over === null) this.#dispatch();
+  }
+
+  #settle(job: Job, result: JobPacket): void {
+    const frame = decodeFrame(result.frame);
+    if (frame.kind === 'reply')
+      job.answer.resolve({
+        value: frame.value,
+        bulk: result.bulk === null ? null : new Uint8Array(result.bulk),
+      });
+    else if (frame.kind === 'error')
+      job.answer.reject(new CodedError(frame.code, frame.message, { details: frame.details }));
+    else
+      job.answer.reject(
+        new CodedError('internal', `The pool answered ${job.name} with a frame of kind ${frame.kind}`),
+      );
+  }
+
+  /** Threads that die faster than they may be replaced end this life; the supervisor then judges the pool. */
+  #threadDied(error: Error): void {
+    const { clock, logger, memory_mb, thread_deaths } = this.#options;
+    if (this.#over !== null) return;
+    const why = isOutOfMemory(error)
+      ? `out of its ${memory_mb} MB of memory; raise SVC_WORKER_MEMORY_MB`
+      : messageOf(error);
+    const decision = decideRestart(thread_deaths, this.#deaths, clock.now());
+    if (!this.#isReady || decision.action === 'give_up') {
+      this.kill(new Error(`The pool's threads died too often, at last: ${why}`, { cause: error }));
+      return;
+    }
+    this.#deaths = decision.restarts;
+    logger.warn({ err: error, nth: decision.nth }, 'a pool thread died; another takes its place');
+  }
+}

@@ -1,0 +1,86 @@
+import { availableParallelism } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { CallSpec, CallTable } from '../contract/threads/call-table.ts';
+import { unavailable } from './calls.ts';
+import type { ChildSpec } from './child.ts';
+import type { PoolCaller } from './pool-caller.ts';
+import { PoolLife } from './pool-life.ts';
+import type { RestartPolicy } from './restart-policy.ts';
+import { START_LIMIT_MS } from './thread-component.ts';
+
+const MAX_THREADS = 2;
+const MAX_QUEUE = 256;
+
+export type PoolOptions<J extends CallTable> = {
+  url: URL;
+  /** The jobs that the entry at `url` serves; `ping` is asked as the sign of life. */
+  jobs: J & { ping: CallSpec };
+  memory_mb: number;
+  clock: Clock;
+  logger: Logger;
+  /** How often its threads may die by themselves before the whole pool is started anew. */
+  thread_deaths: Pick<RestartPolicy, 'intensity' | 'window_ms'>;
+  /** Milliseconds for the job that is the sign of life. */
+  ping_limit_ms: number;
+  max_threads?: number;
+  /** Jobs that may wait for a thread; the next one is refused with `queue_full`. */
+  max_queue?: number;
+  essential?: boolean;
+  start_limit_ms?: number;
+  /** Serves the jobs of `fault-injection.ts` too; for tests only. */
+  fault_injection?: boolean;
+};
+
+/** The pool as a supervised component and as its callers keep it across restarts. */
+export type PoolComponent<J extends CallTable> = ChildSpec & PoolCaller<J>;
+
+/**
+ * The pool of stateless jobs. A job that outlives its deadline loses its thread and fails with
+ * `deadline_exceeded`; a thread that dies under a job fails it with `component_unavailable`; in both cases
+ * another thread takes its place and the other jobs go on.
+ */
+export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>): PoolComponent<J> {
+  let current: PoolLife | null = null;
+  return {
+    name: 'pool',
+    essential: options.essential ?? false,
+    start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
+    launch(heard) {
+      const life = new PoolLife(
+        {
+          url: options.url,
+          max_threads: options.max_threads ?? Math.min(MAX_THREADS, availableParallelism()),
+          max_queue: options.max_queue ?? MAX_QUEUE,
+          memory_mb: options.memory_mb,
+          fault_injection: options.fault_injection ?? false,
+          thread_deaths: { ...options.thread_deaths, backoff: { first: 0, most: 0 } },
+          ping_limit_ms: options.ping_limit_ms,
+          start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
+          clock: options.clock,
+          logger: options.logger,
+        },
+        heard,
+      );
+      void life.ready.then(() => {
+        current = life;
+      });
+      void life.ended.then(() => {
+        if (current === life) current = null;
+      });
+      return life;
+    },
+    async run(job, input, { bulk = null, deadline_ms } = {}) {
+      if (current === null) throw unavailable('pool');
+      const spec: CallSpec = options.jobs[job]!;
+      const done = await current.run(job, input, bulk, deadline_ms ?? spec.deadline_ms);
+      const parsed = spec.output.safeParse(done.value);
+      if (!parsed.success)
+        throw new CodedError('internal', `The pool answered ${job} in a wrong shape`, {
+          cause: parsed.error,
+        });
+      return { value: parsed.data as never, bulk: done.bulk };
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '../base/clock.ts';
+import { createDeferred } from '../base/deferred.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { ComponentView } from '../contract/component.ts';
+import type { ChildSpec, Life } from './child.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import { decideRestart, type RestartPolicy } from './restart-policy.ts';
+
+const MAX_LAST_ERROR = 2_000;
+
+export type SupervisionRules = {
+  clock: Clock;
+  logger: Logger;
+  restart: RestartPolicy;
+  heartbeat: { interval_ms: number; timeout_ms: number };
+  stop_timeout_ms: number;
+};
+
+/** Keeps one component alive: launches it, listens for its signs of life, starts it anew, gives it up. */
+export class SupervisedChild {
+  readonly spec: ChildSpec;
+  readonly #rules: SupervisionRules;
+  readonly #changed: () => void;
+  readonly #failed: (lastError: string) => void;
+  readonly #settled = createDeferred<void>();
+  #view: ComponentView;
+  #life: Life | null = null;
+  #restarts: number[] = [];
+  #cancelTimer: () => void = () => undefined;
+  #heartbeat: Heartbeat | null = null;
+  #stopping = false;
+
+  constructor(
+    spec: ChildSpec,
+    rules: SupervisionRules,
+    changed: () => void,
+    failed: (lastError: string) => void,
+  ) {
+    this.spec = spec;
+    this.#rules = rules;
+    this.#changed = changed;
+    this.#failed = failed;
+    this.#view = { name: spec.name, state: 'starting', restarts: 0, started_at: null, last_error: null };
+  }
+
+  get view(): ComponentView {
+    return this.#view;
+  }
+
+  /** Launches it; resolves when it first runs, has failed for good, or was stopped. */
+  start(): Promise<void> {
+    if (this.#stopping) this.#settled.resolve();
+    else this.#launch();
+    return this.#settled.promise;
+  }
+
+  /** Ends it for good. Resolves within the stop time limit, even when its thread cannot be ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#cancelTimer();
+    this.#heartbeat?.stop();
+    await this.#life?.stop(this.#rules.stop_timeout_ms);
+    this.#life = null;
+    if (this.#view.state !== 'failed') this.#become({ state: 'stopped' });
+    this.#settled.resolve();
+  }
+
+  #launch(): void {
+    const { clock, heartbeat, logger } = this.#rules;
+    const name = this.spec.name;
+    const life = this.spec.launch(() => {
+      if (this.#life === life) this.#heartbeat?.heard();
+    });
+    this.#life = life;
+    this.#cancelTimer = clock.after(this.spec.start_limit_ms, () =>
+      life.kill(overdue(`The ${name} component was not ready within ${this.spec.start_limit_ms} ms`)),
+    );
+    void life.ready.then(() => {
+      if (this.#life !== life || this.#stopping) return;
+      this.#cancelTimer();
+      this.#heartbeat = startHeartbeat({
+        clock,
+        ...heartbeat,
+        ask: () => life.ask(),
+        silent: () =>
+          life.kill(overdue(`The ${name} component gave no sign of life for ${heartbeat.timeout_ms} ms`)),
+      });
+      logger.info({ child: name, restarts: this.#view.restarts }, 'component running');
+      this.#become({ state: 'running', started_at: clock.now() });
+      this.#settled.resolve();
+    });
+    void life.ended.then((reason) => {
+      if (this.#life !== life) return;
+      this.#cancelTimer();
+      this.#heartbeat?.stop();
+      this.#heartbeat = null;
+      if (this.#stopping) return;
+      this.#life = null;
+      this.#afterEnd(reason);
+    });
+  }
+
+  #afterEnd(reason: Error): void {
+    const { clock, logger, restart } = this.#rules;
+    const last_error = messageOf(reason).slice(0, MAX_LAST_ERROR);
+    const decision = decideRestart(restart, this.#restarts, clock.now());
+    const facts = { child: this.spec.name, err: reason };
+    if (decision.action === 'give_up') {
+      const level = this.spec.essential ? 'fatal' : 'error';
+      logger[level](facts, 'component ended too often; giving it up');
+      this.#become({ state: 'failed', last_error });
+      this.#failed(last_error);
+      this.#settled.resolve();
+      return;
+    }
+    const { nth, after_ms, restarts } = decision;
+    this.#restarts = restarts;
+    const level = nth === 1 ? 'info' : nth === 2 ? 'warn' : 'error';
+    logger[level]({ ...facts, nth, after_ms }, 'component ended; starting it anew');
+    this.#become({ state: 'restarting', last_error });
+    this.#cancelTimer = clock.after(after_ms, () => {
+      this.#view = { ...this.#view, restarts: this.#view.restarts + 1 };
+      this.#launch();
+    });
+  }
+
+  #become(change: Partial<ComponentView>): void {
+    this.#view = { ...this.#view, ...change };
+    this.#changed();
+  }
+}
+
+function overdue(sentence: string): CodedError {
+  return new CodedError('component_unavailable', sentence);
+}

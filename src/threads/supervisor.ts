@@ -1,0 +1,68 @@
+import { messageOf } from '../base/errors.ts';
+import type { ComponentView } from '../contract/component.ts';
+import type { ChildSpec } from './child.ts';
+import { SupervisedChild, type SupervisionRules } from './supervised-child.ts';
+
+export type SupervisorOptions = SupervisionRules & {
+  /** In start order; the stop order is the reverse. */
+  children: readonly ChildSpec[];
+  /** An essential component was given up: the process should end so that its service manager starts it anew. */
+  onEssentialFailed(name: string, lastError: string): void;
+};
+
+/** Starts, watches, restarts and stops the components of the daemon. */
+export type Supervisor = {
+  /** Starts each child once the one before it runs or has failed. Never rejects. */
+  start(): Promise<void>;
+  /** Stops each child in reverse order; every one has at most the stop time limit. Never rejects. */
+  stop(): Promise<void>;
+  /** The components in start order, for `GET /version` (OPR-1). */
+  views(): ComponentView[];
+  /** Calls `changed` after every change of a view; the returned function ends that. */
+  onViewsChanged(changed: (views: ComponentView[]) => void): () => void;
+};
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { children: specs, onEssentialFailed, ...rules } = options;
+  const listeners = new Set<(views: ComponentView[]) => void>();
+  let stopping: Promise<void> | null = null;
+
+  const views = (): ComponentView[] => children.map((child) => child.view);
+  const changed = (): void => {
+    for (const listener of listeners) listener(views());
+  };
+  const children = specs.map(
+    (spec) =>
+      new SupervisedChild(spec, rules, changed, (lastError) => {
+        if (spec.essential) onEssentialFailed(spec.name, lastError);
+      }),
+  );
+
+  const stopAll = async (): Promise<void> => {
+    for (const child of children.toReversed()) {
+      await child
+        .stop()
+        .catch((error) =>
+          rules.logger.error({ child: child.spec.name, err: messageOf(error) }, 'stop failed'),
+        );
+    }
+  };
+
+  return {
+    async start() {
+      for (const child of children) {
+        if (stopping !== null) return;
+        await child.start();
+      }
+    },
+    stop() {
+      stopping ??= stopAll();
+      return stopping;
+    },
+    views,
+    onViewsChanged(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

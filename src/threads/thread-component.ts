@@ -1,0 +1,107 @@
+import type { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { CallTable, EventTable } from '../contract/threads/call-table.ts';
+import { hostCalls } from '../contract/threads/host.ts';
+import { type Caller, type Handlers, unavailable } from './calls.ts';
+import type { ChildSpec } from './child.ts';
+import { createPeer, type Peer } from './peer.ts';
+import { launchThread } from './thread-life.ts';
+
+/** Time a thread has from launch to ready, unless its options say otherwise. */
+export const START_LIMIT_MS = 30_000;
+
+/**
+ * A component that runs in its own thread, as the supervisor and its callers see it. Callers keep it across
+ * restarts; while it is down every call rejects with `component_unavailable`.
+ */
+export type ThreadComponent<C extends CallTable, E extends EventTable> = ChildSpec &
+  Caller<C> & {
+    /** Calls `hear` with each notice, across restarts; the returned function ends that. */
+    onEvent<N extends keyof E & string>(event: N, hear: (payload: z.output<E[N]>) => void): () => void;
+  };
+
+export type ThreadComponentOptions<C extends CallTable, E extends EventTable> = {
+  name: string;
+  url: URL;
+  calls: C;
+  events: E;
+  /** Serves what the thread asks of the main thread. */
+  host: Handlers<typeof hostCalls>;
+  /** Plain data, cloned into the thread. */
+  settings: unknown;
+  memory_mb: number;
+  clock: Clock;
+  logger: Logger;
+  essential?: boolean;
+  start_limit_ms?: number;
+  /** Lets callers break the thread on purpose (`fault-injection.ts`); for tests only. */
+  fault_injection?: boolean;
+};
+
+export function createThreadComponent<C extends CallTable, E extends EventTable>(
+  options: ThreadComponentOptions<C, E>,
+): ThreadComponent<C, E> {
+  const { name, clock, logger } = options;
+  const hearers = new Map<string, Set<(payload: unknown) => void>>();
+  let serving: Peer<C, Record<never, never>, E> | null = null;
+
+  const current = (): Peer<C, Record<never, never>, E> => {
+    if (serving === null) throw unavailable(name);
+    return serving;
+  };
+  const spread = (event: string, payload: unknown): void => {
+    for (const hear of hearers.get(event) ?? []) hear(payload);
+  };
+
+  return {
+    name,
+    essential: options.essential ?? false,
+    start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
+    launch(heard) {
+      let opened: Peer<C, Record<never, never>, E> | null = null;
+      const life = launchThread({
+        url: options.url,
+        data: { name, settings: options.settings, fault_injection: options.fault_injection ?? false },
+        memory_mb: options.memory_mb,
+        clock,
+        logger,
+        heard,
+        converse(channel) {
+          const peer = createPeer({
+            channel,
+            other: name,
+            serves: hostCalls,
+            handlers: options.host,
+            calls: options.calls,
+            emits: {},
+            hears: options.events,
+            clock,
+            logger,
+          });
+          for (const event of Object.keys(options.events))
+            peer.onEvent(event, (payload) => spread(event, payload));
+          channel.onClose(() => {
+            if (serving === peer) serving = null;
+          });
+          opened = peer;
+          return peer;
+        },
+      });
+      void life.ready.then(() => {
+        serving = opened;
+      });
+      void life.ended.then(() => {
+        if (serving === opened) serving = null;
+      });
+      return life;
+    },
+    call: async (call, input, callOptions) => current().call(call, input, callOptions),
+    exchange: async (call, input, bulk, callOptions) => current().exchange(call, input, bulk, callOptions),
+    onEvent(event, hear) {
+      const set = hearers.get(event) ?? new Set();
+      hearers.set(event, set.add(hear as (payload: unknown) => void));
+      return () => void set.delete(hear as (payload: unknown) => void);
+    },
+  };
+}

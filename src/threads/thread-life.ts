@@ -1,0 +1,125 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Clock } from '../base/clock.ts';
+import { createDeferred } from '../base/deferred.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { type Channel, portChannel } from './channel.ts';
+import type { Life } from './child.ts';
+import type { ControlKind } from './frame.ts';
+
+/** How long a thread that was told to end is waited for before it is left to the kernel. */
+const END_GRACE_MS = 1_000;
+
+/** What the thread's entry finds as `workerData`. */
+export type ThreadData = { name: string; settings: unknown; fault_injection: boolean };
+
+/** The part of a peer that a life needs. */
+type Conversation = {
+  control(kind: ControlKind): void;
+  onControl(hear: (kind: ControlKind) => void): void;
+  close(reason?: Error): void;
+};
+
+export type ThreadLifeOptions = {
+  url: URL;
+  data: ThreadData;
+  memory_mb: number;
+  clock: Clock;
+  logger: Logger;
+  heard(): void;
+  /** Opens the conversation over the new thread's channel. */
+  converse(channel: Channel): Conversation;
+};
+
+/** Starts a worker thread and follows it to its end. An error inside it never reaches this thread's own. */
+export function launchThread(options: ThreadLifeOptions): Life {
+  const { clock, data } = options;
+  const ready = createDeferred<void>();
+  const stopped = createDeferred<void>();
+  const ended = createDeferred<Error>();
+  const { port1, port2 } = new MessageChannel();
+  const channel = portChannel(port1, options.logger);
+  const peer = options.converse(channel);
+  const end = (reason: Error): void => {
+    ended.resolve(reason);
+    peer.close(reason);
+  };
+  const worker = startWorker(options, port2, end);
+  const kill = (reason: Error): void => {
+    end(reason);
+    void worker?.terminate();
+  };
+
+  peer.onControl((kind) => {
+    if (kind === 'ready') ready.resolve();
+    else if (kind === 'pong') options.heard();
+    else if (kind === 'stopped') stopped.resolve();
+    else
+      kill(new CodedError('internal', `The ${data.name} thread sent ${kind}, which only the supervisor may`));
+  });
+  channel.onClose((reason) => {
+    if (reason !== null) kill(reason);
+    // The port of a dying thread closes before its error is told; without an error it has left by itself.
+    else clock.after(END_GRACE_MS, () => kill(new Error(`The ${data.name} thread closed its channel`)));
+  });
+  worker?.on('error', (error: unknown) => end(deathOf(error, options)));
+  worker?.on('exit', (code) => end(new Error(`The ${data.name} thread exited with status ${code}`)));
+
+  return {
+    ready: ready.promise,
+    ended: ended.promise,
+    ask: () => peer.control('ping'),
+    kill,
+    async stop(limit_ms) {
+      peer.control('stop');
+      await within(clock, limit_ms, Promise.race([stopped.promise, ended.promise]));
+      end(new Error(`The ${data.name} component was stopped`));
+      if (worker !== null) await within(clock, END_GRACE_MS, worker.terminate());
+    },
+  };
+}
+
+function startWorker(
+  options: ThreadLifeOptions,
+  port: MessageChannel['port2'],
+  end: (reason: Error) => void,
+): Worker | null {
+  try {
+    return new Worker(options.url, {
+      name: options.data.name,
+      workerData: { ...options.data, port },
+      transferList: [port],
+      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb },
+    });
+  } catch (error) {
+    end(error instanceof Error ? error : new Error(messageOf(error)));
+    return null;
+  }
+}
+
+function deathOf(error: unknown, options: ThreadLifeOptions): Error {
+  if (isOutOfMemory(error))
+    return new CodedError(
+      'component_unavailable',
+      `The ${options.data.name} thread ran out of its ${options.memory_mb} MB of memory; raise SVC_WORKER_MEMORY_MB`,
+      { cause: error },
+    );
+  return error instanceof Error ? error : new Error(messageOf(error));
+}
+
+/** True for the error of a thread that reached its heap limit. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** Resolves when `work` settles or after `limit_ms`, whichever is first; never rejects. */
+export function within(clock: Clock, limit_ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(limit_ms, resolve);
+    const done = (): void => {
+      cancel();
+      resolve();
+    };
+    work.then(done, done);
+  });
+}

@@ -1,0 +1,91 @@
+import { type MessagePort, workerData } from 'node:worker_threads';
+import type { z } from 'zod';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import { createLogger, directDestination, type Logger } from '../base/logger.ts';
+import type { CallTable, EventTable } from '../contract/threads/call-table.ts';
+import { hostCalls } from '../contract/threads/host.ts';
+import type { Caller, Handlers } from './calls.ts';
+import { portChannel } from './channel.ts';
+import { createPeer } from './peer.ts';
+import { createPoolCaller, type PoolCaller } from './pool-caller.ts';
+import type { ThreadData } from './thread-life.ts';
+
+/** What a component is given inside its thread. */
+export type ComponentContext<S, E extends EventTable> = {
+  settings: S;
+  logger: Logger;
+  clock: Clock;
+  /** Calls to the main thread. */
+  host: Caller<typeof hostCalls>;
+  pool: PoolCaller;
+  /** Sends a notice to the main thread. */
+  notify<N extends keyof E & string>(event: N, payload: z.input<E[N]>): void;
+};
+
+/** A component that has started. */
+export type RunningComponent<C extends CallTable> = {
+  handlers: Handlers<C>;
+  /** Finishes what must not be cut off; the thread ends afterwards, or when the stop time is up. */
+  stop(): Promise<void>;
+};
+
+export type ComponentProgram<S, C extends CallTable, E extends EventTable> = {
+  name: string;
+  calls: C;
+  events: E;
+  start(context: ComponentContext<S, E>): Promise<RunningComponent<C>>;
+};
+
+/**
+ * The body of a worker thread: starts the component, says `ready`, serves its calls, answers signs of life
+ * and stops on request. Whatever `start` or `stop` throws ends the thread; the supervisor is told.
+ */
+export async function runComponent<
+  S extends { readonly log_level: string },
+  C extends CallTable,
+  E extends EventTable,
+>(program: ComponentProgram<S, C, E>): Promise<void> {
+  const data = workerData as ThreadData & { settings: S; port: MessagePort };
+  const logger = createLogger({
+    component: program.name,
+    level: data.settings.log_level,
+    destination: directDestination(),
+  });
+  const faults = data.fault_injection === true ? await import('./fault-injection.ts') : null;
+  const serves: CallTable = { ...program.calls, ...faults?.faultCalls };
+  const handlers: Record<string, unknown> = {};
+  const channel = portChannel(data.port, logger);
+  const peer = createPeer({
+    channel,
+    other: 'main',
+    serves,
+    handlers: handlers as Handlers<CallTable>,
+    calls: hostCalls,
+    emits: program.events,
+    hears: {},
+    clock: systemClock,
+    logger,
+  });
+  const started = program.start({
+    settings: data.settings,
+    logger,
+    clock: systemClock,
+    host: peer,
+    pool: createPoolCaller(peer),
+    notify: peer.notify,
+  });
+  peer.onControl((kind) => {
+    if (kind === 'ping') peer.control('pong');
+    else if (kind === 'stop') void stop();
+    else throw new CodedError('internal', `The main thread sent ${kind}, which only a component may`);
+  });
+  const stop = async (): Promise<void> => {
+    const running = await started;
+    await running.stop();
+    peer.control('stopped');
+    peer.close();
+  };
+  Object.assign(handlers, (await started).handlers, faults?.faultHandlers);
+  peer.control('ready');
+}

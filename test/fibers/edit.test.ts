@@ -1,0 +1,295 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { isCoded } from '../../src/base/errors.ts';
+import { editDocument } from '../../src/fibers/edit.ts';
+import { splitFrontmatter } from '../../src/fibers/frontmatter.ts';
+import { applyToModel, type Splice } from '../../src/fibers/yaml-splice.ts';
+
+const NOW = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
+const STAMP = '2026-02-03T04:05:06.789Z';
+
+const scalarSource = fc.constantFrom(
+  ...[
+    'x',
+    '12',
+    'true',
+    '',
+    '~',
+    '"quoted # text"',
+    "'it'",
+    '2026-01-31T02:40:05.884Z',
+    'a b c',
+    '007',
+    'http://x/y',
+  ],
+);
+const comment = fc.constantFrom('', '', '', '  # why', ' #');
+const flowSource = fc.constantFrom(
+  '[a, b]',
+  '[]',
+  '{}',
+  '{a: 1, b: "x, y"}',
+  '{ a: 1 , c: [1, 2] }',
+  '[ "x", y ]',
+);
+const scalarKey = fc.constantFrom('name', 'outcome', 'horizon', 'zeta', 'due', 'k-1', 'start');
+/** One top-level entry as it may stand in a file: its lines, and its key. */
+const entry = fc.oneof(
+  fc
+    .tuple(scalarKey, fc.oneof(scalarSource, flowSource), comment)
+    .map(([key, value, note]) => ({ key, lines: [`${key}: ${value}${note}`] })),
+  fc
+    .constantFrom('- a', '  - a')
+    .map((item) => ({ key: 'list', lines: ['list: # items', item, `${item} # b`] })),
+  fc
+    .constantFrom('|', '>-', '|+')
+    .map((style) => ({ key: 'text', lines: [`text: ${style}`, '  one', '', '  two'] })),
+  fc
+    .array(
+      fc.tuple(fc.constantFrom('a', 'b', 'agent', 'host'), fc.oneof(scalarSource, flowSource), comment),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map((rows) => ({
+      key: 'block',
+      lines: [
+        'block:',
+        ...new Map(rows.map(([k, v, note]) => [k, `  ${k}: ${v}${note}`])).values(),
+        '  deep:',
+        '    x: 1',
+        '    # inside',
+        '    y: 2',
+      ],
+    })),
+  fc.constant({ key: 'long', lines: ['long: several words', '  that go on'] }),
+);
+const separator = fc.constantFrom<string[]>([], [], ['# a comment'], ['', '# another'], ['']);
+const document = fc
+  .record({
+    entries: fc.uniqueArray(entry, { selector: (row) => row.key, maxLength: 6 }),
+    separators: fc.array(separator, { minLength: 7, maxLength: 7 }),
+    eol: fc.constantFrom('\n', '\r\n'),
+    mark: fc.constantFrom('', '\uFEFF'),
+    body: fc.constantFrom('', 'body\n', '\n# Title\r\n\ntext without end', '---\nnot a fence\n'),
+    finalEol: fc.boolean(),
+  })
+  .map(({ entries, separators, eol, mark, body, finalEol }) => {
+    const yaml = entries
+      .flatMap((row, index) => [...separators[index]!, ...row.lines])
+      .concat(separators[6]!);
+    const closing = body === '' && !finalEol ? '---' : `---${eol}`;
+    return { text: `${mark}---${eol}${yaml.map((line) => line + eol).join('')}${closing}${body}`, entries };
+  });
+const newValue = fc.oneof(
+  fc.string({ maxLength: 10 }),
+  fc.constantFrom(
+    'a, b',
+    'x: y',
+    '# no',
+    "it's",
+    'two\nlines',
+    '2026-02-14',
+    'null',
+    '12',
+    '',
+    ' padded ',
+    '- x',
+    '[z',
+  ),
+  fc.boolean(),
+  fc.integer(),
+  fc.array(fc.constantFrom('a', 'b, c', 'd: e', ''), { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(fc.string({ maxLength: 4 }), fc.constant(['p'])), {
+    maxKeys: 2,
+  }),
+);
+const path = fc.constantFrom(
+  'outcome',
+  'zeta',
+  'text',
+  'long',
+  'list',
+  'block',
+  'block.a',
+  'block.deep.x',
+  'block.new',
+  'zeta.inner',
+  'fresh',
+  'fresh.a.b',
+  'name.a',
+);
+const change = fc.record({
+  set: fc.dictionary(path, newValue, { maxKeys: 3 }),
+  unset: fc.array(path, { maxLength: 2 }),
+});
+
+function dataOf(text: string): Record<string, unknown> {
+  return (parse(splitFrontmatter(text)!.yaml) as Record<string, unknown> | null) ?? {};
+}
+
+describe('editDocument', () => {
+  it('reads back as the expected model and keeps the bytes of every key it does not concern', () => {
+    let applied = 0;
+    fc.assert(
+      fc.property(document, change, ({ text, entries }, edit) => {
+        let edited: string;
+        try {
+          edited = editDocument(text, edit, NOW);
+        } catch (error) {
+          expect(isCoded(error, 'invalid_request')).toBe(true);
+          return;
+        }
+        applied += 1;
+        const splices: Splice[] = [
+          ...edit.unset.map((key): Splice => ({ path: key.split('.'), remove: true })),
+          ...Object.entries(edit.set).map(([key, value]): Splice => ({ path: key.split('.'), value })),
+          { path: ['updated-at'], value: STAMP },
+        ];
+        const expected = splices.reduce((model, splice) => applyToModel(model, splice)!, dataOf(text));
+        expect(dataOf(edited)).toEqual(expected);
+        expect(splitFrontmatter(edited)!.body).toBe(splitFrontmatter(text)!.body);
+        const touched = new Set(splices.map((splice) => splice.path[0]));
+        for (const row of entries) {
+          if (touched.has(row.key)) continue;
+          const eol =
+            text.includes('\r\n---') || text.startsWith('---\r') || text.startsWith('\uFEFF---\r')
+              ? '\r\n'
+              : '\n';
+          expect(edited).toContain(row.lines.map((line) => line + eol).join(''));
+        }
+        for (const note of ['# a comment', '# another']) {
+          if (!text.includes(note)) continue;
+          expect(edited.split(note).length).toBe(text.split(note).length);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(applied).toBeGreaterThan(300);
+  });
+
+  it('never reports a document as invalid that the YAML library can read', () => {
+    fc.assert(
+      fc.property(document, newValue, ({ text }, value) => {
+        expect(dataOf(editDocument(text, { set: { extra: value } }, NOW)).extra).toEqual(value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const before = [
+    '---',
+    '# made by hand',
+    "id: '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z'   # never changes",
+    'name:   Rewrite the loader',
+    'status: active # armed',
+    'tags: [ methods,  "a b" ]',
+    'unknown: {keep:   me}',
+    'svc:',
+    '    kind: oneshot # indent of four',
+    '    # about the host',
+    '    host: host-a',
+    '    runtime: {run_id: r1}',
+    'outcome: old',
+    '---',
+    '',
+    'Body  ',
+    '',
+  ].join('\n');
+
+  it('[FIB-4] stamps closed-at when the status becomes closed and removes it when it is reopened', () => {
+    const closed = editDocument(before, { set: { status: 'closed' } }, NOW);
+    expect(closed).toBe(
+      before
+        .replace('status: active # armed', 'status: closed # armed')
+        .replace('outcome: old\n', `outcome: old\nclosed-at: ${STAMP}\nupdated-at: ${STAMP}\n`),
+    );
+    const later = editDocument(closed, { set: { outcome: 'new' } }, NOW + 1000);
+    expect(dataOf(later)['closed-at']).toBe(STAMP);
+    expect(dataOf(editDocument(later, { set: { status: 'open' } }, NOW))).not.toHaveProperty('closed-at');
+  });
+
+  it('changes a nested value and inserts beside it with the indentation of its siblings', () => {
+    const edited = editDocument(
+      before,
+      {
+        set: { 'svc.kind': 'standing', 'svc.agent': 'claude', 'svc.runtime.harness': 'pi, x' },
+        unset: ['svc.host'],
+      },
+      NOW,
+    );
+    expect(edited).toContain(
+      [
+        'svc:',
+        '    kind: standing # indent of four',
+        '    # about the host',
+        '    runtime: {run_id: r1, harness: "pi, x"}',
+        '    agent: claude',
+        'outcome: old',
+      ].join('\n'),
+    );
+  });
+
+  it('gives a document without frontmatter its own, and keeps its text as the body', () => {
+    expect(editDocument('Just text\n', { set: { name: 'N' } }, NOW)).toBe(
+      `---\nname: N\nupdated-at: ${STAMP}\n---\nJust text\n`,
+    );
+    expect(editDocument('', { set: { name: 'N' }, body: 'B' }, NOW)).toBe(
+      `---\nname: N\nupdated-at: ${STAMP}\n---\nB`,
+    );
+  });
+
+  it.each([
+    ['---\nname: [a\n---\nbody\n', 'line 3'],
+    ['---\nname: a\nname: b\n---\n', 'line 3'],
+    ['---\nname: a\n', 'never closed'],
+    ['---\n- a\n---\n', 'not a map'],
+  ])('refuses to write %j', (text, reason) => {
+    expect(() => editDocument(text, { set: { name: 'x' } }, NOW)).toThrow(reason);
+    expect(
+      isCoded(
+        attempt(() => editDocument(text, {}, NOW)),
+        'invalid_document',
+      ),
+    ).toBe(true);
+  });
+
+  it('refuses a change that would break an alias', () => {
+    const text = '---\nbase: &b {x: 1}\nother: *b\n---\n';
+    expect(
+      isCoded(
+        attempt(() => editDocument(text, { unset: ['base'] }, NOW)),
+        'invalid_document',
+      ),
+    ).toBe(true);
+    expect(dataOf(editDocument(text, { set: { 'other.x': 2 } }, NOW))).toMatchObject({
+      base: { x: 1 },
+      other: { x: 2 },
+    });
+  });
+
+  it.each([
+    [{ set: { status: 'done' } }, 'open, active, closed'],
+    [{ set: { 'svc.kind': 'robot' } }, 'oneshot'],
+    [{ set: { id: '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8A' } }, 'never changed'],
+    [{ unset: ['id'] }, 'never changed'],
+    [{ set: { 'outcome.x': 1 } }, 'not a map'],
+    [{ set: { 'a..b': 1 } }, 'path'],
+    [{ set: { '__proto__.x': 1 } }, 'path'],
+  ])('[FIB-2] refuses %j', (edit, reason) => {
+    expect(() => editDocument(before, edit, NOW)).toThrow(reason);
+    expect(
+      isCoded(
+        attempt(() => editDocument(before, edit, NOW)),
+        'invalid_request',
+      ),
+    ).toBe(true);
+  });
+});
+
+function attempt(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { parsePlainYaml } from '../../src/fibers/plain-yaml.ts';
+
+/** What the library says, or `undefined` where it finds a fault. */
+function library(text: string): { value: unknown } | undefined {
+  const document = parseDocument(text, { logLevel: 'error' });
+  return document.errors.length > 0 ? undefined : { value: document.toJS() ?? {} };
+}
+
+const key = fc.oneof(
+  fc.constantFrom(
+    'id',
+    'name',
+    'status',
+    'tags',
+    'svc',
+    'created-at',
+    'a',
+    'b',
+    'null',
+    'true',
+    '__proto__',
+    '<<',
+  ),
+  fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,4}$/),
+);
+const nastyText = fc
+  .array(
+    fc.constantFrom(
+      ...['a', 'B', '7', '0', '.', '-', '+', ':', ': ', ' #', '#', ' ', '[', ']', '{', '}', ',', '"', "'"],
+      ...[
+        '\\',
+        '|',
+        '>',
+        '&',
+        '*',
+        '!',
+        '%',
+        '@',
+        '`',
+        '?',
+        '? ',
+        '~',
+        'é',
+        '漢',
+        '=',
+        '/',
+        '_',
+        '<',
+        '\u00a0',
+        '🙂',
+      ],
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+const scalar = fc.oneof(
+  fc.constantFrom(
+    '',
+    '~',
+    'null',
+    'True',
+    'false',
+    'yes',
+    '0',
+    '-0',
+    '007',
+    '+1',
+    '1.5',
+    '1e3',
+    '.5',
+    '0x1F',
+    '0o7',
+  ),
+  fc.constantFrom(
+    '2026-01-31T02:40:05.884Z',
+    '2026-02-14',
+    '.inf',
+    '-.INF',
+    '.nan',
+    '1_000',
+    '12:30',
+    '- a',
+    '-',
+    '--- a',
+  ),
+  fc.constantFrom(
+    '[a, b]',
+    '[a, ]',
+    '[]',
+    '{}',
+    '{a: 1, b: x}',
+    '{a: 1, a: 2}',
+    '[a:b, http://x/y]',
+    '{a}',
+    '[[a]]',
+    '{a: }',
+  ),
+  fc.constantFrom(
+    '"a b" # c',
+    "'it' #x",
+    '"x"#y',
+    '|',
+    '>-',
+    '&x a',
+    '*x',
+    '!!str 1',
+    'a # b',
+    'a #',
+    'a#b',
+    '# c',
+    '<<',
+  ),
+  fc.string({ maxLength: 12 }).map((text) => text.replaceAll('\n', ' ')),
+  nastyText,
+);
+const line = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom('', '', '', '  ', '    '), key, scalar)
+      .map(([i, k, s]) => `${i}${k}: ${s}`),
+  },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom('', '  ', '    '), scalar).map(([i, s]) => `${i}- ${s}`) },
+  fc.tuple(fc.constantFrom('', '  ', ' '), key).map(([i, k]) => `${i}${k}:`),
+  fc.tuple(fc.constantFrom('', '  ', ' '), nastyText).map(([i, s]) => i + s),
+  fc.constantFrom('', '  ', '# comment', '   # deep', '-', '...'),
+);
+const yamlText = fc
+  .tuple(fc.array(line, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'))
+  .map(([lines, eol]) => lines.map((entry) => entry + eol).join(''));
+
+describe('parsePlainYaml', () => {
+  it('agrees with the YAML library wherever it answers', () => {
+    fc.assert(
+      fc.property(yamlText, (text) => {
+        const plain = parsePlainYaml(text);
+        if (plain === undefined) return;
+        expect(library(text)).toEqual({ value: plain });
+      }),
+      { numRuns: 6_000 },
+    );
+  });
+
+  it('answers for the frontmatter of an ordinary fiber', () => {
+    const text = [
+      'id: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z            # minted',
+      'name: Rewrite the loader',
+      'status: active',
+      'tempered: true',
+      'tags: [methods, "x"]'.replace('"x"', 'x'),
+      'created-at: 2026-01-31T02:40:05.884Z',
+      'due: 2026-02-14',
+      'collaboration: {reviewer: ada}',
+      'roles:',
+      '- one',
+      '- two',
+      'svc:',
+      '  kind: standing',
+      '  schedule: "0 9 * * 1-5"',
+      '  runtime: {dispatched_at: 2026-01-31T02:40:05.884Z, run_id: r1}',
+      '',
+    ].join('\n');
+    expect(parsePlainYaml(text)).toEqual(library(text)!.value);
+  });
+});

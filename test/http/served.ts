@@ -1,0 +1,59 @@
+import { networkInterfaces } from 'node:os';
+import type { AccessPolicy } from '../../src/access/decide-access.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Reply, Row } from '../../src/http/row.ts';
+import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
+
+export const LOOPBACK_ONLY: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
+
+/** Some machines have no IPv6 at all; there the daemon listens on IPv4 alone. */
+export const HAS_LOOPBACK_V6 = Object.values(networkInterfaces()).some((entries) =>
+  entries?.some((entry) => entry.address === '::1'),
+);
+
+/** What `127.0.0.1:<port>` binds on this machine. */
+export function loopbackAddresses(port: number): string[] {
+  return HAS_LOOPBACK_V6 ? [`127.0.0.1:${port}`, `[::1]:${port}`] : [`127.0.0.1:${port}`];
+}
+
+export type Served = { server: HttpServer; port: number };
+
+/** Serves rows on a free port; the caller stops the server. */
+export async function serve(
+  routes: readonly Row[],
+  options: {
+    access?: Partial<AccessPolicy>;
+    booting?: () => Record<string, unknown> | null;
+    limits?: Partial<HttpLimits>;
+    logger?: Logger;
+  } = {},
+): Promise<Served> {
+  const server = createHttpServer({
+    routes,
+    access: { ...LOOPBACK_ONLY, ...options.access },
+    booting: options.booting ?? (() => null),
+    limits: options.limits ?? {},
+    logger: options.logger ?? silentLogger,
+    clock: systemClock,
+  });
+  const [address] = await server.listen('127.0.0.1:0');
+  return { server, port: Number(address!.split(':').at(-1)) };
+}
+
+const DEFAULTS = { who: 'operator', state: 'always', body_limit: 1_000, replies: {} } as const;
+
+/** A GET row for tests of the kernel. */
+export function getRow(path: string, handler: Row['handler'], rest: Partial<Row> = {}): Row {
+  return { ...DEFAULTS, method: 'GET', path, handler, ...rest };
+}
+
+/** A POST row for tests of the kernel. */
+export function postRow(path: string, handler: Row['handler'], rest: Partial<Row> = {}): Row {
+  return { ...DEFAULTS, method: 'POST', path, handler, ...rest };
+}
+
+/** An answer with a JSON value. */
+export function json(value: unknown, rest: { etag?: string; headers?: Record<string, string> } = {}): Reply {
+  return { status: 200, json: value, ...rest };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { classifyAnswer, listensAt, parsePanes } from '../../src/mux/server-answer.ts';
+import type { ProcessResult } from '../../src/platform/process.ts';
+
+const said = (stderr: string, code = 1): ProcessResult => ({ kind: 'exited', code, stdout: '', stderr });
+
+describe('what a run of tmux tells', () => {
+  it.each([
+    ['no server running on /tmp/tmux-0/default\n', '/tmp/tmux-0/default'],
+    ['error connecting to /tmp/a b/s (No such file or directory)\n', '/tmp/a b/s'],
+  ])('finds no server in tmux’s words %j', (words, socket) => {
+    expect(classifyAnswer(said(words))).toEqual({ kind: 'no_server', socket });
+  });
+
+  it.each<[string, ProcessResult]>([
+    ['permission', said('error connecting to /tmp/s (Permission denied)\n')],
+    ['a folder that is a file', said('error connecting to /tmp/s/x (Not a directory)\n')],
+    ['a server that left meanwhile', said('server exited unexpectedly\n')],
+    ['a lost server', said('lost server\n')],
+    ['no word at all', said('')],
+    ['a timeout', { kind: 'timed_out' }],
+    ['too much output', { kind: 'overflowed' }],
+    ['a missing tmux', { kind: 'not_started', code: 'ENOENT' }],
+    ['a tmux that was killed', { kind: 'signalled', signal: 'SIGKILL', stdout: '', stderr: '' }],
+  ])('knows nothing after %s', (_what, result) => {
+    expect(classifyAnswer(result).kind).toBe('unknown');
+  });
+
+  it('keeps the words of a refusal', () => {
+    expect(classifyAnswer(said('duplicate session: a\n'))).toEqual({
+      kind: 'refused',
+      message: 'duplicate session: a',
+    });
+  });
+});
+
+describe('the list of panes', () => {
+  it('folds panes into sessions, the oldest pane first', () => {
+    expect(
+      parsePanes([
+        '$2 1795225935 1 %9 400 0 77 work two',
+        '$2 1795225935 1 %4 300 1 77 work two',
+        '$3 1795225936 0 %5  0 77 x',
+      ]),
+    ).toEqual({
+      server_pid: 77,
+      sessions: [
+        {
+          id: '$2',
+          name: 'work two',
+          created_at: 1795225935000,
+          attached: 1,
+          panes: 2,
+          pane_pid: 300,
+          pane_dead: true,
+        },
+        {
+          id: '$3',
+          name: 'x',
+          created_at: 1795225936000,
+          attached: 0,
+          panes: 1,
+          pane_pid: null,
+          pane_dead: false,
+        },
+      ],
+    });
+  });
+
+  it('reads no list that has a line of another form', () => {
+    expect(parsePanes(['$2 1795225935 1 %9 400 0 77 a', 'what is this'])).toBeNull();
+  });
+});
+
+it('finds a listener at exactly a path', () => {
+  const table = [
+    'Num       RefCount Protocol Flags    Type St Inode Path',
+    '0000000000000000: 00000002 00000000 00010000 0001 01 23456 /tmp/x/s',
+    '0000000000000000: 00000003 00000000 00000000 0001 03 23457 /tmp/y/s',
+    '0000000000000000: 00000003 00000000 00000000 0001 03 23458',
+  ].join('\n');
+  expect(listensAt(table, '/tmp/x/s')).toBe(true);
+  expect(listensAt(table, '/tmp/x')).toBe(false);
+  expect(listensAt(table, '/tmp/y/s')).toBe(false);
+});

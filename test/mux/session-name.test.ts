@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ANCHOR_SESSION,
+  isPlainSessionName,
+  parseWorkerSessionName,
+  resumeSessionName,
+  workerSessionName,
+} from '../../src/mux/session-name.ts';
+
+const UID = '01K2Z3V4W5X6Y7Z8A9B0C1D2E3';
+const ulid = fc
+  .array(fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'), { minLength: 26, maxLength: 26 })
+  .map((letters) => letters.join(''));
+
+describe('session names', () => {
+  it('[DSP-9] names a worker <leaf>-<uid>-svc', () => {
+    expect(workerSessionName('loader', UID)).toBe(`loader-${UID}-svc`);
+  });
+
+  it.each([
+    ['v1.2', 'v1_2'],
+    ['a:b', 'a_b'],
+    ['-dash', '_dash'],
+    ['$(id) #(id)', '__id____id_'],
+    ['two words', 'two_words'],
+    ['é💥', '__'],
+    ['', '_'],
+    ['x'.repeat(200), 'x'.repeat(80)],
+  ])('[DSP-9] replaces what tmux would alter in the leaf %j', (leaf, kept) => {
+    expect(workerSessionName(leaf, UID)).toBe(`${kept}-${UID}-svc`);
+  });
+
+  it('[DSP-9] refuses a fiber without a ULID', () => {
+    for (const uid of ['', 'abc', UID.toLowerCase(), `${UID}0`, `${UID.slice(1)}I`]) {
+      expect(() => workerSessionName('loader', uid)).toThrow(
+        expect.objectContaining({ code: 'uid_missing' }),
+      );
+    }
+  });
+
+  it('[DSP-9] finds leaf and uid again whatever the leaf is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), ulid, (leaf, uid) => {
+        const name = workerSessionName(leaf, uid);
+        expect(parseWorkerSessionName(name)?.uid).toBe(uid);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(80 + 1 + 26 + 4);
+        expect(isPlainSessionName(name)).toBe(true);
+      }),
+    );
+  });
+
+  it('[DSP-9] reads the name from the right', () => {
+    expect(parseWorkerSessionName(`a-${UID}-svc-${UID}-svc`)).toEqual({ leaf: `a-${UID}-svc`, uid: UID });
+  });
+
+  it('[DSP-10] takes the anchor, resumed sessions and strangers for no workers', () => {
+    for (const name of [
+      ANCHOR_SESSION,
+      resumeSessionName('0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77'),
+      `loader-${UID}`,
+      `loader-${UID}-svc2`,
+      `${UID}-svc`,
+      'work',
+      `loader-${UID.toLowerCase()}-svc`,
+    ]) {
+      expect(parseWorkerSessionName(name)).toBeNull();
+    }
+  });
+});

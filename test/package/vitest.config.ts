@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/package/**/*.test.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    pool: 'forks',
+    maxWorkers: 1,
+  },
+});

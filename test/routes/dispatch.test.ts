@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { DISPATCHED, FIBER, REFUSED } from './samples.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+
+beforeEach(async () => {
+  served = await serveRoutes();
+});
+
+afterEach(() => served.stop());
+
+it('[WPL-1] launches and says where', async () => {
+  served.callers.poller.answers.dispatch = () => DISPATCHED;
+  const body = { fiber_id: FIBER.id, force: true, resume_mode: 'fresh', origin: 'elsewhere' };
+  expect(await served.post('/api/v1/dispatch', body)).toMatchObject({ status: 200, json: DISPATCHED });
+  expect(served.callers.poller.asked).toEqual([{ name: 'dispatch', input: body }]);
+});
+
+it('[WPL-1] [ERR-17] answers a refusal 422 with its own body', async () => {
+  served.callers.poller.answers.dispatch = () => REFUSED;
+  const refused = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id });
+  expect(refused.status).toBe(422);
+  expect(refused.json).toEqual(REFUSED);
+});
+
+it('[WPL-1] answers 404 for a fiber that nobody has, 502 and 504 for a launch that went wrong', async () => {
+  const codes = { fiber_not_found: 404, launch_failed: 502, deadline_exceeded: 504, mux_unavailable: 503 };
+  for (const [code, status] of Object.entries(codes)) {
+    served.callers.poller.answers.dispatch = () => {
+      throw new CodedError(code, 'because');
+    };
+    const answer = await served.post('/api/v1/dispatch', { fiber_id: 'x' });
+    expect(answer).toMatchObject({ status, json: { error: code, message: 'because' } });
+  }
+});
+
+it('[WPL-4] kills, and answers 404 when nothing runs', async () => {
+  served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: FIBER.id, mux_session: 'm' });
+  expect((await served.post('/api/v1/kill', { fiber_id: FIBER.id })).json).toEqual({
+    killed: true,
+    fiber_id: FIBER.id,
+    mux_session: 'm',
+  });
+  served.callers.poller.answers.kill = () => {
+    throw new CodedError('no_worker', 'nothing runs');
+  };
+  expect((await served.post('/api/v1/kill', { fiber_id: FIBER.id })).status).toBe(404);
+});
+
+it('[WPL-25] releases the quarantine with or without a body', async () => {
+  served.callers.poller.answers.release_quarantine = () => ({ released: true, pending: 2 });
+  for (const body of [undefined, {}, { origin: 'host-a' }]) {
+    expect((await served.post('/api/v1/quarantine/release', body)).json).toEqual({
+      released: true,
+      pending: 2,
+    });
+  }
+});
+
+it('[RTE-3] [WPL-25] refuses to release for a host that it cannot place', async () => {
+  const answer = await served.post('/api/v1/quarantine/release', { origin: 'host-z' });
+  expect(answer).toMatchObject({ status: 404, json: { error: 'unknown_host', origin: 'host-z' } });
+  expect(served.callers.poller.asked).toEqual([]);
+});
+
+it('a plain-text write has no effect', async () => {
+  served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: FIBER.id, mux_session: null });
+  const answer = await served.post('/api/v1/kill', { fiber_id: FIBER.id }, { 'Content-Type': 'text/plain' });
+  expect(answer).toMatchObject({ status: 415, json: { error: 'unsupported_media_type' } });
+  expect(served.callers.poller.asked).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import type { z } from 'zod';
+import { CodedError } from '../../src/base/errors.ts';
+import { audioCalls } from '../../src/contract/threads/audio.ts';
+import type { CallTable } from '../../src/contract/threads/call-table.ts';
+import { fleetCalls } from '../../src/contract/threads/fleet.ts';
+import { ledgersCalls } from '../../src/contract/threads/ledgers.ts';
+import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
+import type { Caller, Callers } from '../../src/routes/callers.ts';
+
+type Answer = (input: never) => unknown;
+
+/** A component in the test's own process: answers by call name, parsed with the real call table both ways. */
+export class InProcessComponent<C extends CallTable> implements Caller<C> {
+  /** What each call answers; `exchange` answers are `{value, bulk}`. A call without one is unavailable. */
+  answers: { [N in keyof C]?: Answer } = {};
+  /** Every call so far, oldest first. */
+  asked: { name: string; input: unknown }[] = [];
+  up = true;
+  #name: string;
+  #calls: C;
+
+  constructor(name: string, calls: C) {
+    this.#name = name;
+    this.#calls = calls;
+  }
+
+  async call<N extends keyof C & string>(name: N, input: unknown): Promise<never> {
+    const value = await this.#answer(name, input);
+    return this.#calls[name]!.output.parse(value) as never;
+  }
+
+  async exchange<N extends keyof C & string>(
+    name: N,
+    input: unknown,
+  ): Promise<{ value: never; bulk: Uint8Array | null }> {
+    const { value, bulk } = (await this.#answer(name, input)) as { value: unknown; bulk: Uint8Array | null };
+    return { value: this.#calls[name]!.output.parse(value) as never, bulk };
+  }
+
+  async #answer(name: string, input: unknown): Promise<unknown> {
+    const parsed = this.#calls[name]!.input.parse(input);
+    this.asked.push({ name, input: parsed });
+    const answer = this.answers[name];
+    if (!this.up || answer === undefined) {
+      throw new CodedError(
+        'component_unavailable',
+        `the ${this.#name} is starting anew; ask again in a moment`,
+        {
+          details: { component: this.#name },
+        },
+      );
+    }
+    return answer(parsed as never);
+  }
+}
+
+type FeedChanged = (payload: z.output<typeof pollerEvents.feed_changed>) => void;
+
+/** The poller, which also gives notice of its feed. */
+export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
+  #hearers: FeedChanged[] = [];
+
+  constructor() {
+    super('poller', pollerCalls);
+  }
+
+  onEvent<N extends keyof typeof pollerEvents>(
+    _event: N,
+    hear: (payload: z.output<(typeof pollerEvents)[N]>) => void,
+  ): void {
+    this.#hearers.push(hear as FeedChanged);
+  }
+
+  /** Says that the feed has new tags. */
+  notify(all: string | null, svc: string | null = all): void {
+    const payload = pollerEvents.feed_changed.parse({
+      etags: { all, svc },
+      state: all === null ? 'cold' : 'fresh',
+    });
+    for (const hear of this.#hearers) hear(payload);
+  }
+}
+
+export type InProcessCallers = Callers & {
+  poller: InProcessPoller;
+  ledgers: InProcessComponent<typeof ledgersCalls>;
+  fleet: InProcessComponent<typeof fleetCalls>;
+  audio: InProcessComponent<typeof audioCalls>;
+};
+
+export function createInProcessCallers(): InProcessCallers {
+  return {
+    poller: new InProcessPoller(),
+    ledgers: new InProcessComponent('ledgers', ledgersCalls),
+    fleet: new InProcessComponent('fleet', fleetCalls),
+    audio: new InProcessComponent('audio', audioCalls),
+  };
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { POLLER_STATE } from './samples.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-board-'));
+  served = await serveRoutes({ ui_dist: folder });
+});
+
+afterEach(async () => {
+  await served.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe('GET /state', () => {
+  it('[RPL-19] [OPR-2] joins what the poller, the ledgers, the fleet and the audio thread say', async () => {
+    const { poller, ledgers, fleet, audio } = served.callers;
+    poller.answers.state = () => POLLER_STATE;
+    ledgers.answers.state = () => ({ sessions: { entries: 3, malformed: 0, bytes: 10 } });
+    fleet.answers.state = () => ({ remotes: [] });
+    audio.answers.state = () => ({ meeting: null, sockets: 0 });
+    const { status, json } = await served.get('/api/v1/state');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      host: 'host-a',
+      ...POLLER_STATE,
+      ledgers: { sessions: { entries: 3 } },
+      fleet: { remotes: [] },
+      audio: { sockets: 0 },
+    });
+  });
+
+  it('[OPR-2] shows a part that does not answer as null', async () => {
+    served.callers.poller.answers.state = () => POLLER_STATE;
+    served.callers.fleet.answers.state = () => {
+      throw new CodedError('deadline_exceeded', 'too slow');
+    };
+    const { status, json } = await served.get('/api/v1/state');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      ledgers: null,
+      fleet: null,
+      audio: null,
+      boot_quarantine: { active: true },
+    });
+  });
+
+  it('[OPR-2] has nothing to say without the poller', async () => {
+    served.callers.poller.up = false;
+    expect(await served.get('/api/v1/state')).toMatchObject({
+      status: 503,
+      json: { error: 'component_unavailable', component: 'poller' },
+    });
+  });
+});
+
+describe('GET /agents, /sessions and /doctor', () => {
+  it('[RPL-5] [RTE-3] gives the registry of this host and of no other', async () => {
+    served.callers.poller.answers.agents = () => ({ agents: [] });
+    expect((await served.get('/api/v1/agents?origin=host-a')).json).toEqual({ agents: [] });
+    expect(await served.get('/api/v1/agents?origin=host-z')).toMatchObject({
+      status: 404,
+      json: { error: 'unknown_host', origin: 'host-z' },
+    });
+  });
+
+  it('[TMP-2] narrows the sessions to one fiber', async () => {
+    served.callers.ledgers.answers.sessions = () => ({ sessions: [] });
+    await served.get('/api/v1/sessions?uid=01K');
+    await served.get('/api/v1/sessions');
+    expect(served.callers.ledgers.asked.map((call) => call.input)).toEqual([{ uid: '01K' }, {}]);
+  });
+
+  it('shows the tools as the daemon sees them', async () => {
+    const tools = {
+      path: '/usr/bin',
+      tools: [{ name: 'tmux', path: '/usr/bin/tmux', version: '3.4', error: null }],
+    };
+    served.callers.poller.answers.tools = () => tools;
+    expect((await served.get('/api/v1/doctor')).json).toEqual(tools);
+  });
+});
+
+describe('the board shell', () => {
+  it('is served from the built folder, in no frame, and only when it changed', async () => {
+    await writeFile(join(folder, 'index.html'), '<!doctype html><title>Board</title>');
+    const page = await served.get('/');
+    expect(page).toMatchObject({
+      status: 200,
+      body: '<!doctype html><title>Board</title>',
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "frame-ancestors 'none'",
+      },
+    });
+    expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).status).toBe(304);
+    await writeFile(join(folder, 'index.html'), '<!doctype html><title>New</title>');
+    expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).body).toContain('New');
+  });
+
+  it('says how to build the board where there is none', async () => {
+    const missing = await served.get('/');
+    expect(missing).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+    expect(missing.body).toContain('npm run build');
+  });
+
+  it('sends a phone to the board', async () => {
+    expect(await served.get('/phone')).toMatchObject({ status: 302, body: '', headers: { location: '/' } });
+  });
+});

@@ -1,0 +1,55 @@
+import type { FiberRow } from '../../src/contract/fiber.ts';
+import type { Dispatched, Refused } from '../../src/contract/http/dispatch.ts';
+import type { PollerState } from '../../src/contract/http/state.ts';
+
+export const FIBER: FiberRow = {
+  id: 'work/loader',
+  uid: '01K0000000000000000000000A',
+  leaf: 'loader',
+  store: '/srv/notes',
+  path: '/srv/notes/.fibers/work/loader/loader.md',
+  name: 'Rewrite the loader',
+  status: 'active',
+  tags: [],
+  digest: 'd1',
+  body: 'Do it.',
+};
+
+export const DISPATCHED: Dispatched = {
+  dispatched: true,
+  already_running: false,
+  fiber_id: FIBER.id,
+  host: 'host-a',
+  surface: 'cli',
+  mux_session: 'loader-01k-svc',
+  session_uuid: null,
+  run_id: 'r1',
+  agent: 'claude-sonnet',
+  harness: 'claude',
+};
+
+export const REFUSED: Refused = {
+  dispatched: false,
+  reason: 'arm_refused',
+  fiber_id: FIBER.id,
+  host: 'host-a',
+  message: 'The project directory does not exist.',
+  needs: 'project_dir',
+};
+
+export const POLLER_STATE: PollerState = {
+  running: [],
+  blocked: [],
+  pending_launch: [{ fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store, since: 1, reason: 'restart' }],
+  standing_roles: [],
+  boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
+  contract: { ok: true, daemon: 1, cli: 1 },
+  poll_health: {
+    last_tick_at: 5,
+    last_tick_ms: 3,
+    ticks: 1,
+    interval_ms: 30_000,
+    stores: [],
+    mux: { state: 'alive', detail: null },
+  },
+};

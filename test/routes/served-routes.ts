@@ -1,0 +1,91 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { ComponentView } from '../../src/contract/component.ts';
+import { Router } from '../../src/http/router.ts';
+import type { Row } from '../../src/http/row.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { createBootingGate } from '../../src/routes/booting.ts';
+import type { RouteContext } from '../../src/routes/context.ts';
+import { createRoutes } from '../../src/routes/table.ts';
+import { type Answer, ask } from '../http/raw-exchange.ts';
+import { LOOPBACK_ONLY } from '../http/served.ts';
+import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
+
+export type JsonAnswer = Answer & { json: Record<string, unknown> };
+
+export type ServedRoutes = {
+  callers: InProcessCallers;
+  rows: Row[];
+  port: number;
+  /** Moves the daemon: readiness, components; tells whoever listens. */
+  become(change: { ready_ms?: number | null; components?: ComponentView[] }): void;
+  /** Asks and checks the answer against the schema of its row. */
+  get(path: string, headers?: Record<string, string>): Promise<JsonAnswer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<JsonAnswer>;
+  stop(): Promise<void>;
+};
+
+export function runningPoller(state: ComponentView['state'] = 'running', restarts = 0): ComponentView {
+  return { name: 'poller', state, restarts, started_at: 1, last_error: null };
+}
+
+/** The real table behind the real kernel, with components in this process. Ready unless told otherwise. */
+export async function serveRoutes(
+  options: { ready_ms?: number | null; ui_dist?: string | null } = {},
+): Promise<ServedRoutes> {
+  const callers = createInProcessCallers();
+  let ready_ms: number | null = options.ready_ms === undefined ? 40 : options.ready_ms;
+  let components: ComponentView[] = [runningPoller()];
+  const changed: (() => void)[] = [];
+  const context: RouteContext = {
+    host: 'host-a',
+    host_class: 'personal',
+    version: '0.1.0',
+    git_short_sha: 'abc1234',
+    booted_at: systemClock.now() - 100,
+    pid: process.pid,
+    node: process.versions.node,
+    ui_dist: options.ui_dist ?? null,
+    clock: systemClock,
+    listen: () => server.addresses(),
+    ready_ms: () => ready_ms,
+    components: () => components,
+    onChanged: (run) => void changed.push(run),
+  };
+  const rows = createRoutes(callers, context);
+  const server = createHttpServer({
+    routes: rows,
+    access: LOOPBACK_ONLY,
+    booting: createBootingGate(context),
+    logger: silentLogger,
+    clock: systemClock,
+  });
+  const port = Number((await server.listen('127.0.0.1:0'))[0]!.split(':').at(-1));
+  const router = new Router(rows);
+
+  const send = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+    const answer = await ask({ port }, method, path, body === undefined ? { headers } : { headers, body });
+    const is_json = answer.headers['content-type'] === 'application/json' && answer.body !== '';
+    const json = is_json ? JSON.parse(Buffer.from(answer.body, 'latin1').toString()) : {};
+    const match = router.match(method, path.split('?')[0]!);
+    const schema = match.kind === 'row' ? match.compiled.row.replies[answer.status] : undefined;
+    if (answer.status < 400 && schema === undefined) throw new Error(`${path} has no reply ${answer.status}`);
+    if (typeof schema === 'object') schema.parse(json);
+    return { ...answer, json };
+  };
+
+  return {
+    callers,
+    rows,
+    port,
+    become(change) {
+      if (change.ready_ms !== undefined) ready_ms = change.ready_ms;
+      if (change.components !== undefined) components = change.components;
+      for (const run of changed) run();
+    },
+    get: (path, headers = {}) => send('GET', path, headers),
+    post: (path, body, headers = {}) =>
+      send('POST', path, headers, body === undefined ? undefined : JSON.stringify(body)),
+    stop: () => server.stop(),
+  };
+}

@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { FakeClock } from '../../src/base/clock.ts';
+import { CodedError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
+import { withBulk } from '../../src/threads/bulk.ts';
+import type { Handlers } from '../../src/threads/calls.ts';
+import { type Channel, channelPair } from '../../src/threads/channel.ts';
+import { createPeer } from '../../src/threads/peer.ts';
+
+const calls = {
+  add: {
+    input: z.object({ a: z.number(), b: z.number().default(1) }),
+    output: z.number(),
+    deadline_ms: 1_000,
+  },
+  reverse: { input: z.object({}), output: z.object({ bytes: z.number() }), deadline_ms: 1_000 },
+  refuse: { input: z.object({ how: z.string() }), output: z.null(), deadline_ms: 1_000 },
+  lie: { input: z.object({}), output: z.object({ count: z.number() }), deadline_ms: 1_000 },
+  wait: { input: z.object({}), output: z.string(), deadline_ms: 500 },
+} satisfies CallTable;
+const events = { moved: z.object({ to: z.string() }) } satisfies EventTable;
+
+let release: (() => void)[] = [];
+const handlers: Handlers<typeof calls> = {
+  add: ({ a, b }) => a + b,
+  reverse: (_input, bulk) => withBulk({ bytes: bulk?.length ?? 0 }, bulk?.toReversed() ?? new Uint8Array()),
+  refuse({ how }) {
+    if (how === 'coded') throw new CodedError('locked', 'ada holds it', { details: { by: 'ada' } });
+    if (how === 'undetailed') throw new CodedError('locked', 'held', { details: { by: Symbol('x') } });
+    throw new TypeError('a slip');
+  },
+  lie: () => ({ count: 'many' }) as never,
+  wait: () => new Promise((resolve) => release.push(() => resolve('done'))),
+};
+
+let ends: [Channel, Channel];
+let clock: FakeClock;
+function conversation(options: { max_in_flight?: number } = {}) {
+  ends = channelPair(silentLogger);
+  clock = new FakeClock();
+  release = [];
+  const shared = { clock, logger: silentLogger };
+  const caller = createPeer({
+    ...shared,
+    ...options,
+    channel: ends[0],
+    other: 'worker',
+    serves: {},
+    handlers: {},
+    calls,
+    emits: {},
+    hears: events,
+  });
+  const server = createPeer({
+    ...shared,
+    channel: ends[1],
+    other: 'main',
+    serves: calls,
+    handlers,
+    calls: {},
+    emits: events,
+    hears: {},
+  });
+  return { caller, server };
+}
+afterEach(() => ends[0].close());
+
+describe('a typed call', () => {
+  it('is parsed by the serving side and answered', async () => {
+    const { caller } = conversation();
+    await expect(caller.call('add', { a: 2 })).resolves.toBe(3);
+    await expect(caller.call('add', { a: 2, b: 40 })).resolves.toBe(42);
+  });
+
+  it('carries bulk bytes both ways', async () => {
+    const { caller } = conversation();
+    const mine = new Uint8Array([1, 2, 3]);
+    await expect(caller.exchange('reverse', {}, mine)).resolves.toEqual({
+      value: { bytes: 3 },
+      bulk: new Uint8Array([3, 2, 1]),
+    });
+    expect(mine.byteLength).toBe(0);
+    const part = new Uint8Array([9, 8, 7, 6]).subarray(1, 3);
+    await expect(caller.exchange('reverse', {}, part)).resolves.toMatchObject({
+      bulk: new Uint8Array([7, 8]),
+    });
+    expect([...part]).toEqual([8, 7]);
+    await expect(caller.exchange('add', { a: 1 })).resolves.toEqual({ value: 2, bulk: null });
+  });
+
+  it('with a wrong input is refused as invalid_request, naming the field', async () => {
+    const { caller } = conversation();
+    await expect(caller.call('add', { a: 'two' as never })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { issues: [{ path: ['a'] }] },
+    });
+  });
+
+  it('that fails brings over code, message and details; anything uncoded is internal', async () => {
+    const { caller } = conversation();
+    const error = await caller.call('refuse', { how: 'coded' }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(CodedError);
+    expect(error).toMatchObject({ code: 'locked', message: 'ada holds it', details: { by: 'ada' } });
+    await expect(caller.call('refuse', { how: 'slip' })).rejects.toMatchObject({
+      code: 'internal',
+      message: 'a slip',
+    });
+    await expect(caller.call('refuse', { how: 'undetailed' })).rejects.toMatchObject({
+      code: 'locked',
+      details: {},
+    });
+  });
+
+  it('whose answer has a wrong shape is internal', async () => {
+    const { caller } = conversation();
+    await expect(caller.call('lie', {})).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  it('gives up at its deadline, ignores the late answer, and later calls go on', async () => {
+    const { caller } = conversation();
+    const late = caller.call('wait', {});
+    const later = caller.call('wait', {}, { deadline_ms: 2_000 });
+    await vi.waitFor(() => expect(release).toHaveLength(2));
+    clock.advance(499);
+    clock.advance(1);
+    await expect(late).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      details: { call: 'wait', deadline_ms: 500 },
+    });
+    for (const answer of release) answer();
+    await expect(later).resolves.toBe('done');
+    await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
+  });
+
+  it('is refused with queue_full beyond the bound of waiting calls, until one is answered', async () => {
+    const { caller } = conversation({ max_in_flight: 2 });
+    const waiting = [caller.call('wait', {}), caller.call('wait', {})];
+    await expect(caller.call('add', { a: 1 })).rejects.toMatchObject({ code: 'queue_full' });
+    await vi.waitFor(() => expect(release).toHaveLength(2));
+    release[0]!();
+    await expect(waiting[0]).resolves.toBe('done');
+    await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
+    release[1]!();
+    await waiting[1];
+  });
+
+  for (const closer of [0, 1] as const) {
+    it(`of any kind fails at once when end ${closer} closes, and so does every later one`, async () => {
+      const { caller } = conversation();
+      const waiting = (Object.keys(calls) as (keyof typeof calls)[]).map((name) =>
+        caller.call(name, { a: 1, how: 'slip' } as never),
+      );
+      ends[closer].close();
+      for (const call of [...waiting, caller.call('add', { a: 1 })])
+        await expect(call).rejects.toMatchObject({
+          code: 'component_unavailable',
+          message: expect.stringMatching(/worker component .* try again/),
+        });
+    });
+  }
+});
+
+describe('an event', () => {
+  it('reaches those who listen, parsed, until they leave', async () => {
+    const { caller, server } = conversation();
+    const heard: string[] = [];
+    const leave = caller.onEvent('moved', ({ to }) => heard.push(to));
+    server.notify('moved', { to: 'a' });
+    await vi.waitFor(() => expect(heard).toEqual(['a']));
+    leave();
+    server.notify('moved', { to: 'b' });
+    await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
+    expect(heard).toEqual(['a']);
+  });
+
+  it('of unknown name or wrong payload closes the channel', async () => {
+    for (const [name, payload] of [
+      ['vanished', {}],
+      ['moved', { to: 7 }],
+    ] as const) {
+      const { caller, server } = conversation();
+      server.notify(name as 'moved', payload as never);
+      await vi.waitFor(() =>
+        expect(caller.call('add', { a: 1 })).rejects.toMatchObject({ code: 'component_unavailable' }),
+      );
+    }
+  });
+});

@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { ComponentView } from '../../src/contract/component.ts';
+import type { FaultKind } from '../../src/threads/fault-injection.ts';
+import { createPoolComponent } from '../../src/threads/pool.ts';
+import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
+import { fixtureJobs } from '../fixtures/threads/jobs.ts';
+import { askEach, MEMORY_MB, quickRules, realComponents, temporarySettings } from './real-components.ts';
+
+const down = { code: 'component_unavailable' };
+const settled = { timeout: 15_000, interval: 20 };
+
+let home: ReturnType<typeof temporarySettings>;
+let components: ReturnType<typeof realComponents>;
+let supervisor: Supervisor;
+
+const view = (name: string): ComponentView => supervisor.views().find((entry) => entry.name === name)!;
+const fault = (kind: FaultKind, deadline_ms = 20_000, path?: string): Promise<unknown> =>
+  components.pool.run('__fault', { kind, path }, { deadline_ms });
+
+async function startReal(which: 'all' | 'pool'): Promise<void> {
+  home = temporarySettings();
+  components = realComponents(home.settings);
+  supervisor = createSupervisor({
+    ...quickRules(1),
+    children: which === 'all' ? Object.values(components) : [components.pool],
+    onEssentialFailed: () => undefined,
+  });
+  await supervisor.start();
+}
+
+async function stopReal(): Promise<void> {
+  await supervisor.stop();
+  home.remove();
+}
+
+describe('the real pool beside the other components', () => {
+  beforeEach(() => startReal('all'));
+  afterEach(stopReal);
+
+  for (const kind of ['throw', 'exit', 'out-of-memory'] as const) {
+    it(`fails only the job whose thread ends by ${kind}, and goes on; too many such deaths end it, then give it up`, async () => {
+      const others = supervisor.views().filter((entry) => entry.name !== 'pool');
+      await expect(fault(kind)).rejects.toMatchObject(down);
+      await expect(components.pool.run('ping', {})).resolves.toEqual({ value: {}, bulk: null });
+      expect(view('pool')).toMatchObject({ state: 'running', restarts: 0 });
+
+      const waiting = fault('hang');
+      const fatal = fault(kind);
+      await expect(waiting).rejects.toMatchObject(down);
+      await expect(fatal).rejects.toMatchObject(down);
+      await vi.waitFor(() => expect(view('pool')).toMatchObject({ state: 'running', restarts: 1 }), settled);
+      expect(view('pool').last_error).toMatch(/threads died too often/);
+      await expect(components.pool.run('ping', {})).resolves.toBeDefined();
+
+      await expect(fault(kind)).rejects.toMatchObject(down);
+      await expect(fault(kind)).rejects.toMatchObject(down);
+      await vi.waitFor(() => expect(view('pool').state).toBe('failed'), settled);
+      await expect(components.pool.run('ping', {})).rejects.toMatchObject(down);
+      expect(supervisor.views().filter((entry) => entry.name !== 'pool')).toEqual(others);
+      const { pool: _pool, ...rest } = askEach(components);
+      for (const ask of Object.values(rest)) await expect(ask()).resolves.toBeDefined();
+    });
+  }
+});
+
+describe('the real pool', () => {
+  beforeEach(() => startReal('pool'));
+  afterEach(stopReal);
+
+  it('ends the thread of a job that loops past its deadline, while the other job runs on', async () => {
+    const other = fault('hang', 1_500);
+    await expect(fault('loop', 300)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await expect(components.pool.run('ping', {})).resolves.toBeDefined();
+    await expect(other).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(view('pool')).toMatchObject({ state: 'running', restarts: 0, last_error: null });
+  });
+
+  it('is alive while all its threads work inside their deadlines, and refuses what its queue cannot hold', async () => {
+    const busy = [fault('loop', 2_000), fault('loop', 2_000)];
+    const queued = Array.from({ length: 4 }, () => components.pool.run('ping', {}));
+    await expect(components.pool.run('ping', {})).rejects.toMatchObject({ code: 'queue_full' });
+    for (const job of busy) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    for (const job of queued) await expect(job).resolves.toBeDefined();
+    expect(view('pool')).toMatchObject({ state: 'running', restarts: 0 });
+  });
+
+  it('gives other jobs a thread while the kernel holds those of two jobs', async () => {
+    const fifo = join(home.dir, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const stuck = [fault('stuck', 400, fifo), fault('stuck', 400, fifo)];
+    const queued = components.pool.run('ping', {});
+    for (const job of stuck) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await expect(queued).resolves.toBeDefined();
+    await expect(components.pool.run('ping', {})).resolves.toBeDefined();
+    closeSync(openSync(fifo, 'w'));
+  });
+
+  it('counts and replaces a thread that dies while it has no job', async () => {
+    await expect(fault('throw-later')).resolves.toEqual({ value: {}, bulk: null });
+    await vi.waitFor(async () => {
+      await fault('throw-later').catch(() => undefined);
+      expect(view('pool').restarts).toBe(1);
+    }, settled);
+    await vi.waitFor(() => components.pool.run('ping', {}), settled);
+    expect(view('pool')).toMatchObject({ state: 'running', restarts: 1 });
+    expect(view('pool').last_error).toMatch(/thrown outside of any call/);
+  });
+});
+
+describe('jobs', () => {
+  const pool = createPoolComponent({
+    url: new URL('../fixtures/threads/jobs.ts', import.meta.url),
+    jobs: fixtureJobs,
+    memory_mb: MEMORY_MB,
+    clock: systemClock,
+    logger: silentLogger,
+    thread_deaths: { intensity: 5, window_ms: 60_000 },
+    ping_limit_ms: 5_000,
+  });
+  beforeEach(async () => {
+    supervisor = createSupervisor({ ...quickRules(1), children: [pool], onEssentialFailed: () => undefined });
+  });
+  afterEach(() => supervisor.stop());
+
+  it('take and give bulk bytes that are moved, not copied, unless they are part of a larger buffer', async () => {
+    await supervisor.start();
+    const whole = new Uint8Array([1, 2, 3]);
+    const first = await pool.run('reverse', { tag: 'a' }, { bulk: whole });
+    expect(first).toEqual({ value: { tag: 'a', length: 3 }, bulk: new Uint8Array([3, 2, 1]) });
+    expect(whole.byteLength).toBe(0);
+    const pooled = Buffer.from('pooled bytes');
+    const second = await pool.run('reverse', { tag: 'b' }, { bulk: pooled });
+    expect(Buffer.from(second.bulk!).toString()).toBe('setyb deloop');
+    expect(pooled.toString()).toBe('pooled bytes');
+  });
+
+  it('pass on their own coded errors and survive an answer that cannot be sent', async () => {
+    await supervisor.start();
+    await expect(pool.run('refuse', {})).rejects.toMatchObject({
+      code: 'locked',
+      message: 'held by x',
+      details: { by: 'x' },
+    });
+    await expect(pool.run('unsendable', {})).rejects.toMatchObject({ code: 'internal' });
+    await expect(pool.run('reverse', { tag: 3 as never })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(supervisor.views()[0]).toMatchObject({ state: 'running', restarts: 0, last_error: null });
+  });
+
+  it('fail at once when the pool cannot load its entry', async () => {
+    const broken = createPoolComponent({
+      url: new URL('../fixtures/threads/missing.ts', import.meta.url),
+      jobs: fixtureJobs,
+      memory_mb: MEMORY_MB,
+      clock: systemClock,
+      logger: silentLogger,
+      thread_deaths: { intensity: 5, window_ms: 60_000 },
+      ping_limit_ms: 5_000,
+    });
+    const failing = createSupervisor({
+      ...quickRules(0),
+      children: [broken],
+      onEssentialFailed: () => undefined,
+    });
+    await failing.start();
+    expect(failing.views()[0]).toMatchObject({
+      state: 'failed',
+      last_error: expect.stringMatching(/missing/),
+    });
+    await expect(broken.run('ping', {})).rejects.toMatchObject(down);
+    await failing.stop();
+  });
+});

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { readSettings, type Settings } from '../../src/config/settings.ts';
+import { audioCalls, audioEvents } from '../../src/contract/threads/audio.ts';
+import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
+import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
+import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
+import { poolJobs } from '../../src/contract/threads/pool.ts';
+import { faultCalls } from '../../src/threads/fault-injection.ts';
+import { createPoolComponent } from '../../src/threads/pool.ts';
+import { hostHandlers } from '../../src/threads/pool-caller.ts';
+import type { SupervisionRules } from '../../src/threads/supervised-child.ts';
+import { createThreadComponent } from '../../src/threads/thread-component.ts';
+import { WORKER_URLS } from '../../src/threads/worker-urls.ts';
+
+/** Heap limit of the threads under test: large enough to load, small enough to fill at once. */
+export const MEMORY_MB = 48;
+
+/** Rules that show restarts quickly and forgive a busy machine. */
+export function quickRules(intensity: number): SupervisionRules {
+  return {
+    clock: systemClock,
+    logger: silentLogger,
+    restart: { intensity, window_ms: 60_000, backoff: { first: 10, most: 100 } },
+    heartbeat: { interval_ms: 100, timeout_ms: 1_500 },
+    stop_timeout_ms: 3_000,
+  };
+}
+
+/** Settings of a daemon that lives in a temporary folder; `remove` deletes it. */
+export function temporarySettings(): { settings: Settings; dir: string; remove(): void } {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-threads-'));
+  const settings = readSettings({ SVC_DATA_DIR: dir, SVC_CONFIG_DIR: dir, SVC_LOG_LEVEL: 'silent' });
+  return { settings, dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** The daemon's own components in start order, with calls that break them on purpose. */
+export function realComponents(settings: Settings) {
+  const shared = { clock: systemClock, logger: silentLogger, memory_mb: MEMORY_MB, fault_injection: true };
+  const pool = createPoolComponent({
+    ...shared,
+    url: WORKER_URLS.pool,
+    jobs: { ...poolJobs, ...faultCalls },
+    thread_deaths: { intensity: 1, window_ms: 60_000 },
+    ping_limit_ms: 5_000,
+    max_threads: 2,
+    max_queue: 4,
+  });
+  const thread = <C extends CallTable, E extends EventTable>(
+    name: Exclude<keyof typeof WORKER_URLS, 'pool'>,
+    calls: C,
+    events: E,
+  ) =>
+    createThreadComponent({
+      ...shared,
+      name,
+      url: WORKER_URLS[name],
+      calls: { ...calls, ...faultCalls },
+      events,
+      settings,
+      host: hostHandlers(pool),
+    });
+  return {
+    pool,
+    ledgers: thread('ledgers', ledgersCalls, ledgersEvents),
+    fleet: thread('fleet', fleetCalls, fleetEvents),
+    audio: thread('audio', audioCalls, audioEvents),
+  };
+}
+
+/** A plain question to each of them; rejects when that one is down. */
+export function askEach(
+  components: ReturnType<typeof realComponents>,
+): Record<string, () => Promise<unknown>> {
+  return {
+    pool: () => components.pool.run('ping', {}),
+    ledgers: () => components.ledgers.call('state', {}),
+    fleet: () => components.fleet.call('state', {}),
+    audio: () => components.audio.call('state', {}),
+  };
+}

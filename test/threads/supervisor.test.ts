@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/base/clock.ts';
+import { createDeferred } from '../../src/base/deferred.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { ChildSpec, Life } from '../../src/threads/child.ts';
+import { createSupervisor } from '../../src/threads/supervisor.ts';
+
+/** A component without a thread, whose every turn is taken by the test. */
+class ScriptedChild implements ChildSpec {
+  readonly name: string;
+  readonly essential: boolean;
+  readonly start_limit_ms = 5_000;
+  readonly #trace: string[];
+  lives = 0;
+  mute = false;
+  becomeReady: () => void = () => undefined;
+  die: (reason: Error) => void = () => undefined;
+  finishStop: () => void = () => undefined;
+
+  constructor(name: string, trace: string[], essential = false) {
+    this.name = name;
+    this.#trace = trace;
+    this.essential = essential;
+  }
+
+  launch(heard: () => void): Life {
+    this.lives += 1;
+    this.#trace.push(`launch ${this.name}`);
+    const ready = createDeferred<void>();
+    const ended = createDeferred<Error>();
+    const stopped = createDeferred<void>();
+    this.becomeReady = () => ready.resolve();
+    this.die = (reason) => ended.resolve(reason);
+    this.finishStop = () => stopped.resolve();
+    return {
+      ready: ready.promise,
+      ended: ended.promise,
+      ask: () => {
+        if (!this.mute) heard();
+      },
+      stop: async () => {
+        this.#trace.push(`stop ${this.name}`);
+        await stopped.promise;
+        this.#trace.push(`stopped ${this.name}`);
+        ended.resolve(new Error('stopped'));
+      },
+      kill: (reason) => {
+        this.#trace.push(`kill ${this.name}`);
+        ended.resolve(reason);
+      },
+    };
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function setUp(names: string[], essential: string[] = []) {
+  const clock = new FakeClock();
+  const trace: string[] = [];
+  const failures: string[] = [];
+  const children = names.map((name) => new ScriptedChild(name, trace, essential.includes(name)));
+  const supervisor = createSupervisor({
+    clock,
+    logger: silentLogger,
+    restart: { intensity: 2, window_ms: 60_000, backoff: { first: 100, most: 1_000 } },
+    heartbeat: { interval_ms: 1_000, timeout_ms: 3_000 },
+    stop_timeout_ms: 2_000,
+    children,
+    onEssentialFailed: (name, lastError) => failures.push(`${name}: ${lastError}`),
+  });
+  const states = (): string[] => supervisor.views().map((view) => view.state);
+  return { clock, trace, failures, children, supervisor, states };
+}
+
+describe('the supervisor', () => {
+  it('starts each component when the one before it is ready, and stops them in reverse order', async () => {
+    const { trace, children, supervisor, states } = setUp(['a', 'b', 'c']);
+    const started = supervisor.start();
+    for (const child of children) {
+      await turn();
+      trace.push(`ready ${child.name}`);
+      child.becomeReady();
+    }
+    await started;
+    expect(states()).toEqual(['running', 'running', 'running']);
+    const stopped = supervisor.stop();
+    for (const child of children.toReversed()) {
+      await turn();
+      child.finishStop();
+    }
+    await stopped;
+    expect(trace).toEqual([
+      'launch a',
+      'ready a',
+      'launch b',
+      'ready b',
+      'launch c',
+      'ready c',
+      'stop c',
+      'stopped c',
+      'stop b',
+      'stopped b',
+      'stop a',
+      'stopped a',
+    ]);
+    expect(states()).toEqual(['stopped', 'stopped', 'stopped']);
+  });
+
+  it('waits longer before each restart, then gives a non-essential component up and goes on', async () => {
+    const { clock, failures, children, supervisor, states } = setUp(['a', 'b']);
+    const started = supervisor.start();
+    const [a, b] = children as [ScriptedChild, ScriptedChild];
+    for (const wait of [100, 200]) {
+      await turn();
+      a.die(new Error(`died before ${wait}`));
+      await turn();
+      expect(supervisor.views()[0]).toMatchObject({ state: 'restarting', last_error: `died before ${wait}` });
+      const lives = a.lives;
+      clock.advance(wait - 1);
+      expect(a.lives).toBe(lives);
+      clock.advance(1);
+      expect(a.lives).toBe(lives + 1);
+    }
+    a.die(new Error('for good'));
+    await turn();
+    b.becomeReady();
+    await started;
+    expect(states()).toEqual(['failed', 'running']);
+    expect(supervisor.views()[0]).toMatchObject({ restarts: 2, last_error: 'for good' });
+    expect(failures).toEqual([]);
+  });
+
+  it('forgives deaths that lie outside the window', async () => {
+    const { clock, children, supervisor } = setUp(['a']);
+    void supervisor.start();
+    for (let death = 1; death <= 6; death += 1) {
+      children[0]!.becomeReady();
+      await turn();
+      children[0]!.die(new Error('again'));
+      await turn();
+      clock.advance(100);
+      await turn();
+      children[0]!.becomeReady();
+      await turn();
+      expect(supervisor.views()[0]).toMatchObject({ state: 'running', restarts: death });
+      clock.advance(60_000);
+    }
+  });
+
+  it('reports an essential component that it gives up', async () => {
+    const { clock, failures, children, supervisor } = setUp(['poller'], ['poller']);
+    void supervisor.start();
+    for (let death = 0; death < 3; death += 1) {
+      await turn();
+      children[0]!.die(new Error('no tmux'));
+      await turn();
+      clock.advance(1_000);
+    }
+    expect(failures).toEqual(['poller: no tmux']);
+    expect(supervisor.views()[0]!.state).toBe('failed');
+  });
+
+  it('kills a component that is not ready in time, or that falls silent', async () => {
+    const { clock, trace, children, supervisor } = setUp(['a']);
+    void supervisor.start();
+    await turn();
+    clock.advance(5_000);
+    await turn();
+    expect(supervisor.views()[0]!.last_error).toMatch(/not ready within 5000 ms/);
+    clock.advance(100);
+    children[0]!.becomeReady();
+    await turn();
+    clock.advance(30_000);
+    expect(trace.filter((step) => step === 'kill a')).toHaveLength(1);
+    children[0]!.mute = true;
+    clock.advance(4_000);
+    await turn();
+    expect(supervisor.views()[0]).toMatchObject({ state: 'restarting' });
+    expect(supervisor.views()[0]!.last_error).toMatch(/no sign of life for 3000 ms/);
+  });
+
+  it('tells every change of its views, until the listener leaves', async () => {
+    const { clock, children, supervisor } = setUp(['a']);
+    const seen: string[] = [];
+    const leave = supervisor.onViewsChanged((views) => seen.push(views[0]!.state));
+    void supervisor.start();
+    children[0]!.becomeReady();
+    await turn();
+    children[0]!.die(new Error('x'));
+    await turn();
+    clock.advance(100);
+    children[0]!.becomeReady();
+    await turn();
+    expect(seen).toEqual(['running', 'restarting', 'running']);
+    leave();
+    children[0]!.die(new Error('x'));
+    await turn();
+    expect(seen).toHaveLength(3);
+  });
+
+  it('stops while a component waits for its restart, and starts nothing afterwards', async () => {
+    const { clock, children, supervisor, states } = setUp(['a', 'b']);
+    const started = supervisor.start();
+    children[0]!.die(new Error('x'));
+    await turn();
+    await supervisor.stop();
+    await started;
+    clock.advance(60_000);
+    expect(children.map((child) => child.lives)).toEqual([1, 0]);
+    expect(states()).toEqual(['stopped', 'stopped']);
+  });
+});

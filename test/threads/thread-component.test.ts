@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { CallTable } from '../../src/contract/threads/call-table.ts';
+import { faultCalls } from '../../src/threads/fault-injection.ts';
+import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
+import { createThreadComponent } from '../../src/threads/thread-component.ts';
+import { fixtureCalls, fixtureEvents } from '../fixtures/threads/calls.ts';
+import { MEMORY_MB, quickRules, temporarySettings } from './real-components.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+type Overrides = {
+  start_limit_ms?: number;
+  essential?: boolean;
+  fault_injection?: boolean;
+  intensity?: number;
+  stop_timeout_ms?: number;
+};
+
+/** A supervised thread that runs one of the tiny programs. */
+async function startFixture<C extends CallTable = typeof fixtureCalls>(
+  program: string,
+  overrides: Overrides = {},
+  calls: C = fixtureCalls as unknown as C,
+) {
+  const { intensity = 1, stop_timeout_ms = 3_000, ...rest } = overrides;
+  const component = createThreadComponent({
+    name: 'fixture',
+    url: new URL(`../fixtures/threads/${program}.ts`, import.meta.url),
+    calls,
+    events: fixtureEvents,
+    settings: { log_level: 'silent' },
+    memory_mb: MEMORY_MB,
+    clock: systemClock,
+    logger: silentLogger,
+    host: { pool: ({ job }, bulk) => ({ job, bulk: bulk?.length ?? null }) },
+    ...rest,
+  });
+  const failures: string[][] = [];
+  const supervisor = createSupervisor({
+    ...quickRules(intensity),
+    stop_timeout_ms,
+    children: [component],
+    onEssentialFailed: (...failure) => failures.push(failure),
+  });
+  cleanups.push(() => supervisor.stop());
+  await supervisor.start();
+  return { component, supervisor, failures };
+}
+
+function become(supervisor: Supervisor, expected: object): Promise<void> {
+  return vi.waitFor(() => expect(supervisor.views()[0]).toMatchObject(expected), {
+    timeout: 15_000,
+    interval: 20,
+  });
+}
+
+describe('a component in its own thread', () => {
+  for (const [program, says] of [
+    ['throws', /the fixture threw/],
+    ['exits', /exited with status 3/],
+    ['fills-memory', /ran out of its 48 MB of memory; raise SVC_WORKER_MEMORY_MB/],
+    ['loops', /no sign of life/],
+    ['speaks-nonsense', /not a packet/],
+  ] as const) {
+    it(`is started anew when its program ${program}, and is given up when it does so too often`, async () => {
+      const { component, supervisor } = await startFixture(program);
+      const dying = component.call('go', {});
+      await expect(dying).rejects.toMatchObject({
+        code: 'component_unavailable',
+        details: { component: 'fixture' },
+      });
+      await become(supervisor, { state: 'running', restarts: 1 });
+      expect(supervisor.views()[0]!.last_error).toMatch(says);
+      await expect(component.call('echo', { text: 'back' })).resolves.toEqual({ text: 'back' });
+
+      await expect(component.call('go', {})).rejects.toMatchObject({ code: 'component_unavailable' });
+      await become(supervisor, { state: 'failed', restarts: 1 });
+      await expect(component.call('echo', { text: 'gone' })).rejects.toThrow(
+        /fixture component is not running/,
+      );
+    });
+  }
+
+  it('carries bulk bytes both ways and its notices across a restart', async () => {
+    const { component, supervisor } = await startFixture('exits');
+    const heard: string[] = [];
+    component.onEvent('echoed', ({ text }) => heard.push(text));
+    const bulk = new Uint8Array([1, 2, 3]);
+    const reply = await component.exchange('echo', { text: 'one' }, bulk);
+    expect(reply).toEqual({ value: { text: 'one' }, bulk: new Uint8Array([3, 2, 1]) });
+    expect(bulk.byteLength).toBe(0);
+    await component.call('go', {}).catch(() => undefined);
+    await become(supervisor, { state: 'running', restarts: 1 });
+    await component.call('echo', { text: 'two' });
+    await vi.waitFor(() => expect(heard).toEqual(['one', 'two']));
+  });
+
+  it('says why it cannot start, tries again, and reports an essential one that never does', async () => {
+    const { supervisor, failures } = await startFixture('fails-to-start', { essential: true });
+    expect(supervisor.views()[0]).toMatchObject({
+      state: 'failed',
+      restarts: 1,
+      started_at: null,
+      last_error: 'the fixture cannot start',
+    });
+    expect(failures).toEqual([['fixture', 'the fixture cannot start']]);
+  });
+
+  it('is ended when it is not ready within its start limit', async () => {
+    const { supervisor, failures } = await startFixture('never-ready', { start_limit_ms: 700, intensity: 0 });
+    expect(supervisor.views()[0]).toMatchObject({
+      state: 'failed',
+      last_error: expect.stringMatching(/not ready within 700 ms/),
+    });
+    expect(failures).toEqual([]);
+  });
+
+  it('is ended when it does not stop within the stop time limit', async () => {
+    const { component, supervisor } = await startFixture('ignores-stop', { stop_timeout_ms: 100 });
+    const waiting = component.call('go', {});
+    waiting.catch(() => undefined);
+    await supervisor.stop();
+    await expect(waiting).rejects.toMatchObject({ code: 'component_unavailable' });
+    expect(supervisor.views()[0]!.state).toBe('stopped');
+  });
+
+  it('serves no fault call unless it was started for a test', async () => {
+    const { component } = await startFixture(
+      'exits',
+      { fault_injection: false },
+      { ...fixtureCalls, ...faultCalls },
+    );
+    await expect(component.call('__fault', { kind: 'exit' })).rejects.toThrow(
+      'No handler serves the call __fault',
+    );
+    await expect(component.call('echo', { text: 'alive' })).resolves.toEqual({ text: 'alive' });
+  });
+
+  it('is replaced while the kernel still holds its old thread', async () => {
+    const home = temporarySettings();
+    cleanups.push(() => home.remove());
+    const fifo = join(home.dir, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const { component, supervisor } = await startFixture(
+      'exits',
+      { fault_injection: true },
+      { ...fixtureCalls, ...faultCalls },
+    );
+    await expect(component.call('__fault', { kind: 'stuck', path: fifo })).rejects.toMatchObject({
+      code: 'component_unavailable',
+    });
+    await become(supervisor, { state: 'running', restarts: 1 });
+    await expect(component.call('echo', { text: 'new' })).resolves.toEqual({ text: 'new' });
+    closeSync(openSync(fifo, 'w'));
+  });
+});

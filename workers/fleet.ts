@@ -1,0 +1,18 @@
+import type { Settings } from '../src/config/settings.ts';
+import { fleetCalls, fleetEvents } from '../src/contract/threads/fleet.ts';
+import { createFleetService } from '../src/fleet/fleet-service.ts';
+import { remotesPath } from '../src/fleet/remotes-file.ts';
+import { runComponent } from '../src/threads/worker-main.ts';
+
+await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
+  name: 'fleet',
+  calls: fleetCalls,
+  events: fleetEvents,
+  async start({ settings, logger }) {
+    const service = createFleetService({ remotes_file: remotesPath(settings), logger });
+    return {
+      handlers: { state: () => service.state() },
+      stop: async () => undefined,
+    };
+  },
+});
