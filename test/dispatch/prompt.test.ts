@@ -1,7 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { Roster } from '../../src/contract/fiber.ts';
-import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from '../../src/dispatch/prompt.ts';
+import {
+  buildPrompt,
+  type CaptureLaunchFacts,
+  type FiberLaunchFacts,
+  packagedSkills,
+} from '../../src/dispatch/prompt.ts';
 
 const skills = {
   store: { name: 'fiber-store', path: '/opt/fd/ops/skills/fiber-store/SKILL.md' },
@@ -166,5 +175,42 @@ describe('the launch message', () => {
         expect(lines).toHaveLength(11);
       }),
     );
+  });
+});
+
+describe('the references of a launch message', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const { skills: packaged, capture_reference } = packagedSkills(root);
+
+  it.each(Object.values(packaged))(
+    '[PRM-8] $name can be loaded, and so can all it names',
+    ({ name, path }) => {
+      const text = readFileSync(path, 'utf8');
+      const [, frontmatter = ''] = text.split(/^---$/m);
+      const { name: declared, description } = parse(frontmatter);
+      expect(declared).toBe(name);
+      expect(description.length).toBeGreaterThan(40);
+      expect(description.length).toBeLessThanOrEqual(1024);
+      for (const [, reference] of text.matchAll(/`(references\/[^`]+)`/g)) {
+        expect(existsSync(join(dirname(path), reference!))).toBe(true);
+      }
+    },
+  );
+
+  it('[PRM-8] the capture reference can be loaded', () => {
+    expect(readFileSync(capture_reference, 'utf8')).toMatch(/^# Capture/);
+  });
+
+  it('[PRM-8] every fact that a launch message may carry is explained in the service skill', () => {
+    const text = readFileSync(packaged.service.path, 'utf8') + readFileSync(capture_reference, 'utf8');
+    const previous = { session_uuid: 'u', harness: 'pi', cut_off: true, transcript: '/t' };
+    const collaboration = { roster: { a: [] }, role_store: '/r' };
+    const full = { ...plain, previous, collaboration, standing_mode: 'ad-hoc', user_message: 'x' } as const;
+    const messages = [buildPrompt(full), buildPrompt({ ...full, resumed: true }), buildPrompt(capture)];
+    const labels = messages.flatMap((message) =>
+      [...message.slice(PREAMBLE.length).matchAll(/^([A-Z][A-Za-z -]+:)/gm)].map(([label]) => label),
+    );
+    expect(labels.length).toBeGreaterThan(10);
+    for (const label of labels) expect(text).toContain(`\`${label.replace(/^Skill .*/, 'Skill ')}`);
   });
 });

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { type LaunchRequest, PROMPT } from '../../src/harness/adapter.ts';
+import { createAdapters } from '../../src/harness/adapters.ts';
+import { agentOf } from './fixture-homes.ts';
+
+const adapters = (choosesSessionId: boolean) =>
+  createAdapters({
+    env: {},
+    uid: 1000,
+    capabilities: { choosesSessionId: () => choosesSessionId, probe: async () => undefined },
+  });
+const request: Omit<LaunchRequest, 'agent'> = {
+  effort: 'high',
+  session_uuid: 'new-id',
+  resume: null,
+  project_dir: '/srv/p',
+  session_name: 'loader-01K-svc',
+  run_dir: '/runs/1',
+};
+
+describe('the command line of', () => {
+  it('claude names the session, its id, the model and the effort', () => {
+    const agent = agentOf('claude', { model: 'opus' });
+    const { claude } = adapters(true);
+    expect(claude.planLaunch({ ...request, agent })).toEqual({
+      argv: [
+        ...['claude', '--permission-mode', 'auto', '--session-id', 'new-id', '--name', 'loader-01K-svc'],
+        ...['--model', 'opus', '--effort', 'high', PROMPT],
+      ],
+      env: {},
+      session_uuid: 'new-id',
+      files: [],
+    });
+    expect(claude.planLaunch({ ...request, agent, resume: 'old' }).argv).toContain('--resume');
+    expect(claude.resumeArgv(agent, 'old')).toEqual([
+      ...['claude', '--permission-mode', 'auto', '--model', 'opus', '--resume', 'old'],
+    ]);
+  });
+
+  it('codex works in this process alone, asks nothing, and leaves the id to be learned', () => {
+    const agent = agentOf('codex', { model: 'gpt' });
+    const { codex } = adapters(false);
+    const every = ['-c', 'features.daemon_auto_start=false', '-c', 'check_for_update_on_startup=false'];
+    const start = ['codex', '-a', 'never', '-s', 'danger-full-access', ...every];
+    expect(codex.planLaunch({ ...request, agent })).toEqual({
+      argv: [...start, '-C', '/srv/p', '-m', 'gpt', '-c', 'model_reasoning_effort="high"', PROMPT],
+      env: {},
+      session_uuid: null,
+      files: [],
+    });
+    expect(codex.planLaunch({ ...request, agent, resume: 'old' }).argv.slice(-3)).toEqual([
+      'resume',
+      'old',
+      PROMPT,
+    ]);
+    expect(codex.resumeArgv(agent, 'old')).toEqual([...start, '-m', 'gpt', 'resume', 'old']);
+  });
+
+  it('pi is given the id where it can take one', () => {
+    const agent = agentOf('pi', { model: 'a/b' });
+    const { pi } = adapters(true);
+    expect(pi.planLaunch({ ...request, agent })).toMatchObject({
+      argv: [
+        ...['pi', '--session-id', 'new-id', '--name', 'loader-01K-svc'],
+        ...['--model', 'a/b', '--thinking', 'high', PROMPT],
+      ],
+      session_uuid: 'new-id',
+    });
+    expect(pi.resumeArgv(agent, 'old')).toEqual(['pi', '--model', 'a/b', '--session', 'old']);
+  });
+
+  it('an older pi is given none, and its id is to be learned', () => {
+    const plan = adapters(false).pi.planLaunch({ ...request, agent: agentOf('pi') });
+    expect(plan).toMatchObject({ argv: ['pi', '--thinking', 'high', PROMPT], session_uuid: null });
+  });
+});

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nextStep, type Rule } from './script.ts';
+import { type StubModel, startStubModel } from './stub-model.ts';
+
+describe('the script of the stub model', () => {
+  const rules: Rule[] = [
+    { match: 'build', steps: [{ shell: 'make' }, { shell: 'make test' }, { text: 'built' }] },
+    { match: /ship/, steps: [{ text: 'shipped' }] },
+  ];
+  const user = (text: string) => ({ from: 'user' as const, text });
+  const tool = { from: 'tool' as const, text: 'rc 0' };
+
+  it.each([
+    { turns: [user('hello')], step: { text: 'ok' } },
+    { turns: [user('build it')], step: { shell: 'make' } },
+    { turns: [user('build it'), tool], step: { shell: 'make test' } },
+    { turns: [user('build it'), tool, tool, user('(reminder)')], step: { text: 'built' } },
+    { turns: [user('build it'), tool, tool, tool], step: { text: 'built' } },
+    { turns: [user('build it'), tool, tool, user('now ship it')], step: { text: 'shipped' } },
+    { turns: [user('ship it'), user('build it')], step: { shell: 'make' } },
+  ])('answers $turns with $step', ({ turns, step }) => {
+    expect(nextStep(rules, turns, true)).toEqual(step);
+  });
+
+  it('gives no command to a request that cannot run one', () => {
+    expect(nextStep(rules, [user('build it')], false)).toEqual({ text: 'ok' });
+  });
+});
+
+describe('the stub model', () => {
+  let stub: StubModel;
+  beforeEach(async () => {
+    stub = await startStubModel([{ match: 'hello', steps: [{ text: 'hi there' }] }]);
+  });
+  afterEach(() => stub.stop());
+  const post = (path: string, body: object) =>
+    fetch(`${stub.url}${path}`, { method: 'POST', body: JSON.stringify({ model: 'm', ...body }) });
+
+  it('speaks both wire shapes, streamed, and records what it was asked', async () => {
+    const messages = [{ role: 'user', content: 'hello' }];
+    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'hello' }] }];
+    const waiting = stub.waitFor(({ path }) => path === '/v1/responses', 5_000);
+    const streamed = await (await post('/v1/messages', { stream: true, messages })).text();
+    expect(streamed).toMatch(/event: message_start[\s\S]*hi there[\s\S]*event: message_stop/);
+    const responses = await (await post('/v1/responses', { stream: true, input })).text();
+    expect(responses).toMatch(/response\.created[\s\S]*hi there[\s\S]*response\.completed/);
+    expect((await waiting).turns).toEqual([{ from: 'user', text: 'hello' }]);
+    expect(stub.requests.map(({ path, model }) => [path, model])).toEqual([
+      ['/v1/messages', 'm'],
+      ['/v1/responses', 'm'],
+    ]);
+  });
+
+  it('answers in one piece where no stream is asked for', async () => {
+    const answer = await post('/v1/messages', { messages: [{ role: 'user', content: 'hello' }] });
+    expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'hi there' }] });
+  });
+
+  it('answers HEAD, and nothing that it does not know', async () => {
+    expect((await fetch(stub.url, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${stub.url}/v1/other`)).status).toBe(404);
+    await expect(stub.waitFor(() => true, 10)).rejects.toThrow('no such model request');
+  });
+});
