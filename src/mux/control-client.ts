@@ -20,8 +20,16 @@ export type ControlReply =
   | { kind: 'silent' };
 
 export type ControlClientOptions = {
-  /** Sees to it that there is a session to attach to; false when there is no server, which ends the tries. */
-  prepare(): Promise<boolean>;
+  /**
+   * Runs a connection attempt while no command of ours changes sessions. tmux 3.3a notifies a control client
+   * of such a change even while that client is still introducing itself, and then the server crashes.
+   */
+  alone(attempt: () => Promise<void>): Promise<void>;
+  /**
+   * Sees to it that there is a session to attach to. `absent` (no server) ends the tries; after `silent` there
+   * will be another, but a server that does not answer is not sent a client.
+   */
+  prepare(): Promise<'ready' | 'absent' | 'silent'>;
   spawn(): PipedProcess;
   clock: Clock;
   logger: Logger;
@@ -84,9 +92,11 @@ export class ControlClient {
     if (this.#stopped || this.attached) return Promise.resolve();
     this.#cancelRetry?.();
     this.#cancelRetry = null;
-    this.#connecting ??= this.#tryConnect().finally(() => {
-      this.#connecting = null;
-    });
+    this.#connecting ??= this.#options
+      .alone(() => this.#tryConnect())
+      .finally(() => {
+        this.#connecting = null;
+      });
     return this.#connecting;
   }
 
@@ -126,7 +136,10 @@ export class ControlClient {
   }
 
   async #tryConnect(): Promise<void> {
-    if (!(await this.#options.prepare()) || this.#stopped) return;
+    if (this.#stopped) return;
+    const server = await this.#options.prepare();
+    if (server === 'silent') this.#retryLater('the tmux server does not answer');
+    if (server !== 'ready' || this.#stopped) return;
     const settled = createDeferred<void>();
     const connection: Connection = {
       process: this.#options.spawn(),
@@ -208,15 +221,21 @@ export class ControlClient {
       waiting.answer.resolve({ kind: 'lost' });
     }
     if (this.#stopped) return;
+    this.#retryLater(detail);
+    this.#options.onChange();
+  }
+
+  #retryLater(detail: string): void {
+    if (this.#stopped) return;
     this.#failures += 1;
     const wait = backoffDelay(this.#options.backoff, this.#failures);
-    this.#options.logger.debug({ detail, retry_in_ms: wait }, 'tmux control client ended');
+    this.#options.logger.debug({ detail, retry_in_ms: wait }, 'no tmux control client');
+    this.#cancelRetry?.();
     this.#cancelRetry = this.#options.clock.after(wait, () => {
       this.#cancelRetry = null;
       this.connect().catch((error) =>
         this.#options.logger.warn({ err: error }, 'tmux control client failed'),
       );
     });
-    this.#options.onChange();
   }
 }

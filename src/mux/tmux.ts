@@ -61,6 +61,8 @@ class Tmux implements Mux {
   readonly #platform: NodeJS.Platform;
   readonly #startServer: () => Promise<ServerStarted>;
   readonly #starting = new Mutex();
+  /** Connecting and changing sessions by runs of tmux exclude each other. */
+  readonly #changing = new Mutex();
   readonly #listeners = new Set<() => void>();
   #cancelDebounce: (() => void) | null = null;
   /** Sessions of the last listing by `id name`; null before the first one. */
@@ -86,6 +88,7 @@ class Tmux implements Mux {
       (() =>
         startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
     this.control = new ControlClient({
+      alone: (attempt) => this.#changing.run(attempt),
       prepare: () => this.#ensureAnchor(),
       spawn: () =>
         options.runner.spawnPiped({
@@ -99,7 +102,7 @@ class Tmux implements Mux {
             '-t',
             `=${ANCHOR_SESSION}`,
           ],
-          env: { ...options.env, TMUX: undefined, TMUX_PANE: undefined },
+          env: introduction(options.env),
         }),
       clock: options.clock,
       logger: options.logger,
@@ -219,11 +222,12 @@ class Tmux implements Mux {
     if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
     if (reply.kind === 'refused') return reply;
     if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
+    if (isQuestion(commands)) return this.#client.run(...commands);
     // What was sent may have been done; only a question may be put twice.
-    if (reply.kind === 'lost' && commands[0]?.[0] !== 'list-panes') {
+    if (reply.kind === 'lost') {
       return { kind: 'unknown', detail: 'the connection to tmux ended before the answer' };
     }
-    return this.#client.run(...commands);
+    return this.#changing.run(() => this.#client.run(...commands));
   }
 
   async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
@@ -243,13 +247,13 @@ class Tmux implements Mux {
     return { kind: 'ready' };
   }
 
-  /** Makes the anchor session on a server that runs; false when there is none. */
-  async #ensureAnchor(): Promise<boolean> {
-    if (this.#stopped) return false;
+  /** Makes the anchor session on a server that runs. */
+  async #ensureAnchor(): Promise<'ready' | 'absent' | 'silent'> {
+    if (this.#stopped) return 'absent';
     const answer = await this.#client.run(...anchorCommands(SIZE));
-    if (answer.kind === 'no_server') return false;
-    if (answer.kind === 'refused') return answer.message.startsWith('duplicate session');
-    return true;
+    if (answer.kind === 'no_server') return 'absent';
+    if (answer.kind === 'unknown') return 'silent';
+    return answer.kind === 'done' || answer.message.startsWith('duplicate session') ? 'ready' : 'silent';
   }
 
   async #connect(): Promise<void> {
@@ -300,6 +304,16 @@ class Tmux implements Mux {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+function isQuestion(commands: readonly TmuxCommand[]): boolean {
+  return commands.every(([name]) => name === 'list-panes' || name === 'capture-pane');
+}
+
+/** The control client's environment: a short one makes its introduction to the server short. */
+function introduction(env: Record<string, string | undefined>): Record<string, string | undefined> {
+  const { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR } = env;
+  return { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR };
 }
 
 function keyOf(session: MuxSession): string {

@@ -81,7 +81,13 @@ describe('hostile names and directories against a real server', () => {
     const name = workerSessionName(text, UID);
     const id = await send(name, cwd);
     expect(id).toMatch(/^\$\d+$/);
-    const told = await server.tmux('display-message', '-p', '-t', `${id}:`, '#{session_name}\n#{session_path}');
+    const told = await server.tmux(
+      'display-message',
+      '-p',
+      '-t',
+      `${id}:`,
+      '#{session_name}\n#{session_path}',
+    );
     expect(told).toBe(`${name}\n${cwd}`);
     const started = await server.tmux('display-message', '-p', '-t', `${id}:`, '#{pane_start_command}');
     expect(started).toContain('600');
@@ -124,10 +130,17 @@ describe('hostile names and directories against a real server', () => {
         const script = 'printf "%s\\n" "$@" >"$0"; exec sleep 600';
         const file = join(server.dir, 'words');
         const name = workerSessionName('words', UID);
-        const made = await mux.create({ name, cwd: server.dir, command: ['/bin/sh', '-c', script, file, ...words] });
+        const made = await mux.create({
+          name,
+          cwd: server.dir,
+          command: ['/bin/sh', '-c', script, file, ...words],
+        });
         if (made.kind !== 'created') throw new Error(JSON.stringify(made));
         const expected = words.map((word) => `${word}\n`).join('');
-        await until('the words', () => existsSync(file) && statSync(file).size >= Buffer.byteLength(expected));
+        await until(
+          'the words',
+          () => existsSync(file) && statSync(file).size >= Buffer.byteLength(expected),
+        );
         expect(readFileSync(file, 'utf8')).toBe(expected);
         rmSync(file);
         await mux.kill(made.session);
@@ -157,13 +170,18 @@ describe('the command builder', () => {
     expect(controlLine(['a', "b'c;"], ['d', ';'])).toBe("'a' 'b'\\''c;' ; 'd' ';'");
   });
 
-  it.each(['\n', '\r', '\t', '\0', '\u001b', '\u007f', '\ud800'])('refuses %j in a line and in argv', (text) => {
-    expect(() => controlLine(['display-message', `a${text}b`])).toThrow(/tmux was not called/);
-    expect(() => commandArgv(['display-message', `a${text}b`])).toThrow(/tmux was not called/);
-  });
+  it.each(['\n', '\r', '\t', '\0', '\u001b', '\u007f', '\ud800'])(
+    'refuses %j in a line and in argv',
+    (text) => {
+      expect(() => controlLine(['display-message', `a${text}b`])).toThrow(/tmux was not called/);
+      expect(() => commandArgv(['display-message', `a${text}b`])).toThrow(/tmux was not called/);
+    },
+  );
 
   it('refuses argv over what a tmux client can send', () => {
-    expect(() => commandArgv(['display-message', 'x'.repeat(MAX_ARGV_BYTES)])).toThrow(/more than a tmux client/);
+    expect(() => commandArgv(['display-message', 'x'.repeat(MAX_ARGV_BYTES)])).toThrow(
+      /more than a tmux client/,
+    );
     expect(commandArgv(['display-message', 'x'.repeat(MAX_ARGV_BYTES - 100)])).toHaveLength(2);
   });
 

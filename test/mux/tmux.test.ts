@@ -1,0 +1,494 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MuxListing } from '../../src/mux/mux.ts';
+import { ANCHOR_SESSION } from '../../src/mux/session-name.ts';
+import type { createTmux } from '../../src/mux/tmux.ts';
+import { isEndedState, lookUpProcess } from '../../src/platform/process-facts.ts';
+import { createPrivateServer, type PrivateServer, until } from '../fixtures/mux/private-server.ts';
+
+let server: PrivateServer;
+beforeEach(() => {
+  server = createPrivateServer();
+});
+afterEach(() => server.dispose());
+
+const SLEEP = ['sleep', '600'];
+
+async function create(mux: ReturnType<typeof createTmux>, name: string, command = SLEEP) {
+  const made = await mux.create({ name, cwd: server.dir, command });
+  if (made.kind !== 'created') throw new Error(JSON.stringify(made));
+  return made.session;
+}
+
+function names(listing: MuxListing): string[] {
+  return listing.kind === 'alive' ? listing.sessions.map((session) => session.name).sort() : [listing.kind];
+}
+
+const gone = (pid: number) => {
+  const found = lookUpProcess(pid);
+  return found.kind === 'gone' || (found.kind === 'found' && isEndedState(found.row.state));
+};
+
+/** Both ways to speak to tmux behave the same. */
+describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way) => {
+  async function open() {
+    const mux = server.open();
+    if (way === 'runs of tmux') {
+      mux.control.connect = async () => undefined;
+    }
+    return mux;
+  }
+
+  it('starts a server that is absent, and lists, reads and ends a session', async () => {
+    const mux = await open();
+    expect(await mux.list()).toEqual({ kind: 'absent' });
+    const session = await create(mux, 'work', ['/bin/sh', '-c', 'printf "hällo wörld"; exec sleep 600']);
+    expect(mux.control.attached).toBe(way === 'the control client');
+    expect(session).toMatchObject({ name: 'work', pane_dead: false, panes: 1, attached: 0 });
+    expect(session.id).toMatch(/^\$\d+$/);
+    expect(Math.abs(session.created_at - Date.now())).toBeLessThan(10_000);
+    expect(lookUpProcess(session.pane_pid!).kind).toBe('found');
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+    await until('the text', async () => (await mux.capture(session))?.includes('hällo wörld'));
+
+    expect(await mux.kill(session)).toBe('killed');
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION]);
+    await until('the end of the process', () => gone(session.pane_pid!));
+    expect(await mux.kill(session)).toBe('gone');
+    expect(await mux.capture(session)).toBeNull();
+  });
+
+  it('answers duplicate for a name that is taken and leaves that session alone', async () => {
+    const mux = await open();
+    const first = await create(mux, 'work');
+    expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toEqual({ kind: 'duplicate' });
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+    expect(gone(first.pane_pid!)).toBe(false);
+  });
+
+  it('ends a session only while the id still has the name', async () => {
+    const mux = await open();
+    const session = await create(mux, 'work');
+    expect(await mux.kill({ id: session.id, name: 'wor' })).toBe('gone');
+    expect(await mux.kill({ id: '$999', name: 'work' })).toBe('gone');
+    expect(await mux.kill({ id: 'work', name: 'work' })).toBe('unknown');
+    await server.tmux('rename-session', '-t', session.id, 'mine-now');
+    expect(await mux.kill(session)).toBe('gone');
+    expect(names(await mux.list())).toEqual(['mine-now', ANCHOR_SESSION]);
+  });
+
+  it('never matches a name by its beginning', async () => {
+    const mux = await open();
+    await create(mux, 'work-1');
+    expect(names(await mux.list())).not.toContain('work');
+    expect(mux.describe().attach_argv('work')).toEqual([
+      mux.describe().tmux,
+      '-S',
+      server.socket,
+      'attach-session',
+      '-t',
+      '=work',
+    ]);
+  });
+
+  it('refuses names that tmux would alter', async () => {
+    const mux = await open();
+    for (const name of ['a.b', 'a:b', '', '-x', 'a b', '#(touch pwn)', 'é']) {
+      expect(await mux.create({ name, cwd: server.dir, command: SLEEP })).toMatchObject({ kind: 'failed' });
+    }
+    expect(await mux.list()).toEqual({ kind: 'absent' });
+  });
+
+  it('fails when the command cannot be executed or ends at once', async () => {
+    const mux = await open();
+    const made = await mux.create({ name: 'work', cwd: server.dir, command: ['/no/such/program', 'x'] });
+    expect(made).toMatchObject({ kind: 'failed', detail: 'the session ended at once' });
+  });
+
+  it('gives each session the size it asks for, 200 by 50 by default', async () => {
+    const mux = await open();
+    const plain = await create(mux, 'plain');
+    const small = await mux.create({ name: 'small', cwd: '/', command: SLEEP, columns: 90, rows: 30 });
+    const size = (id: string) =>
+      server.tmux('display-message', '-p', '-t', `${id}:`, '#{pane_width} #{pane_height}');
+    expect(await size(plain.id)).toBe('200 50');
+    expect(await size(small.kind === 'created' ? small.session.id : '')).toBe('90 30');
+  });
+
+  it('starts in the server’s folder and reports no error where the directory is missing, so a script must look itself', async () => {
+    const mux = await open();
+    const made = await mux.create({ name: 'work', cwd: join(server.dir, 'missing'), command: SLEEP });
+    expect(made.kind).toBe('created');
+    const path = await server.tmux('display-message', '-p', '-t', '=work:', '#{pane_current_path}');
+    expect(path).not.toBe(join(server.dir, 'missing'));
+  });
+
+  it('sets off, for its sessions, the options that would end them at once or keep them dead', async () => {
+    const mux = await open();
+    await create(mux, 'first');
+    await server.tmux('set-option', '-g', 'remain-on-exit', 'on');
+    await server.tmux('set-option', '-g', 'destroy-unattached', 'on');
+    const session = await create(mux, 'work', ['sh', '-c', 'read line']);
+    expect(await server.tmux('show-options', '-v', '-t', '=work:', 'destroy-unattached')).toBe('off');
+    expect(await server.tmux('show-options', '-w', '-v', '-t', '=work:', 'remain-on-exit')).toBe('off');
+    expect(names(await mux.list())).toContain('first');
+    process.kill(session.pane_pid!, 'SIGKILL');
+    await until('the end of the session', async () => !names(await mux.list()).includes('work'));
+  });
+});
+
+describe('the server', () => {
+  it('is started with the anchor first, which is no login shell', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    const command = await server.tmux(
+      'display-message',
+      '-p',
+      '-t',
+      `=${ANCHOR_SESSION}:`,
+      '#{pane_current_command}',
+    );
+    expect(command).toBe('sleep');
+  });
+
+  it('started from a configuration that ends unattached sessions still keeps ours', async () => {
+    writeFileSync(join(server.dir, 'conf'), 'set -g destroy-unattached on\nset -g remain-on-exit on\n');
+    const mux = server.open();
+    await server.tmux(
+      '-f',
+      join(server.dir, 'conf'),
+      'new-session',
+      '-d',
+      '-s',
+      'user',
+      ';',
+      'set-option',
+      'destroy-unattached',
+      'off',
+      ';',
+      'set-option',
+      '-g',
+      'destroy-unattached',
+      'on',
+    );
+    await create(mux, 'work');
+    await until('the attach', () => mux.control.attached);
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'user', 'work']);
+  });
+
+  it('is started once by callers that come at the same time', async () => {
+    const mux = server.open();
+    const other = server.open();
+    const made = await Promise.all([
+      ...[1, 2, 3].map((n) => create(mux, `a${n}`)),
+      ...[1, 2, 3].map((n) => create(other, `b${n}`)),
+    ]);
+    expect(made).toHaveLength(6);
+    expect(names(await mux.list())).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', ANCHOR_SESSION]);
+  });
+
+  it('gets none of this daemon’s own variables', async () => {
+    const mux = server.open({
+      env: { ...process.env, SVC_SECRET: 'x', NODE_OPTIONS: '', NOTIFY_SOCKET: '/n', MARK: 'm' },
+    });
+    await create(mux, 'work');
+    const env = await server.tmux('show-environment', '-g');
+    expect(env).toContain('MARK=m');
+    expect(env).not.toMatch(/^(SVC_|NODE_|NOTIFY_SOCKET|TMUX=)/m);
+  });
+
+  it('[MUX-2] is not started on macOS; the reason is told', async () => {
+    const mux = server.open({
+      platform: 'darwin',
+      startServer: async () => ({ kind: 'failed', detail: 'no terminal answers' }),
+    });
+    expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toEqual({
+      kind: 'failed',
+      code: 'tmux_server_unavailable',
+      detail: 'no terminal answers',
+    });
+    expect(existsSync(server.socket)).toBe(false);
+  });
+
+  it('cannot be started: the words are told', async () => {
+    const mux = server.open({ socket: join(server.dir, 'x'.repeat(120)) });
+    expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toMatchObject({
+      kind: 'failed',
+      detail: expect.stringContaining('File name too long'),
+    });
+  });
+
+  it('is started in a scope of its own when we run as a unit', async () => {
+    const bin = join(server.dir, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n[ "$*" = "--user show-environment" ]\n', {
+      mode: 0o755,
+    });
+    writeFileSync(
+      join(bin, 'systemd-run'),
+      `#!/bin/sh\nprintf '%s\\n' "$@" >'${server.dir}/asked'\nwhile [ "$1" != -- ]; do shift; done; shift\nexec "$@"\n`,
+      { mode: 0o755 },
+    );
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, INVOCATION_ID: 'abc' };
+    const mux = server.open({ scope: 'auto', env, platform: 'linux' });
+    await create(mux, 'work');
+    const asked = readFileSync(join(server.dir, 'asked'), 'utf8').split('\n');
+    expect(asked.slice(0, 4)).toEqual(['--user', '--scope', '--collect', '--quiet']);
+    expect(asked).toContain(ANCHOR_SESSION);
+  });
+
+  it('is started directly when the scope cannot be made', async () => {
+    const bin = join(server.dir, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n', { mode: 0o755 });
+    writeFileSync(join(bin, 'systemd-run'), '#!/bin/sh\necho refused >&2; exit 1\n', { mode: 0o755 });
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, INVOCATION_ID: 'abc' };
+    await create(server.open({ scope: 'auto', env, platform: 'linux' }), 'work');
+  });
+});
+
+describe('what the list says', () => {
+  it('is absent with a socket file that nobody listens on, and a session can then be made', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    process.kill(await server.serverPid(), 'SIGKILL');
+    await until('the loss', () => !mux.control.attached);
+    expect(existsSync(server.socket)).toBe(true);
+    expect(await mux.list()).toEqual({ kind: 'absent' });
+    await create(mux, 'again');
+    expect(names(await mux.list())).toEqual(['again', ANCHOR_SESSION]);
+  });
+
+  it('is unknown, never absent, while a server lives whose socket file was deleted', async () => {
+    const mux = server.open();
+    const session = await create(mux, 'work');
+    const pid = await server.serverPid();
+    rmSync(server.socket);
+    // A driver that has never seen this server, and one that has lost its connection to it.
+    const fresh = server.open();
+    expect(await fresh.list()).toMatchObject({ kind: 'unknown', detail: expect.stringContaining('SIGUSR1') });
+    process.kill(mux.control.pid!, 'SIGKILL');
+    await until('the loss', () => !mux.control.attached);
+    expect(await mux.list()).toMatchObject({ kind: 'unknown', detail: expect.stringContaining('SIGUSR1') });
+    expect(await mux.create({ name: 'other', cwd: '/', command: SLEEP })).toMatchObject({
+      kind: 'failed',
+      code: 'mux_unavailable',
+    });
+    expect(gone(session.pane_pid!)).toBe(false);
+    process.kill(pid, 'SIGUSR1');
+    await until('the socket', () => existsSync(server.socket));
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+  });
+
+  it('is unknown while the server does not answer', async () => {
+    const mux = server.open({ deadline_ms: 300 });
+    const session = await create(mux, 'work');
+    const pid = await server.serverPid();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await mux.list()).toMatchObject({ kind: 'unknown' });
+      expect(await mux.list()).toMatchObject({ kind: 'unknown' });
+      expect(await mux.kill(session)).toBe('unknown');
+      expect(await mux.capture(session)).toBeNull();
+      expect(await server.open({ deadline_ms: 300 }).list()).toMatchObject({ kind: 'unknown' });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await until('an answer', async () => names(await mux.list()).includes(ANCHOR_SESSION));
+  });
+
+  it.each([0, 200, 400, 600])(
+    'does a server no harm that was silent for %d ms while we asked, ended and reconnected',
+    async (ms) => {
+      const mux = server.open({ deadline_ms: 200 });
+      const session = await create(mux, 'work');
+      await create(mux, 'other');
+      const pid = await server.serverPid();
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await mux.list();
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        await Promise.all([mux.kill(session), mux.capture(session), mux.list()]);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await until('a new connection', () => mux.control.attached);
+      expect(await server.serverPid()).toBe(pid);
+      expect(names(await mux.list())).toContain('other');
+    },
+  );
+
+  it('is unknown when tmux cannot be run', async () => {
+    expect(await server.open({ tmux: join(server.dir, 'no-tmux') }).list()).toEqual({
+      kind: 'unknown',
+      detail: 'tmux could not be started (ENOENT)',
+    });
+    expect(await server.open({ socket: '/etc/passwd/s' }).list()).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('counts the panes that a person opened beside the worker and keeps to the first', async () => {
+    const mux = server.open();
+    const session = await create(mux, 'work');
+    await server.tmux('split-window', '-b', '-t', `${session.id}:`, 'sleep 600');
+    const listing = await mux.list();
+    const now = listing.kind === 'alive' ? listing.sessions.find(({ name }) => name === 'work') : undefined;
+    expect(now).toMatchObject({ panes: 2, pane_pid: session.pane_pid });
+  });
+
+  it('shows sessions of others with any name', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    await server.tmux('new-session', '-d', '-s', 'a person’s = *{odd}* session', 'sleep 600');
+    expect(names(await mux.list())).toContain('a person’s = *{odd}* session');
+  });
+});
+
+describe('changes', () => {
+  it('are told within a second, for each of 20 sessions whose process is killed', async () => {
+    const mux = server.open();
+    const sessions = [];
+    for (let n = 0; n < 20; n += 1) sessions.push(await create(mux, `w${n}`));
+    await mux.list();
+    const seen = new Map<string, number>();
+    let before = new Set(sessions.map(({ name }) => name));
+    mux.onChange(async () => {
+      const listing = await mux.list();
+      if (listing.kind !== 'alive') return;
+      const now = new Set(listing.sessions.map(({ name }) => name));
+      for (const name of before) if (!now.has(name)) seen.set(name, Date.now());
+      before = now;
+    });
+    for (const session of sessions) {
+      const at = Date.now();
+      process.kill(session.pane_pid!, 'SIGKILL');
+      await until(`the end of ${session.name}`, () => seen.has(session.name));
+      expect(seen.get(session.name)! - at).toBeLessThan(1_000);
+    }
+  });
+
+  it('are told to everybody who listens until he leaves', async () => {
+    const mux = server.open();
+    await create(mux, 'first');
+    const counts = { stays: 0, leaves: 0 };
+    mux.onChange(() => {
+      counts.stays += 1;
+    });
+    const leave = mux.onChange(() => {
+      counts.leaves += 1;
+    });
+    await until('a call', () => counts.stays > 0 && counts.leaves > 0);
+    leave();
+    const before = { ...counts };
+    await server.tmux('new-session', '-d', '-s', 'other', 'sleep 600');
+    await until('a call', () => counts.stays > before.stays);
+    expect(counts.leaves).toBe(before.leaves);
+  });
+
+  it('are told when the server dies, which then is absent', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    const listings: string[] = [];
+    mux.onChange(async () => {
+      listings.push((await mux.list()).kind);
+    });
+    process.kill(await server.serverPid(), 'SIGKILL');
+    await until('the news', () => listings.includes('absent'), 3_000);
+  });
+});
+
+describe('the control client', () => {
+  it('reconnects after it was killed, and answers meanwhile', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    const pid = mux.control.pid!;
+    process.kill(pid, 'SIGKILL');
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+    await until('a new connection', () => mux.control.attached && mux.control.pid !== pid);
+  });
+
+  it('makes the anchor again when somebody ended it, and attaches to it', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    const pid = mux.control.pid;
+    await server.tmux('kill-session', '-t', `=${ANCHOR_SESSION}`);
+    await until('a new connection', () => mux.control.attached && mux.control.pid !== pid);
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+  });
+
+  it('takes the output of hooks for no reply', async () => {
+    const mux = server.open();
+    await create(mux, 'work');
+    await server.tmux(
+      'set-hook',
+      '-g',
+      'session-created',
+      'display-message -p "hook speaks" ; list-sessions',
+    );
+    await server.tmux('set-hook', '-g', 'after-list-panes', 'display-message -p "hook speaks"');
+    await server.tmux('set-hook', '-g', 'after-display-message', 'list-sessions');
+    for (let n = 0; n < 5; n += 1) {
+      const session = await create(mux, `w${n}`);
+      expect(session.name).toBe(`w${n}`);
+      expect(names(await mux.list())).toContain(`w${n}`);
+    }
+  });
+
+  it('is not misled by a screen that looks like its protocol', async () => {
+    const mux = server.open();
+    const fake = '%end 1 2 1\\n%begin 1 3 1\\nforged\\n%end 1 3 1\\n%exit\\n%sessions-changed\\n';
+    const session = await create(mux, 'work', ['sh', '-c', `printf '%b' '${fake}'; exec sleep 600`]);
+    const screen = await until('the text', async () => {
+      const text = await mux.capture(session);
+      return text?.includes('%sessions-changed') ? text : null;
+    });
+    expect(screen).toContain('forged');
+    expect(mux.control.attached).toBe(true);
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+  });
+
+  it('answers many requests at once, each with its own', async () => {
+    const mux = server.open();
+    const sessions = await Promise.all(
+      [...Array(8).keys()].map((n) => create(mux, `w${n}`, ['sh', '-c', `echo "<w${n}>"; exec sleep 600`])),
+    );
+    await until('all texts', async () => {
+      const texts = await Promise.all(sessions.map((session) => mux.capture(session)));
+      return texts.every((text, n) => text?.includes(`<w${n}>`));
+    });
+  });
+
+  it('takes lines far longer than a run of tmux could', async () => {
+    const mux = server.open();
+    const session = await create(mux, 'work', ['sleep', '600', ...Array(30).fill('0'.repeat(1_000))]);
+    expect(session.name).toBe('work');
+  });
+});
+
+describe('stopping', () => {
+  it('ends the anchor and the client and leaves every other session', async () => {
+    const mux = server.open();
+    const session = await create(mux, 'work');
+    const pid = mux.control.pid!;
+    await mux.stop();
+    await until('the end of the client', () => gone(pid));
+    expect(await server.tmux('list-sessions', '-F', '#{session_name}')).toBe('work');
+    expect(gone(session.pane_pid!)).toBe(false);
+    expect(await mux.create({ name: 'late', cwd: '/', command: SLEEP })).toMatchObject({ kind: 'failed' });
+  });
+
+  it('lets an empty server end, and may be asked twice', async () => {
+    const mux = server.open();
+    const session = await create(mux, 'work');
+    await mux.kill(session);
+    await mux.stop();
+    await mux.stop();
+    expect(await server.tmux('list-sessions')).toMatch(/no server running|No such file/);
+  });
+
+  it('starts no server when there was none', async () => {
+    const mux = server.open();
+    await mux.stop();
+    expect(existsSync(server.socket)).toBe(false);
+  });
+});
