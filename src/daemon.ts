@@ -1,12 +1,222 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
-import { CodedError } from './base/errors.ts';
+import { createDeferred } from './base/deferred.ts';
+import { createLogger, type Logger } from './base/logger.ts';
 import type { Settings } from './config/settings.ts';
+import { audioCalls, audioEvents } from './contract/threads/audio.ts';
+import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
+import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
+import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
+import { poolJobs } from './contract/threads/pool.ts';
+import { type BootDecision, decideBoot } from './daemon-boot.ts';
+import { holdDataDir } from './daemon-lock.ts';
+import { createHttpServer } from './http/server.ts';
+import { readBuildStamp } from './platform/build-stamp.ts';
+import { packageRoot } from './platform/package-root.ts';
+import { processStartTime } from './platform/process-facts.ts';
+import { createBootingGate } from './routes/booting.ts';
+import type { RouteContext } from './routes/context.ts';
+import { createRoutes } from './routes/table.ts';
+import { createPoolComponent } from './threads/pool.ts';
+import { hostHandlers } from './threads/pool-caller.ts';
+import { createSupervisor } from './threads/supervisor.ts';
+import { createThreadComponent } from './threads/thread-component.ts';
+import { WORKER_URLS } from './threads/worker-urls.ts';
 
-/** Boots the daemon and answers its exit code once it has stopped. */
-export async function runDaemon(_options: {
+/** Back-off between two starts of one component, in milliseconds. */
+const RESTART_BACKOFF = { first: 100, most: 10_000 };
+const POOL_PING_LIMIT_MS = 10_000;
+
+/**
+ * The whole life of a daemon: takes the data dir, binds the listener, starts the components in order, serves
+ * until a signal, stops them in reverse. Answers the exit code: 0 after a wanted stop, 1 when an essential
+ * component was given up. Throws a `CodedError` for what keeps it from starting. `say` gets sentences for the
+ * person at the terminal.
+ */
+export async function runDaemon(options: {
   settings: Settings;
-  env: NodeJS.ProcessEnv;
   clock: Clock;
+  say(text: string): void;
 }): Promise<number> {
-  throw new CodedError('component_unavailable', 'this build holds no daemon; install a complete one');
+  const { settings, clock, say } = options;
+  const booted_at = clock.now();
+  const logger = createLogger({ component: 'main', level: settings.log_level });
+  const held = holdDataDir(settings);
+  const ending = createDeferred<number>();
+  try {
+    const boot = await decideBoot(settings);
+    const daemon = assemble({ settings, clock, logger, boot, booted_at, giveUp: () => ending.resolve(1) });
+    const stopListening = onSignals((signal) => {
+      logger.info({ signal }, 'stopping');
+      ending.resolve(0);
+    });
+    try {
+      const listen = await daemon.server.listen(settings.listen);
+      held.announce({
+        pid: process.pid,
+        start_time: processStartTime(process.pid),
+        listen,
+        version: daemon.context.version,
+        booted_at: new Date(booted_at).toISOString(),
+        boot_id: boot.boot_id,
+      });
+      logger.info({ listen, host: boot.host, stores: boot.store_roots }, 'listening');
+      void daemon.start();
+      const code = await ending.promise;
+      say(await daemon.farewell());
+      return code;
+    } finally {
+      await daemon.stop();
+      stopListening();
+    }
+  } finally {
+    held.release();
+  }
+}
+
+/** Makes every long-lived part of the daemon; nothing runs yet. */
+function assemble(options: {
+  settings: Settings;
+  clock: Clock;
+  logger: Logger;
+  boot: BootDecision;
+  booted_at: number;
+  giveUp(): void;
+}) {
+  const { settings, clock, logger, boot, booted_at } = options;
+  const { restart_intensity: intensity, restart_window_ms: window_ms } = settings;
+  const pool = createPoolComponent({
+    url: WORKER_URLS.pool,
+    jobs: poolJobs,
+    memory_mb: settings.worker_memory_mb,
+    thread_deaths: { intensity, window_ms },
+    ping_limit_ms: POOL_PING_LIMIT_MS,
+    clock,
+    logger,
+  });
+  const shared = { host: hostHandlers(pool), memory_mb: settings.worker_memory_mb, clock, logger };
+  const ledgers = createThreadComponent({
+    ...shared,
+    name: 'ledgers',
+    url: WORKER_URLS.ledgers,
+    calls: ledgersCalls,
+    events: ledgersEvents,
+    settings,
+  });
+  const fleet = createThreadComponent({
+    ...shared,
+    name: 'fleet',
+    url: WORKER_URLS.fleet,
+    calls: fleetCalls,
+    events: fleetEvents,
+    settings,
+  });
+  const audio = createThreadComponent({
+    ...shared,
+    name: 'audio',
+    url: WORKER_URLS.audio,
+    calls: audioCalls,
+    events: audioEvents,
+    settings,
+  });
+  const poller = createThreadComponent({
+    ...shared,
+    name: 'poller',
+    url: WORKER_URLS.poller,
+    calls: pollerCalls,
+    events: pollerEvents,
+    essential: true,
+    settings: {
+      ...settings,
+      host_id: boot.host,
+      store_roots: boot.store_roots,
+      rebooted: boot.rebooted,
+      cli_contract: boot.cli_contract,
+    },
+  });
+  const supervisor = createSupervisor({
+    children: [pool, ledgers, fleet, audio, poller],
+    restart: { intensity, window_ms, backoff: RESTART_BACKOFF },
+    heartbeat: { interval_ms: settings.heartbeat_interval_ms, timeout_ms: settings.heartbeat_timeout_ms },
+    stop_timeout_ms: settings.stop_timeout_ms,
+    clock,
+    logger,
+    onEssentialFailed(name, lastError) {
+      logger.fatal({ child: name, detail: lastError }, 'an essential component cannot be kept running');
+      options.giveUp();
+    },
+  });
+
+  const changes = new Set<() => void>();
+  const changed = () => {
+    for (const run of changes) run();
+  };
+  let ready_ms: number | null = null;
+  const context: RouteContext = {
+    ...readBuildStamp(),
+    host: boot.host,
+    host_class: boot.host_class,
+    booted_at,
+    pid: process.pid,
+    node: process.versions.node,
+    ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
+    clock,
+    listen: () => server.addresses(),
+    ready_ms: () => ready_ms,
+    components: () => supervisor.views(),
+    onChanged: (run) => changes.add(run),
+  };
+  const server = createHttpServer({
+    routes: createRoutes({ poller, ledgers, fleet, audio }, context),
+    access: {
+      own_names: [hostname(), boot.host],
+      allowed_hosts: settings.allowed_hosts,
+      dev_origins: settings.dev_origins,
+    },
+    booting: createBootingGate(context),
+    logger,
+    clock,
+  });
+  supervisor.onViewsChanged(changed);
+
+  return {
+    context,
+    server,
+    /** Starts the components in order; then the daemon is ready (RDY-2). */
+    async start(): Promise<void> {
+      await supervisor.start();
+      ready_ms = clock.now() - booted_at;
+      changed();
+      logger.info({ boot_ms: ready_ms }, 'ready');
+    },
+    /** What to tell the person who stops it. */
+    async farewell(): Promise<string> {
+      const state = await poller.call('state', {}, { deadline_ms: 2_000 }).catch(() => null);
+      if (state === null) return 'Stopped. Workers, if any run, go on by themselves.\n';
+      const running = state.running.map((run) => run.mux_session);
+      if (running.length === 0) return 'Stopped; no worker was running.\n';
+      return `Stopped. ${running.length} ${running.length === 1 ? 'worker goes' : 'workers go'} on by themselves: ${running.join(', ')}\n`;
+    },
+    async stop(): Promise<void> {
+      await server.stop();
+      await supervisor.stop();
+    },
+  };
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Calls `stop` on the first signal; a second one ends the process at once. */
+function onSignals(stop: (signal: NodeJS.Signals) => void): () => void {
+  let asked = false;
+  const hear = (signal: NodeJS.Signals) => {
+    if (asked) process.exit(1);
+    asked = true;
+    stop(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, hear);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, hear);
+  };
 }

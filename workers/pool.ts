@@ -1,12 +1,13 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
+import { sweepStore } from '../src/fibers/sweep.ts';
+import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry } from '../src/threads/pool-entry.ts';
 
-const served = { ping: poolJobs.ping };
-
-const handlers = {
+const handlers: Handlers<typeof poolJobs> = {
   ping: () => ({}),
-} satisfies Handlers<typeof served>;
+  sweep_store: ({ root }, table) => withBulk({}, sweepStore(root, table ?? new Uint8Array(0))),
+};
 
 /** Runs one job of the pool. */
-export default createPoolEntry(served, handlers);
+export default createPoolEntry(poolJobs, handlers);

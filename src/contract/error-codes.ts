@@ -17,6 +17,7 @@ export const ERROR_STATUS = {
   ambiguous_fiber: 409,
   already_exists: 409,
   conflict: 409,
+  daemon_running: 409,
   locked: 409,
   /** The daemon's own listener: another process holds the port or the socket. */
   address_in_use: 409,
@@ -47,6 +48,7 @@ export const ERROR_STATUS = {
   store_unavailable: 503,
   mux_unavailable: 503,
   deadline_exceeded: 504,
+  cli_unavailable: 503,
   cli_timed_out: 504,
 } as const;
 

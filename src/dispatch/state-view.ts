@@ -1,13 +1,11 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
+import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { keyOf, type Memory } from './memory.ts';
 import { viewRun } from './runs.ts';
 import { standingDue } from './standing.ts';
 import type { World } from './world.ts';
-
-/** The level of the boundary between the daemon and its CLI; a CLI that tells another is a contract skew (VER-3). */
-export const CONTRACT_LEVEL = 1;
 
 export type PollHealth = {
   last_tick_at: number | null;

@@ -11,4 +11,5 @@ export const WORKER_URLS = {
   ledgers: workerUrl('ledgers'),
   fleet: workerUrl('fleet'),
   audio: workerUrl('audio'),
+  poller: workerUrl('poller'),
 } as const;

@@ -9,6 +9,6 @@ export async function runForeground(context: CliContext, settings: Settings): Pr
   // The native module reads this once, while it is being loaded.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= MOST_HEADER_BYTES;
   const { runDaemon } = await import('../../daemon.ts');
-  const code = await runDaemon({ settings, env: context.env, clock: context.clock });
+  const code = await runDaemon({ settings, clock: context.clock, say: context.err });
   return code === 0 ? EXIT.ok : EXIT.refused;
 }

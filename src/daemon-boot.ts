@@ -1,0 +1,101 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CodedError } from './base/errors.ts';
+import { hostClass, readHostFile } from './config/host-file.ts';
+import { resolveHostId } from './config/host-identity.ts';
+import { readStores } from './config/path-lists.ts';
+import { dataPaths } from './config/paths.ts';
+import type { Settings } from './config/settings.ts';
+import { CONTRACT_LEVEL } from './contract/level.ts';
+import { writeFileAtomic } from './platform/atomic-write.ts';
+import { readBootId } from './platform/boot-id.ts';
+import { createRunner, type ProcessRunner } from './platform/process.ts';
+
+/** What is decided once at boot and frozen. */
+export type BootDecision = {
+  host: string;
+  host_class: 'personal' | 'exposed';
+  store_roots: readonly string[];
+  boot_id: string | null;
+  /** The machine itself was started since a daemon last ran on this data dir. */
+  rebooted: boolean;
+  cli_contract: number | null;
+};
+
+const CLI_TIMEOUT_MS = 10_000;
+const hostReplySchema = z.looseObject({ host: z.string().min(1), contract: z.number().int().optional() });
+const lastBootSchema = z.object({ boot_id: z.string().nullable() });
+
+/** Reads what the daemon must know before it serves; throws a `CodedError` that says why it does not boot. */
+export async function decideBoot(settings: Settings): Promise<BootDecision> {
+  const runner = createRunner();
+  const identity = settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
+  const host_class = hostClass(readHostFile(settings));
+  if (host_class === 'exposed' && !settings.listen.startsWith('unix:'))
+    throw new CodedError(
+      'invalid_config',
+      `this host is of class exposed and takes no TCP listener; set SVC_LISTEN=unix:${join(settings.data_dir, 'api.sock')}`,
+    );
+  const boot_id = await readBootId({ platform: process.platform, runner });
+  return {
+    ...identity,
+    host_class,
+    store_roots: readStores(settings).paths,
+    boot_id,
+    rebooted: noteBoot(settings, boot_id),
+  };
+}
+
+function ownIdentity(settings: Settings): { host: string; cli_contract: number | null } {
+  const { host } = resolveHostId(settings, { hostname: hostname(), persist: true });
+  return { host, cli_contract: CONTRACT_LEVEL };
+}
+
+/** With an external CLI, its word decides (DSP-3): if it cannot answer, the daemon does not boot. */
+async function askCli(
+  cli: string,
+  settings: Settings,
+  runner: ProcessRunner,
+): Promise<{ host: string; cli_contract: number | null }> {
+  const answer = await runner.run({
+    file: cli,
+    args: ['host', '--json'],
+    timeout_ms: CLI_TIMEOUT_MS,
+    max_output_bytes: 64 * 1024,
+  });
+  const reply = answer.kind === 'exited' && answer.code === 0 ? parseReply(answer.stdout) : null;
+  if (reply === null)
+    throw new CodedError(
+      'cli_unavailable',
+      `SVC_CLI is ${cli}, and \`${cli} host --json\` gave no host id (${answer.kind === 'exited' ? `exit ${answer.code}` : answer.kind}); mend it or unset SVC_CLI`,
+    );
+  return { host: settings.host ?? reply.host, cli_contract: reply.contract ?? null };
+}
+
+function parseReply(text: string): z.infer<typeof hostReplySchema> | null {
+  try {
+    return hostReplySchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Records the boot of the machine; true when an earlier daemon recorded another one (P8). */
+function noteBoot(settings: Settings, boot_id: string | null): boolean {
+  const { state_dir } = dataPaths(settings);
+  const path = join(state_dir, 'boot.json');
+  const last = lastBoot(path);
+  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
+  if (last !== boot_id) writeFileAtomic(path, `${JSON.stringify({ boot_id })}\n`, { mode: 0o600 });
+  return last !== null && boot_id !== null && last !== boot_id;
+}
+
+function lastBoot(path: string): string | null {
+  try {
+    return lastBootSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).boot_id;
+  } catch {
+    return null;
+  }
+}
