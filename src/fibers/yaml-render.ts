@@ -1,0 +1,59 @@
+import { stringify } from 'yaml';
+
+/** Lines of `key: value` in block style, without indentation; nested maps become indented lines. */
+export function blockLines(path: string[], value: unknown): string[] {
+  const wrapped = wrap(path.slice(1), value);
+  const lines = valueLines(wrapped, 0);
+  lines[0] = `${renderKey(path[0]!)}:${lines[0]}`;
+  return lines;
+}
+
+/** A value as it follows `key:` at the given column; the first line begins with a space or is empty. */
+export function valueLines(value: unknown, column: number): string[] {
+  if (!isData(value) || Object.keys(value).length === 0) return [` ${renderInline(value)}`];
+  const lines = [''];
+  for (const [key, inner] of Object.entries(value)) {
+    const indent = ' '.repeat(column + 2);
+    const [first, ...rest] = valueLines(inner, column + 2);
+    lines.push(`${indent}${renderKey(key)}:${first}`, ...rest);
+  }
+  return lines;
+}
+
+/** A value on one line, for a block map. */
+export function renderInline(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return renderInFlow(value);
+  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trimEnd();
+}
+
+/** Line breaks and whatever else a one-line scalar needs escapes for. */
+const UNPRINTED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/;
+
+/** A value on one line, for inside a flow collection, where commas and brackets need quotes. */
+export function renderInFlow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(renderInFlow).join(', ')}]`;
+  if (isData(value)) {
+    const pairs = Object.entries(value).map(([key, inner]) => `${renderKey(key)}: ${renderInFlow(inner)}`);
+    return `{${pairs.join(', ')}}`;
+  }
+  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
+  return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim();
+}
+
+/** A key as it stands before its colon. */
+export function renderKey(key: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !/^(?:null|true|false)$/i.test(key)
+    ? key
+    : JSON.stringify(key);
+}
+
+/** A value inside maps, one for each key of the path. */
+export function wrap(path: string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+}
+
+/** True for a map of keys. */
+export function isData(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

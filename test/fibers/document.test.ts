@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_DOCUMENT_BYTES, parseDocument, parseRow } from '../../src/fibers/document.ts';
+
+const PLACE = {
+  store: '/store',
+  path: '/store/.fibers/work/loader/loader.md',
+  relativePath: 'work/loader/loader.md',
+};
+const ULID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z';
+const read = (text: string | Buffer) => parseDocument(Buffer.from(text as string), PLACE);
+
+describe('parseDocument', () => {
+  it('[FIB-1] [FIB-2] [FIB-3] [FIB-4] [FIB-5] [FIB-6] [FIB-8] [FIB-9] [FIB-13] maps frontmatter to the fields', () => {
+    const text = [
+      '---',
+      `id: ${ULID}`,
+      'name: Rewrite the loader',
+      'status: closed',
+      'tempered: false',
+      'tags: [methods, 2026]',
+      'created-at: 2026-01-31T02:40:05.884Z',
+      'closed-at: 2026-02-01',
+      'collaboration: {reviewer: [ada], editor: []}',
+      'unknown: {x: 1}',
+      'svc:',
+      '  kind: standing',
+      '  host: host-a',
+      '  surface: app',
+      '  extra: kept',
+      '  runtime: {dispatched_at: 2026-01-31T02:40:05.884Z, meeting: m1}',
+      '---',
+      'Body',
+    ].join('\n');
+    const document = read(text);
+    expect(document).toEqual({
+      id: 'work/loader',
+      leaf: 'loader',
+      store: '/store',
+      path: PLACE.path,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      uid: ULID,
+      name: 'Rewrite the loader',
+      status: 'closed',
+      tempered: false,
+      tags: ['methods', '2026'],
+      created_at: '2026-01-31T02:40:05.884Z',
+      closed_at: '2026-02-01',
+      collaboration: { reviewer: ['ada'], editor: [] },
+      svc: {
+        kind: 'standing',
+        host: 'host-a',
+        surface: 'app',
+        extra: 'kept',
+        runtime: { dispatched_at: '2026-01-31T02:40:05.884Z', meeting: 'm1' },
+      },
+      body: 'Body',
+    });
+    const { body: _body, ...row } = document;
+    expect(parseRow(Buffer.from(text), PLACE)).toEqual(row);
+  });
+
+  it.each([
+    ['---\nproject_dir: /top\nsvc: {kind: oneshot}\n---\n', '/top'],
+    ['---\nproject_dir: /top\nsvc: {project_dir: /own}\n---\n', '/own'],
+    ['---\nname: x\n---\n', undefined],
+  ])('[FIB-12] takes the directory of the block before the one at the top: %j', (text, expected) => {
+    expect(read(text).project_dir).toBe(expected);
+  });
+
+  it.each([
+    ['nothing at all', '', {}],
+    ['only text', '# Title\n', { body: '# Title\n' }],
+    [
+      'a byte order mark and CRLF',
+      '\uFEFF---\r\nname: x\r\nstatus: active\r\n---\r\nb\r\n',
+      { name: 'x', status: 'active', body: 'b\r\n' },
+    ],
+    ['empty frontmatter', '---\n---\nb', { body: 'b' }],
+    ['a closing fence without a line end', '---\nname: x\n---', { name: 'x' }],
+    ['a rule in the body', '---\nname: x\n---\na\n---\nb\n', { name: 'x', body: 'a\n---\nb\n' }],
+    ['four dashes', '----\nname: x\n', { body: '----\nname: x\n' }],
+  ])('reads a document with %s', (_what, text, expected) => {
+    const document = read(text);
+    expect(document).toMatchObject({
+      id: 'work/loader',
+      name: 'loader',
+      status: 'open',
+      uid: null,
+      tags: [],
+      body: '',
+      ...expected,
+    });
+    expect(document.error).toBeUndefined();
+    const { body: _body, ...row } = document;
+    expect(parseRow(Buffer.from(text), PLACE)).toEqual(row);
+  });
+
+  it.each<[string, string | Buffer, string]>([
+    ['a fence that is never closed', '---\nname: x\nstatus: active\n', 'line 1: the frontmatter is opened'],
+    ['a key twice', '---\nname: x\nname: y\n---\n', 'line 3: Map keys must be unique'],
+    ['broken YAML', '---\nname: x\ntags: [a\nstatus: active\n---\n', 'line 4'],
+    ['a list', '---\n- a\n---\n', 'line 2: the frontmatter is not a map'],
+    ['an unknown alias', '---\nname: *x\n---\n', 'x'],
+    [
+      'bytes that are not UTF-8',
+      Buffer.from('---\nname: x\n---\nok\n\xff\n', 'latin1'),
+      'line 5: the bytes are not UTF-8',
+    ],
+    [
+      'a status it cannot have',
+      '---\nname: x\nstatus: done\n---\n',
+      'line 3: "status" takes one of open, active, closed',
+    ],
+    [
+      'a kind it cannot have',
+      '---\nsvc:\n  host: a\n  kind: robot\n---\n',
+      'line 4: "svc.kind" takes one of',
+    ],
+    ['a block that is text', '---\nsvc: yes please\n---\n', 'line 2: "svc" takes a map'],
+    ['a verdict that is text', '---\ntempered: maybe\n---\n', 'line 2: "tempered" takes true or false'],
+    ['a very long frontmatter', `---\nname: ${'x'.repeat(300_000)}\n---\n`, 'longer than 256 KiB'],
+    ['far too many bytes', Buffer.alloc(MAX_DOCUMENT_BYTES + 1, 'x'), 'at most'],
+    [
+      'aliases that multiply',
+      `---\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c]\n---\n`,
+      'lias',
+    ],
+  ])('lists a document with %s, and says so', (_what, text, error) => {
+    const document = read(text);
+    expect(document).toMatchObject({
+      id: 'work/loader',
+      leaf: 'loader',
+      error: expect.stringContaining(error),
+    });
+    expect(document.error).not.toContain('\n');
+  });
+
+  it('never reads a wrong status as active', () => {
+    expect(read('---\nstatus: Active\n---\n').status).toBe('open');
+    expect(read('---\nstatus: [active]\n---\n').status).toBe('open');
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { FiberDocument } from '../../src/contract/fiber.ts';
+import { StoreIndex } from '../../src/fibers/store-index.ts';
+import type { SweepResult } from '../../src/fibers/sweep.ts';
+
+const ULID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8';
+function row(store: string, id: string, overrides: Partial<FiberDocument> = {}): FiberDocument {
+  const leaf = id.split('/').at(-1)!;
+  const path = `${store}/.fibers/${id}/${leaf}.md`;
+  return {
+    id,
+    uid: null,
+    leaf,
+    store,
+    path,
+    name: leaf,
+    status: 'open',
+    tags: [],
+    digest: `${store}${id}`,
+    ...overrides,
+  };
+}
+function swept(changed: FiberDocument[], removed: string[] = []): SweepResult {
+  return { table: new Uint8Array(), unchanged: false, changed, removed, errors: [] };
+}
+const unread = () => {
+  throw new Error('nothing is to be read here');
+};
+function indexOf(...rows: FiberDocument[]): StoreIndex {
+  const index = new StoreIndex();
+  for (const store of new Set(rows.map((entry) => entry.store))) {
+    const since = index.beginSweep();
+    index.apply(store, swept(rows.filter((entry) => entry.store === store)), { since, read: unread });
+  }
+  return index;
+}
+
+describe('StoreIndex', () => {
+  it('gets a fiber by id, by uid in any case, and by a leaf that only one has', () => {
+    const index = indexOf(row('/s', 'a/b', { uid: `${ULID}A` }), row('/s', 'c'));
+    for (const reference of ['a/b', 'b', `${ULID}A`, `${ULID}a`]) expect(index.get(reference).id).toBe('a/b');
+    expect(() => index.get('x')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
+  });
+
+  it('[FIB-1] refuses an id or uid that two documents have, naming both', () => {
+    const one = row('/s', 'a', { uid: `${ULID}A` });
+    const index = indexOf(one, row('/t', 'a'), row('/t', 'b', { uid: `${ULID}A` }), row('/s', 'free'));
+    expect(() => index.get('a')).toThrow('a in /s and a in /t');
+    expect(() => index.get(`${ULID}A`)).toThrow('a in /s and b in /t');
+    expect(index.isAmbiguous(one)).toBe(true);
+    expect(index.isAmbiguous(index.get('free'))).toBe(false);
+    index.removeStore('/t');
+    expect(index.get('a').store).toBe('/s');
+    expect(index.isAmbiguous(one)).toBe(false);
+  });
+
+  it('forgets the old names of a document that changed, and all names of one that is gone', () => {
+    const index = indexOf(row('/s', 'a', { uid: `${ULID}A` }));
+    const path = index.get('a').path;
+    const changed = row('/s', 'a', { uid: `${ULID}B`, digest: 'new' });
+    expect(index.apply('/s', swept([changed]), { since: index.beginSweep(), read: unread })).toBe(true);
+    expect(() => index.get(`${ULID}A`)).toThrow();
+    expect(index.apply('/s', swept([changed]), { since: index.beginSweep(), read: unread })).toBe(false);
+    index.apply('/s', swept([], [path]), { since: index.beginSweep(), read: unread });
+    expect(index.documents()).toEqual([]);
+    expect(() => index.get('a')).toThrow();
+  });
+
+  it('reads a row once more when it was refreshed while the sweep was under way', () => {
+    const index = indexOf(row('/s', 'a', { name: 'old', digest: '1' }));
+    const { path } = index.get('a');
+    const since = index.beginSweep();
+    index.refresh(path, () => row('/s', 'a', { name: 'written', digest: '2' }));
+    const stale = swept([row('/s', 'a', { name: 'old', digest: '1' })]);
+    index.apply('/s', stale, { since, read: () => row('/s', 'a', { name: 'written', digest: '2' }) });
+    expect(index.get('a').name).toBe('written');
+    const next = index.beginSweep();
+    index.apply('/s', swept([row('/s', 'a', { name: 'later', digest: '3' })]), { since: next, read: unread });
+    expect(index.get('a').name).toBe('later');
+  });
+
+  it('drops a document that a refresh found gone', () => {
+    const index = indexOf(row('/s', 'a'));
+    expect(index.refresh(index.get('a').path, () => null)).toBe(true);
+    expect(index.size).toBe(0);
+  });
+});

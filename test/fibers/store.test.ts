@@ -1,0 +1,249 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkListing } from '../../src/fibers/check.ts';
+import { isUlid } from '../../src/fibers/fiber-id.ts';
+import { findFiber } from '../../src/fibers/find-fiber.ts';
+import { initStore, openStore } from '../../src/fibers/store.ts';
+import { tryFileLock } from '../../src/platform/file-lock.ts';
+import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
+
+let temp: TempStore;
+beforeEach(() => {
+  temp = createTempStore();
+});
+afterEach(() => temp.remove());
+
+describe('Store', () => {
+  it('[FIB-1] [FIB-2] [FIB-3] files a new fiber under its parent with a fresh ULID', async () => {
+    await temp.store.create({ name: 'Work' });
+    const fiber = await temp.store.create({
+      name: 'Éclair & the Loader!',
+      parent: 'work',
+      tags: ['a'],
+      body: 'Do it',
+    });
+    expect(fiber).toMatchObject({
+      id: 'work/eclair-the-loader',
+      leaf: 'eclair-the-loader',
+      name: 'Éclair & the Loader!',
+      status: 'open',
+      tags: ['a'],
+      body: 'Do it\n',
+      path: join(temp.root, '.fibers/work/eclair-the-loader/eclair-the-loader.md'),
+    });
+    expect(isUlid(fiber.uid!)).toBe(true);
+    expect(fiber.created_at).toBe(fiber.updated_at);
+  });
+
+  it('refuses a name that is taken and suggests a free slug', async () => {
+    await temp.store.create({ name: 'A' });
+    await temp.store.create({ name: 'A', slug: 'a-2' });
+    await expect(temp.store.create({ name: 'A' })).rejects.toMatchObject({
+      code: 'already_exists',
+      details: { suggestion: 'a-3' },
+    });
+    temp.write('entry.md', '---\nname: Entry\n---\n');
+    await expect(temp.store.create({ name: 'entry' })).rejects.toMatchObject({ code: 'already_exists' });
+  });
+
+  it.each(['../x', '/etc/passwd', 'a/../../x', '.git', 'a//b', 'a\\b', 'a\nb', '', 'x'.repeat(300)])(
+    'refuses %j as an id, slug or parent',
+    async (id) => {
+      await expect(temp.store.edit(id, { set: { name: 'x' } })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+      await expect(temp.store.create({ name: 'x', slug: id })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+      await expect(temp.store.create({ name: 'x', parent: id })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+      await expect(temp.store.remove(id, { recursive: true })).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    },
+  );
+
+  it('does not reach through a symlinked folder out of the store', async () => {
+    const other = createTempStore();
+    try {
+      await other.store.create({ name: 'secret' });
+      symlinkSync(join(other.root, '.fibers/secret'), join(temp.root, '.fibers/secret'));
+      await expect(temp.store.edit('secret', { set: { name: 'x' } })).rejects.toMatchObject({
+        code: 'fiber_not_found',
+      });
+      await expect(temp.store.create({ name: 'secret' })).rejects.toMatchObject({ code: 'invalid_request' });
+      expect(other.store.read('secret').name).toBe('secret');
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('refuses an edit of a document that moved since it was read, and says its digest', async () => {
+    const first = await temp.store.create({ name: 'A' });
+    const second = await temp.store.edit('a', { set: { outcome: 'one' } }, first.digest);
+    await expect(temp.store.edit('a', { set: { outcome: 'two' } }, first.digest)).rejects.toMatchObject({
+      code: 'conflict',
+      details: { conflict: true, digest: second.digest },
+    });
+    expect(temp.store.read('a').outcome).toBe('one');
+  });
+
+  it('plans anew when an editor that takes no lock writes in between', async () => {
+    const { path } = await temp.store.create({ name: 'A' });
+    let plans = 0;
+    const fiber = await temp.store.update('a', (document) => {
+      plans += 1;
+      if (plans === 1) writeFileSync(path, readFileSync(path, 'utf8').replace('name: A', 'name: Edited'));
+      return { set: { outcome: `for ${document.name}` } };
+    });
+    expect(fiber).toMatchObject({ name: 'Edited', outcome: 'for Edited' });
+    expect(plans).toBe(2);
+  });
+
+  it('never overwrites a malformed document', async () => {
+    const path = temp.write('bad/bad.md', '---\nname: [\n---\nkept\n');
+    await expect(temp.store.edit('bad', { set: { name: 'x' } })).rejects.toMatchObject({
+      code: 'invalid_document',
+    });
+    temp.write('bytes/bytes.md', Buffer.from([45, 45, 45, 10, 45, 45, 45, 10, 0xff, 10]));
+    await expect(temp.store.edit('bytes', { set: { name: 'x' } })).rejects.toMatchObject({
+      code: 'invalid_document',
+    });
+    expect(readFileSync(path, 'utf8')).toBe('---\nname: [\n---\nkept\n');
+  });
+
+  it('refuses a document that would be too large to read back', async () => {
+    await temp.store.create({ name: 'a' });
+    const body = 'x'.repeat(16 * 1024 * 1024);
+    await expect(temp.store.edit('a', { body })).rejects.toMatchObject({ code: 'body_too_large' });
+    await expect(temp.store.create({ name: 'b', body })).rejects.toMatchObject({ code: 'body_too_large' });
+    expect(temp.store.list().documents).toHaveLength(1);
+  });
+
+  it('keeps the mode of the file, and follows a symlinked document instead of replacing the link', async () => {
+    const target = join(temp.root, 'elsewhere.md');
+    writeFileSync(target, '---\nname: Linked\n---\n');
+    chmodSync(target, 0o640);
+    mkdirSync(join(temp.root, '.fibers/linked'));
+    symlinkSync(target, join(temp.root, '.fibers/linked/linked.md'));
+    await temp.store.edit('linked', { set: { outcome: 'x' } });
+    expect(readFileSync(target, 'utf8')).toContain('outcome: x');
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+    expect(readdirSync(temp.root).sort()).toEqual(['.fibers', 'elsewhere.md']);
+  });
+
+  it('waits for a live writer only so long, and names it', async () => {
+    await temp.store.create({ name: 'A' });
+    const lock = tryFileLock(join(temp.root, '.fibers/a/.a.md.lock'))!;
+    const store = openStore(temp.root, { lockTimeoutMs: 30 });
+    await expect(store.edit('a', { set: { outcome: 'x' } })).rejects.toMatchObject({
+      code: 'locked',
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
+    lock.release();
+    await store.edit('a', { set: { outcome: 'x' } });
+  });
+
+  it('takes over the lock of the generation before its own', async () => {
+    await temp.store.create({ name: 'A' });
+    expect(
+      tryFileLock(join(temp.root, '.fibers/a/.a.md.lock'), { name: 'poller', generation: 1 }),
+    ).not.toBeNull();
+    const options = { lockTimeoutMs: 30 };
+    const same = openStore(temp.root, { ...options, owner: { name: 'poller', generation: 1 } });
+    await expect(same.edit('a', { set: { outcome: 'x' } })).rejects.toMatchObject({ code: 'locked' });
+    const next = openStore(temp.root, { ...options, owner: { name: 'poller', generation: 2 } });
+    expect(await next.edit('a', { set: { outcome: 'x' } })).toMatchObject({ outcome: 'x' });
+  });
+
+  it('removes a lone document with its empty folders, and more only when told', async () => {
+    await temp.store.create({ name: 'a' });
+    await temp.store.create({ name: 'b', parent: 'a' });
+    await temp.store.create({ name: 'c', parent: 'a/b' });
+    await expect(temp.store.remove('a/b')).rejects.toMatchObject({ code: 'conflict' });
+    temp.write('a/b/c/notes.txt', 'mine');
+    await expect(temp.store.remove('a/b/c')).rejects.toThrow('notes.txt');
+    await temp.store.remove('a/b', { recursive: true });
+    expect(existsSync(join(temp.root, '.fibers/a/b'))).toBe(false);
+    await temp.store.remove('a');
+    expect(readdirSync(join(temp.root, '.fibers'))).toEqual([]);
+    await expect(temp.store.remove('a')).rejects.toMatchObject({ code: 'fiber_not_found' });
+  });
+
+  it('checks a store and names every document that a person should mend', async () => {
+    await temp.store.create({ name: 'good' });
+    temp.write('bad/bad.md', '---\nstatus: done\n---\n');
+    temp.write('plain/plain.md', 'no frontmatter');
+    temp.write('good.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\n');
+    temp.write('twin/twin.md', '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nsvc: {kind: standing}\n---\n');
+    const said = checkListing(temp.store.list()).map(
+      ({ path, message }) => `${path.slice(temp.root.length + 9)}: ${message}`,
+    );
+    expect(said).toEqual([
+      expect.stringMatching(/^bad\/bad.md: line 2: "status" takes one of open, active, closed$/),
+      expect.stringMatching(/^good.md: the uid .*twin/),
+      expect.stringMatching(/^good.md: the id good .*good\/good.md/),
+      expect.stringMatching(/^good\/good.md: the id good/),
+      expect.stringMatching(/^plain\/plain.md: it has no ULID/),
+      expect.stringMatching(/^twin\/twin.md: a standing role needs/),
+      expect.stringMatching(/^twin\/twin.md: the uid/),
+    ]);
+    expect(() => temp.store.read('good')).toThrow('claimed by');
+  });
+});
+
+describe('findFiber', () => {
+  it('finds by canonical id, by uid in any case, and by a leaf that only one fiber has', async () => {
+    await temp.store.create({ name: 'a' });
+    const fiber = await temp.store.create({ name: 'b', parent: 'a' });
+    for (const reference of ['a/b', fiber.uid!, fiber.uid!.toLowerCase(), 'b']) {
+      expect(findFiber([temp.store], reference).id).toBe('a/b');
+    }
+    await temp.store.create({ name: 'c' });
+    await temp.store.create({ name: 'b', parent: 'c' });
+    expect(() => findFiber([temp.store], 'b')).toThrow('a/b in');
+    expect(() => findFiber([temp.store], 'nothing')).toThrow('no fiber "nothing"');
+  });
+
+  it('[FIB-1] refuses a canonical id that two stores have, naming both', async () => {
+    const other = createTempStore();
+    try {
+      await temp.store.create({ name: 'a' });
+      await other.store.create({ name: 'a' });
+      const find = () => findFiber([temp.store, other.store], 'a');
+      expect(find).toThrow(temp.root);
+      expect(find).toThrow(other.root);
+    } finally {
+      other.remove();
+    }
+  });
+
+  it('says that a store could not be read rather than that there is no such fiber', async () => {
+    const other = createTempStore();
+    other.remove();
+    expect(() => findFiber([temp.store, other.store], 'x')).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
+  });
+});
+
+describe('initStore', () => {
+  it('makes a store twice without changing anything, and refuses a file', async () => {
+    await temp.store.create({ name: 'a' });
+    expect(initStore(temp.root).list().documents).toHaveLength(1);
+    const file = temp.write('x.txt', '');
+    expect(() => initStore(file)).toThrow('not a directory');
+    expect(() => openStore(join(temp.root, '.fibers'))).toThrow('svc fiber init');
+  });
+});

@@ -1,0 +1,159 @@
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeSweep, type SweepResult, sweepStore, sweptFolders } from '../../src/fibers/sweep.ts';
+import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
+
+const LATER = 60_000;
+let temp: TempStore;
+beforeEach(() => {
+  temp = createTempStore();
+});
+afterEach(() => temp.remove());
+
+const document = (name: string, body = '') => `---\nname: ${name}\n---\n${body}`;
+function sweep(table: Uint8Array = new Uint8Array(), now = Date.now() + LATER): SweepResult {
+  return decodeSweep(sweepStore(temp.root, table, now));
+}
+/** A sweep by a user whom file modes bind, which they do not for root. */
+function sweepUnprivileged(table?: Uint8Array): SweepResult {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid!(65_534);
+  try {
+    return sweep(table);
+  } finally {
+    if (isRoot) process.seteuid!(0);
+  }
+}
+const ids = (result: SweepResult) => result.changed.map((row) => row.id).sort();
+
+describe('sweepStore', () => {
+  it('lists every fiber once, passes over hidden names, companions, locks and temporary files', () => {
+    temp.write('entry.md', document('Entry'));
+    temp.write('a/a.md', document('A', 'x'.repeat(10_000)));
+    temp.write('a/notes.md', 'companion');
+    temp.write('a/b/b.md', document('B'));
+    temp.write('folder/only/deep/deep.md', document('Deep'));
+    temp.write('.git/git/git.md', document('no'));
+    temp.write('a/.a.md.lock', '{}');
+    temp.write('a/.a.md.tmp-1-0123456789ab', document('half'));
+    const result = sweep();
+    expect(ids(result)).toEqual(['a', 'a/b', 'entry', 'folder/only/deep']);
+    expect(result.changed.every((row) => !('body' in row))).toBe(true);
+    expect(result.errors).toEqual([]);
+    expect(sweptFolders(temp.root, result.table)).toContain(join(temp.root, '.fibers/a/b'));
+  });
+
+  it('answers unchanged with the very same table when nothing happened', () => {
+    temp.write('a/a.md', document('A'));
+    const first = sweep();
+    const second = sweep(first.table);
+    expect(second).toMatchObject({ unchanged: true, changed: [], removed: [], errors: [] });
+    expect(Buffer.compare(second.table, first.table)).toBe(0);
+  });
+
+  it('sees adding, changing, renaming and removing', () => {
+    temp.write('a/a.md', document('A'));
+    temp.write('b/c/c.md', document('C'));
+    let result = sweep();
+    temp.write('a/a.md', document('A2'));
+    temp.write('new/deep/deep.md', document('D'));
+    result = sweep(result.table);
+    expect(ids(result)).toEqual(['a', 'new/deep']);
+    expect(result.changed.find((row) => row.id === 'a')?.name).toBe('A2');
+    renameSync(join(temp.root, '.fibers/b'), join(temp.root, '.fibers/z'));
+    result = sweep(result.table);
+    expect(ids(result)).toEqual(['z/c']);
+    expect(result.removed).toEqual([join(temp.root, '.fibers/b/c/c.md')]);
+    rmSync(join(temp.root, '.fibers/a/a.md'));
+    result = sweep(result.table);
+    expect(result.removed).toEqual([join(temp.root, '.fibers/a/a.md')]);
+    expect(result.unchanged).toBe(false);
+  });
+
+  it('reads a young document once more, since a second write may carry the same time stamp', () => {
+    const path = temp.write('a/a.md', document('A1'));
+    const at = new Date();
+    utimesSync(path, at, at);
+    const first = sweep(undefined, at.getTime() + 100);
+    writeFileSync(path, document('A2'));
+    utimesSync(path, at, at);
+    const second = sweep(first.table, at.getTime() + 200);
+    expect(second.changed.map((row) => row.name)).toEqual(['A2']);
+    const third = sweep(second.table, at.getTime() + LATER);
+    expect(third).toMatchObject({ unchanged: true, changed: [] });
+  });
+
+  it('lists a malformed document and one that is not a file with their errors', () => {
+    temp.write('bad/bad.md', '---\na: [\n---\n');
+    mkdirSync(join(temp.root, '.fibers/gone'));
+    symlinkSync('/dev/null', join(temp.root, '.fibers/gone/gone.md'));
+    const result = sweep();
+    expect(result.changed.map((row) => [row.id, row.error])).toEqual(
+      expect.arrayContaining([
+        ['bad', expect.stringContaining('line 3')],
+        ['gone', expect.stringContaining('not a regular file')],
+      ]),
+    );
+    expect(result.errors).toHaveLength(1);
+    const again = sweep(result.table);
+    expect(again).toMatchObject({ unchanged: true, changed: [] });
+    expect(again.errors).toHaveLength(1);
+  });
+
+  it('lists a link to a document that is gone, and reads it when it comes back', () => {
+    mkdirSync(join(temp.root, '.fibers/a'));
+    symlinkSync(join(temp.root, 'target.md'), join(temp.root, '.fibers/a/a.md'));
+    const first = sweep();
+    expect(first.changed).toMatchObject([{ id: 'a', error: expect.stringContaining('does not exist') }]);
+    writeFileSync(join(temp.root, 'target.md'), document('A'));
+    const second = sweep(first.table);
+    expect(second).toMatchObject({ changed: [{ id: 'a', name: 'A' }], errors: [] });
+    expect(second.changed[0]!.error).toBeUndefined();
+  });
+
+  it('does not follow a symlinked folder, which could loop', () => {
+    temp.write('a/a.md', document('A'));
+    symlinkSync(join(temp.root, '.fibers'), join(temp.root, '.fibers/a/loop'));
+    expect(ids(sweep())).toEqual(['a']);
+  });
+
+  it('keeps the fibers of an unreadable folder and reports it at every sweep', () => {
+    temp.write('a/b/b.md', document('B'));
+    const folder = join(temp.root, '.fibers/a');
+    chmodSync(temp.root, 0o755);
+    let result = sweepUnprivileged();
+    expect(ids(result)).toEqual(['a/b']);
+    chmodSync(folder, 0);
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        result = sweepUnprivileged(result.table);
+        expect(result).toMatchObject({
+          changed: [],
+          removed: [],
+          errors: [{ path: expect.stringContaining('/a'), message: expect.stringContaining('EACCES') }],
+        });
+      }
+    } finally {
+      chmodSync(folder, 0o755);
+    }
+    result = sweepUnprivileged(result.table);
+    expect(result).toMatchObject({ changed: [], removed: [], errors: [] });
+    chmodSync(join(folder, 'b/b.md'), 0);
+    result = sweepUnprivileged(result.table);
+    expect(result.changed).toMatchObject([{ id: 'a/b', error: expect.stringContaining('EACCES') }]);
+    expect(sweepUnprivileged(result.table)).toMatchObject({
+      changed: [],
+      removed: [],
+      errors: [expect.anything()],
+    });
+  });
+
+  it('throws store_unavailable for a missing store, and starts anew from a table it does not know', () => {
+    temp.write('a/a.md', document('A'));
+    expect(() => sweepStore(join(temp.root, 'nowhere'), new Uint8Array())).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
+    expect(ids(sweep(new Uint8Array([1, 2, 3])))).toEqual(['a']);
+  });
+});
