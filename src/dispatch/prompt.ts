@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Roster } from '../contract/fiber.ts';
 
 /** A skill that a worker is told to activate: its name, and the absolute path of its SKILL.md. */
@@ -6,16 +5,6 @@ export type SkillReference = { name: string; path: string };
 
 /** The two skills that every launch message names. */
 export type WorkerSkills = { store: SkillReference; service: SkillReference };
-
-/** The skills of an installed package, and the reference that a capture points to; `package_root` is absolute. */
-export function packagedSkills(package_root: string): { skills: WorkerSkills; capture_reference: string } {
-  const folder = (name: string) => join(package_root, 'ops', 'skills', name);
-  const skill = (name: string) => ({ name, path: join(folder(name), 'SKILL.md') });
-  return {
-    skills: { store: skill('fiber-store'), service: skill('fiber-service') },
-    capture_reference: join(folder('fiber-service'), 'references', 'capture.md'),
-  };
-}
 
 /** The session before this one, as the document's markers tell it. */
 export type PreviousSession = {

@@ -5,12 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Roster } from '../../src/contract/fiber.ts';
-import {
-  buildPrompt,
-  type CaptureLaunchFacts,
-  type FiberLaunchFacts,
-  packagedSkills,
-} from '../../src/dispatch/prompt.ts';
+import { workerSkills } from '../../src/dispatch/launch-prompt.ts';
+import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from '../../src/dispatch/prompt.ts';
 
 const skills = {
   store: { name: 'fiber-store', path: '/opt/fd/ops/skills/fiber-store/SKILL.md' },
@@ -25,7 +21,8 @@ const plain: FiberLaunchFacts = {
   kind: 'oneshot',
   surface: 'cli',
   headless: true,
-  run_id: '01KRUN', launch_id: '01KRUN',
+  run_id: '01KRUN',
+  launch_id: '01KRUN',
   standing_mode: null,
   resumed: false,
   previous: null,
@@ -38,7 +35,8 @@ const capture: CaptureLaunchFacts = {
   reference: '/opt/fd/ops/skills/fiber-service/references/capture.md',
   surface: 'cli',
   headless: false,
-  run_id: '01KCAP', launch_id: '01KCAP',
+  run_id: '01KCAP',
+  launch_id: '01KCAP',
   install: { host: 'host-a', store: '/srv/notes' },
   claim: { url: 'http://127.0.0.1:4000/api/v1/claim', body: { mux_session: 'capture-1', fiber_id: '<id>' } },
   user_message: 'Look into the slow loader.',
@@ -179,8 +177,9 @@ describe('the launch message', () => {
 });
 
 describe('the references of a launch message', () => {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  const { skills: packaged, capture_reference } = packagedSkills(root);
+  const folder = fileURLToPath(new URL('../../ops/skills', import.meta.url));
+  const packaged = workerSkills(folder);
+  const capture_reference = join(folder, 'fiber-service', 'references', 'capture.md');
 
   it.each(Object.values(packaged))(
     '[PRM-8] $name can be loaded, and so can all it names',
@@ -205,10 +204,19 @@ describe('the references of a launch message', () => {
     const text = readFileSync(packaged.service.path, 'utf8') + readFileSync(capture_reference, 'utf8');
     const previous = { session_uuid: 'u', harness: 'pi', cut_off: true, transcript: '/t' };
     const collaboration = { roster: { a: [] }, role_store: '/r' };
-    const full = { ...plain, previous, collaboration, standing_mode: 'ad-hoc', user_message: 'x' } as const;
+    const full = {
+      ...plain,
+      launch_id: '01KLAUNCH',
+      previous,
+      collaboration,
+      standing_mode: 'ad-hoc',
+      user_message: 'x',
+    } as const;
     const messages = [buildPrompt(full), buildPrompt({ ...full, resumed: true }), buildPrompt(capture)];
     const labels = messages.flatMap((message) =>
-      [...message.slice(PREAMBLE.length).matchAll(/^([A-Z][A-Za-z -]+:)/gm)].map(([label]) => label),
+      [...message.slice(PREAMBLE.length).matchAll(/^([A-Z][a-z]+(?: [A-Za-z-]+){0,2}:)/gm)].map(
+        ([label]) => label,
+      ),
     );
     expect(labels.length).toBeGreaterThan(10);
     for (const label of labels) expect(text).toContain(`\`${label.replace(/^Skill .*/, 'Skill ')}`);

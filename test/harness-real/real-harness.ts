@@ -59,7 +59,7 @@ export type RealHarness = {
   transcript(launched: Launched, satisfies: (text: string) => boolean): Promise<FoundTranscript>;
   /** Ends one session and waits until its process is gone. */
   kill(session_name: string): Promise<void>;
-  /** Ids of processes whose environment names this home; Linux only. */
+  /** Ids of the agent’s processes, which are those whose environment names this home; Linux only. */
   processes(): number[];
   stop(): Promise<void>;
 };
@@ -96,7 +96,21 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
     (await run('tmux', ['-S', socket, '-f', '/dev/null', ...args], { env: cleanEnv(home) })).stdout;
   const panes = new Map<string, number>();
   // A server whose last session ends is going away while the next launch connects to it.
-  await tmux('new-session', '-d', '-s', 'anchor', '--', 'tail', '-f', '/dev/null');
+  const anchor = Number(
+    await tmux(
+      'new-session',
+      '-d',
+      '-s',
+      'anchor',
+      '-P',
+      '-F',
+      '#{pane_pid}',
+      '--',
+      'tail',
+      '-f',
+      '/dev/null',
+    ),
+  );
 
   const harness: RealHarness = {
     name,
@@ -161,7 +175,7 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
       if (gone === null) throw new Error(`process ${pid} of ${session_name} outlived its session`);
     },
 
-    processes: () => processesOf(home),
+    processes: () => processesOf(home).filter((pid) => pid !== anchor),
 
     async stop() {
       for (const session of panes.keys()) await harness.kill(session);
