@@ -177,6 +177,22 @@ describe('the server', () => {
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'user', 'work']);
   });
 
+  it('of the user is started with the user’s configuration, which cannot end our sessions', async () => {
+    writeFileSync(
+      join(server.dir, '.tmux.conf'),
+      'set -g destroy-unattached on\nset -g remain-on-exit on\nset -g history-limit 4321\n',
+    );
+    const env = { ...process.env, HOME: server.dir, XDG_CONFIG_HOME: server.dir, TMUX_TMPDIR: server.dir };
+    const mux = server.open({ socket: null, env, platform: 'linux' });
+    const session = await create(mux, 'work');
+    expect(mux.control.attached).toBe(true);
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
+    expect(mux.describe().attach_argv('work').slice(1)).toEqual(['attach-session', '-t', '=work']);
+    const socket = join(server.dir, `tmux-${process.getuid?.()}`, 'default');
+    expect(await server.tmux('-S', socket, 'show-options', '-g', '-v', 'history-limit')).toBe('4321');
+    expect(await mux.kill(session)).toBe('killed');
+  });
+
   it('is started once by callers that come at the same time', async () => {
     const mux = server.open();
     const other = server.open();
