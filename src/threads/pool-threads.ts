@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { JobPacket } from './pool-entry.ts';
+import { THREAD_FLAGS } from './thread-flags.ts';
 
 /** Idle time after which every thread but one ends. */
 const IDLE_MS = 30_000;
@@ -22,6 +23,7 @@ export class PoolThreads {
       idleTimeout: IDLE_MS,
       atomics: 'disabled',
       recordTiming: false,
+      execArgv: THREAD_FLAGS,
       resourceLimits: { maxOldGenerationSizeMb: options.memory_mb },
       workerData: { fault_injection: options.fault_injection },
     });

@@ -99,8 +99,8 @@ describe('the real pool', () => {
   });
 
   it('is alive while all its threads work inside their deadlines, and refuses what its queue cannot hold', async () => {
-    const busy = [fault('loop', 2_000), fault('loop', 2_000)];
-    const queued = Array.from({ length: 4 }, () => components.pool.run('ping', {}));
+    const busy = [fault('hang', 3_500), fault('hang', 3_500)];
+    const queued = Array.from({ length: 4 }, () => components.pool.run('ping', {}, { deadline_ms: 19_000 }));
     await expect(components.pool.run('ping', {})).rejects.toMatchObject({ code: 'queue_full' });
     for (const job of busy) await expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' });
     for (const job of queued) await expect(job).resolves.toBeDefined();

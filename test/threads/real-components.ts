@@ -25,7 +25,7 @@ export function quickRules(intensity: number): SupervisionRules {
     clock: systemClock,
     logger: silentLogger,
     restart: { intensity, window_ms: 600_000, backoff: { first: 10, most: 100 } },
-    heartbeat: { interval_ms: 100, timeout_ms: 1_500 },
+    heartbeat: { interval_ms: 100, timeout_ms: 2_500 },
     stop_timeout_ms: 3_000,
   };
 }
