@@ -31,7 +31,8 @@ const lastBootSchema = z.object({ boot_id: z.string().nullable() });
 /** Reads what the daemon must know before it serves; throws a `CodedError` that says why it does not boot. */
 export async function decideBoot(settings: Settings): Promise<BootDecision> {
   const runner = createRunner();
-  const identity = settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
+  const identity =
+    settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
   const host_class = hostClass(readHostFile(settings));
   if (host_class === 'exposed' && !settings.listen.startsWith('unix:'))
     throw new CodedError(

@@ -23,7 +23,10 @@ export function holdDataDir(settings: Settings): HeldDataDir {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
   const lock = tryFileLock(join(data_dir, 'daemon.lock'));
   if (lock === null)
-    throw new CodedError('daemon_running', `${holderOf(daemon_file)} already runs on ${data_dir}; stop it with \`svc daemon stop\``);
+    throw new CodedError(
+      'daemon_running',
+      `${holderOf(daemon_file)} already runs on ${data_dir}; stop it with \`svc daemon stop\``,
+    );
   return {
     announce: (daemon) => writeFileAtomic(daemon_file, `${JSON.stringify(daemon)}\n`, { mode: 0o600 }),
     release() {

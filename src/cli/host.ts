@@ -13,7 +13,11 @@ export function createHostVerb(options: { hostname: () => string }): Verb {
       command.option('--json', 'answer as JSON').action((flags: { json?: boolean }) => {
         const settings = readSettings(context.env);
         const identity = resolveHostId(settings, { hostname: options.hostname(), persist: false });
-        context.out(flags.json === true ? `${JSON.stringify({ ...identity, contract: CONTRACT_LEVEL }, null, 2)}\n` : `${identity.host}\n`);
+        context.out(
+          flags.json === true
+            ? `${JSON.stringify({ ...identity, contract: CONTRACT_LEVEL }, null, 2)}\n`
+            : `${identity.host}\n`,
+        );
         exit(EXIT.ok);
       });
     },

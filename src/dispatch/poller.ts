@@ -83,11 +83,23 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
   loop.start();
   return {
-    handlers: pollerHandlers({ world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings }),
+    handlers: pollerHandlers({
+      world,
+      memory,
+      dispatcher,
+      documents,
+      feed,
+      rows,
+      loop,
+      settings,
+      surroundings,
+    }),
     async stop() {
       await loop.stop();
       await dispatcher.settled();
-      await world.mux.stop().catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));
+      await world.mux
+        .stop()
+        .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));
     },
   };
 }

@@ -175,7 +175,10 @@ export class Reconciler {
     this.#blockWhenPaused(run, now);
     this.#close(run.launch_id);
     this.#memory.runs.release(run);
-    this.#log(run, 'a worker ended', { reason: plan.reason, code: launch.exit.kind === 'found' ? launch.exit.value.code : null });
+    this.#log(run, 'a worker ended', {
+      reason: plan.reason,
+      code: launch.exit.kind === 'found' ? launch.exit.value.code : null,
+    });
   }
 
   #blockWhenPaused(run: Run, now: number): void {

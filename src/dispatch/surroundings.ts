@@ -48,7 +48,8 @@ export async function connectWorld(options: {
   const adapters = createAdapters({ env: process.env, uid, capabilities });
   const registry = () => {
     const loaded = loadRegistry(settings);
-    if (loaded.problem !== null) logger.warn({ detail: loaded.problem.message }, 'the agents file is not used');
+    if (loaded.problem !== null)
+      logger.warn({ detail: loaded.problem.message }, 'the agents file is not used');
     return loaded.registry;
   };
   writeSvcCommand(paths.bin_dir);
@@ -76,7 +77,10 @@ export async function connectWorld(options: {
       try {
         appendLine(paths.sessions_file, line);
       } catch (error) {
-        logger.error({ err: error, fiber: line.fiber, session: line.mux }, 'the sessions ledger was not written');
+        logger.error(
+          { err: error, fiber: line.fiber, session: line.mux },
+          'the sessions ledger was not written',
+        );
       }
     },
     workerEnv: workerEnv(settings, paths.bin_dir),

@@ -11,7 +11,11 @@ export function withoutTmux(): Mux {
     kill: async () => 'unknown',
     capture: async () => null,
     onChange: () => () => {},
-    describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', 'attach', '-t', `=${name}`] }),
+    describe: () => ({
+      tmux: 'tmux',
+      socket: null,
+      attach_argv: (name) => ['tmux', 'attach', '-t', `=${name}`],
+    }),
     stop: async () => {},
   };
 }

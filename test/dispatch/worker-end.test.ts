@@ -54,13 +54,21 @@ describe('the end of a worker', () => {
   });
 
   it('holds a fiber whose worker a person killed, and does not blame it', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: { kind: 'found', value: { reason: 'kill', at: started_at + 1 } } } }));
+    const plan = planWorkerEnd(
+      facts({
+        launch: { exit: NONE, end: { kind: 'found', value: { reason: 'kill', at: started_at + 1 } } },
+      }),
+    );
     expect([plan.hold, plan.breaker]).toEqual(['killed', { kind: 'stopped' }]);
   });
 
   it('holds what went down with the multiplexer server, and does not blame it', () => {
     const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE }, server_absent: true }));
-    expect([plan.reason, plan.hold, plan.breaker]).toEqual(['server_lost', 'server_lost', { kind: 'stopped' }]);
+    expect([plan.reason, plan.hold, plan.breaker]).toEqual([
+      'server_lost',
+      'server_lost',
+      { kind: 'stopped' },
+    ]);
   });
 
   it('is a plain death when the last worker of a server ended by itself and the server with it', () => {
