@@ -50,8 +50,10 @@ export class Dispatcher {
   /** Holds the known runs against the world: ends, adoptions, workers that do not answer. */
   reconcile(): Promise<void> {
     return this.#reconciling.run(async () => {
+      // A listing says nothing of a worker that was started after it was asked for.
+      const started = this.#memory.runs.all().filter((run) => run.state !== 'claimed');
       this.#listing = await this.#world.mux.list();
-      const moved = await this.#reconciler.reconcile(this.#listing);
+      const moved = await this.#reconciler.reconcile(this.#listing, started);
       if (moved.size > 0) this.#onMoved(moved);
     });
   }
@@ -273,10 +275,7 @@ export class Dispatcher {
   async #cut(run: Run, reason: 'kill' | 'forced_start'): Promise<void> {
     this.#world.launches.writeEnd(run.launch_id, reason, this.#world.clock.now());
     await endWorker(this.#world, run);
-    await this.#reconciling.run(async () => {
-      this.#listing = await this.#world.mux.list();
-      this.#onMoved(await this.#reconciler.reconcile(this.#listing));
-    });
+    await this.reconcile();
     if (this.#memory.runs.get(run.key)?.launch_id === run.launch_id)
       throw new CodedError(
         'mux_unavailable',

@@ -34,14 +34,21 @@ export class Reconciler {
     return this.#adopted;
   }
 
-  /** One pass over every run and session. Answers the keys of the fibers whose rows may have moved. */
-  async reconcile(listing: MuxListing): Promise<Set<string>> {
+  /**
+   * One pass over the runs that had been started before the listing was asked for, and over its sessions.
+   * Answers the keys of the fibers whose rows may have moved.
+   */
+  async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
     const moved = new Set<string>();
+    const known = [...started];
     if (listing.kind !== 'unknown' && !this.#adopted) {
-      for (const manifest of this.#world.launches.open()) await this.#adopt(manifest, listing, moved);
+      for (const manifest of this.#world.launches.open()) {
+        const adopted = await this.#adopt(manifest, listing, moved);
+        if (adopted !== null) known.push(adopted);
+      }
       this.#adopted = true;
     }
-    for (const run of this.#memory.runs.all()) await this.#look(run, listing, moved);
+    for (const run of known) await this.#look(run, listing, moved);
     if (listing.kind === 'alive') {
       for (const session of listing.sessions) this.#adoptStray(session, moved);
     }
@@ -49,7 +56,6 @@ export class Reconciler {
   }
 
   async #look(run: Run, listing: MuxListing, moved: Set<string>): Promise<void> {
-    if (run.state === 'claimed') return;
     const before = run.state;
     const life = await this.#lifeOf(run, listing);
     if (life.kind === 'ended') {
@@ -80,28 +86,30 @@ export class Reconciler {
     });
   }
 
-  async #adopt(manifest: RunManifest, listing: MuxListing, moved: Set<string>): Promise<void> {
+  /** Answers the run when it is ours to watch or to settle. */
+  async #adopt(manifest: RunManifest, listing: MuxListing, moved: Set<string>): Promise<Run | null> {
     const run = runOf(manifest);
     const life = await this.#lifeOf(run, listing, { state: 'spawned', boot_id: manifest.boot_id });
     const neverStarted = manifest.state === 'claimed' && life.kind === 'ended' && !this.#left(manifest);
     if (neverStarted) {
       this.#close(manifest.launch_id);
       this.#log(run, 'a claim of an earlier daemon was never started');
-      return;
+      return null;
     }
     if (!this.#memory.runs.claim(run)) {
       this.#close(manifest.launch_id);
-      return;
+      return null;
     }
     moved.add(run.key);
     if (manifest.state === 'claimed') {
       recordDispatch(this.#world, run);
       this.#world.launches.update(run.launch_id, { state: 'spawned' });
     }
-    if (life.kind === 'ended') return;
+    if (life.kind === 'ended') return run;
     this.#memory.quarantine.sawRunning(run.key);
     run.state = life.kind === 'unknown' ? 'unknown' : 'starting';
     this.#log(run, 'adopted a running worker');
+    return run;
   }
 
   /** True when the claimed launch has left any trace of having been started. */
