@@ -125,11 +125,14 @@ export class ControlClient {
     this.#stopped = true;
     this.#cancelRetry?.();
     const connection = this.#connection;
-    if (connection === null) return;
-    connection.process.end();
-    const cancel = this.#options.clock.after(500, () => connection.process.kill());
-    await connection.gone.promise;
-    cancel();
+    if (connection !== null) {
+      connection.process.end();
+      const cancel = this.#options.clock.after(500, () => connection.process.kill());
+      await connection.gone.promise;
+      cancel();
+    }
+    // A try under way may just be making the anchor, which the caller is about to end.
+    await this.#connecting?.catch(() => undefined);
   }
 
   async #tryConnect(): Promise<void> {

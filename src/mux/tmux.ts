@@ -196,6 +196,7 @@ class Tmux implements Mux {
     this.#cancelDebounce?.();
     this.#watch.stop();
     this.#listeners.clear();
+    await this.#starting.run(() => undefined);
     await this.control.stop();
     await this.#client.run(killByName(ANCHOR_SESSION));
   }

@@ -520,6 +520,30 @@ describe('stopping', () => {
     expect(await server.tmux('list-sessions')).toMatch(/no server running|No such file/);
   });
 
+  it.each([0, 5, 10, 20, 40])(
+    'leaves nothing behind when it comes %d ms after the first request',
+    async (ms) => {
+      const mux = server.open();
+      const creating = mux.create({ name: 'work', cwd: server.dir, command: SLEEP });
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await mux.stop();
+      await creating;
+      const left = await server.tmux('list-sessions', '-F', '#{session_name}');
+      expect(left).not.toContain(ANCHOR_SESSION);
+    },
+  );
+
+  it('leaves no anchor behind while it was reconnecting', async () => {
+    const mux = server.open({ control: 'always' });
+    await create(mux, 'work');
+    await server.tmux('kill-session', '-t', `=${ANCHOR_SESSION}`);
+    await until('the loss', () => !mux.control.attached);
+    const connecting = mux.control.connect();
+    await mux.stop();
+    await connecting;
+    expect(await server.tmux('list-sessions', '-F', '#{session_name}')).toBe('work');
+  });
+
   it('starts no server when there was none', async () => {
     const mux = server.open();
     await mux.stop();
