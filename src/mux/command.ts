@@ -65,6 +65,7 @@ export const PANE_FORMAT = [
   '#{pane_pid}',
   '#{pane_dead}',
   '#{pid}',
+  '#{version}',
   '#{session_name}',
 ].join(' ');
 

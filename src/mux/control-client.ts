@@ -20,16 +20,13 @@ export type ControlReply =
   | { kind: 'silent' };
 
 export type ControlClientOptions = {
-  /**
-   * Runs a connection attempt while no command of ours changes sessions. tmux 3.3a notifies a control client
-   * of such a change even while that client is still introducing itself, and then the server crashes.
-   */
+  /** Runs a connection attempt while no command of ours changes sessions; see `control-safety.ts`. */
   alone(attempt: () => Promise<void>): Promise<void>;
   /**
-   * Sees to it that there is a session to attach to. `absent` (no server) ends the tries; after `silent` there
-   * will be another, but a server that does not answer is not sent a client.
+   * Sees to it that there is a session to attach to. `not_now` (no server, or none to attach to safely) ends the
+   * tries; after `silent` there will be another, but a server that does not answer is not sent a client.
    */
-  prepare(): Promise<'ready' | 'absent' | 'silent'>;
+  prepare(): Promise<'ready' | 'not_now' | 'silent'>;
   spawn(): PipedProcess;
   clock: Clock;
   logger: Logger;
@@ -128,11 +125,14 @@ export class ControlClient {
     this.#stopped = true;
     this.#cancelRetry?.();
     const connection = this.#connection;
-    if (connection === null) return;
-    connection.process.end();
-    const cancel = this.#options.clock.after(500, () => connection.process.kill());
-    await connection.gone.promise;
-    cancel();
+    if (connection !== null) {
+      connection.process.end();
+      const cancel = this.#options.clock.after(500, () => connection.process.kill());
+      await connection.gone.promise;
+      cancel();
+    }
+    // A try under way may just be making the anchor, which the caller is about to end.
+    await this.#connecting?.catch(() => undefined);
   }
 
   async #tryConnect(): Promise<void> {

@@ -38,17 +38,19 @@ export function classifyAnswer(result: ProcessResult): ServerAnswer {
   return { kind: 'refused', message: words };
 }
 
-/** The sessions in lines of `PANE_FORMAT`, and the server's pid; null when a line cannot be read. */
+/** The sessions in lines of `PANE_FORMAT`, and the server's pid and version; null when a line cannot be read. */
 export function parsePanes(
   lines: readonly string[],
-): { sessions: MuxSession[]; server_pid: number | null } | null {
+): { sessions: MuxSession[]; server_pid: number | null; version: string | null } | null {
   const sessions = new Map<string, MuxSession & { first_pane: number }>();
   let server_pid: number | null = null;
+  let version: string | null = null;
   for (const line of lines) {
-    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+) (.*)$/.exec(line);
+    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+) (\S*) (.*)$/.exec(line);
     if (match === null) return null;
-    const [, id = '', created, attached, pane, pid, dead, server, name = ''] = match;
+    const [, id = '', created, attached, pane, pid, dead, server, release, name = ''] = match;
     server_pid = Number(server);
+    version = release || null;
     const before = sessions.get(id);
     const first = before === undefined || Number(pane) < before.first_pane;
     sessions.set(id, {
@@ -65,6 +67,7 @@ export function parsePanes(
   return {
     sessions: [...sessions.values()].map(({ first_pane: _, ...session }) => session),
     server_pid,
+    version,
   };
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type Clock, sleep } from '../base/clock.ts';
 import type { ProcessRunner } from '../platform/process.ts';
 import type { ProcessFacts, ProcessIdentity } from '../platform/process-facts.ts';
 import { judgeLife } from '../platform/process-facts.ts';
@@ -7,12 +8,14 @@ import { classifyAnswer, listensAt, type ServerAnswer } from './server-answer.ts
 import { clientEnvironment } from './server-start.ts';
 
 const MAX_OUTPUT = 16 * 1024 * 1024;
+const SECOND_TRY_MS = 100;
 
 export type TmuxClientOptions = {
   tmux: string;
   socket: string | null;
   env: Record<string, string | undefined>;
   runner: ProcessRunner;
+  clock: Clock;
   facts: ProcessFacts;
   platform: NodeJS.Platform;
   deadline_ms: number;
@@ -42,7 +45,20 @@ export class TmuxClient {
   }
 
   async runArgv(args: readonly string[]): Promise<ServerAnswer> {
-    const answer = classifyAnswer(
+    const answer = await this.#once(args);
+    if (answer.kind !== 'no_server' || !(await this.#seemsAlive(answer.socket))) return answer;
+    // A server that is just starting listens a moment before its socket can be reached.
+    await sleep(this.#options.clock, SECOND_TRY_MS);
+    const again = await this.#once(args);
+    if (again.kind !== 'no_server' || !(await this.#seemsAlive(again.socket))) return again;
+    return {
+      kind: 'unknown',
+      detail: `the tmux server still runs but its socket ${again.socket} is missing; SIGUSR1 makes the server create it again`,
+    };
+  }
+
+  async #once(args: readonly string[]): Promise<ServerAnswer> {
+    return classifyAnswer(
       await this.#options.runner.run({
         file: this.#options.tmux,
         args,
@@ -51,7 +67,6 @@ export class TmuxClient {
         max_output_bytes: MAX_OUTPUT,
       }),
     );
-    return answer.kind === 'no_server' ? this.#doubt(answer) : answer;
   }
 
   /** Remembers which process the server is, so that a lost socket file is not taken for a lost server. */
@@ -61,24 +76,14 @@ export class TmuxClient {
     if (found.kind === 'found') this.#server = found.row;
   }
 
-  async #doubt(answer: { kind: 'no_server'; socket: string }): Promise<ServerAnswer> {
+  async #seemsAlive(socket: string): Promise<boolean> {
     if (this.#server !== null) {
       const life = judgeLife(this.#server, await this.#options.facts.lookUp(this.#server.pid));
-      if (life !== 'gone') return unreachable(answer.socket, `process ${this.#server.pid}`);
+      if (life !== 'gone') return true;
       this.#server = null;
     }
-    if (this.#options.platform === 'linux' && listensAt(readSockets(), answer.socket)) {
-      return unreachable(answer.socket, 'a process');
-    }
-    return answer;
+    return this.#options.platform === 'linux' && listensAt(readSockets(), socket);
   }
-}
-
-function unreachable(socket: string, who: string): ServerAnswer {
-  return {
-    kind: 'unknown',
-    detail: `the tmux server (${who}) still runs but its socket ${socket} is missing; SIGUSR1 makes the server create it again`,
-  };
 }
 
 function readSockets(): string {

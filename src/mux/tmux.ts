@@ -15,7 +15,9 @@ import {
   type TmuxCommand,
 } from './command.ts';
 import { ControlClient } from './control-client.ts';
+import { type ControlPolicy, mayAttach } from './control-safety.ts';
 import type { Created, CreateSession, Mux, MuxListing, MuxSession } from './mux.ts';
+import { PaneWatch } from './pane-watch.ts';
 import { parsePanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
@@ -38,11 +40,17 @@ export type TmuxOptions = {
   startServer?: () => Promise<ServerStarted>;
   /** Milliseconds tmux has for one answer. */
   deadline_ms?: number;
+  /** Whether to keep a control client attached; `auto` unless told. */
+  control?: ControlPolicy;
 };
 
 const SIZE = { columns: 200, rows: 50 };
 const DEBOUNCE_MS = 20;
 const MOST_LOOKS = 4;
+/** How often the kernel is asked for ended sessions while no control client tells of them. */
+const WATCH_MS = 100;
+/** Where each look costs a run of `ps`. */
+const SLOW_WATCH_MS = 2_000;
 const RECONNECT = { first: 200, most: 5_000 };
 
 /**
@@ -63,6 +71,7 @@ class Tmux implements Mux {
   readonly #starting = new Mutex();
   /** Connecting and changing sessions by runs of tmux exclude each other. */
   readonly #changing = new Mutex();
+  readonly #watch: PaneWatch;
   readonly #listeners = new Set<() => void>();
   #cancelDebounce: (() => void) | null = null;
   /** Sessions of the last listing by `id name`; null before the first one. */
@@ -79,6 +88,7 @@ class Tmux implements Mux {
       socket: options.socket,
       env: options.env,
       runner: options.runner,
+      clock: options.clock,
       facts: this.#facts,
       platform: this.#platform,
       deadline_ms,
@@ -87,6 +97,13 @@ class Tmux implements Mux {
       options.startServer ??
       (() =>
         startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
+    this.#watch = new PaneWatch({
+      clock: options.clock,
+      facts: this.#facts,
+      every_ms: this.#platform === 'linux' ? WATCH_MS : SLOW_WATCH_MS,
+      needed: () => this.#listeners.size > 0 && !this.control.attached,
+      onEnd: () => this.#changed(),
+    });
     this.control = new ControlClient({
       alone: (attempt) => this.#changing.run(attempt),
       prepare: () => this.#ensureAnchor(),
@@ -177,7 +194,9 @@ class Tmux implements Mux {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#cancelDebounce?.();
+    this.#watch.stop();
     this.#listeners.clear();
+    await this.#starting.run(() => undefined);
     await this.control.stop();
     await this.#client.run(killByName(ANCHOR_SESSION));
   }
@@ -188,10 +207,11 @@ class Tmux implements Mux {
     if (answer.kind === 'no_server') return { kind: 'absent' };
     if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
     if (answer.kind === 'unknown') return answer;
-    const panes = parsePanes(answer.text.split('\n').filter((line) => line !== ''));
+    const panes = parsePanes(linesOf(answer.text));
     if (panes === null) return { kind: 'unknown', detail: 'tmux listed its sessions in an unknown form' };
     await this.#client.sawServer(panes.server_pid);
-    if (!this.control.attached && !this.#stopped) void this.#connect();
+    await this.#watch.follow(panes.sessions);
+    if (this.#mayAttach(panes)) void this.#connect();
     return { kind: 'alive', sessions: panes.sessions };
   }
 
@@ -227,7 +247,11 @@ class Tmux implements Mux {
     if (reply.kind === 'lost') {
       return { kind: 'unknown', detail: 'the connection to tmux ended before the answer' };
     }
-    return this.#changing.run(() => this.#client.run(...commands));
+    return this.#changing.run(async () => {
+      const answer = await this.#client.run(...commands);
+      this.#changed();
+      return answer;
+    });
   }
 
   async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
@@ -247,13 +271,22 @@ class Tmux implements Mux {
     return { kind: 'ready' };
   }
 
-  /** Makes the anchor session on a server that runs. */
-  async #ensureAnchor(): Promise<'ready' | 'absent' | 'silent'> {
-    if (this.#stopped) return 'absent';
+  /** Makes the anchor session on a server that runs and may be attached to. */
+  async #ensureAnchor(): Promise<'ready' | 'not_now' | 'silent'> {
+    if (this.#stopped) return 'not_now';
     const answer = await this.#client.run(...anchorCommands(SIZE));
-    if (answer.kind === 'no_server') return 'absent';
+    if (answer.kind === 'no_server') return 'not_now';
     if (answer.kind === 'unknown') return 'silent';
-    return answer.kind === 'done' || answer.message.startsWith('duplicate session') ? 'ready' : 'silent';
+    if (answer.kind === 'refused' && !answer.message.startsWith('duplicate session')) return 'silent';
+    const list = await this.#client.run(listPanes());
+    if (list.kind !== 'done') return 'silent';
+    const panes = parsePanes(linesOf(list.text));
+    return panes !== null && this.#mayAttach(panes) ? 'ready' : 'not_now';
+  }
+
+  #mayAttach(server: { version: string | null; sessions: readonly MuxSession[] }): boolean {
+    if (this.#stopped || this.control.attached) return false;
+    return mayAttach({ policy: this.#options.control ?? 'auto', ...server });
   }
 
   async #connect(): Promise<void> {
@@ -314,6 +347,10 @@ function isQuestion(commands: readonly TmuxCommand[]): boolean {
 function introduction(env: Record<string, string | undefined>): Record<string, string | undefined> {
   const { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR } = env;
   return { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR };
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
 }
 
 function keyOf(session: MuxSession): string {

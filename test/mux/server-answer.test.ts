@@ -38,12 +38,13 @@ describe('the list of panes', () => {
   it('folds panes into sessions, the oldest pane first', () => {
     expect(
       parsePanes([
-        '$2 1795225935 1 %9 400 0 77 work two',
-        '$2 1795225935 1 %4 300 1 77 work two',
-        '$3 1795225936 0 %5  0 77 x',
+        '$2 1795225935 1 %9 400 0 77 3.3a work two',
+        '$2 1795225935 1 %4 300 1 77 3.3a work two',
+        '$3 1795225936 0 %5  0 77 3.3a x',
       ]),
     ).toEqual({
       server_pid: 77,
+      version: '3.3a',
       sessions: [
         {
           id: '$2',
@@ -68,7 +69,7 @@ describe('the list of panes', () => {
   });
 
   it('reads no list that has a line of another form', () => {
-    expect(parsePanes(['$2 1795225935 1 %9 400 0 77 a', 'what is this'])).toBeNull();
+    expect(parsePanes(['$2 1795225935 1 %9 400 0 77 3.3a a', 'what is this'])).toBeNull();
   });
 });
 
