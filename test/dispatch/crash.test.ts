@@ -102,20 +102,24 @@ describe('a daemon that is killed between two steps', () => {
   });
 
   it('[P5] of a kill finds the worker ended or still running, and kills it at the next word', async () => {
-    await atEveryEffect(
+    const steps = await atEveryEffect(
       async () => {
         world.fiber('a');
         await world.run(world.boot({ released: true }).round());
       },
       (daemon) => daemon.dispatcher.kill('a'),
       async (step) => {
-        const next = world.boot({ released: true });
+        const next = world.boot();
         await world.run(next.round());
         if (world.machine.living.length === 1) await world.run(next.dispatcher.kill('a'));
         await world.run(next.round());
         expect([step, world.machine.living.length]).toEqual([step, 0]);
-        expect([step, next.state().pending_launch]).toMatchObject([step, [{ reason: 'killed' }]]);
+        expect([step, world.machine.creates.length]).toEqual([step, 1]);
+        // Once the run is settled, only the quarantine of the next start knows that the fiber has to wait.
+        const reason = step === 'update is done' ? 'boot_quarantine' : 'killed';
+        expect([step, next.state().pending_launch]).toMatchObject([step, [{ reason }]]);
       },
     );
+    expect(steps).toContain('update a run directory');
   });
 });

@@ -234,6 +234,35 @@ describe('a kill', () => {
     expect([world.machine.living.length, world.machine.creates.length]).toEqual([0, 1]);
   });
 
+  it('[P5] while the poller is still busy with other fibers keeps it from starting this one', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'last'];
+    for (const name of names) world.fiber(name);
+    await world.run(daemon.dispatcher.reconcile());
+    // As many launches as the poller has lanes stand still, while the last fiber is started and killed by hand.
+    const { create } = daemon.world.mux;
+    let goOn = () => {};
+    const still = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    daemon.world.mux.create = async (spec) => {
+      if (!spec.name.startsWith('last')) await still;
+      return create(spec);
+    };
+    const polling = daemon.dispatcher.launchDue();
+    await world.run(daemon.dispatcher.dispatch({ fiber_id: 'last' }));
+    await kill('last');
+    goOn();
+    await world.run(polling);
+    expect(world.machine.living.map((worker) => worker.session.name[0]).sort()).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
+    expect(daemon.row('last')?.held).toBe('killed');
+  });
+
   it('[P4] leaves the panes that a person opened in the worker’s session', async () => {
     world.fiber('a');
     await round();
