@@ -26,16 +26,7 @@ export async function withPool<T>(work: (pool: BenchPool) => Promise<T>): Promis
   await life.ready;
   try {
     return await work({
-      poll: (root, clock, logger) =>
-        new StorePoll({
-          root,
-          clock,
-          logger,
-          run: async (store, table, deadline_ms) => {
-            const swept = await pool.run('sweep_store', { root: store }, { bulk: table, deadline_ms });
-            return swept.bulk ?? new Uint8Array(0);
-          },
-        }),
+      poll: (root, clock, logger) => new StorePoll({ root, clock, logger, pool }),
     });
   } finally {
     await life.stop(1_000);
