@@ -38,6 +38,8 @@ export async function runDaemon(options: {
   settings: Settings;
   clock: Clock;
   say(text: string): void;
+  /** Given the addresses once they are bound; the components are not started yet. */
+  onListening?(listen: readonly string[]): void;
 }): Promise<number> {
   const { settings, clock, say } = options;
   const booted_at = clock.now();
@@ -62,6 +64,7 @@ export async function runDaemon(options: {
         boot_id: boot.boot_id,
       });
       logger.info({ listen, host: boot.host, stores: boot.store_roots }, 'listening');
+      options.onListening?.(listen);
       void daemon.start();
       const code = await ending.promise;
       say(await daemon.farewell());

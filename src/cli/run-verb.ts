@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { readDemoCall } from './demo/call.ts';
 import { reportError } from './exit-code.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { VERBS, type VerbRow } from './verbs.ts';
@@ -11,6 +12,11 @@ export async function runVerb(
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
   try {
+    const onDemo = readDemoCall(argv);
+    if (onDemo !== null) {
+      const { demoContext } = await import('./demo/environment.ts');
+      return await runVerb(onDemo.argv, demoContext(context, onDemo.dir), verbs);
+    }
     const chosen = argv[0] === 'help' ? argv[1] : argv[0];
     const program = createProgram(context);
     for (const row of verbs) {
