@@ -60,6 +60,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       logger,
     }),
     launching: new Set(),
+    unconcluded: new Map(),
   };
   if (settings.demo) memory.quarantine.release(clock.now());
 
@@ -87,7 +88,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     }),
     async stop() {
       await loop.stop();
-      await dispatcher.settled();
+      await dispatcher.stop();
       await world.mux
         .stop()
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));

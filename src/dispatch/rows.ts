@@ -78,7 +78,7 @@ export class Rows {
     if (this.#isElsewhere(document)) return NO_FACTS;
     const due = dueOf(this.#world, document);
     const pending = isPendingLaunch(document, eligibilityFacts(this.#world, this.#memory, document));
-    return rowFacts(this.#memory, document, due, pending);
+    return rowFacts(this.#world, this.#memory, document, due, pending);
   }
 
   /** True for the many rows that no worker here and no clock can move, only their document. */
