@@ -71,9 +71,6 @@ describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
     const second = await daemon.launch(1);
     expect(await daemon.endOf(first)).toBe('handoff');
     expect(await daemon.goneProcessesOf(first)).toEqual([]);
-    const turns = stub.requests.filter(saidExactly(first.prompt)).map((request) => request.turns);
-    const results = turns.map((all) => all.filter(({ from }) => from === 'tool').length);
-    expect(Math.max(...results)).toBe(name === 'pi' ? 2 : 3);
     const judged = stub.requests
       .flatMap((request) => request.turns)
       .filter(({ text }) => text.startsWith('Bash svc'));
