@@ -196,7 +196,9 @@ function assemble(options: {
       if (state === null) return 'Stopped. Workers, if any run, go on by themselves.\n';
       const running = state.running.map((run) => run.mux_session);
       if (running.length === 0) return 'Stopped; no worker was running.\n';
-      return `Stopped. ${running.length} ${running.length === 1 ? 'worker goes' : 'workers go'} on by themselves: ${running.join(', ')}\n`;
+      const who =
+        running.length === 1 ? '1 worker goes on by itself' : `${running.length} workers go on by themselves`;
+      return `Stopped. ${who}: ${running.join(', ')}\n`;
     },
     async stop(): Promise<void> {
       await server.stop();
