@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createRunner } from '../platform/process.ts';
 import { runDemoAgent } from './demo/agent.ts';
+import { wholeNumber } from './options.ts';
 import { EXIT, type Verb } from './verb.ts';
+
+type DemoAgentOptions = { sessionId?: string; paceMs: number; playground?: string };
 
 /** What the demo's agent registry starts: takes the options a harness gives its agent and ignores most. */
 export const verb: Verb = {
@@ -14,8 +17,9 @@ export const verb: Verb = {
       .option('--name <name>', 'session name')
       .option('--model <model>', 'ignored')
       .option('--effort <level>', 'ignored')
-      .option('--pace-ms <ms>', 'milliseconds between two steps', '1500')
-      .action(async (prompt: string, options: { sessionId?: string; paceMs: string }) => {
+      .option('--pace-ms <ms>', 'milliseconds between two steps', wholeNumber, 1500)
+      .option('--playground <dir>', 'folder with the projects it may write to')
+      .action(async (prompt: string, options: DemoAgentOptions) => {
         const code = await runDemoAgent({
           prompt,
           session_id: options.sessionId ?? randomUUID(),
@@ -24,7 +28,8 @@ export const verb: Verb = {
           clock: context.clock,
           runner: createRunner(),
           out: context.out,
-          pace_ms: Number(options.paceMs),
+          pace_ms: options.paceMs,
+          playground: options.playground ?? null,
         });
         exit(code === 0 ? EXIT.ok : EXIT.refused);
       });

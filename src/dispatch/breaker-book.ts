@@ -33,17 +33,21 @@ export class BreakerBook {
     return pausedUntil(this.#entries.get(key), now);
   }
 
-  deaths(key: string): number {
-    return this.#entries.get(key)?.deaths ?? 0;
+  /** What there is to say of a paused fiber; null while the breaker is closed. */
+  paused(key: string, now: number): { until: number; deaths: number; launch_id?: string } | null {
+    const entry = this.#entries.get(key);
+    const until = pausedUntil(entry, now);
+    if (entry === undefined || until === null) return null;
+    return { until, deaths: entry.deaths, ...(entry.launch_id ? { launch_id: entry.launch_id } : {}) };
   }
 
   /** Counts one ended run and writes the book when it changed. */
-  record(key: string, end: RunEnd, now: number): void {
+  record(key: string, end: RunEnd, now: number, launch_id: string): void {
     const before = this.#entries.get(key);
     const after = afterRun(before, end, now, this.#policy);
     if (after === before) return;
     if (after === undefined) this.#entries.delete(key);
-    else this.#entries.set(key, after);
+    else this.#entries.set(key, { ...after, launch_id });
     this.#write();
   }
 

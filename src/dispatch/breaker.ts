@@ -6,6 +6,8 @@ export const breakerEntrySchema = z.object({
   deaths: z.number().int(),
   paused_until: z.number().nullable(),
   last_death_at: z.number(),
+  /** The launch that died last: its run directory may have kept its last screen. */
+  launch_id: z.string().optional(),
 });
 export type BreakerEntry = z.infer<typeof breakerEntrySchema>;
 

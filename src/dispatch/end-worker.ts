@@ -1,3 +1,5 @@
+import type { MuxSession } from '../mux/mux.ts';
+import type { ProcessIdentity } from '../platform/process-facts.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -9,8 +11,23 @@ import type { World } from './world.ts';
 export async function endWorker(world: World, run: Pick<Run, 'launch_id' | 'mux_session'>): Promise<void> {
   const agent = world.launches.agent(run.launch_id);
   if (agent.kind === 'found') await world.processes.end(agent.value);
+  const session = await sessionOf(world, run);
+  if (session === undefined) return;
+  if (session.panes <= 1) {
+    await world.mux.kill(session);
+    return;
+  }
+  // The agent has not told who it is: the session's first pane is all that can be the worker.
+  const first = agent.kind === 'found' ? null : await firstPane(world, session);
+  if (first !== null) await world.processes.end(first);
+}
+
+async function sessionOf(world: World, run: Pick<Run, 'mux_session'>): Promise<MuxSession | undefined> {
   const listing = await world.mux.list();
-  if (listing.kind !== 'alive') return;
-  const session = listing.sessions.find((one) => one.name === run.mux_session);
-  if (session !== undefined && (session.panes <= 1 || agent.kind !== 'found')) await world.mux.kill(session);
+  if (listing.kind !== 'alive') return undefined;
+  return listing.sessions.find((one) => one.name === run.mux_session);
+}
+
+async function firstPane(world: World, session: MuxSession): Promise<ProcessIdentity | null> {
+  return session.pane_pid === null || session.pane_dead ? null : world.processes.identify(session.pane_pid);
 }

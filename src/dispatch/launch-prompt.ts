@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { FiberDocument } from '../contract/fiber.ts';
-import { handedOff } from './markers.ts';
 import { buildPrompt, type PreviousSession, type WorkerSkills } from './prompt.ts';
 import type { Authority } from './run-id.ts';
 import type { Run } from './runs.ts';
+import { handedOff } from './runtime-times.ts';
 import type { World } from './world.ts';
 
 /** The launch message of one run of a fiber (PRM-1 to PRM-7). */

@@ -2,9 +2,11 @@ import { isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
+import { resolveEffort } from '../harness/registry.ts';
 import { workerSessionName } from '../mux/session-name.ts';
+import { abandonClaim } from './abandon-claim.ts';
+import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
-import { markersOf } from './markers.ts';
 import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
 import { type Authority, runIdFor } from './run-id.ts';
@@ -13,33 +15,37 @@ import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
 export type LaunchResult =
-  | { kind: 'launched'; run: Run; document: FiberDocument }
-  | { kind: 'refused'; refusal: Refusal };
+  | { kind: 'launched'; run: Run }
+  | { kind: 'refused'; refusal: Refusal }
+  /** The poller found the document no longer as it had judged it; nothing was written. */
+  | { kind: 'moot' };
 
-type Refused = Extract<LaunchResult, { kind: 'refused' }>;
+/** What came of a start; `uncertain`: the multiplexer did not say whether there is a session. */
+export type Started = LaunchResult | { kind: 'uncertain'; refusal: Refusal };
 
 /** The checks' answer: what a launch will run, with nothing written yet. */
-export type Checked = { kind: 'ready'; agent: Agent; project_dir: string } | Refused;
+export type Checked =
+  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string }
+  | { kind: 'refused'; refusal: Refusal };
 
 /**
  * Every check of a launch, before any effect (WPL-1). `project_dir` replaces the document's own: a
- * directory that a person has just confirmed.
+ * directory that a person has just confirmed. Throws what the agent registry throws.
  */
 export async function checkLaunch(
   world: World,
   document: FiberDocument,
   project_dir = document.project_dir,
 ): Promise<Checked> {
-  const refusal =
-    refuseByDocument({ ...document, project_dir }) ??
-    (await refuseByDirectory(project_dir ?? '', world.clock));
+  const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
-  try {
-    const agent = world.harness.agent(document.svc?.agent ?? null);
-    return { kind: 'ready', agent, project_dir: project_dir ?? '' };
-  } catch (error) {
-    return { kind: 'refused', refusal: refusalOf(error) };
-  }
+  const agent = world.harness.agent(document.svc?.agent ?? null);
+  const effort = resolveEffort(agent, document.svc?.effort ?? null);
+  const directory = project_dir ?? '';
+  const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
+  if (refused !== null) return { kind: 'refused', refusal: refused };
+  await world.harness.probe(agent);
+  return { kind: 'ready', agent, effort, project_dir: directory };
 }
 
 /** The run of a launch that passed its checks; nothing is written yet. */
@@ -55,7 +61,7 @@ export function planRun(
   const mux_session = workerSessionName(document.leaf, uid);
   const plan = world.harness.adapter(checked.agent.harness).planLaunch({
     agent: checked.agent,
-    effort: document.svc?.effort ?? checked.agent.default_effort,
+    effort: checked.effort,
     session_uuid: world.newUuid(),
     resume: null,
     project_dir: checked.project_dir,
@@ -78,10 +84,15 @@ export function planRun(
     surface: 'cli',
     project_dir: checked.project_dir,
     started_at: now,
+    boot_id: world.bootId,
     state: 'claimed',
     confirmed: false,
     transcript_path: null,
     last_activity_at: null,
+    being_started: true,
+    spawned: false,
+    stray: false,
+    ending: null,
   };
   return { run, plan };
 }
@@ -89,37 +100,74 @@ export function planRun(
 /**
  * Starts a planned run: the claim on disk, the document's markers, the session, the ledger line. The caller
  * holds the fiber's claim in memory. A kill of the daemon between any two steps leaves a claim that the next
- * start can judge: either a session of the claimed name runs, or nothing was started.
+ * start can judge: either a session of the claimed name runs, or nothing was started and the document's
+ * earlier values are in the claim.
  */
 export async function startRun(
   world: World,
   document: FiberDocument,
   planned: { run: Run; plan: LaunchPlan },
   authority: Authority,
-): Promise<LaunchResult> {
+  confirmed_dir: string | undefined,
+): Promise<Started> {
   const { run, plan } = planned;
   const prompt = await launchPrompt(world, document, run, authority);
   claimOnDisk(world, document, run, plan, prompt);
-  let marked: FiberDocument;
   try {
-    marked = await world.documents.change(document, (current) => markersOf(current, run, authority));
+    await world.documents.change(document, (current) => {
+      const change = markersOf(document, current, run, authority, confirmed_dir);
+      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
+      return change;
+    });
   } catch (error) {
-    abandon(world, run, 'not_marked');
-    return { kind: 'refused', refusal: refusalOf(error) };
+    await abandonClaim(world, run);
+    if (authority.kind === 'poll' && (isCoded(error, 'conflict') || isCoded(error, 'fiber_not_found')))
+      return { kind: 'moot' };
+    return { kind: 'refused', refusal: refusalOf(world, document, error) };
   }
-  const created = await world.mux.create({
-    name: run.mux_session,
-    cwd: run.project_dir,
-    command: runScriptCommand(world.launches.directory(run.launch_id)),
-  });
-  if (created.kind !== 'created') {
-    abandon(world, run, created.kind);
-    return { kind: 'refused', refusal: refusalOfSession(run, created) };
+  const created = await createSession(world, run);
+  if (created.kind !== 'launched') {
+    if (created.kind === 'refused') await abandonClaim(world, run);
+    return created;
   }
   recordDispatch(world, run);
   world.launches.update(run.launch_id, { state: 'spawned' });
+  run.spawned = true;
   run.state = 'starting';
-  return { kind: 'launched', run, document: marked };
+  return created;
+}
+
+/** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
+async function createSession(world: World, run: Run): Promise<Started> {
+  const created = await world.mux
+    .create({
+      name: run.mux_session,
+      cwd: run.project_dir,
+      command: runScriptCommand(world.launches.directory(run.launch_id)),
+    })
+    .catch((error) => ({
+      kind: 'failed' as const,
+      code: 'mux_unavailable' as const,
+      detail: messageOf(error),
+    }));
+  if (created.kind === 'created') return { kind: 'launched', run };
+  if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
+  const refusal = { reason: created.code, message: created.detail };
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown') return { kind: 'uncertain', refusal };
+  const ran =
+    world.launches.agent(run.launch_id).kind !== 'none' ||
+    world.launches.readEnd(run.launch_id).exit.kind !== 'none';
+  const listed =
+    listing.kind === 'alive' && listing.sessions.some((session) => session.name === run.mux_session);
+  return listed || ran ? { kind: 'launched', run } : { kind: 'refused', refusal };
+}
+
+function nameTaken(run: Run): Refusal {
+  return {
+    reason: 'session_name_taken',
+    message: `a tmux session named ${run.mux_session} already exists and holds no worker of ours; close it first`,
+  };
 }
 
 /** The ledger line of a launch (EVT-4); written again by an adoption that finds a launch cut short. */
@@ -189,24 +237,9 @@ function claimOnDisk(
   });
 }
 
-function abandon(world: World, run: Run, reason: string): void {
-  world.launches.writeEnd(run.launch_id, reason, world.clock.now());
-  world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
-}
-
-function refusalOfSession(
-  run: Run,
-  created: { kind: 'duplicate' } | { kind: 'failed'; code: string; detail: string },
-): Refusal {
-  if (created.kind === 'failed') return { reason: created.code, message: created.detail };
-  return {
-    reason: 'session_name_taken',
-    message: `a tmux session named ${run.mux_session} already exists and holds no worker of ours; close it first`,
-  };
-}
-
-/** A coded error as a refusal; anything else is a fault of ours and is thrown on. */
-function refusalOf(error: unknown): Refusal {
+/** Any error of a launch as a refusal, so that it is seen where the fiber is seen. */
+export function refusalOf(world: World, document: FiberDocument, error: unknown): Refusal {
   if (isCoded(error)) return { reason: error.code, message: messageOf(error) };
-  throw error;
+  world.logger.error({ err: error, fiber: document.id }, 'a launch failed');
+  return { reason: 'launch_failed', message: messageOf(error) };
 }

@@ -10,20 +10,27 @@ import {
   readAgentPid,
   readEnd,
   readExit,
+  readManifest,
   recordEnd,
   runDirectoryOf,
   updateRun,
   writeScreen,
 } from './run-directory.ts';
 import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
+import { removeRuns, selectExpiredRuns } from './run-retention.ts';
 
 /** How a launch ended, as its run directory tells. */
 export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
+
+/** Most characters of a kept screen that are shown; the last ones say why a worker died. */
+const MOST_SCREEN = 8_000;
 
 /** The run directories of one data dir, by launch id. */
 export class Launches {
   readonly #data_dir: string;
   readonly #logger: Logger;
+  /** Agents of open launches: what the run script wrote of them never changes. */
+  #agents = new Map<string, FileRead<AgentPid>>();
 
   constructor(options: { data_dir: string; logger: Logger }) {
     this.#data_dir = options.data_dir;
@@ -41,6 +48,7 @@ export class Launches {
 
   /** Brings the manifest up to date; what cannot be written is told in the log and found again at the next start. */
   update(launch_id: string, change: Parameters<typeof updateRun>[1]): void {
+    if (change.state === 'ended') this.#agents.delete(launch_id);
     try {
       updateRun(this.directory(launch_id), change);
     } catch (error) {
@@ -48,13 +56,13 @@ export class Launches {
     }
   }
 
-  /** Every readable launch that is not known to have ended. */
-  open(): RunManifest[] {
-    const manifests: RunManifest[] = [];
-    for (const entry of listRuns(this.#data_dir)) {
-      if (entry.kind === 'run' && entry.manifest.state !== 'ended') manifests.push(entry.manifest);
-    }
-    return manifests;
+  manifest(launch_id: string): FileRead<RunManifest> {
+    return readManifest(this.directory(launch_id));
+  }
+
+  /** Every readable launch, in the order of their starts. */
+  all(): RunManifest[] {
+    return listRuns(this.#data_dir).flatMap((entry) => (entry.kind === 'run' ? [entry.manifest] : []));
   }
 
   readEnd(launch_id: string): LaunchEnd {
@@ -64,7 +72,11 @@ export class Launches {
 
   /** The agent's process, once the run script has told. */
   agent(launch_id: string): FileRead<AgentPid> {
-    return readAgentPid(this.directory(launch_id));
+    const known = this.#agents.get(launch_id);
+    if (known !== undefined) return known;
+    const read = readAgentPid(this.directory(launch_id));
+    if (read.kind === 'found') this.#agents.set(launch_id, read);
+    return read;
   }
 
   /** Says beforehand who ends the run and why. */
@@ -87,11 +99,24 @@ export class Launches {
   /** The last that was seen on the worker's screen; null when nothing was kept. */
   readScreen(launch_id: string): string | null {
     try {
-      return readFileSync(join(this.directory(launch_id), RUN_FILES.screen), 'utf8');
+      const text = readFileSync(join(this.directory(launch_id), RUN_FILES.screen), 'utf8').trimEnd();
+      return text === '' ? null : text.slice(-MOST_SCREEN);
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')
         this.#logger.warn({ err: error, launch: launch_id }, 'the screen of a worker could not be read');
       return null;
+    }
+  }
+
+  /** Removes the directories of ended runs that are over the bounds; answers how many. */
+  prune(now: number): number {
+    try {
+      const expired = selectExpiredRuns(listRuns(this.#data_dir), now);
+      removeRuns(expired);
+      return expired.length;
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'old run directories could not be removed');
+      return 0;
     }
   }
 }

@@ -2,9 +2,9 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 import type { RowFacts } from './feed.ts';
-import type { Quarantine } from './quarantine.ts';
+import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
-import { type Runs, viewRun } from './runs.ts';
+import { type Run, type Runs, viewRun } from './runs.ts';
 import { type Due, standingDue } from './standing.ts';
 import type { World } from './world.ts';
 
@@ -16,6 +16,8 @@ export type Memory = {
   breaker: BreakerBook;
   /** Launches under way: the fiber is claimed although it has no run yet. */
   launching: Set<string>;
+  /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
+  unconcluded: Map<string, Run>;
 };
 
 /** A fiber's key: its uid, or its file where it has none. */
@@ -39,13 +41,19 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
     due: dueOf(world, document),
     paused_until: memory.breaker.pausedUntil(key, now),
-    held: memory.quarantine.holdOf(key),
+    held: holdOf(memory, key),
     cooldown_until: memory.refusals.cooldownOf(key),
   };
 }
 
+/** Why this fiber waits, or null. */
+export function holdOf(memory: Memory, key: string): HoldReason | null {
+  return memory.unconcluded.has(key) ? 'not_concluded' : memory.quarantine.holdOf(key);
+}
+
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 export function rowFacts(
+  world: World,
   memory: Memory,
   document: FiberDocument,
   due: Due | null,
@@ -53,10 +61,12 @@ export function rowFacts(
 ): RowFacts {
   const key = keyOf(document);
   const run = memory.runs.get(key);
+  // A copy of a document has its uid too, but the worker is not its worker.
+  const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
-  const held = pending ? memory.quarantine.holdOf(key) : null;
+  const held = pending ? holdOf(memory, key) : null;
   return {
-    ...(run === undefined ? {} : { runtime: viewRun(run) }),
+    ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
     ...(blocked === undefined ? {} : { blocked }),
     ...(held === null ? {} : { held }),
     ...(due === null || due.kind === 'never'

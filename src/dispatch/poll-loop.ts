@@ -1,7 +1,8 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type StoreWatch, watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { FolderHints } from './folder-hints.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
@@ -10,10 +11,15 @@ import type { World } from './world.ts';
 
 /** Hints of one burst of changes are taken together, in milliseconds. */
 const HINT_SETTLE_MS = 15;
-/** A hint wakes a whole tick, but never sooner after the last one than this, in milliseconds. */
-const HINT_TICK_MS = 300;
+/** A change that matters wakes the loop, but never sooner after the last time than this, in milliseconds. */
+const URGENT_MS = 300;
+/** Any other hint is followed by a whole tick no sooner than this after the last one, in milliseconds. */
+const LAZY_MS = 10_000;
 /** How often processes and unconfirmed starts are looked at, in milliseconds. */
 const WATCH_MS = 500;
+/** How long an ended process is left alone while the multiplexer does not answer, in milliseconds. */
+const UNANSWERED_MS = 5_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
   world: World;
@@ -30,21 +36,36 @@ export type PollLoopOptions = {
  */
 export class PollLoop {
   readonly #options: PollLoopOptions;
+  readonly #hints: Map<string, FolderHints>;
   #watches = new Map<string, StoreWatch>();
   #hinted = new Map<string, Set<string>>();
+  #moved = new Set<string>();
   #cancels: (() => void)[] = [];
   #hintTimer: (() => void) | null = null;
-  #tickTimer: (() => void) | null = null;
+  #movedTimer: (() => void) | null = null;
+  #tickTimer: { at: number; cancel: () => void } | null = null;
   #ticking: Promise<void> | null = null;
+  #watching: Promise<void> | null = null;
   #again = false;
-  #watching = false;
   #stopped = false;
+  #quiet_until = 0;
   #last_tick_at: number | null = null;
   #last_tick_ms: number | null = null;
+  #last_moved_at = 0;
   #ticks = 0;
 
   constructor(options: PollLoopOptions) {
     this.#options = options;
+    const { documents, index } = options;
+    this.#hints = new Map(
+      options.polls.map(({ root }) => [
+        root,
+        new FolderHints(join(root, '.fibers'), {
+          refresh: (path) => documents.refresh(path, root),
+          isKnown: (path) => index.getPath(path) !== undefined,
+        }),
+      ]),
+    );
   }
 
   get health(): PollHealth {
@@ -59,20 +80,27 @@ export class PollLoop {
   /** Begins ticking; the first tick starts at once and is not waited for. */
   start(): void {
     const { world, dispatcher } = this.#options;
+    const prune = () => {
+      const removed = world.launches.prune(world.clock.now());
+      if (removed > 0) world.logger.info({ removed }, 'removed the directories of old runs');
+    };
     this.#cancels.push(
       world.clock.every(world.settings.poll_interval_ms, () => void this.tick()),
       world.clock.every(WATCH_MS, () => void this.#watch()),
+      world.clock.every(DAY_MS, prune),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
     );
-    void this.tick();
+    void this.tick().then(prune);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const cancel of this.#cancels) cancel();
     this.#hintTimer?.();
-    this.#tickTimer?.();
+    this.#movedTimer?.();
+    this.#tickTimer?.cancel();
     for (const watch of this.#watches.values()) watch.close();
+    await this.#watching;
     await this.#ticking;
   }
 
@@ -89,7 +117,7 @@ export class PollLoop {
         this.#ticking = null;
         if (!this.#again) return;
         this.#again = false;
-        this.#wakeTick();
+        this.#wakeTick(URGENT_MS);
       });
     return this.#ticking;
   }
@@ -117,9 +145,11 @@ export class PollLoop {
     index.apply(poll.root, result, { since, read });
     poll.count(index.count(poll.root));
     if (poll.foldersMoved()) this.#watchFolders(poll.root, poll.folders());
+    this.#hints.get(poll.root)?.settled();
   }
 
   #watchFolders(root: string, folders: readonly string[]): void {
+    this.#hints.get(root)?.listed(folders);
     const known = this.#watches.get(root);
     if (known !== undefined) known.update(folders);
     else
@@ -135,48 +165,74 @@ export class PollLoop {
     this.#hintTimer ??= this.#options.world.clock.after(HINT_SETTLE_MS, () => {
       this.#hintTimer = null;
       this.#followHints();
-      this.#wakeTick();
     });
   }
 
-  /** Reads the documents of the folders in which something happened; what else changed there the tick finds. */
+  /** Reads what was hinted at; only what came or went needs a listing of the store. */
   #followHints(): void {
-    const { documents } = this.#options;
+    let unlisted = false;
     for (const [root, folders] of this.#hinted) {
-      for (const folder of folders) {
-        const path = join(folder, `${basename(folder)}.md`);
-        try {
-          documents.refresh(path, root);
-        } catch (error) {
-          this.#report(error);
-        }
+      try {
+        const followed = this.#hints.get(root)?.follow(folders);
+        for (const path of followed?.moved ?? []) this.#moved.add(path);
+        unlisted ||= followed?.unlisted === true;
+      } catch (error) {
+        this.#report(error);
+        unlisted = true;
       }
     }
     this.#hinted.clear();
+    if (this.#moved.size > 0) this.#wakeMoved();
+    this.#wakeTick(unlisted ? URGENT_MS : LAZY_MS);
   }
 
-  #wakeTick(): void {
-    if (this.#stopped) return;
+  /** Documents that moved may now be due: that takes no listing. */
+  #wakeMoved(): void {
     const { clock } = this.#options.world;
-    const wait = Math.max(0, (this.#last_tick_at ?? 0) + HINT_TICK_MS - clock.now());
-    this.#tickTimer ??= clock.after(wait, () => {
-      this.#tickTimer = null;
-      void this.tick();
+    if (this.#stopped) return;
+    const wait = Math.max(0, this.#last_moved_at + URGENT_MS - clock.now());
+    this.#movedTimer ??= clock.after(wait, () => {
+      this.#movedTimer = null;
+      this.#last_moved_at = clock.now();
+      const moved = this.#moved;
+      this.#moved = new Set();
+      void this.#options.dispatcher.launchMoved(moved).catch((error) => this.#report(error));
     });
   }
 
-  async #watch(): Promise<void> {
-    if (this.#watching || this.#stopped) return;
-    this.#watching = true;
-    try {
-      const { dispatcher } = this.#options;
-      if (await dispatcher.someProcessEnded()) await dispatcher.reconcile();
-      await dispatcher.watchStarts();
-    } catch (error) {
-      this.#report(error);
-    } finally {
-      this.#watching = false;
+  /** A tick no sooner than `spacing` after the last; an earlier appointment stands. */
+  #wakeTick(spacing: number): void {
+    if (this.#stopped) return;
+    const { clock } = this.#options.world;
+    const at = Math.max(clock.now(), (this.#last_tick_at ?? 0) + spacing);
+    if (this.#tickTimer !== null) {
+      if (this.#tickTimer.at <= at) return;
+      this.#tickTimer.cancel();
     }
+    const cancel = clock.after(at - clock.now(), () => {
+      this.#tickTimer = null;
+      void this.tick();
+    });
+    this.#tickTimer = { at, cancel };
+  }
+
+  #watch(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    this.#watching ??= this.#look()
+      .catch((error) => this.#report(error))
+      .finally(() => {
+        this.#watching = null;
+      });
+    return this.#watching;
+  }
+
+  async #look(): Promise<void> {
+    const { dispatcher, world } = this.#options;
+    if (world.clock.now() >= this.#quiet_until && (await dispatcher.someProcessEnded())) {
+      await dispatcher.reconcile();
+      if (dispatcher.listing.kind === 'unknown') this.#quiet_until = world.clock.now() + UNANSWERED_MS;
+    }
+    await dispatcher.watchStarts();
   }
 
   #report(error: unknown): void {

@@ -1,5 +1,8 @@
 /** Why a fiber waits for a person before the poller may launch it. */
-export type HoldReason = 'boot_quarantine' | 'killed' | 'server_lost';
+export type HoldReason = 'boot_quarantine' | 'killed' | 'server_lost' | 'not_concluded';
+
+/** Holds that are put on one fiber. */
+export type NamedHold = 'killed' | 'server_lost';
 
 /**
  * Holds of the dispatcher. A restart is not authority to launch: until released, every candidate that was
@@ -10,7 +13,7 @@ export type HoldReason = 'boot_quarantine' | 'killed' | 'server_lost';
 export class Quarantine {
   #released_at: number | null = null;
   #seen = new Set<string>();
-  #named = new Map<string, HoldReason>();
+  #named = new Map<string, NamedHold>();
   #since = new Map<string, number>();
 
   get active(): boolean {
@@ -35,7 +38,7 @@ export class Quarantine {
     this.#since.delete(key);
   }
 
-  hold(key: string, reason: Exclude<HoldReason, 'boot_quarantine'>): void {
+  hold(key: string, reason: NamedHold): void {
     this.#named.set(key, reason);
     this.#since.delete(key);
   }

@@ -1,32 +1,41 @@
-import type { MuxListing, MuxSession } from '../mux/mux.ts';
-import { parseWorkerSessionName } from '../mux/session-name.ts';
-import { concludeRole } from './conclude.ts';
+import type { MuxListing } from '../mux/mux.ts';
+import { recogniseSession } from './adopt.ts';
 import { recordDispatch } from './launch.ts';
-import type { LaunchEnd } from './launches.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
-import { keyOf, type Memory } from './memory.ts';
-import type { RunManifest } from './run-records.ts';
+import type { Memory } from './memory.ts';
 import type { Run } from './runs.ts';
-import { planWorkerEnd } from './worker-end.ts';
+import { runOfManifest } from './runs.ts';
+import { Settler } from './settle.ts';
 import type { World } from './world.ts';
 
 /** How long a launch may take from its claim to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
-/** How long the run script may take to write how it ended, in milliseconds. */
-const EXIT_FILE_GRACE_MS = 1_000;
-const EXIT_FILE_STEP_MS = 25;
 
-/** Holds the runs in memory against the world; every effect of a worker's end is here. */
+/** One pass: what the multiplexer said, and a way to ask it once more. */
+type Pass = {
+  listing: MuxListing;
+  server: () => Promise<MuxListing['kind']>;
+  moved: Set<string>;
+  lost: Run[];
+};
+
+/** Holds the runs in memory against the world. */
 export class Reconciler {
   readonly #world: World;
   readonly #memory: Memory;
+  readonly #settler: Settler;
   /** Launch ids whose end is being handled. */
   #ending = new Set<string>();
+  /** Launch ids of an earlier daemon, until they are seen to live. */
+  #found = new Set<string>();
+  /** Sessions in which nothing of a worker runs any more. */
+  #remnants = new Set<string>();
   #adopted = false;
 
   constructor(world: World, memory: Memory) {
     this.#world = world;
     this.#memory = memory;
+    this.#settler = new Settler(world, memory);
   }
 
   /** False until a first listing was understood: before that nothing may be launched. */
@@ -39,125 +48,129 @@ export class Reconciler {
    * Answers the keys of the fibers whose rows may have moved.
    */
   async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
-    const moved = new Set<string>();
-    const known = [...started];
+    const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set(), lost: [] };
+    const known = new Set(started);
     if (listing.kind !== 'unknown' && !this.#adopted) {
-      for (const manifest of this.#world.launches.open()) {
-        const adopted = await this.#adopt(manifest, listing, moved);
-        if (adopted !== null) known.push(adopted);
-      }
+      for (const run of this.#adoptRecorded(pass)) known.add(run);
       this.#adopted = true;
     }
-    for (const run of known) await this.#look(run, listing, moved);
-    if (listing.kind === 'alive') {
-      for (const session of listing.sessions) this.#adoptStray(session, moved);
-    }
-    return moved;
+    await Promise.all([...known].map((run) => this.#look(run, pass)));
+    if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
+    for (const key of await this.#settler.concludePending()) pass.moved.add(key);
+    this.#tellIncident(pass.lost);
+    return pass.moved;
   }
 
-  async #look(run: Run, listing: MuxListing, moved: Set<string>): Promise<void> {
+  /** Whether the server is there, asked anew at most once: a listing can be older than a server's end. */
+  #askOnce(listing: MuxListing): Pass['server'] {
+    let asked: Promise<MuxListing['kind']> | null = null;
+    return () => {
+      if (listing.kind !== 'alive') return Promise.resolve(listing.kind);
+      asked ??= this.#world.mux.list().then((answer) => answer.kind);
+      return asked;
+    };
+  }
+
+  async #look(run: Run, pass: Pass): Promise<void> {
+    const life = await this.#lifeOf(run, pass.listing);
+    if (life.kind === 'ended') await this.#end(run, life.why === 'rebooted', pass);
+    else this.#lives(run, life, pass);
+  }
+
+  #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
     const before = run.state;
-    const life = await this.#lifeOf(run, listing);
-    if (life.kind === 'ended') {
-      await this.#end(run, listing.kind === 'absent');
-      moved.add(run.key);
-      return;
+    const listed =
+      pass.listing.kind === 'alive' &&
+      pass.listing.sessions.some((session) => session.name === run.mux_session);
+    if (!run.spawned && (life.kind === 'alive' || listed)) this.#spawned(run);
+    if (life.kind === 'unknown') run.state = 'unknown';
+    else if (!run.spawned) run.state = 'claimed';
+    else run.state = run.confirmed ? 'running' : 'starting';
+    if (run.spawned && this.#found.delete(run.launch_id)) {
+      this.#memory.quarantine.sawRunning(run.key);
+      this.#log(run, 'adopted a running worker');
     }
-    run.state = life.kind === 'unknown' ? 'unknown' : run.confirmed ? 'running' : 'starting';
-    if (run.state !== before) moved.add(run.key);
+    if (run.state !== before) pass.moved.add(run.key);
+  }
+
+  /** A claim turns out to have become a worker. */
+  #spawned(run: Run): void {
+    run.spawned = true;
+    recordDispatch(this.#world, run);
+    this.#world.launches.update(run.launch_id, { state: 'spawned' });
+    this.#memory.refusals.clear(run.key);
+    this.#memory.quarantine.sawRunning(run.key);
   }
 
   /** What the world says of one run now. */
-  async #lifeOf(
-    run: Pick<Run, 'launch_id' | 'mux_session' | 'started_at'>,
-    listing: MuxListing,
-    claim: Pick<RunManifest, 'state' | 'boot_id'> = { state: 'spawned', boot_id: this.#world.bootId },
-  ): Promise<Liveness> {
-    const agent = this.#world.launches.agent(run.launch_id);
-    const life = agent.kind === 'found' ? await this.#world.processes.look(agent.value) : null;
+  async #lifeOf(run: Run, listing: MuxListing): Promise<Liveness> {
+    const world = this.#world;
+    const agent = world.launches.agent(run.launch_id);
+    const life = agent.kind === 'found' ? await world.processes.look(agent.value) : null;
     return assessLiveness({
       listing,
-      manifest: { mux_session: run.mux_session, dispatched_at: run.started_at, ...claim },
-      boot_id: this.#world.bootId,
+      manifest: {
+        mux_session: run.mux_session,
+        dispatched_at: run.started_at,
+        state: run.spawned ? 'spawned' : 'claimed',
+        boot_id: run.boot_id,
+      },
+      boot_id: world.bootId,
       agent: agentFact(agent, life),
-      exit: this.#world.launches.readEnd(run.launch_id).exit,
-      now: this.#world.clock.now(),
+      exit: world.launches.readEnd(run.launch_id).exit,
+      now: world.clock.now(),
       startup_ms: STARTUP_MS,
     });
   }
 
-  /** Answers the run when it is ours to watch or to settle. */
-  async #adopt(manifest: RunManifest, listing: MuxListing, moved: Set<string>): Promise<Run | null> {
-    const run = runOf(manifest);
-    const life = await this.#lifeOf(run, listing, { state: 'spawned', boot_id: manifest.boot_id });
-    const neverStarted = manifest.state === 'claimed' && life.kind === 'ended' && !this.#left(manifest);
-    if (neverStarted) {
-      this.#close(manifest.launch_id);
-      this.#log(run, 'a claim of an earlier daemon was never started');
-      return null;
+  /** Takes up the launches that an earlier daemon left open; the newest of a fiber first. */
+  #adoptRecorded(pass: Pass): Run[] {
+    const runs: Run[] = [];
+    for (const manifest of this.#world.launches.all().reverse()) {
+      if (manifest.state === 'ended') continue;
+      const run = runOfManifest(manifest);
+      if (manifest.ended_at !== null) {
+        if (!this.#memory.unconcluded.has(run.key)) this.#memory.unconcluded.set(run.key, run);
+        continue;
+      }
+      runs.push(run);
+      pass.moved.add(run.key);
+      if (this.#memory.runs.claim(run)) this.#found.add(run.launch_id);
     }
-    if (!this.#memory.runs.claim(run)) {
-      this.#close(manifest.launch_id);
-      return null;
-    }
-    moved.add(run.key);
-    if (manifest.state === 'claimed') {
-      recordDispatch(this.#world, run);
-      this.#world.launches.update(run.launch_id, { state: 'spawned' });
-    }
-    if (life.kind === 'ended') return run;
-    this.#memory.quarantine.sawRunning(run.key);
-    run.state = life.kind === 'unknown' ? 'unknown' : 'starting';
-    this.#log(run, 'adopted a running worker');
-    return run;
+    return runs;
   }
 
-  /** True when the claimed launch has left any trace of having been started. */
-  #left(manifest: RunManifest): boolean {
-    const { exit } = this.#world.launches.readEnd(manifest.launch_id);
-    return exit.kind !== 'none' || this.#world.launches.agent(manifest.launch_id).kind !== 'none';
+  /** Worker sessions of which no run in memory tells. */
+  async #adoptSessions(listing: Extract<MuxListing, { kind: 'alive' }>, pass: Pass): Promise<void> {
+    for (const session of listing.sessions) {
+      const identity = `${session.id} ${session.created_at}`;
+      if (this.#remnants.has(identity)) continue;
+      const found = await recogniseSession(this.#world, this.#memory, session);
+      if (found === 'remnant') this.#remnants.add(identity);
+      if (found === null || found === 'remnant' || !this.#memory.runs.claim(found.run)) continue;
+      this.#memory.quarantine.sawRunning(found.run.key);
+      pass.moved.add(found.run.key);
+      if (!found.run.stray)
+        this.#world.launches.update(found.run.launch_id, { state: 'spawned', ended_at: null });
+      this.#log(found.run, found.message);
+    }
   }
 
-  /** A session with a worker's name and no run directory of ours: somebody’s worker all the same. */
-  #adoptStray(session: MuxSession, moved: Set<string>): void {
-    const named = parseWorkerSessionName(session.name);
-    if (named === null || session.pane_dead) return;
-    const document = this.#world.documents.byUid(named.uid);
-    if (document?.svc?.host !== this.#world.host) return;
-    const key = keyOf(document);
-    if (this.#memory.launching.has(key) || this.#memory.runs.get(key) !== undefined) return;
-    const agent = this.#world.harness.agent(null);
-    const run: Run = {
-      key,
-      fiber_id: document.id,
-      uid: named.uid,
-      store: document.store,
-      path: document.path,
-      launch_id: `stray-${session.created_at}-${named.uid}`,
-      run_id: document.svc.runtime?.run_id ?? `stray-${session.created_at}`,
-      mux_session: session.name,
-      agent: document.svc.agent ?? agent.id,
-      harness: agent.harness,
-      session_uuid: document.svc.runtime?.session_uuid ?? null,
-      surface: 'cli',
-      project_dir: document.project_dir ?? '',
-      started_at: session.created_at,
-      state: 'running',
-      confirmed: true,
-      transcript_path: null,
-      last_activity_at: null,
-    };
-    this.#memory.runs.claim(run);
-    this.#memory.quarantine.sawRunning(key);
-    moved.add(key);
-    this.#log(run, 'adopted a worker session that has no run directory');
-  }
-
-  async #end(run: Run, server_absent: boolean): Promise<void> {
+  async #end(run: Run, rebooted: boolean, pass: Pass): Promise<void> {
     if (this.#ending.has(run.launch_id)) return;
     this.#ending.add(run.launch_id);
+    pass.moved.add(run.key);
     try {
-      await this.#settle(run, server_absent);
+      if (!run.spawned && !this.#hasLeftTrace(run)) {
+        await this.#settler.abandon(run);
+        this.#log(run, 'a claim was never started');
+        return;
+      }
+      if (!run.spawned) recordDispatch(this.#world, run);
+      const settled = await this.#settler.settle(run, { rebooted, server: pass.server });
+      if (settled.reason === 'postponed') run.state = 'unknown';
+      else if (settled.reason === 'server_lost' || settled.reason === 'reboot') pass.lost.push(run);
+      else this.#log(run, 'a worker ended', settled);
     } catch (error) {
       // The run stays in memory, so the fiber stays occupied and the next pass tries again.
       this.#world.logger.error(
@@ -169,58 +182,19 @@ export class Reconciler {
     }
   }
 
-  async #settle(run: Run, server_absent: boolean): Promise<void> {
-    const world = this.#world;
-    const launch = await this.#awaitEnd(run.launch_id);
-    const known = world.documents.byUid(run.uid);
-    const document = known === undefined ? undefined : world.documents.reread(known);
-    const now = world.clock.now();
-    const plan = planWorkerEnd({ run, document, launch, server_absent, now });
-    if (plan.conclude && document !== undefined) await concludeRole(world, document, run, now);
-    this.#memory.breaker.record(run.key, plan.breaker, now);
-    if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
-    this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
-    this.#blockWhenPaused(run, now);
-    this.#close(run.launch_id);
-    this.#memory.runs.release(run);
-    this.#log(run, 'a worker ended', {
-      reason: plan.reason,
-      code: launch.exit.kind === 'found' ? launch.exit.value.code : null,
-    });
+  /** True when the claimed launch has left any trace of having been started. */
+  #hasLeftTrace(run: Run): boolean {
+    const { exit } = this.#world.launches.readEnd(run.launch_id);
+    return exit.kind !== 'none' || this.#world.launches.agent(run.launch_id).kind !== 'none';
   }
 
-  #blockWhenPaused(run: Run, now: number): void {
-    const paused_until = this.#memory.breaker.pausedUntil(run.key, now);
-    if (paused_until === null) return;
-    const screen = this.#world.launches.readScreen(run.launch_id);
-    const deaths = this.#memory.breaker.deaths(run.key);
-    this.#memory.refusals.record(
-      run.key,
-      {
-        reason: 'loop_breaker',
-        message: `${deaths} workers in a row died soon after their start; \`svc dispatch ${run.fiber_id} --force\` tries again at once`,
-        ...(screen === null ? {} : { screen }),
-      },
-      now,
-      paused_until,
+  /** Many deaths by one cause are one incident. */
+  #tellIncident(lost: readonly Run[]): void {
+    if (lost.length === 0) return;
+    this.#world.logger.warn(
+      { fibers: lost.map((run) => run.fiber_id), workers: lost.length },
+      'workers went down with their tmux server or with the machine; none is started again by itself',
     );
-  }
-
-  /** The session can be gone a moment before its run script’s last word is on disk. */
-  async #awaitEnd(launch_id: string): Promise<LaunchEnd> {
-    const until = this.#world.clock.now() + EXIT_FILE_GRACE_MS;
-    for (;;) {
-      const end = this.#world.launches.readEnd(launch_id);
-      if (end.exit.kind === 'found' || this.#world.launches.agent(launch_id).kind === 'none') return end;
-      if (this.#world.clock.now() >= until) return end;
-      await new Promise<void>((resolve) => {
-        this.#world.clock.after(EXIT_FILE_STEP_MS, resolve);
-      });
-    }
-  }
-
-  #close(launch_id: string): void {
-    this.#world.launches.update(launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
   }
 
   #log(run: Run, message: string, more: Record<string, unknown> = {}): void {
@@ -229,27 +203,4 @@ export class Reconciler {
       message,
     );
   }
-}
-
-function runOf(manifest: RunManifest): Run {
-  return {
-    key: manifest.uid,
-    fiber_id: manifest.fiber,
-    uid: manifest.uid,
-    store: manifest.store,
-    path: manifest.path,
-    launch_id: manifest.launch_id,
-    run_id: manifest.run_id,
-    mux_session: manifest.mux_session,
-    agent: manifest.agent,
-    harness: manifest.harness,
-    session_uuid: manifest.session_uuid,
-    surface: manifest.surface,
-    project_dir: manifest.project_dir,
-    started_at: manifest.dispatched_at,
-    state: 'unknown',
-    confirmed: false,
-    transcript_path: null,
-    last_activity_at: null,
-  };
 }

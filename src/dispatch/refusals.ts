@@ -34,8 +34,4 @@ export class Refusals {
   cooldownOf(key: string): number | null {
     return this.#rows.get(key)?.retry_at ?? null;
   }
-
-  entries(): IterableIterator<[string, BlockedView]> {
-    return this.#rows.entries();
-  }
 }

@@ -78,7 +78,7 @@ export class Rows {
     if (document.svc === undefined && this.#memory.runs.get(keyOf(document)) === undefined) return NO_FACTS;
     const due = dueOf(this.#world, document);
     const pending = isPendingLaunch(document, eligibilityFacts(this.#world, this.#memory, document));
-    return rowFacts(this.#memory, document, due, pending);
+    return rowFacts(this.#world, this.#memory, document, due, pending);
   }
 }
 

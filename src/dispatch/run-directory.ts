@@ -77,7 +77,7 @@ export function claimRun(
 /** Changes some fields of the manifest and gives the whole; throws `not_found` when it cannot be read. */
 export function updateRun(
   dir: string,
-  change: Partial<Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at'>>,
+  change: Partial<Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at' | 'undo'>>,
 ): RunManifest {
   const before = readManifest(dir);
   if (before.kind !== 'found') {

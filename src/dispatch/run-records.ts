@@ -25,6 +25,8 @@ export const runManifestSchema = z.object({
   /** `claimed`: written before anything was started; `spawned`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),
+  /** What the document said before the launch marked it: written back when nothing was started after all. */
+  undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });

@@ -5,6 +5,9 @@ import { RUN_FILES } from './run-directory.ts';
 /** Largest prompt given as an argument, in bytes; Linux takes 128 KiB an argument, its end mark included. */
 export const MAX_PROMPT_ARGUMENT_BYTES = 120 * 1024;
 
+/** Seconds that the capture of a last screen may take. */
+const SCREEN_PATIENCE_S = 1;
+
 export type RunScript = {
   /** Absolute path of the run directory. */
   run_dir: string;
@@ -52,6 +55,21 @@ record_exit() {
     command -p mv -f ${inRun('exit.json.tmp')} ${inRun(RUN_FILES.exit)}
 }
 
+# The last screen of an agent that failed; a multiplexer that does not answer may not keep the exit waiting.
+keep_screen() {
+  [ -n "\${TMUX_PANE-}" ] && command -v tmux >/dev/null || return 0
+  tmux capture-pane -p -t "$TMUX_PANE" >${inRun('screen.txt.tmp')} 2>/dev/null &
+  _svc_capture=$!
+  (command -p sleep ${SCREEN_PATIENCE_S} && kill "$_svc_capture") >/dev/null 2>&1 &
+  _svc_guard=$!
+  if wait "$_svc_capture"; then
+    command -p mv -f ${inRun('screen.txt.tmp')} ${inRun(RUN_FILES.screen)}
+  else
+    command -p rm -f ${inRun('screen.txt.tmp')}
+  fi
+  kill "$_svc_guard" 2>/dev/null
+}
+
 # Keys that interrupt are for the agent; a caught signal is reset in what we start, an ignored one is not.
 trap : INT QUIT
 
@@ -77,6 +95,7 @@ trap : INT QUIT
     _svc_code=$?
   fi
   umask 077
+  [ "$_svc_code" -eq 0 ] || keep_screen
   if [ "$_svc_code" -gt 128 ] && _svc_name=$(kill -l "$((_svc_code - 128))" 2>/dev/null); then
     record_exit null "\\"SIG\${_svc_name#SIG}\\"" ''
   elif [ -n "$_svc_ended_by" ]; then

@@ -1,5 +1,6 @@
 import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import type { EndRecord, RunManifest } from './run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
 export type Run = {
@@ -18,16 +19,30 @@ export type Run = {
   surface: Surface;
   project_dir: string;
   started_at: number;
+  /** Boot of the machine it belongs to; null where the OS does not tell. */
+  boot_id: string | null;
   /** `claimed`: recorded, not spawned yet; `unknown`: the world does not answer, so it still counts as alive. */
   state: RunView['state'];
   /** Its transcript has been seen. */
   confirmed: boolean;
   transcript_path: string | null;
   last_activity_at: number | null;
+  /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
+  being_started: boolean;
+  /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
+  spawned: boolean;
+  /** A session with a worker's name that no run directory tells of. */
+  stray: boolean;
+  /** Who is ending it on purpose, in this daemon. */
+  ending: EndRecord | null;
 };
 
+/** A worker whose transcript grew within this many milliseconds is working; of a quiet one nothing is known. */
+const WORKING_MS = 120_000;
+
 /** The run as a row of the feed shows it. */
-export function viewRun(run: Run): RunView {
+export function viewRun(run: Run, now: number): RunView {
+  const grew = run.last_activity_at !== null && now - run.last_activity_at < WORKING_MS;
   return {
     mux_session: run.mux_session,
     surface: run.surface,
@@ -35,10 +50,39 @@ export function viewRun(run: Run): RunView {
     harness: run.harness,
     session_uuid: run.session_uuid,
     state: run.state,
-    phase: run.state === 'running' ? 'working' : 'unknown',
+    phase: run.state === 'running' && grew ? 'working' : 'unknown',
     run_id: run.run_id,
     started_at: run.started_at,
     last_activity_at: run.last_activity_at,
+  };
+}
+
+/** The run that a launch of an earlier daemon left, as nothing is known of it yet. */
+export function runOfManifest(manifest: RunManifest): Run {
+  return {
+    key: manifest.uid,
+    fiber_id: manifest.fiber,
+    uid: manifest.uid,
+    store: manifest.store,
+    path: manifest.path,
+    launch_id: manifest.launch_id,
+    run_id: manifest.run_id,
+    mux_session: manifest.mux_session,
+    agent: manifest.agent,
+    harness: manifest.harness,
+    session_uuid: manifest.session_uuid,
+    surface: manifest.surface,
+    project_dir: manifest.project_dir,
+    started_at: manifest.dispatched_at,
+    boot_id: manifest.boot_id,
+    state: 'unknown',
+    confirmed: false,
+    transcript_path: null,
+    last_activity_at: null,
+    being_started: false,
+    spawned: manifest.state !== 'claimed',
+    stray: false,
+    ending: null,
   };
 }
 

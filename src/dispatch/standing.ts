@@ -20,8 +20,7 @@ export function localZone(): string {
 export function standingDue(document: FiberDocument, now: number, zone: string): Due {
   const schedule = document.svc?.schedule;
   if (schedule === undefined) return { kind: 'never', error: 'a standing role needs svc.schedule' };
-  const served = servedAt(document);
-  const first = occurrenceAfter(schedule, document.svc?.tz ?? zone, served);
+  const first = firstAfterServed(document, schedule, document.svc?.tz ?? zone);
   if (first.kind === 'invalid') return { kind: 'never', error: first.error };
   return first.at <= now ? { kind: 'due', occurrence: first.at } : { kind: 'later', next: first.at };
 }
@@ -35,6 +34,17 @@ export function servedAt(document: FiberDocument): number {
       .map((text) => (text === undefined ? Number.NaN : Date.parse(text)))
       .filter((at) => !Number.isNaN(at)),
   );
+}
+
+/** A document never changes once it is read, so neither does the first occurrence after it was served. */
+const known = new WeakMap<FiberDocument, { zone: string; first: Occurrence }>();
+
+function firstAfterServed(document: FiberDocument, schedule: string, zone: string): Occurrence {
+  const before = known.get(document);
+  if (before?.zone === zone) return before.first;
+  const first = occurrenceAfter(schedule, zone, servedAt(document));
+  known.set(document, { zone, first });
+  return first;
 }
 
 type Occurrence = { kind: 'at'; at: number } | { kind: 'invalid'; error: string };

@@ -1,46 +1,125 @@
+import { messageOf } from '../base/errors.ts';
+import { planLearnedSession } from '../lifecycle/run-transitions.ts';
+import type { MuxListing } from '../mux/mux.ts';
+import type { Memory } from './memory.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
-/**
- * Looks whether a started worker's transcript is there. A harness that assigns its own session id is learned
- * here: the document and the ledger then name the real one. Answers what was found.
- */
-export async function confirmStart(world: World, run: Run): Promise<'confirmed' | 'not_yet'> {
-  const probe = await world.harness.adapter(run.harness).findTranscript({
-    agent: world.harness.agent(run.agent),
-    project_dir: run.project_dir,
-    session_uuid: run.session_uuid,
-    marker: run.launch_id,
-    launched_at: run.started_at,
-  });
-  if (probe.kind !== 'found') return 'not_yet';
-  run.transcript_path = probe.path;
-  run.last_activity_at = Math.max(run.last_activity_at ?? 0, Math.floor(probe.mtime_ms));
-  if (run.session_uuid !== probe.session_uuid) await learnSession(world, run, probe.session_uuid);
-  run.confirmed = true;
-  return 'confirmed';
-}
+/** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */
+export class StartWatch {
+  readonly #world: World;
+  readonly #memory: Memory;
+  /** Launch ids whose transcripts could not be asked for; told once each. */
+  #told = new Set<string>();
 
-async function learnSession(world: World, run: Run, session_uuid: string): Promise<void> {
-  run.session_uuid = session_uuid;
-  world.launches.update(run.launch_id, { session_uuid });
-  world.recordSession({
-    fiber: run.fiber_id,
-    uid: run.uid,
-    session: session_uuid,
-    thread_id: null,
-    harness: run.harness,
-    host: world.host,
-    mux: run.mux_session,
-    at: world.clock.now(),
-    kind: 'learned',
-    run_id: run.run_id,
-  });
-  const document = world.documents.byUid(run.uid);
-  if (document === undefined) return;
-  await world.documents.change(document, (current) =>
-    current.svc?.runtime?.run_id === run.run_id
-      ? { set: { 'svc.runtime.session_uuid': session_uuid }, unset: [] }
-      : { set: {}, unset: [] },
-  );
+  constructor(world: World, memory: Memory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  /** Looks after workers whose start is not confirmed yet (P9); answers the fibers that moved. */
+  async starts(listing: MuxListing): Promise<string[]> {
+    const moved: string[] = [];
+    for (const run of this.#memory.runs.all()) {
+      if (run.confirmed || !run.spawned) continue;
+      if (await this.#look(run)) {
+        run.confirmed = true;
+        if (run.state === 'starting') run.state = 'running';
+        this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
+        moved.push(run.key);
+      } else if (await this.#noteUnconfirmed(run, listing)) moved.push(run.key);
+    }
+    return moved;
+  }
+
+  /** Brings `last_activity_at` of confirmed workers up to date; answers the fibers that moved. */
+  async activity(): Promise<string[]> {
+    const moved: string[] = [];
+    for (const run of this.#memory.runs.all()) {
+      if (!run.confirmed || run.transcript_path === null) continue;
+      const before = run.last_activity_at;
+      await this.#look(run);
+      if (run.last_activity_at !== before) moved.push(run.key);
+    }
+    return moved;
+  }
+
+  /** Looks for the transcript; true when it is there and its session is in the document. */
+  async #look(run: Run): Promise<boolean> {
+    const { harness } = this.#world;
+    try {
+      const probe = await harness.adapter(run.harness).findTranscript({
+        agent: harness.agent(run.agent),
+        project_dir: run.project_dir,
+        session_uuid: run.session_uuid,
+        marker: run.launch_id,
+        launched_at: run.started_at,
+      });
+      if (probe.kind !== 'found') return false;
+      run.transcript_path = probe.path;
+      run.last_activity_at = Math.max(run.last_activity_at ?? 0, Math.floor(probe.mtime_ms));
+      if (run.session_uuid !== probe.session_uuid) await this.#learn(run, probe.session_uuid);
+      return true;
+    } catch (error) {
+      if (!this.#told.has(run.launch_id)) {
+        this.#told.add(run.launch_id);
+        this.#world.logger.warn(
+          { fiber: run.fiber_id, detail: messageOf(error) },
+          'the transcript of a worker could not be looked at; it is tried again',
+        );
+      }
+      return false;
+    }
+  }
+
+  /** A harness that assigns its own session id: the document and the ledger then name the real one. */
+  async #learn(run: Run, session_uuid: string): Promise<void> {
+    const { documents, launches, clock, host } = this.#world;
+    const document = documents.of(run);
+    if (document !== undefined)
+      await documents.change(
+        document,
+        (current) =>
+          planLearnedSession(current, { run_id: run.run_id, session_uuid }) ?? { set: {}, unset: [] },
+      );
+    run.session_uuid = session_uuid;
+    launches.update(run.launch_id, { session_uuid });
+    this.#world.recordSession({
+      fiber: run.fiber_id,
+      uid: run.uid,
+      session: session_uuid,
+      thread_id: null,
+      harness: run.harness,
+      host,
+      mux: run.mux_session,
+      at: clock.now(),
+      kind: 'learned',
+      run_id: run.run_id,
+    });
+  }
+
+  /** Lists a worker that stays silent as blocked, with what its screen shows; true when that is new. */
+  async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
+    const { clock, settings, mux, launches } = this.#world;
+    const now = clock.now();
+    if (now - run.started_at < settings.startup_confirm_ms) return false;
+    if (this.#memory.refusals.get(run.key)?.reason === 'startup_unconfirmed') return false;
+    const session =
+      listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
+    const screen = session === undefined ? null : ((await mux.capture(session))?.trimEnd() ?? null);
+    if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return false;
+    if (screen !== null) launches.writeScreen(run.launch_id, screen);
+    const seconds = Math.round(settings.startup_confirm_ms / 1000);
+    this.#memory.refusals.record(
+      run.key,
+      {
+        reason: 'startup_unconfirmed',
+        message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${run.fiber_id}\``,
+        ...(screen === null ? {} : { screen }),
+      },
+      now,
+      null,
+    );
+    return true;
+  }
 }

@@ -27,7 +27,7 @@ export function viewState(options: {
   const pending = dispatcher.pending();
   return {
     running: memory.runs.all().map((run) => ({
-      ...viewRun(run),
+      ...viewRun(run, world.clock.now()),
       fiber_id: run.fiber_id,
       uid: run.uid,
       store: run.store,
@@ -58,12 +58,12 @@ export function viewState(options: {
 }
 
 function blockedRows(world: World, memory: Memory): PollerState['blocked'] {
-  const documents = new Map<string, FiberDocument>();
-  for (const document of world.documents.all()) documents.set(keyOf(document), document);
-  return [...memory.refusals.entries()].flatMap(([key, view]) => {
-    const document = documents.get(key);
-    return document === undefined ? [] : [{ ...view, ...reference(document) }];
-  });
+  const rows: PollerState['blocked'] = [];
+  for (const document of world.documents.all()) {
+    const view = memory.refusals.get(keyOf(document));
+    if (view !== undefined) rows.push({ ...view, ...reference(document) });
+  }
+  return rows;
 }
 
 function standingRows(world: World): PollerState['standing_roles'] {

@@ -39,6 +39,13 @@ export class StoreDocuments implements Documents {
     return this.#index.getUid(uid);
   }
 
+  of(run: { path: string; uid: string }): FiberDocument | undefined {
+    const at = this.#index.getPath(run.path);
+    const same = at?.uid?.toUpperCase() === run.uid.toUpperCase();
+    // A document that cannot be read has no uid to compare.
+    return same || at?.error !== undefined ? at : this.#index.getUid(run.uid);
+  }
+
   isAmbiguous(document: FiberDocument): boolean {
     return this.#index.isAmbiguous(document);
   }
@@ -97,10 +104,11 @@ export class StoreDocuments implements Documents {
     }
   }
 
-  /** Takes one file into the index as it is now. */
-  refresh(path: string, root: string): void {
+  /** Takes one file into the index as it is now; true when its row moved. */
+  refresh(path: string, root: string): boolean {
     const moved = this.#index.refresh(path, (file) => this.readRow(file, root));
     if (moved) this.#onRow(path);
+    return moved;
   }
 
   /** One row from disk; null when the file is gone. */

@@ -7,7 +7,7 @@ import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
-import { type AgentRegistry, loadRegistry, resolveAgent } from '../harness/registry.ts';
+import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { appendLine } from '../ledgers/append-line.ts';
 import type { Mux } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
@@ -17,7 +17,9 @@ import { packageRoot } from '../platform/package-root.ts';
 import { createRunner, type ProcessRunner } from '../platform/process.ts';
 import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
 import { endProcessTree } from '../platform/process-tree.ts';
+import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { Launches } from './launches.ts';
+import { lookAtDirectory } from './look-at-directory.ts';
 import type { PollerSettings } from './poller.ts';
 import { localZone } from './standing.ts';
 import { writeSvcCommand } from './svc-command.ts';
@@ -46,12 +48,7 @@ export async function connectWorld(options: {
   const capabilities = createCapabilities({ runner, env: process.env });
   const uid = process.getuid?.() ?? null;
   const adapters = createAdapters({ env: process.env, uid, capabilities });
-  const registry = () => {
-    const loaded = loadRegistry(settings);
-    if (loaded.problem !== null)
-      logger.warn({ detail: loaded.problem.message }, 'the agents file is not used');
-    return loaded.registry;
-  };
+  const registry = createAgentsOnDisk(settings, logger);
   writeSvcCommand(paths.bin_dir);
   const world: World = {
     host: settings.host_id,
@@ -72,7 +69,12 @@ export async function connectWorld(options: {
       end: async (identity) => {
         await endProcessTree(identity, { grace_ms: settings.kill_grace_ms, facts, clock });
       },
+      async identify(pid) {
+        const found = await facts.lookUp(pid);
+        return found.kind === 'found' ? { pid, start_time: found.row.start_time } : null;
+      },
     },
+    lookAtDirectory: (path) => lookAtDirectory(path, clock),
     recordSession(line) {
       try {
         appendLine(paths.sessions_file, line);

@@ -10,6 +10,14 @@ import type { Mux } from '../mux/mux.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import type { Launches } from './launches.ts';
 
+/** What the disk says of a directory; `real` is its path with links resolved. */
+export type DirectoryLook =
+  | { kind: 'directory'; real: string }
+  | { kind: 'not_directory' }
+  | { kind: 'missing' }
+  | { kind: 'unreadable'; detail: string }
+  | { kind: 'silent'; after_ms: number };
+
 /** A planned change of a document: frontmatter paths to set and to remove. */
 export type DocumentChange = { set: Record<string, unknown>; unset: string[] };
 
@@ -19,6 +27,10 @@ export type Documents = {
   /** By canonical id, uid or unique leaf; throws `fiber_not_found` or `ambiguous_fiber`. */
   find(id: string): FiberDocument;
   byUid(uid: string): FiberDocument | undefined;
+  /** The document a run was started for: the one at its path, or where it moved to. */
+  of(run: { path: string; uid: string }): FiberDocument | undefined;
+  /** True when another document has the same canonical id or uid. */
+  isAmbiguous(document: FiberDocument): boolean;
   /** Reads the file anew; undefined when it is gone. Throws `store_unavailable` when the disk does not answer. */
   reread(document: FiberDocument): FiberDocument | undefined;
   /**
@@ -51,7 +63,11 @@ export type World = {
     look(process: ProcessIdentity): Promise<ProcessLife>;
     /** Ends the process and what it started; resolves when they are gone or the grace is over. */
     end(process: ProcessIdentity): Promise<void>;
+    /** Who has this pid now; null when nobody has, or the kernel does not tell. */
+    identify(pid: number): Promise<ProcessIdentity | null>;
   };
+  /** Looks whether a `project_dir` is a directory (DSP-4); the one way of the dispatcher to touch one. */
+  lookAtDirectory(path: string): Promise<DirectoryLook>;
   /** Appends to the sessions ledger; a failure is logged, never fatal to a launch. */
   recordSession(line: SessionLine): void;
   /** Environment that every worker gets on top of its own. */

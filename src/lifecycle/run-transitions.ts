@@ -58,8 +58,14 @@ export function planLearnedSession(
   return { set: { 'svc.runtime.session_uuid': learned.session_uuid }, unset: [] };
 }
 
-/** A standing role's worker ended: the role closes and awaits review (LIF-5). Other kinds stay as they are. */
+/**
+ * A role's worker ended: a standing one closes and awaits review (LIF-5), a pinned one is parked, since it is
+ * started only by hand. A oneshot stays as it is.
+ */
 export function planConclude(document: FiberDocument, now: number): PlannedEdit | null {
-  if (document.svc?.kind !== 'standing' || document.status !== 'active') return null;
-  return { set: { status: 'closed', 'closed-at': stamp(now) }, unset: ['tempered'] };
+  if (document.status !== 'active') return null;
+  if (document.svc?.kind === 'standing')
+    return { set: { status: 'closed', 'closed-at': stamp(now) }, unset: ['tempered'] };
+  if (document.svc?.kind === 'pinned') return { set: { status: 'open' }, unset: ['tempered'] };
+  return null;
 }

@@ -91,6 +91,19 @@ describe('a worker started by its run script in a session', () => {
     await until('the end of the session', async () => (await mux.kill(session)) === 'gone');
   });
 
+  it('[P26] keeps the last screen of an agent that failed, before it tells how the agent ended', async () => {
+    const { run_dir } = await launch('exit-3');
+    await exitOf(run_dir);
+    expect(readFileSync(join(run_dir, 'screen.txt'), 'utf8')).toContain('leaving with 3');
+    expect(existsSync(join(run_dir, 'screen.txt.tmp'))).toBe(false);
+  });
+
+  it('keeps no screen of an agent that ended well', async () => {
+    const { run_dir } = await launch('exit-0');
+    await exitOf(run_dir);
+    expect(existsSync(join(run_dir, 'screen.txt'))).toBe(false);
+  });
+
   it('records that the agent was killed', async () => {
     const { said, run_dir } = await launch('wait');
     process.kill(said.pid, 'SIGKILL');

@@ -23,10 +23,11 @@ function document(svc: Partial<SvcBlock>, status: FiberDocument['status'] = 'act
 
 function facts(change: Partial<EndFacts>): EndFacts {
   return {
-    run: { started_at },
+    run: { started_at, run_id: 'run-1', ending: null, agent: 'a', project_dir: '/p' },
     document: document({ runtime: { dispatched_at } }),
     launch: { exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } }, end: NONE },
     server_absent: false,
+    rebooted: false,
     now: started_at + 60_000,
     ...change,
   };
@@ -38,6 +39,7 @@ describe('the end of a worker', () => {
       reason: 'exited',
       breaker: { kind: 'died', lived_ms: 5_000 },
       hold: null,
+      refusal: null,
       conclude: false,
     });
   });
@@ -84,15 +86,53 @@ describe('the end of a worker', () => {
     ['closes a standing role that is still armed', 'standing', 'active', true],
     ['leaves a standing role that its worker closed', 'standing', 'closed', false],
     ['leaves a oneshot armed', 'oneshot', 'active', false],
-    ['leaves a pinned role armed', 'pinned', 'active', false],
+    ['parks a pinned role', 'pinned', 'active', true],
   ] as const)('[LIF-5] [STD-1] %s', (_, kind, status, conclude) => {
     const ended = document({ kind, runtime: { dispatched_at } }, status);
     expect(planWorkerEnd(facts({ document: ended })).conclude).toBe(conclude);
   });
 
   it('[LIF-6] does not close a role that was accepted and dispatched anew in the meantime', () => {
-    const rearmed = document({ kind: 'standing', runtime: { handed_off_at: '2026-01-05T08:59:00Z' } });
+    const rearmed = document({ kind: 'standing', runtime: { dispatched_at, run_id: 'run-2' } });
     expect(planWorkerEnd(facts({ document: rearmed })).conclude).toBe(false);
+  });
+
+  it('[LIF-6] does not close a role that a person armed again after its worker had ended', () => {
+    const accepted = document({
+      kind: 'standing',
+      runtime: { dispatched_at, run_id: 'run-1', handed_off_at: '2026-01-05T09:01:00Z' },
+    });
+    expect(planWorkerEnd(facts({ document: accepted })).conclude).toBe(false);
+  });
+
+  it('[LIF-5] closes a role whose markers were taken out of its document by hand', () => {
+    expect(planWorkerEnd(facts({ document: document({ kind: 'standing' }) })).conclude).toBe(true);
+  });
+
+  it('[P8] blames no fiber for a restart of the machine', () => {
+    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE }, rebooted: true }));
+    expect([plan.reason, plan.breaker, plan.hold]).toEqual(['reboot', { kind: 'stopped' }, null]);
+  });
+
+  it('[P2] takes a hang-up for the loss of the server, which hangs up on every worker', () => {
+    const exit = { kind: 'found', value: { code: null, signal: 'SIGHUP', at: started_at + 5_000 } } as const;
+    const plan = planWorkerEnd(facts({ launch: { exit, end: NONE }, server_absent: true }));
+    expect([plan.reason, plan.hold]).toEqual(['server_lost', 'server_lost']);
+  });
+
+  it('is a refusal, and no death, when the agent’s program was not there to be started', () => {
+    const exit = {
+      kind: 'found',
+      value: { code: null, signal: null, reason: 'agent_missing', at: started_at },
+    } as const;
+    const plan = planWorkerEnd(facts({ launch: { exit, end: NONE } }));
+    expect([plan.refusal?.reason, plan.breaker]).toEqual(['agent_unavailable', { kind: 'stopped' }]);
+  });
+
+  it('counts a kill although a handoff had been recorded', () => {
+    const end = { kind: 'found', value: { reason: 'handoff', at: started_at } } as const;
+    const run = { ...facts({}).run, ending: { reason: 'kill', at: started_at + 1 } };
+    expect(planWorkerEnd(facts({ run, launch: { exit: NONE, end } })).hold).toBe('killed');
   });
 
   it('survives a document that is gone', () => {

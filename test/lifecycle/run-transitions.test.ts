@@ -67,12 +67,14 @@ describe('planConclude', () => {
   const rows = FIBER_KINDS.flatMap((kind) => FIBER_STATUSES.map((status) => ({ kind, status })));
 
   it.each(rows)(
-    '[LIF-5] when the worker of %j exits, only an armed standing role closes',
+    '[LIF-5] when the worker of %j exits, an armed standing role closes and an armed pinned one is parked',
     ({ kind, status }) => {
-      const expected =
-        kind === 'standing' && status === 'active'
-          ? { set: { status: 'closed', 'closed-at': STAMP }, unset: ['tempered'] }
-          : null;
+      const concluded = {
+        oneshot: null,
+        standing: { set: { status: 'closed', 'closed-at': STAMP }, unset: ['tempered'] },
+        pinned: { set: { status: 'open' }, unset: ['tempered'] },
+      };
+      const expected = status === 'active' ? concluded[kind] : null;
       expect(planConclude(fiberDocument({ svc: { kind }, status }), NOW)).toEqual(expected);
     },
   );
