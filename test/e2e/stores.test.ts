@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readProjects } from '../../src/config/path-lists.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import type { StoreHealth } from '../../src/contract/http/state.ts';
@@ -50,26 +50,6 @@ describe('the stores that are polled', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('[DSP-8] are not the projects of the pickers, which are a list of their own', async () => {
-    let project = '';
-    daemon = await startTestDaemon({
-      prepare(home) {
-        project = emptyStore(home.path('a-project'));
-        home.write('config/projects.json', { version: 1, projects: [project] });
-        home.fiber('filed-into', { store: project });
-        home.fiber('polled');
-      },
-    });
-    await daemon.running('polled');
-    await daemon.ticks();
-    expect((await daemon.fibers()).map((row) => row.id)).toEqual(['polled']);
-    expect((await daemon.home.sessions()).some((name) => name.startsWith('filed-into'))).toBe(false);
-    expect(readProjects(readSettings(daemon.home.env))).toMatchObject({ paths: [project], source: 'file' });
-    const other = daemon.home.project('another');
-    const overridden = readSettings({ ...daemon.home.env, SVC_PROJECTS: ` ${other} , ` });
-    expect(readProjects(overridden)).toMatchObject({ paths: [other], source: 'environment' });
-  });
-
   it('[DSP-1] keep their last-known rows while they cannot be listed, and say that these are stale', async () => {
     daemon = await startTestDaemon({
       prepare(home) {
@@ -107,28 +87,49 @@ describe('the stores that are polled', () => {
     await until('the store being back', async () => (await health(home.store)).state === 'ok');
     await until('the fresh feed', async () => (await daemon!.http.get('/fibers')).body.state === 'fresh');
   });
+});
 
-  it('[DSP-1] of which one is missing from the start are told apart from an empty one', async () => {
-    daemon = await startTestDaemon({
+describe('a daemon with a store that was never made and a project that is one', () => {
+  let shared: TestDaemon;
+  let project = '';
+  beforeAll(async () => {
+    shared = await startTestDaemon({
       prepare(home) {
+        project = emptyStore(home.path('a-project'));
+        home.write('config/projects.json', { version: 1, projects: [project] });
         home.env.SVC_STORES = `${home.store},${home.path('never-made')}`;
+        home.fiber('filed-into', { store: project });
         home.fiber('here');
       },
     });
-    await daemon.running('here');
-    const [, missing] = (await daemon.state()).poll_health.stores;
-    expect(missing).toMatchObject({ state: 'cold', last_ok_at: null });
-    expect(missing?.error).toContain('never-made');
-    expect((await daemon.http.get('/fibers')).body.state).toBe('partial');
+  });
+  afterAll(() => shared.dispose());
+
+  it('[DSP-8] does not poll the projects of the pickers, which are a list of their own', async () => {
+    await shared.running('here');
+    await shared.ticks();
+    expect((await shared.fibers()).map((row) => row.id)).toEqual(['here']);
+    expect((await shared.home.sessions()).some((name) => name.startsWith('filed-into'))).toBe(false);
+    expect(readProjects(readSettings(shared.home.env))).toMatchObject({ paths: [project], source: 'file' });
+    const other = shared.home.project('another');
+    const overridden = readSettings({ ...shared.home.env, SVC_PROJECTS: ` ${other} , ` });
+    expect(readProjects(overridden)).toMatchObject({ paths: [other], source: 'environment' });
   });
 
-  it('[DSP-1] show a document that cannot be read with its error, and the rest as ever', async () => {
-    daemon = await startTestDaemon();
-    daemon.home.fiber('sound');
-    daemon.home.write('store/.fibers/broken/broken.md', '---\nid: [unclosed\nstatus: active\n---\n');
-    await daemon.running('sound');
-    const row = await daemon.rowWhen('broken', 'listed with its error', (one) => one.error !== undefined);
+  it('[DSP-1] tells the store that it cannot list from an empty one', async () => {
+    const [, missing] = (await shared.state()).poll_health.stores;
+    expect(missing).toMatchObject({ state: 'cold', last_ok_at: null });
+    expect(missing?.error).toContain('never-made');
+    expect((await shared.http.get('/fibers')).body.state).toBe('partial');
+  });
+
+  it('[DSP-1] shows a document that cannot be read with its error, and the rest as ever', async () => {
+    const text = '---\nid: [unclosed\nstatus: active\n---\n';
+    shared.home.write('store/.fibers/broken/broken.md', text);
+    shared.home.fiber('sound');
+    await shared.running('sound');
+    const row = await shared.rowWhen('broken', 'listed with its error', (one) => one.error !== undefined);
     expect(row.runtime).toBeUndefined();
-    expect(daemon.home.document('broken')).toContain('[unclosed');
+    expect(shared.home.document('broken')).toBe(text);
   });
 });

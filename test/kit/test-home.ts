@@ -49,6 +49,15 @@ export type TestFiber = {
   store?: string;
 };
 
+/** Homes that are in use; what runs in them must not outlive the tests. */
+const open = new Set<string>();
+process.once('exit', () => {
+  for (const root of open) {
+    for (const row of processesMarked(root)) signal(row, 'SIGKILL');
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
 /**
  * A machine of one test's own below one folder: stores, projects, data and configuration folders, agents and a
  * tmux server. `dispose` ends its sessions one by one and fails when a process is left.
@@ -82,6 +91,7 @@ export class TestHome {
       SVC_KILL_GRACE_MS: '300',
       ...settings,
     };
+    open.add(this.root);
     this.write('config/agents.json', {
       version: 1,
       builtins: 'restrict',
@@ -187,6 +197,7 @@ export class TestHome {
   }
 
   async dispose(): Promise<void> {
+    open.delete(this.root);
     try {
       await this.endSessions();
       await this.assertNoProcess();
