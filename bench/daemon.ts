@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Form, launcherOf } from './built-package.ts';
-import { stopProgram } from './child.ts';
+import { endWithUs, portOf, startProgram, stopProgram } from './child.ts';
 import { openConnection } from './connection.ts';
 import { type Figure, judged } from './frame.ts';
 import type { LoopDelay } from './loop-delay.ts';
@@ -15,6 +15,8 @@ export type DaemonOptions = {
   stores: string[];
   form?: Form;
   env?: Record<string, string>;
+  /** False: nothing is loaded into the daemon but itself; measuring its main thread wakes it every millisecond. */
+  measured?: boolean;
 };
 
 /** A real daemon process with nothing of the user's. */
@@ -23,15 +25,17 @@ export class BenchDaemon {
   readonly port: number;
   readonly tmux_socket: string;
   /** Milliseconds from the spawn to `ready` in `GET /version`. */
-  ready_ms: number;
+  readonly ready_ms: number;
   readonly started: number;
   #loop_file: string;
+  #idle: ChildProcess | null;
 
   constructor(options: {
     child: ChildProcess;
     port: number;
     tmux_socket: string;
     loop_file: string;
+    idle: ChildProcess | null;
     started: number;
     ready_ms: number;
   }) {
@@ -39,6 +43,7 @@ export class BenchDaemon {
     this.port = options.port;
     this.tmux_socket = options.tmux_socket;
     this.#loop_file = options.loop_file;
+    this.#idle = options.idle;
     this.started = options.started;
     this.ready_ms = options.ready_ms;
   }
@@ -72,22 +77,19 @@ export class BenchDaemon {
     }
   }
 
-  /** How late the main thread was since the last question. */
-  async loopDelay(): Promise<LoopDelay> {
-    rmSync(this.#loop_file, { force: true });
-    process.kill(this.pid, 'SIGUSR2');
-    for (;;) {
-      try {
-        return JSON.parse(readFileSync(this.#loop_file, 'utf8'));
-      } catch {
-        await wait(5);
-      }
-    }
+  /** How late the main thread was since the last question, and a Node that did nothing meanwhile. */
+  async loopDelay(): Promise<{ daemon: LoopDelay; idle: LoopDelay }> {
+    if (this.#idle === null) throw new Error('the main thread of this daemon is not measured');
+    const [daemon, idle] = await Promise.all([
+      askDelay(this.pid, this.#loop_file),
+      askDelay(this.#idle.pid ?? 0, `${this.#loop_file}.idle`),
+    ]);
+    return { daemon, idle };
   }
 
   /** The same as a figure with the target of every bench. */
   async loopFigure(during: string): Promise<Figure> {
-    const delay = await this.loopDelay();
+    const { daemon: delay, idle } = await this.loopDelay();
     return judged(
       {
         name: `main-thread delay p99, ${during}`,
@@ -97,20 +99,34 @@ export class BenchDaemon {
           { name: 'p50', value: delay.p50, unit: 'ms' },
           { name: 'p99.9', value: delay.p999, unit: 'ms' },
           { name: 'longest', value: delay.max, unit: 'ms' },
+          { name: 'p99 of an idle Node beside it', value: idle.p99, unit: 'ms' },
         ],
       },
       { most: 4 },
     );
   }
 
-  stop(): Promise<void> {
-    return stopProgram(this.child);
+  async stop(): Promise<void> {
+    await stopProgram(this.child);
+    if (this.#idle !== null) await stopProgram(this.#idle);
+  }
+}
+
+async function askDelay(pid: number, file: string): Promise<LoopDelay> {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  for (;;) {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8'));
+    } catch {
+      await wait(5);
+    }
   }
 }
 
 /** Starts a daemon and waits until it is ready. */
 export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> {
-  const { folder } = options;
+  const { folder, measured = true } = options;
   const data = join(folder, 'd');
   const config = join(folder, 'c');
   mkdirSync(data, { recursive: true });
@@ -123,8 +139,7 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      '--import',
-      new URL('loop-delay.ts', import.meta.url).href,
+      ...(measured ? ['--import', new URL('loop-delay.ts', import.meta.url).href] : []),
       launcherOf(options.form ?? 'package'),
       'daemon',
       'run',
@@ -147,6 +162,7 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
+  endWithUs(child);
   let text = '';
   const listening = new Promise<number>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
@@ -161,7 +177,6 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
     child.once('exit', (code) => reject(new Error(`the daemon ended with ${code}: ${text}`)));
   });
   const port = await listening;
-  const daemon = new BenchDaemon({ child, port, tmux_socket, loop_file, started, ready_ms: Number.NaN });
   const connection = await openConnection(port);
   for (;;) {
     const answer = await connection.get('/api/v1/version');
@@ -169,7 +184,14 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
     await wait(2);
   }
   connection.close();
-  daemon.ready_ms = performance.now() - started;
+  const ready_ms = performance.now() - started;
+  const idle = measured
+    ? startProgram('servers/idle.ts', [], { PATH: process.env.PATH, BENCH_LOOP_FILE: `${loop_file}.idle` })
+    : null;
+  if (idle !== null) await portOf(idle);
+  const daemon = new BenchDaemon({ child, port, tmux_socket, loop_file, idle, started, ready_ms });
+  // Loading modules before there is anything to serve keeps nobody waiting.
+  if (measured) await daemon.loopDelay();
   return daemon;
 }
 

@@ -37,6 +37,7 @@ if (unknown.length > 0) {
 }
 const chosen =
   positionals.length === 0 ? BENCHES : BENCHES.filter((bench) => positionals.includes(bench.name));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const log = (line: string) => void process.stdout.write(`${line}\n`);
 const report = await runBenches(chosen, log);
 log(`\nreport: ${saveReport(report, fileURLToPath(new URL('results', import.meta.url)))}`);

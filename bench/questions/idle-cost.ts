@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Form } from '../built-package.ts';
 import { BENCH_HOST, startDaemon, wait, writeStillAgent } from '../daemon.ts';
-import { type Bench, type Figure, judged } from '../frame.ts';
+import { type Bench, judged } from '../frame.ts';
 import { withScratch } from '../scratch.ts';
 import { generateStore } from '../stores.ts';
 import { endServer, listSessions } from '../tmux.ts';
@@ -35,12 +35,11 @@ export const bench: Bench = {
         },
         { most: 250 },
       ),
-      built.loop,
     ];
   },
 };
 
-type Cost = { cpu: number; rss: number; pss: number; loop: Figure };
+type Cost = { cpu: number; rss: number; pss: number };
 
 function watch(form: Form, log: (line: string) => void): Promise<Cost> {
   return withScratch(async (folder) => {
@@ -53,7 +52,7 @@ function watch(form: Form, log: (line: string) => void): Promise<Cost> {
     });
     const own = join(folder, 'o');
     generateStore(own, { ...shape, fibers: WORKERS, host: BENCH_HOST, served: 1, seed: 11 });
-    const daemon = await startDaemon({ folder, stores: [root, own], form });
+    const daemon = await startDaemon({ folder, stores: [root, own], form, measured: false });
     try {
       await daemon.fresh();
       const { body } = await daemon.json('GET', '/api/v1/fibers?svc=true');
@@ -63,7 +62,6 @@ function watch(form: Form, log: (line: string) => void): Promise<Cost> {
       const workers = sessions.filter((name) => name.endsWith('-svc')).length;
       if (workers !== WORKERS) throw new Error(`${workers} workers run, not ${WORKERS}`);
       await wait(SETTLE_MS);
-      await daemon.loopDelay();
       const before = cpuSeconds(daemon.pid);
       const from = performance.now();
       await wait(WATCHED_MS);
@@ -73,7 +71,7 @@ function watch(form: Form, log: (line: string) => void): Promise<Cost> {
       log(
         `${form}: ${cpu.toFixed(2)} % CPU, RSS ${memory.rss.toFixed(0)} MB, PSS ${memory.pss.toFixed(0)} MB`,
       );
-      return { cpu, ...memory, loop: await daemon.loopFigure('at rest') };
+      return { cpu, ...memory };
     } finally {
       await daemon.stop();
       await endServer(daemon.tmux_socket);

@@ -31,7 +31,7 @@ export const bench: Bench = {
       });
       try {
         await daemon.fresh();
-        const start = await daemon.loopFigure('from its start to a fresh feed');
+        const start = await daemon.loopFigure('from ready to a fresh feed');
         await wait(5_000);
         const rest = await daemon.loopDelay();
         const until = performance.now() + MIXED_MS;
@@ -45,7 +45,7 @@ export const bench: Bench = {
         return [
           start,
           await daemon.loopFigure('under all of it'),
-          shown('p99 of the same daemon at rest', rest.p99, 'ms'),
+          shown('p99 of the same daemon at rest', rest.daemon.p99, 'ms'),
         ];
       } finally {
         await daemon.stop();

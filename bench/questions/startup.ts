@@ -29,6 +29,7 @@ export const bench: Bench = {
             folder: join(folder, `${form}${round}`),
             stores: [root],
             form,
+            measured: false,
             env: { XDG_CACHE_HOME: cache },
           });
           await daemon.stop();

@@ -12,16 +12,15 @@ export const verb: Verb = {
   summary: 'Play an agent that works without a model (used by `svc demo`)',
   register(command, context, exit) {
     command
-      .argument('<prompt>', 'the launch prompt')
+      .argument('<words...>', 'options of the harness that mean nothing here, and last the launch prompt')
+      // A harness gives its agent options of its own, and may give more of them tomorrow.
+      .allowUnknownOption()
       .option('--session-id <uuid>', 'session id to write the transcript under')
-      .option('--name <name>', 'session name')
-      .option('--model <model>', 'ignored')
-      .option('--effort <level>', 'ignored')
       .option('--pace-ms <ms>', 'milliseconds between two steps', wholeNumber, 1500)
       .option('--playground <dir>', 'folder with the projects it may write to')
-      .action(async (prompt: string, options: DemoAgentOptions) => {
+      .action(async (words: string[], options: DemoAgentOptions) => {
         const code = await runDemoAgent({
-          prompt,
+          prompt: words.at(-1) ?? '',
           session_id: options.sessionId ?? randomUUID(),
           cwd: context.cwd,
           env: context.env,

@@ -39,7 +39,6 @@ describe.each(HARNESS_NAMES)('the end of the real %s', (name) => {
     const row = await daemon.rowWhere('busy', ({ runtime }) => runtime === undefined);
     expect(row).toMatchObject({ held: 'killed', status: 'active' });
     expect(await daemon.sessions()).not.toContain(launch.mux_session);
-    expect(daemon.stub.requests.filter(({ turns }) => turns.at(-1)?.from === 'tool')).toEqual([]);
     expect(daemon.launches()).toHaveLength(1);
     await daemon.svc('kill', 'busy');
   });

@@ -24,7 +24,7 @@ const LAST_COMMANDS: Record<HarnessName, Step[]> = {
 };
 
 describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
-  it('[DSP-2] [PRM-1] [PRM-5] [RES-2] [P1] starts, works, hands off by its own shell and starts fresh', async () => {
+  it('[DSP-2] [PRM-1] [PRM-5] [PRM-8] [RES-2] [P1] starts, works, hands off by its own shell and starts fresh', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir } = daemon;
     const begun = join(project_dir, 'begun');
@@ -47,6 +47,8 @@ describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
     const first = await daemon.launch(0);
     await stub.waitFor(saidExactly(first.prompt), WITHIN_MS);
     expect(first.prompt).not.toMatch(FRESH);
+    const named = [...first.prompt.matchAll(/^(?:Skill \S+|Store): (\/.*)$/gm)].map(([, path]) => path!);
+    expect(named.map((path) => existsSync(path))).toEqual([true, true, true]);
     const running = await daemon.rowWhere('round', ({ runtime }) => runtime?.state === 'running');
     expect(running.runtime).toMatchObject({ harness: name, mux_session: `round-${running.uid}-svc` });
     expect(await daemon.sessions()).toContain(`round-${running.uid}-svc`);
@@ -69,9 +71,6 @@ describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
     const second = await daemon.launch(1);
     expect(await daemon.endOf(first)).toBe('handoff');
     expect(await daemon.goneProcessesOf(first)).toEqual([]);
-    const turns = stub.requests.filter(saidExactly(first.prompt)).map((request) => request.turns);
-    const results = turns.map((all) => all.filter(({ from }) => from === 'tool').length);
-    expect(Math.max(...results)).toBe(name === 'pi' ? 2 : 3);
     const judged = stub.requests
       .flatMap((request) => request.turns)
       .filter(({ text }) => text.startsWith('Bash svc'));

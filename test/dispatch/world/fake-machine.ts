@@ -1,0 +1,190 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Created, CreateSession, Mux, MuxListing, MuxSession } from '../../../src/mux/mux.ts';
+import type { ProcessIdentity, ProcessLife } from '../../../src/platform/process-facts.ts';
+
+export type Worker = {
+  session: MuxSession;
+  run_dir: string;
+  agent: ProcessIdentity;
+  alive: boolean;
+  spec: CreateSession;
+};
+
+/** What the next `create` does. */
+export type CreateScript = 'create' | 'refuse' | 'refuse_but_start' | 'start_silently';
+
+/**
+ * An imagined machine: a tmux server with sessions, processes, and run scripts that write into the real run
+ * directories. It lives on while daemons come and go.
+ */
+export class FakeMachine {
+  workers: Worker[] = [];
+  others: MuxSession[] = [];
+  listing: 'normal' | 'unknown' = 'normal';
+  server: 'up' | 'down' = 'up';
+  next: CreateScript = 'create';
+  /** Milliseconds on the fake clock that a `create` takes. */
+  latency_ms = 0;
+  /** What the kernel says of every process. */
+  kernel: 'answers' | 'silent' = 'answers';
+  screen = '';
+  creates: CreateSession[] = [];
+  kills: string[] = [];
+  ended: ProcessIdentity[] = [];
+  lists = 0;
+  readonly #clock: { now(): number; after(ms: number, run: () => void): () => void };
+  #pids = 1000;
+  #sessions = 0;
+
+  constructor(clock: FakeMachine['clock']) {
+    this.#clock = clock;
+  }
+
+  get clock(): { now(): number; after(ms: number, run: () => void): () => void } {
+    return this.#clock;
+  }
+
+  /** Workers whose agent runs. */
+  get living(): Worker[] {
+    return this.workers.filter((worker) => worker.alive);
+  }
+
+  worker(name: string): Worker {
+    const found = this.living.findLast((worker) => worker.session.name.startsWith(`${name}-`));
+    if (found === undefined) throw new Error(`no worker of ${name} lives`);
+    return found;
+  }
+
+  session(name: string, change: Partial<MuxSession> = {}): MuxSession {
+    this.#sessions += 1;
+    this.#pids += 1;
+    return {
+      id: `$${this.#sessions}`,
+      name,
+      // tmux tells whole seconds.
+      created_at: Math.floor(this.#clock.now() / 1000) * 1000,
+      pane_pid: this.#pids,
+      pane_dead: false,
+      panes: 1,
+      attached: 0,
+      ...change,
+    };
+  }
+
+  /** The agent ends by itself and its run script tells how. */
+  exit(worker: Worker, how: { code?: number; signal?: string; reason?: string; screen?: string } = {}): void {
+    if (how.screen !== undefined) writeFileSync(join(worker.run_dir, 'screen.txt'), how.screen);
+    const { code = null, signal = null, reason } = how;
+    const at = Math.floor(this.#clock.now() / 1000) * 1000;
+    writeFileSync(
+      join(worker.run_dir, 'exit.json'),
+      JSON.stringify({ code, signal, ...(reason === undefined ? {} : { reason }), at }),
+    );
+    this.vanish(worker);
+  }
+
+  /** The agent is gone without a word; a session with a person's pane stays. */
+  vanish(worker: Worker): void {
+    worker.alive = false;
+    if (worker.session.panes > 1) worker.session = { ...worker.session, panes: worker.session.panes - 1 };
+    else worker.session = { ...worker.session, pane_dead: true };
+  }
+
+  loseServer(options: { told: boolean }): void {
+    for (const worker of this.living) {
+      worker.session = { ...worker.session, panes: 1 };
+      if (options.told) this.exit(worker, { signal: 'SIGHUP' });
+      else this.vanish(worker);
+    }
+    this.others = [];
+    this.workers = this.workers.map((worker) => ({ ...worker, session: { ...worker.session, panes: 0 } }));
+    this.server = 'down';
+  }
+
+  /** The machine starts anew: nothing of before runs. */
+  reboot(): void {
+    this.loseServer({ told: false });
+  }
+
+  list(): MuxListing {
+    this.lists += 1;
+    if (this.listing === 'unknown') return { kind: 'unknown', detail: 'it does not answer' };
+    if (this.server === 'down') return { kind: 'absent' };
+    return { kind: 'alive', sessions: this.#listed() };
+  }
+
+  async create(spec: CreateSession, started: () => void): Promise<Created> {
+    this.creates.push(spec);
+    if (this.latency_ms > 0)
+      await new Promise<void>((resolve) => {
+        this.#clock.after(this.latency_ms, resolve);
+      });
+    const script = this.next;
+    this.next = 'create';
+    const failed: Created = { kind: 'failed', code: 'mux_unavailable', detail: 'it did not answer' };
+    if (script === 'refuse') return failed;
+    if (this.#listed().some((session) => session.name === spec.name)) return { kind: 'duplicate' };
+    this.server = 'up';
+    const session = this.session(spec.name);
+    this.#pids += 1;
+    const agent = { pid: this.#pids, start_time: `t${this.#pids}` };
+    const run_dir = dirname(spec.command[1] ?? '');
+    if (script !== 'start_silently') writeFileSync(join(run_dir, 'agent.pid'), JSON.stringify(agent));
+    this.workers.push({ session, run_dir, agent, alive: true, spec });
+    started();
+    return script === 'refuse_but_start' ? failed : { kind: 'created', session };
+  }
+
+  kill(target: { id: string; name: string }): 'killed' | 'gone' | 'unknown' {
+    if (this.listing === 'unknown') return 'unknown';
+    this.kills.push(target.name);
+    const worker = this.workers.find((one) => one.session.id === target.id);
+    if (worker?.alive === true) {
+      worker.session = { ...worker.session, panes: 1 };
+      this.exit(worker, { signal: 'SIGHUP' });
+    }
+    this.others = this.others.filter((session) => session.id !== target.id);
+    return 'killed';
+  }
+
+  look(process: ProcessIdentity): ProcessLife {
+    if (this.kernel === 'silent') return 'unknown';
+    return this.living.some((worker) => worker.agent.pid === process.pid) ? 'alive' : 'gone';
+  }
+
+  end(process: ProcessIdentity): void {
+    this.ended.push(process);
+    const worker = this.living.find(
+      (one) => one.agent.pid === process.pid || one.session.pane_pid === process.pid,
+    );
+    if (worker !== undefined) this.exit(worker, { signal: 'SIGTERM' });
+  }
+
+  mux(guard: (step: string) => void, afterwards: (step: string) => void): Mux {
+    return {
+      list: async () => this.list(),
+      create: async (spec) => {
+        guard('create the session');
+        const created = await this.create(spec, () => undefined);
+        afterwards('the session is created');
+        return created;
+      },
+      kill: async (target) => {
+        guard('kill the session');
+        return this.kill(target);
+      },
+      capture: async () => this.screen,
+      onChange: () => () => {},
+      describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),
+      stop: async () => {},
+    };
+  }
+
+  #listed(): MuxSession[] {
+    const sessions = this.workers
+      .filter((worker) => worker.alive || (!worker.session.pane_dead && worker.session.panes > 0))
+      .map((worker) => worker.session);
+    return [...sessions, ...this.others];
+  }
+}

@@ -1,0 +1,322 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock } from '../../../src/base/clock.ts';
+import { CodedError } from '../../../src/base/errors.ts';
+import { createLogger, type Logger } from '../../../src/base/logger.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import type { Agent } from '../../../src/contract/agent.ts';
+import type { FiberRow } from '../../../src/contract/fiber.ts';
+import type { PollerState } from '../../../src/contract/http/state.ts';
+import type { SessionLine } from '../../../src/contract/ledger.ts';
+import { BreakerBook } from '../../../src/dispatch/breaker-book.ts';
+import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
+import { Feed } from '../../../src/dispatch/feed.ts';
+import { Launches } from '../../../src/dispatch/launches.ts';
+import type { Memory } from '../../../src/dispatch/memory.ts';
+import { Quarantine } from '../../../src/dispatch/quarantine.ts';
+import { Refusals } from '../../../src/dispatch/refusals.ts';
+import { Rows } from '../../../src/dispatch/rows.ts';
+import { Runs } from '../../../src/dispatch/runs.ts';
+import { viewState } from '../../../src/dispatch/state-view.ts';
+import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
+import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
+import { FakeDocuments } from './fake-documents.ts';
+import { FakeMachine } from './fake-machine.ts';
+
+export const HOST = 'host-a';
+export const AGENT: Agent = {
+  id: 'demo',
+  harness: 'claude',
+  cli: '/opt/demo',
+  model: null,
+  args: [],
+  effort_levels: ['low', 'high'],
+  default_effort: null,
+  default: true,
+  aliases: [],
+  env: {},
+  source: 'file',
+};
+/** An agent whose harness assigns its own session ids. */
+export const LEARNING: Agent = { ...AGENT, id: 'learning', harness: 'codex', default: false };
+
+/** Thrown where a daemon is made to crash. */
+class Crash extends Error {}
+
+/** One daemon on the imagined machine: the real dispatcher, reconciler and rows. */
+export type Daemon = {
+  world: World;
+  memory: Memory;
+  dispatcher: Dispatcher;
+  rows: Rows;
+  feed: Feed;
+  /** One round as the poll loop makes it, without a listing of the store. */
+  round(): Promise<void>;
+  row(id: string): FiberRow | undefined;
+  state(): PollerState;
+};
+
+/** A machine, a disk and a data dir on which daemons are started one after the other. */
+export class FakeWorld {
+  readonly clock = new FakeClock();
+  readonly data_dir = mkdtempSync(join(tmpdir(), 'svc-world-'));
+  readonly machine = new FakeMachine(this.clock);
+  readonly documents = new FakeDocuments(() => this.clock.now());
+  readonly ledger: SessionLine[] = [];
+  readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
+  readonly directories = new Map<string, DirectoryLook>();
+  readonly looked: string[] = [];
+  readonly transcripts = new Map<string, TranscriptProbe>();
+  agents: Agent[] = [AGENT, LEARNING];
+  boot_id = 'boot-1';
+  env: Record<string, string> = {};
+  #ids = 0;
+  #generation = 0;
+  /** Counts down to the crash; null for none. */
+  #crash_in: number | null = null;
+  crashed_at: string | null = null;
+  #logger: Logger;
+
+  constructor() {
+    this.#logger = createLogger({
+      component: 'poller',
+      level: 'debug',
+      destination: { write: (line: string) => void this.logs.push(JSON.parse(line)) },
+    });
+  }
+
+  dispose(): void {
+    rmSync(this.data_dir, { recursive: true, force: true });
+  }
+
+  ulid(): string {
+    this.#ids += 1;
+    return `01K${String(this.#ids).padStart(23, '0')}`;
+  }
+
+  /** Writes an armed fiber and lists it; gives its path. */
+  fiber(id: string, svc: Record<string, string> = {}, top: Record<string, string | null> = {}): string {
+    const block = { kind: 'oneshot', host: HOST, project_dir: '/srv/dev', ...svc };
+    const fields = {
+      id: this.ulid(),
+      name: id,
+      status: 'active',
+      'created-at': '2026-01-01T00:00:00.000Z',
+      ...top,
+    };
+    const lines = [
+      ...Object.entries(fields).flatMap(([key, value]) => (value === null ? [] : [`${key}: ${value}`])),
+      'svc:',
+      ...Object.entries(block).map(([key, value]) => `  ${key}: ${value}`),
+    ];
+    const path = this.documents.write(id, lines.join('\n'));
+    this.documents.list();
+    return path;
+  }
+
+  /** Starts a daemon; the one before is gone as if it had been killed. */
+  boot(options: { released?: boolean } = {}): Daemon {
+    this.#generation += 1;
+    const generation = this.#generation;
+    const check = (step: string) => {
+      if (generation !== this.#generation) throw new Crash('this daemon is gone');
+      if (this.#crash_in === null) return;
+      this.#crash_in -= 1;
+      if (this.#crash_in > 0) return;
+      this.#crash_in = null;
+      this.#generation += 1;
+      this.crashed_at = step;
+      throw new Crash(step);
+    };
+    const settings = readSettings({ SVC_DATA_DIR: this.data_dir, ...this.env });
+    const launches = new Launches({ data_dir: this.data_dir, logger: this.#logger });
+    // What a daemon that is gone would still write must not reach the disk.
+    for (const name of ['claim', 'update', 'writeEnd', 'writeScreen'] as const) {
+      const original = launches[name].bind(launches) as (...args: unknown[]) => void;
+      Object.defineProperty(launches, name, {
+        value: (...args: unknown[]) => {
+          check(`${name} a run directory`);
+          original(...args);
+          check(`${name} is done`);
+        },
+      });
+    }
+    const world: World = {
+      host: HOST,
+      zone: 'UTC',
+      settings,
+      clock: this.clock,
+      logger: this.#logger,
+      documents: this.documents.seenBy(check, check),
+      mux: this.machine.mux(check, check),
+      launches,
+      harness: {
+        agent: (id) => {
+          const found = this.agents.find((agent) => (id === null ? agent.default : agent.id === id));
+          if (found === undefined) throw new CodedError('agent_unknown', `there is no agent ${id}`);
+          return found;
+        },
+        adapter: (name) => this.#adapter(name),
+        probe: async () => {},
+      },
+      processes: {
+        look: async (process) => this.machine.look(process),
+        end: async (process) => {
+          check('end a process');
+          this.machine.end(process);
+        },
+        identify: async (pid) => ({ pid, start_time: `t${pid}` }),
+      },
+      lookAtDirectory: async (path) => {
+        this.looked.push(path);
+        return this.directories.get(path) ?? { kind: 'directory', real: path };
+      },
+      recordSession: (line) => {
+        check('write the ledger');
+        this.ledger.push(line);
+        check('the ledger is written');
+      },
+      workerEnv: {},
+      skillsDir: '/skills',
+      bootId: this.boot_id,
+      newUuid: () => `00000000-0000-4000-8000-${this.ulid().slice(-12)}`,
+      newUlid: () => this.ulid(),
+    };
+    return this.#daemon(world, options.released === true);
+  }
+
+  #daemon(world: World, released: boolean): Daemon {
+    const { settings } = world;
+    const memory: Memory = {
+      runs: new Runs(),
+      refusals: new Refusals(),
+      quarantine: new Quarantine(),
+      breaker: new BreakerBook({
+        path: join(this.data_dir, 'breaker.json'),
+        policy: {
+          deaths: settings.breaker_deaths,
+          quick_ms: settings.breaker_quick_ms,
+          pause_ms: settings.breaker_pause_ms,
+        },
+        logger: this.#logger,
+      }),
+      launching: new Set(),
+      unconcluded: new Map(),
+    };
+    if (released) memory.quarantine.release(this.clock.now());
+    const { index } = this.documents;
+    const feed = new Feed({ host: HOST, nonce: 'n', now: this.clock.now() });
+    const rows = new Rows({ world, memory, index, feed, onFeedMoved: () => {} });
+    const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
+    return {
+      world,
+      memory,
+      dispatcher,
+      rows,
+      feed,
+      round: async () => {
+        this.documents.list();
+        rows.refreshAll([]);
+        await dispatcher.reconcile();
+        await dispatcher.launchDue();
+        await dispatcher.watchStarts();
+        await dispatcher.watchActivity();
+        rows.refreshAll([]);
+      },
+      row: (id) => {
+        const { fibers } = JSON.parse(new TextDecoder().decode(feed.encode({ svc: false }).bytes));
+        return fibers.find((row: FiberRow) => row.id === id);
+      },
+      state: () =>
+        viewState({
+          world,
+          memory,
+          dispatcher,
+          health: { last_tick_at: null, last_tick_ms: null, ticks: 0, stores: [] },
+          rebooted: false,
+          cli_contract: 1,
+        }),
+    };
+  }
+
+  /** Makes the running daemon crash at its n-th effect from now. */
+  crashIn(effects: number | null): void {
+    this.#crash_in = effects;
+    this.crashed_at = null;
+  }
+
+  /** Lets fake time pass until the work is done, or until its daemon has crashed. */
+  async run<T>(work: Promise<T>): Promise<T> {
+    const generation = this.#generation;
+    let outcome: { value: T } | { error: unknown } | null = null;
+    work.then(
+      (value) => {
+        outcome = { value };
+      },
+      (error) => {
+        outcome = { error };
+      },
+    );
+    for (let turn = 0; turn < 2_000; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (generation !== this.#generation) throw new Crash(this.crashed_at ?? 'crashed');
+      if (outcome !== null) break;
+      this.clock.advance(5);
+    }
+    const done = outcome as { value: T } | { error: unknown } | null;
+    if (done === null) throw new Error('the work did not come to an end');
+    if ('error' in done) throw done.error;
+    return done.value;
+  }
+
+  /** Runs the work; true when its daemon crashed on the way. */
+  async crashes(work: Promise<unknown>): Promise<boolean> {
+    try {
+      await this.run(work);
+      return false;
+    } catch (error) {
+      if (error instanceof Crash) return true;
+      throw error;
+    }
+  }
+
+  /** The worker hands off as `svc handoff` does it. */
+  async handOff(name: string): Promise<void> {
+    const worker = this.machine.worker(name);
+    const runtime = this.documents.index.getUid(worker.session.name.split('-').at(-2) ?? '');
+    if (runtime !== undefined) {
+      this.clock.advance(1);
+      await this.documents
+        .seenBy(
+          () => {},
+          () => {},
+        )
+        .change(runtime, () => ({
+          set: { 'svc.runtime.handed_off_at': new Date(this.clock.now()).toISOString() },
+          unset: [],
+        }));
+    }
+    this.machine.exit(worker, { signal: 'SIGHUP' });
+  }
+
+  /** Each agent's transcript, as the fiber's worker of this launch has it. */
+  writesTranscript(launch_id: string, session_uuid: string, mtime_ms = this.clock.now()): void {
+    this.transcripts.set(launch_id, { kind: 'found', session_uuid, path: '/t.jsonl', size: 1, mtime_ms });
+  }
+
+  #adapter(name: HarnessAdapter['name']): HarnessAdapter {
+    return {
+      name,
+      planLaunch: (request) => ({
+        argv: [request.agent.cli, PROMPT],
+        env: {},
+        session_uuid: name === 'codex' ? null : request.session_uuid,
+        files: [],
+      }),
+      findTranscript: async (query) => this.transcripts.get(query.marker) ?? { kind: 'missing' },
+      resumeArgv: () => [],
+      checkFirstRun: async () => [],
+    };
+  }
+}
