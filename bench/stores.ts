@@ -19,9 +19,6 @@ export type StoreShape = {
   first?: number;
 };
 
-/** Changes of a minute ago: a store at rest is not one that was written this second. */
-export const AT_REST_SECONDS = 60;
-
 /**
  * Writes a store as a year of work leaves it: projects, topics below them, tasks below those, most with a
  * `svc` block, bodies of 1 to 4 kB with a `## Status` section. The same shape and seed give the same bytes.
