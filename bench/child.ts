@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGTERM');
+});
+
+/** Sees to it that a program we started does not outlive us, however we end. */
+export function endWithUs(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
 /** Starts one of our TypeScript programs on this very runtime. */
 export function startProgram(
   program: string,
@@ -8,10 +19,12 @@ export function startProgram(
   env: NodeJS.ProcessEnv = process.env,
 ): ChildProcess {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endWithUs(child);
+  return child;
 }
 
 /** The first line a program prints, as a port number. */

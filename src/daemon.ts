@@ -22,27 +22,34 @@ import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
 import { createSupervisor } from './threads/supervisor.ts';
 import { createThreadComponent } from './threads/thread-component.ts';
+import { followThreads } from './threads/threads-left.ts';
 import { WORKER_URLS } from './threads/worker-urls.ts';
 
 /** Back-off between two starts of one component, in milliseconds. */
 const RESTART_BACKOFF = { first: 100, most: 10_000 };
 const POOL_PING_LIMIT_MS = 10_000;
+/** How long threads that were told to end may take to leave, in milliseconds. */
+const LAST_THREADS_MS = 1_000;
 
 /**
  * The whole life of a daemon: takes the data dir, binds the listener, starts the components in order, serves
  * until a signal, stops them in reverse. Answers the exit code: 0 after a wanted stop, 1 when an essential
  * component was given up. Throws a `CodedError` for what keeps it from starting. `say` gets sentences for the
- * person at the terminal.
+ * person at the terminal. With a thread that the kernel holds, the process cannot exit; then it ends itself with
+ * SIGKILL, after everything is released.
  */
 export async function runDaemon(options: {
   settings: Settings;
   clock: Clock;
   say(text: string): void;
+  /** Given the addresses once they are bound; the components are not started yet. */
+  onListening?(listen: readonly string[]): void;
 }): Promise<number> {
   const { settings, clock, say } = options;
   const booted_at = clock.now();
   const logger = createLogger({ component: 'main', level: settings.log_level });
   const held = holdDataDir(settings);
+  const threads = followThreads();
   const ending = createDeferred<number>();
   try {
     const boot = await decideBoot(settings);
@@ -62,6 +69,7 @@ export async function runDaemon(options: {
         boot_id: boot.boot_id,
       });
       logger.info({ listen, host: boot.host, stores: boot.store_roots }, 'listening');
+      options.onListening?.(listen);
       void daemon.start();
       const code = await ending.promise;
       say(await daemon.farewell());
@@ -71,8 +79,21 @@ export async function runDaemon(options: {
       stopListening();
     }
   } finally {
+    threads.stop();
+    const stuck = await threads.wait(LAST_THREADS_MS);
     held.release();
+    if (stuck > 0) await endByForce(say, stuck);
   }
+}
+
+/** An exit joins every thread, and one in an endless system call never comes: no code can be told then. */
+async function endByForce(say: (text: string) => void, stuck: number): Promise<void> {
+  const held = stuck === 1 ? 'One thread is' : `${stuck} threads are`;
+  say(`${held} held by the system, as by a disk that does not answer; ended by SIGKILL.\n`);
+  await new Promise<void>((resolve) => {
+    process.stdout.write('', () => process.stderr.write('', () => resolve()));
+  });
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /** Makes every long-lived part of the daemon; nothing runs yet. */
@@ -196,7 +217,9 @@ function assemble(options: {
       if (state === null) return 'Stopped. Workers, if any run, go on by themselves.\n';
       const running = state.running.map((run) => run.mux_session);
       if (running.length === 0) return 'Stopped; no worker was running.\n';
-      return `Stopped. ${running.length} ${running.length === 1 ? 'worker goes' : 'workers go'} on by themselves: ${running.join(', ')}\n`;
+      const go =
+        running.length === 1 ? '1 worker goes on by itself' : `${running.length} workers go on by themselves`;
+      return `Stopped. ${go}: ${running.join(', ')}\n`;
     },
     async stop(): Promise<void> {
       await server.stop();
@@ -211,7 +234,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 function onSignals(stop: (signal: NodeJS.Signals) => void): () => void {
   let asked = false;
   const hear = (signal: NodeJS.Signals) => {
-    if (asked) process.exit(1);
+    // An orderly exit would wait for threads, and one of them may be what the first signal waits for.
+    if (asked) process.kill(process.pid, 'SIGKILL');
     asked = true;
     stop(signal);
   };

@@ -1,12 +1,14 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
-import { sweepStore } from '../src/fibers/sweep.ts';
+import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry } from '../src/threads/pool-entry.ts';
 
 const handlers: Handlers<typeof poolJobs> = {
   ping: () => ({}),
-  sweep_store: ({ root }, table) => withBulk({}, sweepStore(root, table ?? new Uint8Array(0))),
+  sweep_store: ({ root, most_new }, table) =>
+    withBulk({}, sweepStore(root, table ?? new Uint8Array(0), Date.now(), most_new)),
+  read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? new Uint8Array(0))),
 };
 
 /** Runs one job of the pool. */

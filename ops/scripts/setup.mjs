@@ -2,7 +2,7 @@
 // Plain JavaScript for any Node from 18 on; says one line when it does something and nothing when not.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -19,6 +19,15 @@ const stamp = createHash('sha256')
 if (readOrEmpty(stampFile) !== stamp) {
   if (!isInstalled()) install();
   if (process.exitCode === undefined) writeFileSync(stampFile, stamp);
+}
+if (process.exitCode === undefined) linkCommand();
+
+/** Makes `npx svc` run this checkout: npm links the commands of dependencies only. */
+function linkCommand() {
+  const link = new URL('node_modules/.bin/svc', root);
+  if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) return;
+  mkdirSync(new URL('.', link), { recursive: true });
+  symlinkSync('../../src/cli/launcher.mjs', link);
 }
 
 /** True where somebody installed exactly what the lock file names, by whatever command. */

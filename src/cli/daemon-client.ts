@@ -25,7 +25,8 @@ export type DaemonClient = {
 const DEADLINE_MS = { GET: 10_000, POST: 120_000 } as const;
 /** More than the largest listing; an answer above it is not ours. */
 const MOST_BYTES = 256 * 1024 * 1024;
-const MEND = 'start it with: svc daemon start';
+const mendOf = (settings: Settings) =>
+  settings.demo ? 'start the demo with: svc demo' : 'start it with: svc daemon start';
 
 /** Connects to the daemon of this data folder; throws `daemon_unreachable` where none runs. */
 export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
@@ -33,10 +34,10 @@ export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
   if (lookup.kind === 'unreadable')
     throw new CodedError(
       'daemon_unreachable',
-      `${lookup.path} does not name a daemon: ${lookup.detail}; ${MEND}`,
+      `${lookup.path} does not name a daemon: ${lookup.detail}; ${mendOf(settings)}`,
     );
   if (lookup.kind !== 'running')
-    throw new CodedError('daemon_unreachable', `the daemon does not run; ${MEND}`);
+    throw new CodedError('daemon_unreachable', `the daemon does not run; ${mendOf(settings)}`);
   return createDaemonClient(lookup.daemon);
 }
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createRunner } from '../platform/process.ts';
 import { runDemoAgent } from './demo/agent.ts';
+import { wholeNumber } from './options.ts';
 import { EXIT, type Verb } from './verb.ts';
+
+type DemoAgentOptions = { sessionId?: string; paceMs: number; playground?: string };
 
 /** What the demo's agent registry starts: takes the options a harness gives its agent and ignores most. */
 export const verb: Verb = {
@@ -9,22 +12,23 @@ export const verb: Verb = {
   summary: 'Play an agent that works without a model (used by `svc demo`)',
   register(command, context, exit) {
     command
-      .argument('<prompt>', 'the launch prompt')
+      .argument('<words...>', 'options of the harness that mean nothing here, and last the launch prompt')
+      // A harness gives its agent options of its own, and may give more of them tomorrow.
+      .allowUnknownOption()
       .option('--session-id <uuid>', 'session id to write the transcript under')
-      .option('--name <name>', 'session name')
-      .option('--model <model>', 'ignored')
-      .option('--effort <level>', 'ignored')
-      .option('--pace-ms <ms>', 'milliseconds between two steps', '1500')
-      .action(async (prompt: string, options: { sessionId?: string; paceMs: string }) => {
+      .option('--pace-ms <ms>', 'milliseconds between two steps', wholeNumber, 1500)
+      .option('--playground <dir>', 'folder with the projects it may write to')
+      .action(async (words: string[], options: DemoAgentOptions) => {
         const code = await runDemoAgent({
-          prompt,
+          prompt: words.at(-1) ?? '',
           session_id: options.sessionId ?? randomUUID(),
           cwd: context.cwd,
           env: context.env,
           clock: context.clock,
           runner: createRunner(),
           out: context.out,
-          pace_ms: Number(options.paceMs),
+          pace_ms: options.paceMs,
+          playground: options.playground ?? null,
         });
         exit(code === 0 ? EXIT.ok : EXIT.refused);
       });

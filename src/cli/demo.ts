@@ -1,41 +1,47 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { CodedError } from '../base/errors.ts';
+import { join } from 'node:path';
+import { CodedError, isCoded } from '../base/errors.ts';
 import { readStores } from '../config/path-lists.ts';
-import { readSettings } from '../config/settings.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
 import { packageRoot } from '../platform/package-root.ts';
 import { createRunner } from '../platform/process.ts';
 import { runForeground } from './daemon/run.ts';
 import { findDaemon } from './daemon-file.ts';
-import {
-  DEMO_AGENT,
-  DEMO_HOST,
-  DEMO_PROJECTS,
-  type DemoFolders,
-  demoFolders,
-  seedDemo,
-} from './demo/store.ts';
+import { demoContext, demoRoot, demoSocket } from './demo/environment.ts';
+import { prepareDemo, requireDemoTools } from './demo/prepare.ts';
+import { ownFibers, removeDemo } from './demo/remove.ts';
+import { demoFolders } from './demo/store.ts';
+import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
+import { wholeNumber } from './options.ts';
+import { ownCommand } from './own-command.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
-type DemoOptions = { dir?: string; unlessConfigured?: boolean; remove?: boolean; paceMs: string };
-
-/** tmux takes socket paths of up to 107 bytes; some room is left for its lock file. */
-const MOST_SOCKET_PATH = 95;
+type DemoOptions = {
+  dir?: string;
+  unlessConfigured?: boolean;
+  remove?: boolean;
+  force?: boolean;
+  paceMs: number;
+};
 
 /**
  * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all below one
- * folder and apart from the user's own configuration.
+ * folder and apart from the user's own configuration. A verb after it is run against that demo.
  */
 export const verb: Verb = {
   name: 'demo',
   summary: 'Try everything with an agent that costs nothing',
   register(command, context, exit) {
     command
+      .usage('[--dir <dir>] [options] | [--dir <dir>] <verb> …')
       .option('--dir <dir>', 'folder for everything the demo makes')
       .option('--unless-configured', 'run the daemon on the configured stores when there are any')
-      .option('--remove', 'remove the demo and all it made')
-      .option('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', '1500')
+      .option('--remove', 'end what the demo runs and remove all it made')
+      .option('--force', 'remove the fibers you added to it too')
+      .option('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', wholeNumber, 1500)
+      .addHelpText(
+        'after',
+        '\nA verb after it works on the demo instead of your own setup: svc demo status, svc demo attach loader.',
+      )
       .action(async (options: DemoOptions) => exit(await runDemo(context, options)));
   },
 };
@@ -43,104 +49,74 @@ export const verb: Verb = {
 async function runDemo(context: CliContext, options: DemoOptions): Promise<ExitCode> {
   const own = readSettings(context.env);
   if (options.unlessConfigured === true && readStores(own).paths.length > 0)
-    return runForeground(context, own);
-  const root = resolve(context.cwd, options.dir ?? demoRoot(own.data_dir));
-  const folders = demoFolders(root);
-  const env = demoEnvironment(context.env, folders, root);
-  if (options.remove === true) return removeDemo(context, root, env);
-  await seedDemo(folders);
-  await makeRepositories(folders);
-  writeAgents(folders, options.paceMs);
-  context.err(welcome(root, env.SVC_LISTEN));
-  Object.assign(process.env, env);
-  return runForeground(
-    { ...context, env: { ...context.env, ...env } },
-    readSettings({ ...context.env, ...env }),
+    return runConfigured(context, own);
+  const root = demoRoot(context, options.dir);
+  const inside = demoContext(context, options.dir);
+  const settings = readSettings(inside.env);
+  await refuseWhileRunning(settings);
+  if (options.remove === true) return remove(context, root, options.force === true);
+  requireDemoTools(context.env.PATH ?? '');
+  await prepareDemo(demoFolders(root), {
+    runner: createRunner(),
+    pace_ms: options.paceMs,
+    socket: demoSocket(root),
+  });
+  // The tmux server and its workers take their environment from this process.
+  Object.assign(process.env, inside.env);
+  const dir = options.dir === undefined ? null : root;
+  return withFreePortHint(() =>
+    runForeground(inside, settings, (listen) =>
+      context.err(demoWelcome({ listen, svc: typed(context), dir, root })),
+    ),
   );
 }
 
-/** In a checkout the demo lies inside it; an installed package keeps it beside its data. */
-function demoRoot(data_dir: string): string {
-  const root = packageRoot();
-  return existsSync(join(root, 'test')) ? join(root, '.cache', 'demo') : join(data_dir, 'demo');
+function runConfigured(context: CliContext, settings: Settings): Promise<ExitCode> {
+  const stores = readStores(settings).paths;
+  return withFreePortHint(() =>
+    runForeground(context, settings, (listen) =>
+      context.err(configuredWelcome({ listen, svc: typed(context), stores })),
+    ),
+  );
 }
 
-function demoEnvironment(env: NodeJS.ProcessEnv, folders: DemoFolders, root: string) {
-  return {
-    SVC_DATA_DIR: folders.data,
-    SVC_CONFIG_DIR: folders.config,
-    SVC_STORES: folders.store,
-    SVC_HOST: DEMO_HOST,
-    SVC_TMUX_SOCKET: socketPath(root),
-    SVC_LISTEN: env.SVC_LISTEN ?? '127.0.0.1:4000',
-    SVC_POLL_INTERVAL_MS: env.SVC_POLL_INTERVAL_MS ?? '2000',
-    SVC_LOG_LEVEL: env.SVC_LOG_LEVEL ?? 'warn',
-    SVC_DEMO: '1',
-  };
+function typed(context: CliContext): string {
+  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  return ownCommand({ path: context.env.PATH ?? '', cwd: context.cwd, launcher });
 }
 
-function socketPath(root: string): string {
-  const inside = join(root, 'tmux.sock');
-  if (Buffer.byteLength(inside) <= MOST_SOCKET_PATH) return inside;
-  return join(tmpdir(), `svc-demo-${process.getuid?.() ?? 0}`, 'tmux.sock');
+async function refuseWhileRunning(settings: Settings): Promise<void> {
+  const found = await findDaemon(settings);
+  if (found.kind !== 'running') return;
+  const { pid, listen } = found.daemon;
+  throw new CodedError(
+    'daemon_running',
+    `the demo runs already (pid ${pid}, at ${listen.join(' and ')}); stop it with Ctrl-C in its terminal or svc demo daemon stop`,
+  );
 }
 
-async function makeRepositories(folders: DemoFolders): Promise<void> {
-  const runner = createRunner();
-  for (const name of DEMO_PROJECTS) {
-    const cwd = join(folders.projects, name);
-    if (existsSync(join(cwd, '.git'))) continue;
-    const made = await runner.run({
-      file: 'git',
-      args: ['init', '--quiet'],
-      cwd,
-      timeout_ms: 10_000,
-      max_output_bytes: 64 * 1024,
+/** Says how to take another port in the words of whoever typed `npm start`. */
+async function withFreePortHint(run: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isCoded(error, 'address_in_use')) throw error;
+    const again = process.env.npm_lifecycle_event === 'start' ? 'npm start' : 'svc demo';
+    throw new CodedError('address_in_use', `${error.message}: SVC_LISTEN=127.0.0.1:0 ${again}`, {
+      details: error.details,
     });
-    if (made.kind !== 'exited' || made.code !== 0)
-      throw new CodedError('cli_unavailable', `the demo needs git to make ${cwd}; install it first`);
   }
 }
 
-/** The demo agent speaks the option language of Claude Code, and keeps its transcripts in the demo's folder. */
-function writeAgents(folders: DemoFolders, pace_ms: string): void {
-  const entry = {
-    id: DEMO_AGENT,
-    harness: 'claude',
-    cli: process.execPath,
-    args: [join(packageRoot(), 'src', 'cli', 'launcher.mjs'), 'demo-agent', '--pace-ms', pace_ms],
-    effort_levels: [],
-    default: true,
-    env: { CLAUDE_CONFIG_DIR: folders.agent },
-  };
-  mkdirSync(folders.config, { recursive: true, mode: 0o700 });
-  const text = JSON.stringify({ version: 1, builtins: 'restrict', agents: [entry] }, null, 2);
-  writeFileSync(join(folders.config, 'agents.json'), `${text}\n`, { mode: 0o600 });
-}
-
-async function removeDemo(context: CliContext, root: string, env: NodeJS.ProcessEnv): Promise<ExitCode> {
-  const lookup = await findDaemon(readSettings({ ...context.env, ...env }));
-  if (lookup.kind === 'running')
+async function remove(context: CliContext, root: string, force: boolean): Promise<ExitCode> {
+  const own = ownFibers(root, context.clock);
+  if (own.length > 0 && !force)
     throw new CodedError(
-      'daemon_running',
-      `the demo still runs (pid ${lookup.daemon.pid}); stop it with Ctrl-C in its terminal first`,
+      'invalid_request',
+      `the demo's store ${demoFolders(root).store} holds ${own.length === 1 ? 'a fiber' : 'fibers'} of yours (${own.join(', ')}); move what you want to keep, then add --force`,
     );
-  rmSync(root, { recursive: true, force: true });
-  context.out(`Removed ${root}.\n`);
+  const removed = await removeDemo(root, { runner: createRunner(), clock: context.clock });
+  const ended = removed.sessions === 0 ? '' : ` and ended ${removed.sessions} of its tmux sessions`;
+  context.out(removed.existed ? `Removed ${root}${ended}.\n` : `There is no demo in ${root}.\n`);
   return EXIT.ok;
-}
-
-function welcome(root: string, listen: string): string {
-  return `Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
-  Everything lies in ${root}
-
-  The board and the API   http://${listen}/   http://${listen}/api/v1/fibers
-  What runs               SVC_DATA_DIR=${join(root, 'data')} svc status
-
-To put your own project on it, stop this with Ctrl-C, then:
-  svc fiber init ~/notes && svc fiber add "My first task" --store ~/notes
-  svc install my-first-task --project-dir ~/my-project --store ~/notes
-  SVC_STORES=~/notes svc daemon run
-
-`;
 }

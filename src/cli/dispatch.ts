@@ -29,7 +29,8 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     ...(options.message === undefined ? {} : { user_message: options.message }),
     ...(options.projectDir === undefined ? {} : { project_dir: resolve(context.cwd, options.projectDir) }),
   };
-  const answer = await (await connectDaemon(readSettings(context.env))).request('POST', '/dispatch', body);
+  const settings = readSettings(context.env);
+  const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
   const refused = refusedSchema.safeParse(answer.body);
   if (refused.success) {
     if (options.json) printJson(context, refused.data);
@@ -43,7 +44,8 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
   else {
     const verbs = run.already_running ? 'runs already' : 'started';
     context.out(`${printable(run.fiber_id)} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
-    if (run.mux_session !== null) context.out(`Watch it with: svc attach ${run.mux_session}\n`);
+    if (run.mux_session !== null)
+      context.out(`Watch it with: svc ${settings.demo ? 'demo ' : ''}attach ${run.mux_session}\n`);
   }
   return EXIT.ok;
 }

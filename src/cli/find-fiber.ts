@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
-import { expandHome, readSettings, type Settings } from '../config/settings.ts';
-import { hostFileSchema, storesFileSchema } from '../contract/operator-files.ts';
+import { CodedError, isCoded } from '../base/errors.ts';
+import { resolveHostId } from '../config/host-identity.ts';
+import { readStores } from '../config/path-lists.ts';
+import { expandHome, readSettings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
@@ -50,18 +51,13 @@ export function findInStores(context: CliContext, reference: string, only?: stri
   }
 }
 
-/** Host id of this machine: `SVC_HOST`, else `host.json`, else the OS host name in lower case without its domain. */
+/** Host id of this machine, as its daemon would take it. */
 export function thisHost(context: CliContext): string {
-  const settings = readSettings(context.env);
-  if (settings.host !== null) return settings.host;
-  const file = settings.host_config_file ?? join(settings.config_dir, 'host.json');
-  const named = readJson(file, (value) => hostFileSchema.parse(value).host);
-  return named ?? hostname().split('.')[0]!.toLowerCase();
+  return resolveHostId(readSettings(context.env), { hostname: hostname(), persist: false }).host;
 }
 
 function configuredRoots(context: CliContext): string[] {
-  const settings = readSettings(context.env);
-  const roots = settings.stores ?? storesFile(settings);
+  const roots = readStores(readSettings(context.env)).paths;
   if (roots.length > 0) return roots;
   for (let at = context.cwd; ; at = dirname(at)) {
     if (existsSync(join(at, FIBERS_FOLDER))) return [at];
@@ -71,22 +67,4 @@ function configuredRoots(context: CliContext): string[] {
     'store_not_found',
     'no store is configured; make one with "svc fiber init DIR" and name it with --store or SVC_STORES',
   );
-}
-
-function storesFile(settings: Settings): string[] {
-  const file = join(settings.config_dir, 'stores.json');
-  return (
-    readJson(file, (value) =>
-      storesFileSchema.parse(value).stores.map((path) => resolve(expandHome(path))),
-    ) ?? []
-  );
-}
-
-function readJson<T>(path: string, parse: (value: unknown) => T): T | undefined {
-  try {
-    return parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw new CodedError('invalid_config', `${path} cannot be used: ${messageOf(error)}`, { cause: error });
-  }
 }

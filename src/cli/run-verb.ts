@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { readDemoCall } from './demo/call.ts';
 import { reportError } from './exit-code.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { VERBS, type VerbRow } from './verbs.ts';
@@ -11,10 +12,16 @@ export async function runVerb(
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
   try {
+    const onDemo = readDemoCall(argv);
+    if (onDemo !== null) {
+      const { demoContext } = await import('./demo/environment.ts');
+      return await runVerb(onDemo.argv, demoContext(context, onDemo.dir), verbs);
+    }
     const chosen = argv[0] === 'help' ? argv[1] : argv[0];
     const program = createProgram(context);
     for (const row of verbs) {
-      const command = program.command(row.name).description(row.summary);
+      const command = program.command(row.name, { hidden: row.group === null }).description(row.summary);
+      if (row.group !== null) command.helpGroup(`${row.group}:`);
       // The help lists every verb; only the chosen one is loaded.
       if (row.name === chosen)
         (await row.load()).register(command, context, (given) => {
@@ -39,6 +46,8 @@ function createProgram(context: CliContext): Command {
       writeErr: context.err,
       outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
     })
+    .helpCommand('help [verb]', 'Show all verbs, or how one is used')
+    .addHelpText('after', '\nEach verb takes --help. The pages for operators are in ops/ of the package.')
     .showHelpAfterError('(svc help shows how it is used)')
     .exitOverride();
 }

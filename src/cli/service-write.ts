@@ -9,6 +9,7 @@ import type { PlanEdit } from '../fibers/store.ts';
 import type { ServiceFields } from '../lifecycle/service-verbs.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
+import { whatNext } from './what-next.ts';
 
 /** Options that install, repeat and pin share. */
 export type ServiceOptions = {
@@ -69,6 +70,7 @@ export async function writeService(
   else {
     const service = fiber.svc === undefined ? 'no service' : `${fiber.svc.kind} on ${fiber.svc.host}`;
     context.out(`${fiber.id}: ${service}, ${fiber.status}\n`);
+    context.out(await whatNext(context, fiber));
   }
   exit(EXIT.ok);
 }

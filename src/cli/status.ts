@@ -106,7 +106,10 @@ function standingRows(state: State, now: number): string[][] {
 
 function pending(state: State, now: number): string {
   const rows = state.pending_launch.map((row) => [row.fiber_id, formatMoment(row.since, now), row.reason]);
-  if (rows.length === 0) return '';
+  if (rows.length === 0)
+    return state.boot_quarantine.active
+      ? '\nSince the daemon started nothing is launched by itself; allow it with: svc daemon release\n'
+      : '';
   return `${section('Held back', rows, ['fiber', 'since', 'reason'])}Let them start with: svc daemon release\n`;
 }
 

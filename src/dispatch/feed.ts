@@ -10,7 +10,14 @@ export type RowFacts = {
   next_due_at?: number;
 };
 
-type EncodedRow = { document: FiberDocument; facts: string; json: string; own: boolean };
+type EncodedRow = {
+  document: FiberDocument;
+  /** The very facts that were given last, which most rows are given again and again. */
+  given: RowFacts;
+  facts: string;
+  json: string;
+  own: boolean;
+};
 
 /**
  * The body of `GET /fibers`, kept as encoded rows: a change encodes one row, and the whole body is only
@@ -21,6 +28,8 @@ export class Feed {
   readonly #host: string;
   readonly #nonce: string;
   #rows = new Map<string, EncodedRow>();
+  /** The rows as they are listed; null when one came or went. */
+  #order: EncodedRow[] | null = null;
   #generation = { all: 0, svc: 0 };
   #changed_at: { all: number; svc: number };
   #state: FeedState = 'cold';
@@ -40,20 +49,36 @@ export class Feed {
     return { all: this.#tag('all'), svc: this.#tag('svc') };
   }
 
+  get size(): number {
+    return this.#rows.size;
+  }
+
   /** Sets one row; true when its bytes changed. `path` identifies the document. */
   set(document: FiberDocument, facts: RowFacts, now: number): boolean {
-    const encodedFacts = JSON.stringify(facts);
     const known = this.#rows.get(document.path);
-    if (known?.document === document && known.facts === encodedFacts) return false;
+    const same = known?.document === document;
+    if (same && known.given === facts) return false;
+    const encodedFacts = JSON.stringify(facts);
+    if (same && known.facts === encodedFacts) {
+      known.given = facts;
+      return false;
+    }
     const row: FiberRow = { ...document, ...facts };
     const json = JSON.stringify(row);
     if (known?.json === json) {
       known.document = document;
+      known.given = facts;
+      known.facts = encodedFacts;
       return false;
     }
     const own = document.svc?.host === this.#host;
-    this.#rows.set(document.path, { document, facts: encodedFacts, json, own });
-    this.#moved(own || known?.own === true, now);
+    const was_own = known?.own === true;
+    const encoded = { document, given: facts, facts: encodedFacts, json, own };
+    if (known === undefined) {
+      this.#rows.set(document.path, encoded);
+      this.#order = null;
+    } else Object.assign(known, encoded);
+    this.#moved(own || was_own, now);
     return true;
   }
 
@@ -62,6 +87,7 @@ export class Feed {
     const known = this.#rows.get(path);
     if (known === undefined) return false;
     this.#rows.delete(path);
+    this.#order = null;
     this.#moved(known.own, now);
     return true;
   }
@@ -102,10 +128,11 @@ export class Feed {
   }
 
   #sorted(svc: boolean): EncodedRow[] {
-    const rows = [...this.#rows.values()].filter((row) => !svc || row.own);
-    return rows.sort(
+    // A path stands for one id in one store, so that only a row more or less changes the order.
+    this.#order ??= [...this.#rows.values()].sort(
       (a, b) => compare(a.document.id, b.document.id) || compare(a.document.store, b.document.store),
     );
+    return svc ? this.#order.filter((row) => row.own) : this.#order;
   }
 
   #join(rows: string[], variant: 'all' | 'svc'): Uint8Array {

@@ -70,16 +70,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   onRow = (path) => rows.documentMoved(path);
   const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
   const polls = settings.store_roots.map(
-    (root) =>
-      new StorePoll({
-        root,
-        clock,
-        logger,
-        run: async (store, table, deadline_ms) => {
-          const swept = await context.pool.run('sweep_store', { root: store }, { bulk: table, deadline_ms });
-          return swept.bulk ?? new Uint8Array(0);
-        },
-      }),
+    (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
   );
   const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
   loop.start();

@@ -19,7 +19,7 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
   if (document.uid === null)
     return {
       reason: 'uid_missing',
-      message: `${document.id} has no ULID in its frontmatter; any \`svc fiber edit\` writes one`,
+      message: `${document.id} has no ULID in its frontmatter; \`${installAnew(document)}\` writes one`,
     };
   if (document.svc?.surface === 'app')
     return {
@@ -34,6 +34,12 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
   if (!isAbsolute(document.project_dir))
     return missing(`project_dir ${document.project_dir} is not an absolute path`);
   return null;
+}
+
+/** The command that writes a service block of this kind once more, and with it what the document lacks. */
+function installAnew({ id, svc }: FiberDocument): string {
+  if (svc?.kind === 'standing') return `svc repeat ${id} --schedule "${svc.schedule ?? '0 9 * * *'}"`;
+  return svc?.kind === 'pinned' ? `svc pin ${id}` : `svc install ${id}`;
 }
 
 /** What a look at `project_dir` means for a launch (DSP-4). A worker is never run inside a document store. */

@@ -58,13 +58,13 @@ export class Rows {
   refreshAll(stores: readonly StoreHealth[]): void {
     const now = this.#world.clock.now();
     let moved = this.#feed.setState(feedState(stores), now);
-    const present = new Set<string>();
-    for (const document of this.#index.rows()) {
-      present.add(document.path);
+    for (const document of this.#index.rows())
       moved = this.#feed.set(document, this.facts(document), now) || moved;
-    }
-    for (const path of this.#feed.paths()) {
-      if (!present.has(path)) moved = this.#feed.delete(path, now) || moved;
+    // Every document has its row by now, so that more rows than documents are rows of what is gone.
+    if (this.#feed.size > this.#index.size) {
+      for (const path of this.#feed.paths()) {
+        if (this.#index.getPath(path) === undefined) moved = this.#feed.delete(path, now) || moved;
+      }
     }
     if (moved) this.#onFeedMoved();
   }
@@ -75,10 +75,19 @@ export class Rows {
   }
 
   facts(document: FiberDocument): RowFacts {
-    if (document.svc === undefined && this.#memory.runs.get(keyOf(document)) === undefined) return NO_FACTS;
+    if (this.#isElsewhere(document)) return NO_FACTS;
     const due = dueOf(this.#world, document);
     const pending = isPendingLaunch(document, eligibilityFacts(this.#world, this.#memory, document));
     return rowFacts(this.#world, this.#memory, document, due, pending);
+  }
+
+  /** True for the many rows that no worker here and no clock can move, only their document. */
+  #isElsewhere(document: FiberDocument): boolean {
+    const { svc } = document;
+    if (svc !== undefined && (svc.host === this.#world.host || svc.kind === 'standing')) return false;
+    const key = keyOf(document);
+    if (this.#memory.runs.get(key) !== undefined) return false;
+    return svc === undefined || this.#memory.refusals.get(key) === undefined;
   }
 }
 

@@ -1,12 +1,20 @@
 import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
-import { decodeSweep, type SweepResult, sweptFolders } from '../fibers/sweep.ts';
+import { addDocuments, decodeSweep, encodePaths, type SweepResult, sweptFolders } from '../fibers/sweep.ts';
+import type { PoolCaller } from '../threads/pool-caller.ts';
 
-/** Runs one sweep of a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
-export type SweepRunner = (root: string, table: Uint8Array, deadline_ms: number) => Promise<Uint8Array>;
+/** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
+export type StoreReader = Pick<PoolCaller, 'run'>;
+
+/** A sweep that finds more new documents than this leaves the rest to be read on all threads of the pool. */
+const MOST_NEW = 500;
+/** Documents that one job reads at least: enough that a job is worth its messages. */
+const LEAST_SHARE = 500;
+/** Jobs at most, however large the store: they must find room in the pool's queue. */
+const MOST_SHARES = 32;
 
 /** A store that keeps failing is asked less and less often: a stuck disk holds a thread at every try. */
 const RETRY = { first: 1_000, most: 300_000 };
@@ -17,7 +25,7 @@ const RETRY = { first: 1_000, most: 300_000 };
  */
 export class StorePoll {
   readonly root: string;
-  readonly #run: SweepRunner;
+  readonly #pool: StoreReader;
   readonly #clock: Clock;
   readonly #logger: Logger;
   #table: Uint8Array = new Uint8Array(0);
@@ -28,9 +36,9 @@ export class StorePoll {
   #not_before = 0;
   #running: Promise<SweepResult | null> | null = null;
 
-  constructor(options: { root: string; run: SweepRunner; clock: Clock; logger: Logger }) {
+  constructor(options: { root: string; pool: StoreReader; clock: Clock; logger: Logger }) {
     this.root = options.root;
-    this.#run = options.run;
+    this.#pool = options.pool;
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#health = {
@@ -76,7 +84,7 @@ export class StorePoll {
   async #sweep(deadline_ms: number): Promise<SweepResult | null> {
     const started = this.#clock.now();
     try {
-      const result = decodeSweep(await this.#run(this.root, this.#table.slice(), deadline_ms));
+      const result = await this.#list(started + deadline_ms);
       this.#table = Uint8Array.from(result.table);
       this.#succeeded(result, started);
       return result;
@@ -84,6 +92,24 @@ export class StorePoll {
       this.#failed(messageOf(error));
       return null;
     }
+  }
+
+  async #list(until: number): Promise<SweepResult> {
+    const { root } = this;
+    const read = async (job: 'sweep_store' | 'read_documents', bulk: Uint8Array): Promise<Uint8Array> => {
+      const deadline_ms = Math.max(1, until - this.#clock.now());
+      const input = job === 'sweep_store' ? { root, most_new: MOST_NEW } : { root };
+      const done = await this.#pool.run(job, input, { bulk, deadline_ms });
+      if (done.bulk === null) throw new CodedError('internal', `the pool answered ${job} without its bytes`);
+      return done.bulk;
+    };
+    const result = decodeSweep(await read('sweep_store', this.#table.slice()));
+    if (result.unread.length === 0) return result;
+    const share = Math.max(LEAST_SHARE, Math.ceil(result.unread.length / MOST_SHARES));
+    const shares = [];
+    for (let at = 0; at < result.unread.length; at += share)
+      shares.push(read('read_documents', encodePaths(result.unread.slice(at, at + share))));
+    return addDocuments(root, result, await Promise.all(shares));
   }
 
   #succeeded(result: SweepResult, started: number): void {

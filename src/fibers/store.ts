@@ -1,4 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -17,7 +29,13 @@ import {
   type LockOwner,
   removeLeftLockFiles,
 } from '../platform/file-lock.ts';
-import { type DocumentWithBody, MAX_DOCUMENT_BYTES, type ParsedDocument, parseDocument } from './document.ts';
+import {
+  type DocumentWithBody,
+  MAX_DOCUMENT_BYTES,
+  type ParsedDocument,
+  parseDocument,
+  tooLarge,
+} from './document.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
@@ -233,7 +251,7 @@ export class Store {
 
   #readBytes(path: string): Buffer {
     try {
-      return readFileSync(path);
+      return readRegularFile(path);
     } catch (error) {
       const code = systemCode(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
@@ -332,11 +350,28 @@ function requireSize(text: string): string {
 /** What the file system refused, as the store's own sentence; coded errors pass. */
 function asStoreError(path: string, error: unknown): unknown {
   if (systemCode(error) === undefined) return error;
-  return new CodedError('store_unavailable', `${path} cannot be used: ${messageOf(error)}`, { cause: error });
+  return unusable(path, messageOf(error), error);
+}
+
+function unusable(path: string, why: string, cause?: unknown): CodedError {
+  return new CodedError('store_unavailable', `${path} cannot be used: ${why}`, { cause });
 }
 
 function lockPath(path: string): string {
   return join(dirname(path), `.${leafOf(path)}.lock`);
+}
+
+/** Opens without waiting: what stands in a document's place may be a pipe that nobody ever writes into. */
+function readRegularFile(path: string): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw unusable(path, 'it is not a regular file');
+    if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function isFile(path: string): boolean {

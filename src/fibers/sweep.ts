@@ -26,8 +26,11 @@ export type SweepResult = {
   removed: string[];
   /** What could not be read, at every sweep for as long as it lasts; rows under it keep their last values. */
   errors: SweepError[];
+  /** Paths below `.fibers` of new documents that were left for `readDocuments`; the table does not know them. */
+  unread: string[];
 };
 export type SweepError = { path: string; message: string };
+type ReadDocuments = { documents: KnownDocument[]; changed: FiberDocument[]; errors: SweepError[] };
 
 /** A change this close before a reading may be followed by one with the same time stamp. */
 const SETTLING_MS = 2_000;
@@ -38,8 +41,42 @@ const SETTLING_MS = 2_000;
  * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden
  * names are passed over. Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
  */
-export function sweepStore(root: string, table: Uint8Array, now: number = Date.now()): Uint8Array {
-  return pack(new Sweep(root, now).run(table));
+export function sweepStore(
+  root: string,
+  table: Uint8Array,
+  now: number = Date.now(),
+  /** Reads at most this many new documents; the others are named in `unread`. */
+  most_new: number = Number.POSITIVE_INFINITY,
+): Uint8Array {
+  return pack(new Sweep(root, now, most_new).run(table));
+}
+
+/**
+ * Reads documents that a sweep left unread, for a pool thread, so that a first listing is shared out. `paths` is
+ * msgpack of paths below `.fibers`. Answers msgpack for `addDocuments`.
+ */
+export function readDocuments(root: string, paths: Uint8Array, now: number = Date.now()): Uint8Array {
+  return pack(new Sweep(root, now).read(unpack(paths) as string[]));
+}
+
+/** `paths` as `readDocuments` takes them. */
+export function encodePaths(paths: readonly string[]): Uint8Array {
+  return Uint8Array.from(pack(paths));
+}
+
+/** A sweep's result with what `readDocuments` answered for its unread documents. */
+export function addDocuments(root: string, result: SweepResult, answers: readonly Uint8Array[]): SweepResult {
+  const table = decodeTable(result.table, root);
+  const whole: SweepResult = { ...result, unread: [] };
+  for (const bytes of answers) {
+    const { documents, changed, errors } = unpack(bytes) as ReadDocuments;
+    table.documents.push(...documents);
+    whole.changed = whole.changed.concat(changed);
+    whole.errors = whole.errors.concat(errors);
+  }
+  whole.unchanged = whole.changed.length === 0 && whole.removed.length === 0;
+  whole.table = encodeTable(table);
+  return whole;
 }
 
 /** Reads what `sweepStore` answered. */
@@ -65,11 +102,20 @@ class Sweep {
   #changed: FiberDocument[] = [];
   #removed: string[] = [];
   #errors: SweepError[] = [];
+  #unread: string[] = [];
+  #most_new: number;
 
-  constructor(root: string, now: number) {
+  constructor(root: string, now: number, most_new: number = Number.POSITIVE_INFINITY) {
     this.#root = root;
     this.#base = join(root, FIBERS_FOLDER);
     this.#now = now;
+    this.#most_new = most_new;
+  }
+
+  read(paths: readonly string[]): ReadDocuments {
+    const seen = new Set<string>();
+    for (const path of paths) this.#document(path, seen);
+    return { documents: [...this.#documents.values()], changed: this.#changed, errors: this.#errors };
   }
 
   run(bytes: Uint8Array): SweepResult {
@@ -90,6 +136,7 @@ class Sweep {
       changed: this.#changed,
       removed: this.#removed,
       errors: this.#errors,
+      unread: this.#unread,
     };
   }
 
@@ -194,6 +241,10 @@ class Sweep {
 
   #document(path: string, seen: Set<string>): void {
     const before = this.#documents.get(path);
+    if (before === undefined && this.#changed.length >= this.#most_new) {
+      this.#unread.push(path);
+      return;
+    }
     const absolute = this.#absolute(path);
     const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
     let stat: Stats | undefined;

@@ -7,9 +7,14 @@ import { probing } from './transcript-files.ts';
 
 /**
  * Given to every start. Without the first the program hands its work to a background server of its own, and
- * ending the terminal session would not end the work; the second is a question that eats the launch prompt.
+ * ending the terminal session would not end the work; the second is a question that eats the launch prompt. By
+ * the third its commands run in plain shells: a login shell sets PATH anew, and `svc` would not be on it.
  */
-const EVERY_START = ['-c', 'features.daemon_auto_start=false', '-c', 'check_for_update_on_startup=false'];
+const EVERY_START = [
+  ...['-c', 'features.daemon_auto_start=false'],
+  ...['-c', 'check_for_update_on_startup=false'],
+  ...['-c', 'allow_login_shell=false'],
+];
 
 /** Codex: it assigns the session id itself, at the first turn, so a fresh launch's id is learned. */
 export function codexAdapter(options: { env: NodeJS.ProcessEnv }): HarnessAdapter {

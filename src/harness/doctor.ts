@@ -1,39 +1,53 @@
-import type { CodedError } from '../base/errors.ts';
+import { type CodedError, isCoded } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { HarnessAdapter, HarnessFinding } from './adapter.ts';
 import { agentEnvironment } from './agent-environment.ts';
-import type { AgentRegistry } from './registry.ts';
+import { type AgentRegistry, resolveAgent } from './registry.ts';
 
-/** A finding and the agents that it concerns. */
+/** A finding and the ids of the agents that it concerns. */
 export type AgentFinding = HarnessFinding & { agents: string[] };
 
+/** A fiber that is to be worked on here: the agent that it names (null: the default one), and where. */
+export type AgentUse = { fiber: string; agent: string | null; project_dir: string | null };
+
+export type HarnessCheck = {
+  /** Ids of the agents that would start. */
+  startable: string[];
+  findings: AgentFinding[];
+};
+
 /**
- * What `svc doctor` says of the harnesses: every agent's first-run findings, for each project or for none. A
- * built-in agent that nobody chose and whose program is not installed is only mentioned.
+ * Which agents can start here, and what would stop or eat a launch: for every agent that a fiber uses, in each of
+ * its folders; for every other one in no folder in particular. Only what a fiber needs is an error; the same
+ * about an agent that no fiber uses is a warning.
  */
 export async function checkHarnesses(query: {
   registry: AgentRegistry;
   problem: CodedError | null;
   adapters: Record<HarnessName, HarnessAdapter>;
   env: NodeJS.ProcessEnv;
-  project_dirs: readonly string[];
-}): Promise<AgentFinding[]> {
-  const { registry, problem, adapters, env, project_dirs } = query;
+  uses: readonly AgentUse[];
+}): Promise<HarnessCheck> {
+  const { registry, problem, adapters, env } = query;
   const found = new Map<string, AgentFinding>();
   const add = (agent: string | null, finding: HarnessFinding) => {
     const key = JSON.stringify([finding.what, finding.mend]);
     const known = found.get(key) ?? { ...finding, agents: [] };
+    if (finding.severity === 'error') known.severity = 'error';
     if (agent !== null && !known.agents.includes(agent)) known.agents.push(agent);
     found.set(key, known);
   };
   if (problem !== null) {
     add(null, { severity: 'error', what: problem.message, mend: 'until then the built-in agents are used' });
   }
-  const places = project_dirs.length === 0 ? [null] : project_dirs;
+  const { folders, unknown } = foldersByAgent(registry, query.uses);
+  for (const finding of unknown) add(null, finding);
+  const startable: string[] = [];
   for (const agent of registry.agents) {
-    if (isUnusedBuiltin(agent, env)) {
+    const used = folders.get(agent.id);
+    if (used === undefined && !agent.default && isMissing(agent, env)) {
       add(agent.id, {
         severity: 'warning',
         what: `"${agent.cli}" is not installed`,
@@ -41,16 +55,38 @@ export async function checkHarnesses(query: {
       });
       continue;
     }
-    for (const project_dir of places) {
+    let starts = true;
+    for (const project_dir of used ?? [null]) {
       for (const finding of await adapters[agent.harness].checkFirstRun({ agent, project_dir })) {
-        add(agent.id, finding);
+        if (finding.severity === 'error') starts = false;
+        add(agent.id, used === undefined ? { ...finding, severity: 'warning' } : finding);
       }
     }
+    if (starts) startable.push(agent.id);
   }
-  return [...found.values()];
+  return { startable, findings: [...found.values()] };
 }
 
-function isUnusedBuiltin(agent: Agent, env: NodeJS.ProcessEnv): boolean {
-  if (agent.source !== 'builtin' || agent.default) return false;
+/** The folders that each agent is used in, and what is wrong with the agents that fibers name. */
+function foldersByAgent(
+  registry: AgentRegistry,
+  uses: readonly AgentUse[],
+): { folders: Map<string, Set<string | null>>; unknown: HarnessFinding[] } {
+  const folders = new Map<string, Set<string | null>>();
+  const unknown: HarnessFinding[] = [];
+  for (const { fiber, agent, project_dir } of uses) {
+    try {
+      const { id } = resolveAgent(registry, agent);
+      folders.set(id, (folders.get(id) ?? new Set()).add(project_dir));
+    } catch (error) {
+      if (!isCoded(error, 'agent_unknown')) throw error;
+      const mend = `choose another with: svc fiber edit ${fiber} --set svc.agent=ID`;
+      unknown.push({ severity: 'error', what: `${fiber}: ${error.message}`, mend });
+    }
+  }
+  return { folders, unknown };
+}
+
+function isMissing(agent: Agent, env: NodeJS.ProcessEnv): boolean {
   return findExecutable(agent.cli, agentEnvironment(agent, env).get('PATH') ?? '') === null;
 }

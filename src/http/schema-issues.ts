@@ -1,9 +1,6 @@
 import type { z } from 'zod';
 import { refusal } from './error-reply.ts';
 
-/** One thing that is wrong with an input: `path` is dotted, and empty for the input as a whole. */
-export type Issue = { path: string; message: string };
-
 /** Parses an input with a schema; throws `invalid_request` listing every issue. */
 export function parseInput(schema: z.ZodType, input: unknown, part: 'body' | 'query'): unknown {
   const parsed = safeParse(schema, input);

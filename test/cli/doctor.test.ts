@@ -116,6 +116,50 @@ describe('svc doctor', () => {
     ]);
   });
 
+  it('says which agents can start, and fails for one only when a fiber of this host needs it', async () => {
+    machine.env.PATH = `${join(machine.folder, 'bin')}:/usr/bin:/bin`;
+    machine.env.SVC_HOST = 'host-a';
+    const store = join(machine.folder, 'store');
+    machine.env.SVC_STORES = store;
+    await machine.svc('fiber', 'init', store);
+    await machine.svc('fiber', 'add', 'Loader', '--slug', 'loader');
+    await machine.svc(
+      'install',
+      'loader',
+      '--project-dir',
+      machine.folder,
+      '--agent',
+      'codex',
+      '--host',
+      'host-b',
+    );
+    const elsewhere = await examine();
+    expect(elsewhere.code).toBe(0);
+    expect(elsewhere.of('agents')).toMatchObject([
+      {
+        level: 'warn',
+        what: expect.stringContaining('no agent can start'),
+        mend: expect.stringMatching(/^install /),
+      },
+    ]);
+    await machine.svc('install', 'loader', '--host', 'host-a');
+    const here = await examine();
+    expect(here.code).toBe(1);
+    expect(here.of('agent codex')).toMatchObject([
+      { level: 'fail', what: 'agent codex runs "codex", and it is not on PATH' },
+      { level: 'fail', what: expect.stringContaining('no login') },
+    ]);
+    mkdirSync(join(machine.folder, 'bin'));
+    mkdirSync(join(machine.folder, '.codex'));
+    writeFileSync(join(machine.folder, 'bin', 'codex'), '', { mode: 0o755 });
+    writeFileSync(join(machine.folder, '.codex', 'auth.json'), '{"OPENAI_API_KEY": "x"}');
+    const mended = await examine();
+    expect(mended.code).toBe(0);
+    expect(mended.of('agents')).toMatchObject([
+      { level: 'ok', what: 'these can start: codex, codex-sol, codex-terra' },
+    ]);
+  });
+
   it('[DSP-3] says where the host id comes from', async () => {
     expect((await examine()).of('host id')[0]!.what).toContain('at the first start');
     const path = write('host.json', { version: 1, host: 'host-a' });

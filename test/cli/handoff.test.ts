@@ -74,6 +74,22 @@ describe('svc handoff', () => {
     expect((await gone)[1]).toBe(signal);
   });
 
+  it.runIf(process.platform === 'linux')('ends the commands that the agent still runs, too', async () => {
+    const script = `(trap '' TERM HUP; while :; do sleep 0.05; done) & echo $!; sleep 600 & echo $!; wait`;
+    const agent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    children.push(agent);
+    let told = '';
+    for await (const chunk of agent.stdout!) {
+      told += chunk;
+      if (told.split('\n').length > 2) break;
+    }
+    const commands = told.trim().split('\n').map(Number);
+    expect(commands.map((pid) => readProcessStart(pid))).not.toContain(null);
+    nameAgent(agent.pid!, readProcessStart(agent.pid!)!);
+    expect(await endSession(runDir, { hangUpMs: 500, terminateMs: 500 })).toBe('ended');
+    await expect.poll(() => commands.map((pid) => readProcessStart(pid))).toEqual([null, null]);
+  });
+
   it.runIf(process.platform === 'linux')('signals no process but the one that was named', async () => {
     const agent = await startAgent('');
     const patience = { hangUpMs: 20, terminateMs: 20 };

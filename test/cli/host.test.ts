@@ -21,9 +21,9 @@ it('[DSP-3] svc host prints the id alone, and writes nothing', async () => {
 
 it('[DSP-3] svc host --json tells where the id comes from', async () => {
   scratch.write('host.json', { host: 'filed' });
-  expect(JSON.parse((await host(['--json'])).out)).toEqual({ host: 'filed', source: 'file' });
+  expect(JSON.parse((await host(['--json'])).out)).toEqual({ host: 'filed', source: 'file', contract: 1 });
   const fromEnvironment = await host(['--json'], { SVC_HOST: 'given' });
-  expect(JSON.parse(fromEnvironment.out)).toEqual({ host: 'given', source: 'environment' });
+  expect(JSON.parse(fromEnvironment.out)).toEqual({ host: 'given', source: 'environment', contract: 1 });
 });
 
 it('[OPF-4] svc host refuses a broken host file in a sentence that names it', async () => {

@@ -14,7 +14,10 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 const run = (verb: Verb, args: string[]) =>
-  runVerb(verb, args, { env: { SVC_STORES: temp.root, SVC_HOST: 'host-a' }, cwd: temp.root });
+  runVerb(verb, args, {
+    env: { SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
+    cwd: temp.root,
+  });
 
 describe('service verbs', () => {
   it('[FIB-5] installs a fiber on this host, in a folder given relative to where it runs', async () => {
@@ -22,7 +25,7 @@ describe('service verbs', () => {
       await run(install, ['a', '--project-dir', '.', '--agent', 'codex', '--effort', 'high']),
     ).toMatchObject({
       code: 0,
-      out: 'a: oneshot on host-a, active\n',
+      out: 'a: oneshot on host-a, active\nNo daemon runs here; start it with: svc daemon start\n',
     });
     expect(temp.store.read('a')).toMatchObject({
       status: 'active',
@@ -47,7 +50,9 @@ describe('service verbs', () => {
       tz: 'Europe/Paris',
       runtime: { handed_off_at: expect.any(String) },
     });
-    expect((await run(pin, ['a'])).out).toBe('a: pinned on host-a, open\n');
+    expect((await run(pin, ['a'])).out).toBe(
+      'a: pinned on host-a, open\nIt is started by hand: svc dispatch a\n',
+    );
     expect(temp.store.read('a').svc).not.toHaveProperty('schedule');
     expect((await run(uninstall, ['a'])).out).toBe('a: no service, open\n');
     const { digest } = temp.store.read('a');

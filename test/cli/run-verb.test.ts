@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
 import { runVerb } from '../../src/cli/run-verb.ts';
-import { VERBS } from '../../src/cli/verbs.ts';
+import { VERB_GROUPS, VERBS } from '../../src/cli/verbs.ts';
 import { createMachine, type Machine } from './kit.ts';
 
 let machine: Machine;
@@ -23,10 +23,11 @@ describe('svc', () => {
   it('lists every verb once, in its help and without a verb', async () => {
     const { code, out } = await machine.svc('help');
     expect(code).toBe(0);
-    for (const { name, summary } of VERBS)
+    for (const { name, summary, group } of VERBS)
       expect(
         out.split('\n').filter((line) => line.trim().startsWith(`${name} `) && line.endsWith(summary)),
-      ).toHaveLength(1);
+      ).toHaveLength(group === null ? 0 : 1);
+    for (const group of VERB_GROUPS) expect(out).toContain(`\n${group}:\n`);
     expect(await machine.svc()).toEqual({ code: 0, out, err: '' });
   });
 
@@ -74,6 +75,7 @@ describe('svc', () => {
     {
       name: 'fail',
       summary: 'Fails',
+      group: null,
       load: async () => ({
         name: 'fail',
         summary: 'Fails',

@@ -53,10 +53,13 @@ beforeEach(async () => {
     root,
     clock: systemClock,
     logger: silentLogger,
-    run: async (at, table) => {
-      sweeps += 1;
-      if (failing) throw new Error('the disk is asleep');
-      return sweepStore(at, table);
+    pool: {
+      run: async (job, { root: at }, options) => {
+        if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);
+        sweeps += 1;
+        if (failing) throw new Error('the disk is asleep');
+        return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };
+      },
     },
   });
   const { dispatcher } = daemon;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -6,9 +7,10 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkListing } from '../../src/fibers/check.ts';
 import { isUlid } from '../../src/fibers/fiber-id.ts';
@@ -24,6 +26,24 @@ beforeEach(() => {
 afterEach(() => temp.remove());
 
 describe('Store', () => {
+  it('refuses a named pipe in the place of a document at once, with nobody writing into it', async () => {
+    const path = join(temp.root, '.fibers', 'pipe', 'pipe.md');
+    mkdirSync(dirname(path), { recursive: true });
+    execFileSync('mkfifo', [path]);
+    expect(() => temp.store.readPath(path)).toThrow('it is not a regular file');
+    await expect(temp.store.edit('pipe', { set: { outcome: 'x' }, unset: [] })).rejects.toMatchObject({
+      code: 'fiber_not_found',
+    });
+  });
+
+  it('refuses a document over the size limit without reading it', () => {
+    const path = join(temp.root, '.fibers', 'huge', 'huge.md');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '');
+    truncateSync(path, 3 * 1024 ** 3);
+    expect(() => temp.store.readPath(path)).toThrow('at most');
+  });
+
   it('[FIB-1] [FIB-2] [FIB-3] files a new fiber under its parent with a fresh ULID', async () => {
     await temp.store.create({ name: 'Work' });
     const fiber = await temp.store.create({

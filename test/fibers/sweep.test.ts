@@ -1,7 +1,15 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeSweep, type SweepResult, sweepStore, sweptFolders } from '../../src/fibers/sweep.ts';
+import {
+  addDocuments,
+  decodeSweep,
+  encodePaths,
+  readDocuments,
+  type SweepResult,
+  sweepStore,
+  sweptFolders,
+} from '../../src/fibers/sweep.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
 const LATER = 60_000;
@@ -42,6 +50,30 @@ describe('sweepStore', () => {
     expect(result.changed.every((row) => !('body' in row))).toBe(true);
     expect(result.errors).toEqual([]);
     expect(sweptFolders(temp.root, result.table)).toContain(join(temp.root, '.fibers/a/b'));
+  });
+
+  it('leaves new documents beyond a bound to other readers, who give the same rows and the same table', () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) temp.write(`${name}/${name}.md`, document(name));
+    temp.write('f/f.md', '---\nname: [\n---\n');
+    const now = Date.now() + LATER;
+    const bounded = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, 2));
+    expect(bounded.changed).toHaveLength(2);
+    expect(bounded.unread).toHaveLength(4);
+    // One went away between the two.
+    rmSync(join(temp.root, '.fibers/e/e.md'));
+    const halves = [bounded.unread.slice(0, 1), bounded.unread.slice(1)];
+    const whole = addDocuments(
+      temp.root,
+      bounded,
+      halves.map((paths) => readDocuments(temp.root, encodePaths(paths), now)),
+    );
+    expect(whole.unread).toEqual([]);
+    expect(ids(whole)).toEqual(['a', 'b', 'c', 'd', 'f']);
+    expect(whole.changed.filter((row) => row.error !== undefined).map((row) => row.id)).toEqual(['f']);
+    temp.write('b/b.md', document('B2'));
+    const next = sweep(whole.table, now);
+    expect(ids(next)).toEqual(['b']);
+    expect(next.removed).toEqual([]);
   });
 
   it('answers unchanged with the very same table when nothing happened', () => {

@@ -1,10 +1,9 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -27,10 +26,12 @@ import { createAdapters } from '../../src/harness/adapters.ts';
 import { builtinAgents } from '../../src/harness/builtin-agents.ts';
 import { createCapabilities, type ProgramRunner } from '../../src/harness/capabilities.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
+import { eventually, isAlive, processesWith } from './processes.ts';
 import { writeScratchHome } from './scratch-home.ts';
 
 const run = promisify(execFile);
-const BIN = fileURLToPath(new URL('../../.cache/harness/bin', import.meta.url));
+/** Holds the real agent programs, one link each. */
+export const BIN = fileURLToPath(new URL('../../.cache/harness/bin', import.meta.url));
 
 /** Runs the program that a capability probe asks for. */
 export const programRunner: ProgramRunner = {
@@ -175,13 +176,13 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
       if (gone === null) throw new Error(`process ${pid} of ${session_name} outlived its session`);
     },
 
-    processes: () => processesOf(home).filter((pid) => pid !== anchor),
+    processes: () => processesWith('HOME', home).filter((pid) => pid !== anchor),
 
     async stop() {
       for (const session of panes.keys()) await harness.kill(session);
       await tmux('kill-session', '-t', '=anchor');
       await stub.stop();
-      await eventually(async () => (processesOf(home).length === 0 ? true : null), 10_000);
+      await eventually(async () => (processesWith('HOME', home).length === 0 ? true : null), 10_000);
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -189,7 +190,7 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
 }
 
 /** The variables every run gets, and none of the machine's own settings. */
-function cleanEnv(home: string): Record<string, string> {
+export function cleanEnv(home: string): Record<string, string> {
   const path = [BIN, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
   return { HOME: home, PATH: path, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
 }
@@ -210,45 +211,4 @@ function writeRunScript(
   const script = join(run_dir, 'run.sh');
   writeFileSync(script, `exec env -i ${settings.join(' ')} ${plan.argv.map(word).join(' ')}\n`);
   return script;
-}
-
-/** The first answer that is not null, asked every 50 ms; null when none came in time. */
-export async function eventually<T>(ask: () => Promise<T | null>, timeout_ms: number): Promise<T | null> {
-  const end = Date.now() + timeout_ms;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== null || Date.now() > end) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-function processesOf(home: string): number[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && environmentOf(name).includes(`HOME=${home}\0`))
-    .map(Number)
-    .filter((pid) => isAlive(pid) && !isTmuxServer(pid));
-}
-
-function environmentOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function isTmuxServer(pid: number): boolean {
-  return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)])
-    .toString()
-    .startsWith('tmux');
 }

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/harness-real/**/*.test.ts'],
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
-import { checkHarnesses } from '../../src/harness/doctor.ts';
+import { type AgentUse, checkHarnesses } from '../../src/harness/doctor.ts';
 import { loadRegistry } from '../../src/harness/registry.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { FIXTURE_HOMES } from './fixture-homes.ts';
@@ -15,44 +15,78 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-const check = (project_dirs: string[] = []) => {
+const use = (fiber: string, agent: string | null, project_dir: string | null = null): AgentUse => ({
+  fiber,
+  agent,
+  project_dir,
+});
+
+const check = (uses: AgentUse[] = []) => {
   const capabilities = { choosesSessionId: () => true, probe: async () => undefined };
   const adapters = createAdapters({ env, uid: 1000, capabilities });
   const loaded = loadRegistry(readSettings({ SVC_CONFIG_DIR: scratch.path }));
-  return checkHarnesses({ ...loaded, adapters, env, project_dirs });
+  return checkHarnesses({ ...loaded, adapters, env, uses });
 };
 
-it('the default agent must be there; the programs that nobody asked for are only mentioned', async () => {
-  const findings = await check();
-  const missing = findings.filter(({ what }) => /is not installed|not on PATH/.test(what));
-  expect(missing.map(({ severity, agents }) => [severity, agents])).toEqual(
-    expect.arrayContaining([
-      ['error', ['claude-sonnet']],
-      ['warning', ['codex', 'codex-sol', 'codex-terra']],
-      ['warning', ['pi']],
-    ]),
-  );
+it('only what a fiber needs is an error; programs that nobody asked for are mentioned', async () => {
+  const missing = async (uses: AgentUse[]) => {
+    const { startable, findings } = await check(uses);
+    expect(startable).toEqual([]);
+    return findings
+      .filter(({ what }) => /is not installed|not on PATH/.test(what))
+      .map(({ severity, agents }) => [severity, agents]);
+  };
+  expect(await missing([])).toEqual([
+    ['warning', ['claude-sonnet']],
+    ['warning', ['claude-opus', 'claude-haiku']],
+    ['warning', ['codex', 'codex-sol', 'codex-terra']],
+    ['warning', ['pi']],
+  ]);
+  expect(await missing([use('a', null), use('b', 'pi')])).toEqual([
+    ['error', ['claude-sonnet']],
+    ['warning', ['claude-opus', 'claude-haiku']],
+    ['warning', ['codex', 'codex-sol', 'codex-terra']],
+    ['error', ['pi']],
+  ]);
 });
 
-it('a finding that several agents share is told once, with their names', async () => {
+it('the question that would eat a launch is told for the folders of the fibers that use the agent', async () => {
   for (const name of ['claude', 'codex', 'pi'] as const) {
     scratch.write(`bin/${name}`, '#!/bin/sh\n', 0o755);
     Object.assign(env, FIXTURE_HOMES[name].writeReady(scratch, 'home', '/elsewhere'));
   }
-  expect(await check()).toEqual([]);
+  const all = ['claude-sonnet', 'claude-opus', 'claude-haiku', 'codex', 'codex-sol', 'codex-terra', 'pi'];
+  expect(await check()).toEqual({ startable: all, findings: [] });
   const project_dir = scratch.mkdir('project');
-  expect(await check([project_dir])).toEqual([
-    {
-      severity: 'error',
-      what: expect.stringContaining(project_dir),
-      mend: expect.any(String),
-      agents: ['claude-sonnet', 'claude-opus', 'claude-haiku'],
-    },
-  ]);
+  const uses = [
+    use('a', null, project_dir),
+    use('b', 'claude-haiku', project_dir),
+    use('c', 'pi', project_dir),
+  ];
+  expect(await check(uses)).toEqual({
+    startable: ['claude-opus', 'codex', 'codex-sol', 'codex-terra', 'pi'],
+    findings: [
+      {
+        severity: 'error',
+        what: expect.stringContaining(project_dir),
+        mend: expect.any(String),
+        agents: ['claude-sonnet', 'claude-haiku'],
+      },
+    ],
+  });
+});
+
+it('an agent that a fiber names and nobody knows is told with the fiber', async () => {
+  const { findings } = await check([use('work/loader', 'emacs')]);
+  expect(findings[0]).toMatchObject({
+    severity: 'error',
+    agents: [],
+    what: expect.stringMatching(/^work\/loader: there is no agent "emacs"/),
+  });
 });
 
 it('a broken agents.json comes first', async () => {
   const file = scratch.write('agents.json', '{');
-  const [first] = await check();
+  const [first] = (await check()).findings;
   expect(first).toMatchObject({ severity: 'error', agents: [], what: expect.stringContaining(file) });
 });

@@ -24,7 +24,9 @@ describe('the command line of', () => {
     const { claude } = adapters(true);
     expect(claude.planLaunch({ ...request, agent })).toEqual({
       argv: [
-        ...['claude', '--permission-mode', 'auto', '--session-id', 'new-id', '--name', 'loader-01K-svc'],
+        ...['claude', '--permission-mode', 'auto'],
+        ...['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'],
+        ...['--session-id', 'new-id', '--name', 'loader-01K-svc'],
         ...['--model', 'opus', '--effort', 'high', PROMPT],
       ],
       env: {},
@@ -40,7 +42,12 @@ describe('the command line of', () => {
   it('codex works in this process alone, asks nothing, and leaves the id to be learned', () => {
     const agent = agentOf('codex', { model: 'gpt' });
     const { codex } = adapters(false);
-    const every = ['-c', 'features.daemon_auto_start=false', '-c', 'check_for_update_on_startup=false'];
+    const settings = [
+      'features.daemon_auto_start=false',
+      'check_for_update_on_startup=false',
+      'allow_login_shell=false',
+    ];
+    const every = settings.flatMap((setting) => ['-c', setting]);
     const start = ['codex', '-a', 'never', '-s', 'danger-full-access', ...every];
     expect(codex.planLaunch({ ...request, agent })).toEqual({
       argv: [...start, '-C', '/srv/p', '-m', 'gpt', '-c', 'model_reasoning_effort="high"', PROMPT],

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -65,6 +66,13 @@ describe('ops/scripts/setup.mjs', () => {
     expect(setup()).toEqual({ code: 0, out: 'Installing the dependencies (npm ci) …\n' });
     expect(setup()).toEqual({ code: 0, out: '' });
     expect(calls()).toBe(1);
+  });
+
+  it('links the command, so that npx svc runs this checkout', () => {
+    setup();
+    rmSync(join(root, 'node_modules', '.bin'), { recursive: true });
+    expect(setup()).toEqual({ code: 0, out: '' });
+    expect(readlinkSync(join(root, 'node_modules', '.bin', 'svc'))).toBe('../../src/cli/launcher.mjs');
   });
 
   it('installs again when the lock file changed', () => {

@@ -1,5 +1,5 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +9,8 @@ const ROOT = new URL('../..', import.meta.url).pathname;
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
-let packed: { filename: string; files: { path: string }[] };
+let packed: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
+let demo: ChildProcess | undefined;
 
 /** Runs a program to its end; a failure is an answer too. */
 function run(
@@ -58,6 +59,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (folder === undefined) return;
+  if (demo?.exitCode === null) {
+    await svc('demo', '--dir', join(folder, 'demo'), 'daemon', 'stop');
+    await svc('demo', '--dir', join(folder, 'demo'), '--remove', '--force');
+  }
   await svc('daemon', 'stop');
   rmSync(folder, { recursive: true, force: true });
 });
@@ -77,6 +82,22 @@ describe('the packed package, installed elsewhere', () => {
     expect(
       paths.filter((path) => /^(test|bench|ops\/scripts|node_modules)\/|\.ts$|^dist\/test/.test(path)),
     ).toEqual([]);
+  });
+
+  it('is of a size that a slow line can carry', () => {
+    const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(2)} MiB`;
+    process.stdout.write(
+      `${packed.filename}: ${mb(packed.size)}, unpacked ${mb(packed.unpackedSize)}, ${packed.files.length} files\n`,
+    );
+    expect(packed.size).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  it('brings no tool it was built or tested with', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const installed = Object.keys(devDependencies).filter((name) =>
+      existsSync(join(folder, 'app', 'node_modules', name)),
+    );
+    expect(installed).toEqual([]);
   });
 
   it('[OPR-1] answers with the version and the commit it was built from', async () => {
@@ -115,4 +136,61 @@ describe('the packed package, installed elsewhere', () => {
     expect(await svc('daemon', 'stop')).toMatchObject({ code: 0 });
     expect(await processLife({ pid, start_time: null })).toBe('gone');
   });
+
+  it('runs the demo until its workers hand off, shows a newcomer’s own task by the commands it prints, and leaves nothing', async () => {
+    const dir = join(folder, 'demo');
+    const app = join(folder, 'app');
+    let said = '';
+    demo = spawn(join(app, 'node_modules', '.bin', 'svc'), ['demo', '--dir', dir, '--pace-ms', '300'], {
+      cwd: app,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    demo.stderr!.on('data', (bytes: Buffer) => {
+      said += bytes.toString('utf8');
+    });
+    const ended = new Promise<number | null>((resolve) => demo!.on('exit', resolve));
+    await until('the welcome', async () => /Ctrl-C stops/.test(said));
+    const url = /Address +(\S+)/.exec(said)![1]!;
+    const commands = [...said.matchAll(/^ {2}(npx svc demo .* (?:fiber add|install|status my).*)$/gm)].map(
+      (match) => match[1]!,
+    );
+    expect(commands).toHaveLength(3);
+    for (const command of commands)
+      expect(await run('sh', ['-c', command], app), command).toMatchObject({ code: 0 });
+
+    type Row = { id: string; status: string; svc?: { runtime?: { handed_off_at?: string } } };
+    const rows = async () => ((await (await fetch(url)).json()) as { fibers: Row[] }).fibers;
+    const handedOff = (row: Row) => row.svc?.runtime?.handed_off_at !== undefined;
+    await until('workers of the demo hand off', async () => (await rows()).filter(handedOff).length >= 3);
+    await until('the newcomer’s own fiber', async () =>
+      (await rows()).some((row) => row.id === 'my-first-task' && handedOff(row) && row.status === 'closed'),
+    );
+    const status = await svc('demo', '--dir', dir, 'status');
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/store +ok +9/) });
+
+    expect((await svc('demo', '--dir', dir)).stderr).toContain('the demo runs already (pid ');
+    expect(await svc('demo', '--dir', dir, 'dispatch', 'loader', '--force')).toMatchObject({ code: 0 });
+    demo.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(said).toMatch(/\nStopped[.;]/);
+
+    expect((await svc('demo', '--dir', dir, '--remove')).stderr).toContain('my-first-task');
+    expect(existsSync(dir)).toBe(true);
+    expect(await svc('demo', '--dir', dir, '--remove', '--force')).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(dir)).toBe(false);
+    await until('no process of the demo', async () => {
+      const { stdout } = await run('ps', ['-eo', 'pid=,args='], app);
+      return !stdout.includes(dir);
+    });
+  });
 });
+
+/** Waits for a condition of the running product; a failing call counts as not yet. */
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 90_000; ; ) {
+    if (await holds().catch(() => false)) return;
+    if (Date.now() > end) throw new Error(`waited 90 s for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

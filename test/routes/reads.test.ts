@@ -81,7 +81,7 @@ describe('GET /agents, /sessions and /doctor', () => {
   it('shows the tools as the daemon sees them', async () => {
     const tools = {
       path: '/usr/bin',
-      tools: [{ name: 'tmux', path: '/usr/bin/tmux', version: '3.4', error: null }],
+      tools: [{ name: 'tmux', path: '/usr/bin/tmux', version: '3.4' }],
     };
     served.callers.poller.answers.tools = () => tools;
     expect((await served.get('/api/v1/doctor')).json).toEqual(tools);

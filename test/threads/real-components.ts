@@ -8,7 +8,9 @@ import { audioCalls, audioEvents } from '../../src/contract/threads/audio.ts';
 import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
+import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
+import type { PollerSettings } from '../../src/dispatch/poller.ts';
 import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createPoolComponent } from '../../src/threads/pool.ts';
 import { hostHandlers } from '../../src/threads/pool-caller.ts';
@@ -33,7 +35,12 @@ export function quickRules(intensity: number): SupervisionRules {
 /** Settings of a daemon that lives in a temporary folder; `remove` deletes it. */
 export function temporarySettings(): { settings: Settings; dir: string; remove(): void } {
   const dir = mkdtempSync(join(tmpdir(), 'svc-threads-'));
-  const settings = readSettings({ SVC_DATA_DIR: dir, SVC_CONFIG_DIR: dir, SVC_LOG_LEVEL: 'silent' });
+  const settings = readSettings({
+    SVC_DATA_DIR: dir,
+    SVC_CONFIG_DIR: dir,
+    SVC_TMUX_SOCKET: join(dir, 'tmux'),
+    SVC_LOG_LEVEL: 'silent',
+  });
   return { settings, dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
@@ -53,6 +60,7 @@ export function realComponents(settings: Settings) {
     name: Exclude<keyof typeof WORKER_URLS, 'pool'>,
     calls: C,
     events: E,
+    own: Partial<PollerSettings> = {},
   ) =>
     createThreadComponent({
       ...shared,
@@ -60,7 +68,7 @@ export function realComponents(settings: Settings) {
       url: WORKER_URLS[name],
       calls: { ...calls, ...faultCalls },
       events,
-      settings,
+      settings: { ...settings, ...own },
       host: hostHandlers(pool),
     });
   return {
@@ -68,6 +76,12 @@ export function realComponents(settings: Settings) {
     ledgers: thread('ledgers', ledgersCalls, ledgersEvents),
     fleet: thread('fleet', fleetCalls, fleetEvents),
     audio: thread('audio', audioCalls, audioEvents),
+    poller: thread('poller', pollerCalls, pollerEvents, {
+      host_id: 'test-host',
+      store_roots: [],
+      rebooted: false,
+      cli_contract: null,
+    }),
   };
 }
 
@@ -80,5 +94,6 @@ export function askEach(
     ledgers: () => components.ledgers.call('state', {}),
     fleet: () => components.fleet.call('state', {}),
     audio: () => components.audio.call('state', {}),
+    poller: () => components.poller.call('state', {}),
   };
 }

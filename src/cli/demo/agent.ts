@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import { DemoTranscript } from './transcript.ts';
@@ -16,6 +16,8 @@ export type DemoAgentWorld = {
   out(text: string): void;
   /** Milliseconds between two steps. */
   pace_ms: number;
+  /** Folder of the demo's own projects; outside it nothing is written. */
+  playground: string | null;
 };
 
 /**
@@ -40,11 +42,12 @@ export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
     await sleep(world.clock, world.pace_ms);
   }
   const leaf = fiber.id.split('/').at(-1) ?? fiber.id;
-  await commitNote(world, leaf, `${fiber.name}: session ${session} of ${progress.planned}`);
+  const plays = isInside(world.cwd, world.playground);
+  if (plays) await commitNote(world, leaf, `${fiber.name}: session ${session} of ${progress.planned}`);
   const finished = session >= progress.planned;
-  const outcome = finished
-    ? `Done in ${session} ${session === 1 ? 'session' : 'sessions'}; the notes are in ${join(world.cwd, `${leaf}.md`)}.`
-    : `Session ${session} of ${progress.planned} is in; the next one goes on from the status.`;
+  const outcome = plays
+    ? playedOutcome(session, progress.planned, join(world.cwd, `${leaf}.md`))
+    : `Rehearsed without a model; nothing was changed in ${world.cwd}.`;
   const body = writeProgress(fiber.body, { done: session, planned: progress.planned });
   const edit = ['fiber', 'edit', id, '--outcome', outcome, '--body', '-'];
   const closing = finished && fiber.svc?.kind !== 'standing' ? ['--status', 'closed'] : [];
@@ -53,6 +56,19 @@ export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   world.out(`\n  ${outcome}\n  handing off\n`);
   await svc(world, ['handoff', id]);
   return 0;
+}
+
+function playedOutcome(session: number, planned: number, notes: string): string {
+  return session >= planned
+    ? `Done in ${session} ${session === 1 ? 'session' : 'sessions'}; the notes are in ${notes}.`
+    : `Session ${session} of ${planned} is in; the next one goes on from the status.`;
+}
+
+/** Only the demo's own projects are written to; a person's folder is left as it is. */
+export function isInside(folder: string, playground: string | null): boolean {
+  if (playground === null) return false;
+  const path = relative(playground, folder);
+  return path !== '' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }
 
 type DemoFiber = { id: string; name: string; body: string; svc?: { kind?: string } };

@@ -23,7 +23,7 @@ export function demoFolders(root: string): DemoFolders {
 /** Project folders, each a repository of its own. */
 export const DEMO_PROJECTS = ['loader', 'notes', 'handbook'];
 
-type DemoFiber = NewFiber & { project?: string; block?: SvcBlock };
+type DemoFiber = NewFiber & { slug: string; project?: string; block?: SvcBlock };
 
 const FIBERS: readonly DemoFiber[] = [
   {
@@ -85,6 +85,9 @@ const FIBERS: readonly DemoFiber[] = [
     block: { kind: 'oneshot' },
   },
 ];
+
+/** Canonical ids of the fibers that the demo brings along. */
+export const DEMO_FIBER_IDS: readonly string[] = FIBERS.map((fiber) => fiber.slug);
 
 /** Fills a fresh demo folder: the store with its fibers, and the project folders they work in. */
 export async function seedDemo(folders: DemoFolders): Promise<void> {

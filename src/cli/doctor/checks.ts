@@ -1,3 +1,4 @@
+import { checkAgents } from './agents.ts';
 import type { Check } from './check.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
@@ -18,6 +19,7 @@ export const CHECKS: readonly Check[] = [
   checkOperatorFiles,
   checkHost,
   checkStores,
+  checkAgents,
   checkDaemon,
   checkListenAddress,
 ];

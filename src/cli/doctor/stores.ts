@@ -1,32 +1,30 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../base/errors.ts';
-import type { Settings } from '../../config/settings.ts';
-import { expandHome } from '../../config/settings.ts';
-import { storesFileSchema } from '../../contract/operator-files.ts';
+import { isCoded, systemCode } from '../../base/errors.ts';
+import { readStores } from '../../config/path-lists.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
-import { operatorFilePath, readOperatorFile } from './operator-file.ts';
 
 /** Whether the configured stores are there and can be read and written (DSP-7). */
 export const checkStores: Check = ({ settings }) => {
-  const { stores, source } = configuredStores(settings);
-  if (stores.length === 0)
+  try {
+    const { paths, source, file } = readStores(settings);
+    if (paths.length > 0) return paths.map(store);
+    const place = source === 'environment' ? 'SVC_STORES' : file;
+    const example =
+      source === 'environment' ? '/path/to/project' : '{"version": 1, "stores": ["/path/to/project"]}';
     return [
       warn(
         'stores',
         'no store is configured, so there is nothing to dispatch',
-        `name one in ${source}: {"version": 1, "stores": ["/path/to/project"]}`,
+        `name one in ${place}: ${example}`,
       ),
     ];
-  return stores.map(store);
+  } catch (error) {
+    // What is wrong with the file is told where the operator files are.
+    if (isCoded(error, 'invalid_config')) return [];
+    throw error;
+  }
 };
-
-function configuredStores(settings: Settings): { stores: string[]; source: string } {
-  if (settings.stores !== null) return { stores: settings.stores, source: 'SVC_STORES' };
-  const source = operatorFilePath(settings, 'stores');
-  const file = readOperatorFile(source, storesFileSchema);
-  return { stores: file.kind === 'valid' ? file.value.stores.map(expandHome) : [], source };
-}
 
 function store(root: string): Finding {
   const folder = join(root, '.fibers');

@@ -10,7 +10,13 @@ export const poolJobs = {
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
-   * Bulk out: msgpack `SweepResult` (fibers/sweep.ts).
+   * Bulk out: msgpack `SweepResult` (fibers/sweep.ts). New documents beyond `most_new` are only named.
    */
-  sweep_store: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  sweep_store: {
+    input: z.object({ root: z.string(), most_new: z.number().int().optional() }),
+    output: z.object({}),
+    deadline_ms: 20_000,
+  },
+  /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
+  read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
 } satisfies CallTable;

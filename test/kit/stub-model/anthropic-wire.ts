@@ -51,7 +51,8 @@ function blockOf(step: Step, sequence: number) {
     };
   }
   const call = { type: 'tool_use', id: `toolu_${sequence}`, name: 'Bash' };
-  const input = { command: step.shell, description: 'Run one command' };
+  const background = step.background === true ? { run_in_background: true } : {};
+  const input = { command: step.shell, description: 'Run one command', ...background };
   return {
     empty: { ...call, input: {} },
     delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },

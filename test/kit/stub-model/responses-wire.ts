@@ -54,7 +54,7 @@ function itemOf(step: Step, sequence: number, shell: string | undefined): Item {
     };
   }
   const item_id = `fc_${sequence}`;
-  const args = JSON.stringify({ [SHELL_ARGUMENTS[shell]!]: step.shell });
+  const args = JSON.stringify(argumentsOf(step, shell));
   const place = { item_id, output_index: 0 };
   return {
     item: {
@@ -70,6 +70,13 @@ function itemOf(step: Step, sequence: number, shell: string | undefined): Item {
       ['response.function_call_arguments.done', { ...place, arguments: args }],
     ],
   };
+}
+
+function argumentsOf({ shell: command, background }: Extract<Step, { shell: string }>, shell: string) {
+  const argument = SHELL_ARGUMENTS[shell]!;
+  return background === true && shell === 'exec_command'
+    ? { [argument]: command, yield_time_ms: 250 }
+    : { [argument]: command };
 }
 
 function usage() {

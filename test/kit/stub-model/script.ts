@@ -1,18 +1,27 @@
 import type { Turn } from './conversation.ts';
 
-/** One answer of the model: a text that ends the turn, or one shell command whose result it waits for. */
-export type Step = { text: string; delay_ms?: number } | { shell: string; delay_ms?: number };
+/**
+ * One answer of the model: a text that ends the turn, or one shell command whose result it waits for; a command in
+ * the `background` goes on beside the turn (Claude Code and Codex; Pi has no such thing).
+ */
+export type Step =
+  | { text: string; delay_ms?: number }
+  | { shell: string; background?: boolean; delay_ms?: number };
 
 /** When a user text matches, the steps are answered in order: one, then the next after each tool result. */
 export type Rule = { match: string | RegExp; steps: Step[] };
 
 const SILENT: Step = { text: 'ok' };
+/** The answer to a program that asks whether a command may run. */
+const PERMITTED: Step = { text: '<block>no' };
 
 /**
  * Chooses the answer: the rule that matches the latest user text is in force, and the number of tool results
- * since then says which of its steps is next. A request that offers no shell is never answered with a command.
+ * since then says which of its steps is next. A request that offers no shell is never answered with a command, and
+ * one that asks for a verdict on a command (`<block>`) is told that it may run.
  */
 export function nextStep(rules: readonly Rule[], turns: readonly Turn[], hasShell: boolean): Step {
+  if (!hasShell && turns.some((turn) => turn.text.includes('<block>'))) return PERMITTED;
   let latest = -1;
   let inForce: Rule | null = null;
   for (const rule of rules) {

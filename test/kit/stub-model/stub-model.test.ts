@@ -25,6 +25,11 @@ describe('the script of the stub model', () => {
   it('gives no command to a request that cannot run one', () => {
     expect(nextStep(rules, [user('build it')], false)).toEqual({ text: 'ok' });
   });
+
+  it('permits a command to a program that asks for a verdict on it', () => {
+    const asked = [user('build it'), user('Judge the last command; answer with <block> first.')];
+    expect(nextStep(rules, asked, false)).toEqual({ text: '<block>no' });
+  });
 });
 
 describe('the stub model', () => {

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { type Form, launcherOf } from '../built-package.ts';
+import { startDaemon } from '../daemon.ts';
+import { type Bench, type Figure, median } from '../frame.ts';
+import { withScratch } from '../scratch.ts';
+import { generateStore } from '../stores.ts';
+
+const ROUNDS = 9;
+
+export const bench: Bench = {
+  name: 'startup',
+  question: 'how long does a command take, and a daemon until it is ready?',
+  run: (log) =>
+    withScratch(async (folder) => {
+      const { root } = generateStore(join(folder, 's'), {
+        fibers: 10,
+        host: 'elsewhere',
+        project_dir: '/srv',
+      });
+      const cache = join(folder, 'k');
+      const times = { floor: [] as number[], version: forms(), ready: forms() };
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        const floor = await run(['-e', '0'], cache);
+        if (round > 0) times.floor.push(floor);
+        for (const form of ['package', 'checkout'] as const) {
+          const version = await run([launcherOf(form), '--version'], cache);
+          const daemon = await startDaemon({
+            folder: join(folder, `${form}${round}`),
+            stores: [root],
+            form,
+            measured: false,
+            env: { XDG_CACHE_HOME: cache },
+          });
+          await daemon.stop();
+          // The first round fills the compile cache.
+          if (round === 0) continue;
+          times.version[form].push(version);
+          times.ready[form].push(daemon.ready_ms);
+        }
+      }
+      log(`medians of ${ROUNDS} rounds, with a warm compile cache`);
+      return [
+        figure('svc --version', times.version, times.floor),
+        figure('svc daemon run until ready', times.ready, times.floor),
+      ];
+    }),
+};
+
+function forms(): Record<Form, number[]> {
+  return { package: [], checkout: [] };
+}
+
+function figure(name: string, times: Record<Form, number[]>, floor: number[]): Figure {
+  return {
+    name,
+    value: median(times.package),
+    unit: 'ms',
+    against: [
+      { name: 'from a checkout', value: median(times.checkout), unit: 'ms' },
+      { name: 'node -e 0', value: median(floor), unit: 'ms' },
+    ],
+    target: null,
+    met: null,
+  };
+}
+
+function run(args: string[], cache: string): Promise<number> {
+  const from = performance.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+      env: { PATH: process.env.PATH, XDG_CACHE_HOME: cache, HOME: cache },
+      stdio: 'ignore',
+    });
+    child.once('error', reject);
+    child.once('exit', () => resolve(performance.now() - from));
+  });
+}

@@ -1,0 +1,46 @@
+// `npm run bench [-- name…] [--check]`: runs the questions, prints a table of each, writes one JSON report.
+// With `--check` a missed target ends it with exit code 1.
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { missed, runBenches, saveReport } from './frame.ts';
+import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
+import { bench as editVisible } from './questions/edit-visible.ts';
+import { bench as fibers304 } from './questions/fibers-304.ts';
+import { bench as idleCost } from './questions/idle-cost.ts';
+import { bench as listingCold } from './questions/listing-cold.ts';
+import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
+import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
+import { bench as startup } from './questions/startup.ts';
+import { bench as versionThroughput } from './questions/version-throughput.ts';
+
+const BENCHES = [
+  versionThroughput,
+  fibers304,
+  pollUnchanged,
+  listingCold,
+  editVisible,
+  dispatchLatency,
+  mainLoopDelay,
+  idleCost,
+  startup,
+];
+
+const { values, positionals } = parseArgs({
+  options: { check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  const names = BENCHES.map((bench) => bench.name).join(', ');
+  process.stderr.write(`bench: no question is named ${unknown.join(', ')}; there are ${names}\n`);
+  process.exit(2);
+}
+const chosen =
+  positionals.length === 0 ? BENCHES : BENCHES.filter((bench) => positionals.includes(bench.name));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const log = (line: string) => void process.stdout.write(`${line}\n`);
+const report = await runBenches(chosen, log);
+log(`\nreport: ${saveReport(report, fileURLToPath(new URL('results', import.meta.url)))}`);
+const misses = missed(report);
+for (const line of misses) log(`missed: ${line}`);
+process.exit(values.check && misses.length > 0 ? 1 : 0);

@@ -1,0 +1,62 @@
+/** What the welcome names: addresses as the daemon has bound them, and the words that run `svc` here. */
+export type WelcomeFacts = { listen: readonly string[]; svc: string; dir: string | null; root: string };
+
+/** What a newcomer sees once the demo's daemon listens: the address, and three commands that work as they stand. */
+export function demoWelcome(facts: WelcomeFacts): string {
+  const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${quoteWord(facts.dir)}`}`;
+  const [first, second, third] = demoCommands(demo);
+  return `Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
+
+  Address   ${addressOf(facts.listen)}
+  Look      ${demo} status
+  Files     ${facts.root}   (gone again with: ${demo} --remove)
+
+Put a task of your own on it, in another terminal in this folder (instead of the dot any folder of yours):
+
+  ${first}
+  ${second}
+  ${third}
+
+The demo's agent only plays at work and changes nothing there. With a real agent: README.md, “Your first real task”.
+Ctrl-C stops the demo.
+`;
+}
+
+/** The three commands; typed one after the other they show the newcomer's own fiber in the demo. */
+export function demoCommands(demo: string): [string, string, string] {
+  return [
+    `${demo} fiber add "My first task" --body "What I want to have done."`,
+    `${demo} install my-first-task --project-dir .`,
+    `${demo} status my-first-task`,
+  ];
+}
+
+/** What the terminal shows where `npm start` runs the daemon on the stores that are configured. */
+export function configuredWelcome(facts: {
+  listen: readonly string[];
+  svc: string;
+  stores: readonly string[];
+}): string {
+  const { listen, svc, stores } = facts;
+  return `Fiber Dispatch runs on ${stores.length === 1 ? 'the store' : 'the stores'} ${stores.join(', ')}
+
+  Address                          ${addressOf(listen)}
+  Look                             ${svc} status
+  Let held-back fibers start       ${svc} daemon release
+  Add a task                       ${svc} fiber add "What to do" --store ${quoteWord(stores[0] ?? '.')}
+
+Ctrl-C stops the daemon; workers go on.
+`;
+}
+
+function addressOf(listen: readonly string[]): string {
+  const first = listen[0] ?? '';
+  if (first.startsWith('unix:'))
+    return `curl --unix-socket ${quoteWord(first.slice('unix:'.length))} http://localhost/api/v1/fibers`;
+  return `http://${first}/api/v1/fibers`;
+}
+
+/** One word of a POSIX shell. */
+export function quoteWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

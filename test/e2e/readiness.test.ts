@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { until } from '../kit/until.ts';
+
+let daemon: TestDaemon | undefined;
+afterEach(async () => {
+  await daemon?.dispose();
+  daemon = undefined;
+});
+
+/** Writes what a reader of the FIFO waits for, once there is a reader. */
+async function letGo(fifo: string): Promise<void> {
+  const descriptor = await until('a reader of the FIFO', () => {
+    try {
+      return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {
+      return null;
+    }
+  });
+  writeSync(descriptor, '{"version":1,"fibers":{}}');
+  closeSync(descriptor);
+}
+
+describe('a daemon whose poller has not started yet', () => {
+  it('[RDY-1][RDY-2][RDY-3][ERR-26] answers /version with ready: false and state-dependent routes with 503, until it is ready', async () => {
+    let counts = '';
+    daemon = await startTestDaemon({
+      until: 'booting',
+      prepare(home) {
+        // The loop breaker's counts are read at the poller's start; a FIFO holds that until somebody writes.
+        counts = home.path('data/state/breaker.json');
+        mkdirSync(home.path('data/state'), { recursive: true });
+        spawnSync('mkfifo', [counts]);
+        home.fiber('waiting', { front: { status: 'open' } });
+      },
+    });
+    const { http } = daemon;
+    const components = async () => (await daemon!.version()).components;
+    await until('all but the poller', async () =>
+      (await components()).every((one) => one.state === (one.name === 'poller' ? 'starting' : 'running')),
+    );
+    const first = await daemon.version();
+    expect(first).toMatchObject({ ready: false, host: 'test-host', pid: daemon.pid });
+    expect((await daemon.version()).boot_ms).toBeGreaterThan(first.boot_ms);
+
+    const writes = [
+      http.post('/dispatch', { fiber_id: 'waiting' }),
+      http.post('/kill', { fiber_id: 'waiting' }),
+      http.post('/fiber-edit', { fiber_id: 'waiting', name: 'No' }),
+      http.post('/fiber/create', { name: 'No' }),
+      http.post('/quarantine/release', {}),
+    ];
+    const reads = ['/fibers', '/fibers/waiting', '/state', '/agents'].map((path) => http.get(path));
+    for (const answer of await Promise.all([...writes, ...reads])) {
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { error: 'booting', ready: false, host: 'test-host' },
+      });
+      expect(answer.headers).not.toHaveProperty('retry-after');
+    }
+    expect((await http.get('/sessions')).status).toBe(200);
+    expect((await http.get('//')).status).not.toBe(503);
+
+    await letGo(counts);
+    await daemon.ready();
+    const ready = await daemon.version();
+    expect(ready.boot_ms).toBe((await daemon.version()).boot_ms);
+    expect((await http.get('/state')).status).toBe(200);
+    await daemon.rowWhen('waiting', 'listed', (row) => row.name === 'Fiber waiting');
+  });
+});

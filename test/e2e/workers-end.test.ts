@@ -1,0 +1,175 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { launchesOf } from '../kit/launches.ts';
+import { isRunning, processOf } from '../kit/processes.ts';
+import { until } from '../kit/until.ts';
+
+/** A person closes the fiber, so that its next end is not followed by a launch. */
+async function disarm(daemon: TestDaemon, id: string): Promise<void> {
+  expect((await daemon.home.svc('fiber', 'edit', id, '--status', 'closed')).code).toBe(0);
+  await daemon.rowWhen(id, 'disarmed', (row) => row.status === 'closed');
+}
+
+describe('the end of a worker, with half a minute between two ticks', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon({ settings: { SVC_POLL_INTERVAL_MS: '30000' } });
+  });
+  afterAll(() => daemon.dispose());
+
+  it('[P6][P3] is seen in GET /fibers within a second', async () => {
+    daemon.home.fiber('watched');
+    await daemon.running('watched');
+    await disarm(daemon, 'watched');
+    const agent = processOf(await daemon.agentPid('watched'));
+    process.kill(agent.pid, 'SIGKILL');
+    const killed_at = Date.now();
+    await daemon.rowWhen('watched', 'ended', (row) => row.runtime === undefined);
+    expect(Date.now() - killed_at).toBeLessThan(1_000);
+    expect(isRunning(agent)).toBe(false);
+    expect((await daemon.home.sessions()).some((name) => name.startsWith('watched'))).toBe(false);
+  });
+
+  it.each(['exits-0', 'exits-3'] as const)('[P6] that %s frees the fiber', async (agent) => {
+    daemon.home.fiber(agent, { agent, front: { status: 'open' } });
+    await daemon.rowWhen(agent, 'listed', () => true);
+    expect((await daemon.dispatch({ fiber_id: agent })).status).toBe(200);
+    await daemon.rowWhen(agent, 'ended', (row) => row.runtime === undefined);
+    await disarm(daemon, agent);
+    expect((await daemon.state()).running.map((run) => run.fiber_id)).not.toContain(agent);
+  });
+
+  it('[P3][P4] is seen although a person’s pane keeps the session, and that pane is left alone', async () => {
+    daemon.home.fiber('visited');
+    const { runtime } = await daemon.running('visited');
+    const session = `=${runtime.mux_session}:`;
+    const pane = Number(
+      await daemon.home.tmux('split-window', '-d', '-P', '-F', '#{pane_pid}', '-t', session, 'sleep 86400'),
+    );
+    const person = processOf(pane);
+    await disarm(daemon, 'visited');
+    process.kill(await daemon.agentPid('visited'), 'SIGKILL');
+    const killed_at = Date.now();
+    await daemon.rowWhen('visited', 'ended', (row) => row.runtime === undefined);
+    expect(Date.now() - killed_at).toBeLessThan(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await daemon.row('visited'))?.runtime).toBeUndefined();
+    expect(isRunning(person)).toBe(true);
+    expect(await daemon.home.sessions()).toContain(runtime.mux_session);
+  });
+});
+
+describe('POST /kill', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon();
+  });
+  afterAll(() => daemon.dispose());
+
+  it('[WPL-4][P3] ends the agent and its session, and the poller does not start it again by itself', async () => {
+    daemon.home.fiber('stopped');
+    const { runtime } = await daemon.running('stopped');
+    const agent = processOf(await daemon.agentPid('stopped'));
+    expect(await daemon.kill('stopped')).toMatchObject({
+      status: 200,
+      body: { killed: true, fiber_id: 'stopped', mux_session: runtime.mux_session },
+    });
+    expect(isRunning(agent)).toBe(false);
+    expect(await daemon.home.sessions()).not.toContain(runtime.mux_session);
+    await daemon.ticks(3);
+    const row = await daemon.row('stopped');
+    expect(row).toMatchObject({ held: 'killed', status: 'active' });
+    expect(row?.runtime).toBeUndefined();
+    expect(launchesOf(daemon.home.data, 'stopped')).toHaveLength(1);
+    expect((await daemon.state()).pending_launch).toMatchObject([{ fiber_id: 'stopped', reason: 'killed' }]);
+  });
+
+  it('[P5] of a worker that is being killed already, and of one that has just died, is a success', async () => {
+    daemon.home.fiber('twice');
+    await daemon.running('twice');
+    const answers = await Promise.all([daemon.kill('twice'), daemon.kill('twice'), daemon.kill('twice')]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await daemon.kill('twice')).status).toBe(200);
+
+    daemon.home.fiber('dead-already');
+    await daemon.running('dead-already');
+    process.kill(await daemon.agentPid('dead-already'), 'SIGKILL');
+    expect((await daemon.kill('dead-already')).status).toBe(200);
+    expect((await daemon.kill('dead-already')).status).toBe(200);
+    await until('the end', async () => (await daemon.row('dead-already'))?.runtime === undefined);
+  });
+
+  it('[P3] ends an agent that ignores every polite request, with all it started', async () => {
+    daemon.home.fiber('stubborn', { agent: 'stubborn' });
+    const { runtime } = await daemon.running('stubborn');
+    const agent = processOf(await daemon.agentPid('stubborn'));
+    const pane = processOf(await daemon.home.panePid(runtime.mux_session!));
+    expect((await daemon.kill('stubborn')).status).toBe(200);
+    expect([isRunning(agent), isRunning(pane)]).toEqual([false, false]);
+    expect(await daemon.home.sessions()).not.toContain(runtime.mux_session);
+  });
+
+  it('[WPL-4] of a fiber that has no worker, and of one that is nowhere, is a 404 that tells which', async () => {
+    daemon.home.fiber('idle', { front: { status: 'open' } });
+    await daemon.rowWhen('idle', 'listed', () => true);
+    expect(await daemon.kill('idle')).toMatchObject({ status: 404, body: { error: 'no_worker' } });
+    expect(await daemon.kill('nobody/home')).toMatchObject({
+      status: 404,
+      body: { error: 'fiber_not_found' },
+    });
+  });
+
+  it('[WPL-1] is undone by a dispatch, and a forced dispatch cuts the worker for a fresh one', async () => {
+    daemon.home.fiber('again');
+    const first = await daemon.running('again');
+    await daemon.kill('again');
+    expect((await daemon.dispatch({ fiber_id: 'again' })).body).toMatchObject({ already_running: false });
+    const second = await daemon.running('again');
+    const agent = processOf(await daemon.agentPid('again'));
+    const forced = await daemon.dispatch({ fiber_id: 'again', force: true });
+    expect(forced.body).toMatchObject({ dispatched: true, already_running: false });
+    const third = await daemon.running('again');
+    expect(isRunning(agent)).toBe(false);
+    const sessions = [first, second, third].map((row) => row.runtime.session_uuid);
+    expect(new Set(sessions).size).toBe(3);
+    expect((await daemon.home.sessions()).filter((name) => name.startsWith('again'))).toHaveLength(1);
+  });
+});
+
+describe('a start that a dialog holds up', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon({ settings: { SVC_STARTUP_CONFIRM_MS: '1000' } });
+  });
+  afterAll(() => daemon.dispose());
+
+  it('[P9][P4] is blocked as startup_unconfirmed with the last screen; nothing is typed and nothing is ended', async () => {
+    daemon.home.fiber('asked');
+    daemon.home.fiber('asks', { agent: 'asks' });
+    const row = await daemon.rowWhen('asks', 'unconfirmed', (one) => one.blocked !== undefined);
+    expect(row.blocked).toMatchObject({ reason: 'startup_unconfirmed', retry_at: null });
+    expect(row.blocked?.screen).toContain('Do you trust the files in this folder?');
+    expect(row.blocked?.message).toContain('svc attach asks');
+    expect(row.runtime?.state).toBe('starting');
+    const agent = processOf(await daemon.agentPid('asks'));
+    await daemon.ticks();
+    expect(isRunning(agent)).toBe(true);
+    expect(existsSync(daemon.home.path('projects/asks/answered.log'))).toBe(false);
+    expect(launchesOf(daemon.home.data, 'asks')).toHaveLength(1);
+    expect((await daemon.running('asked')).blocked).toBeUndefined();
+  });
+
+  it('[P9][DSP-5] is no longer blocked once a person has answered and the worker speaks', async () => {
+    daemon.home.fiber('answered', { agent: 'asks' });
+    const row = await daemon.rowWhen('answered', 'unconfirmed', (one) => one.blocked !== undefined);
+    await daemon.home.tmux('send-keys', '-t', `=${row.runtime?.mux_session}:`, '1', 'Enter');
+    const ended = await daemon.rowWhen(
+      'answered',
+      'over',
+      (one) => one.blocked?.reason !== 'startup_unconfirmed',
+    );
+    expect(ended.blocked?.reason).not.toBe('startup_unconfirmed');
+    expect(existsSync(daemon.home.path('projects/answered/answered.log'))).toBe(true);
+  });
+});

@@ -1,0 +1,131 @@
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { systemCode } from '../../src/base/errors.ts';
+import type { Version } from '../../src/contract/http/version.ts';
+import { until } from '../fixtures/mux/private-server.ts';
+import { Bed } from './bed.ts';
+
+let bed: Bed | null = null;
+let disk: string | null = null;
+
+afterEach(async () => {
+  if (bed !== null && disk !== null) {
+    rmSync(join(disk, 'filler'), { force: true });
+    await bed.dispose();
+  }
+  if (disk !== null) {
+    const mounted = disk;
+    // The tmux server takes a moment to leave.
+    await until('the unmounting', () => unmounted(mounted));
+    rmSync(disk, { recursive: true });
+  }
+  bed = null;
+  disk = null;
+});
+
+function unmounted(folder: string): boolean {
+  try {
+    execFileSync('umount', [folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file system of a few megabytes, or null where this user may not mount one. */
+function smallDisk(): string | null {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-d-')));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
+    return folder;
+  } catch {
+    rmSync(folder, { recursive: true });
+    return null;
+  }
+}
+
+function fill(folder: string): void {
+  const file = openSync(join(folder, 'filler'), 'a');
+  try {
+    for (let block = 64 * 1024; block >= 1; block = Math.floor(block / 4)) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(block));
+      } catch (error) {
+        if (systemCode(error) !== 'ENOSPC') throw error;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+it('tells what a full disk refuses, truncates nothing, goes on, and recovers when there is space', async ({
+  skip,
+}) => {
+  disk = smallDisk();
+  if (disk === null) return skip('this user may not mount a small file system');
+  const root = join(disk, 'b');
+  mkdirSync(root);
+  bed = new Bed({ root });
+  const slugs = ['one', 'two', 'three'];
+  for (const slug of slugs) await bed.fiber(slug, { armed: false });
+  const daemon = await bed.daemon().ready();
+  await daemon.stateWhen('a listing', (state) => state.poll_health.stores[0]?.fibers === slugs.length);
+  // The first command compiles what the later ones need, while there is space for it.
+  expect(await bed.svc(['fiber', 'ls'])).toMatchObject({ code: 0 });
+  const paths = slugs.map((slug) => join(root, 'store', '.fibers', slug, `${slug}.md`));
+  const before = paths.map((path) => readFileSync(path, 'utf8'));
+  fill(disk);
+
+  const body = `${'A line of a long text.\n'.repeat(20_000)}Sessions: 0\n`;
+  const edited = await daemon.post<{ error: string; message: string }>('/fiber-edit', {
+    fiber_id: 'one',
+    body,
+  });
+  expect(edited.status).toBe(503);
+  expect(edited.json).toMatchObject({ error: 'store_unavailable' });
+  expect(edited.json.message).toMatch(/no space/i);
+  const created = await daemon.post<{ message: string }>('/fiber/create', { name: 'Four', body });
+  expect(created.status).toBe(503);
+  expect(created.json.message).toMatch(/no space/i);
+  const byHand = await bed.svc(['fiber', 'edit', 'two', '--body', '-'], { input: body });
+  expect(byHand).toMatchObject({ kind: 'exited', stdout: '' });
+  expect(byHand.kind === 'exited' && byHand.code !== 0 && byHand.stderr).toMatch(/no space/i);
+  const asked = await daemon.post<{ dispatched: boolean; message: string }>('/dispatch', {
+    fiber_id: 'three',
+  });
+  expect(asked.status).not.toBe(200);
+  expect(asked.json.message).toMatch(/no space/i);
+  expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
+  expect(bed.told()).toEqual([]);
+  const version = (await daemon.get<Version>('/version')).json;
+  expect(version).toMatchObject({ ready: true, pid: daemon.pid });
+  expect(version.components.map((one) => [one.name, one.restarts])).toEqual(
+    version.components.map((one) => [one.name, 0]),
+  );
+
+  rmSync(join(disk, 'filler'));
+  expect((await daemon.post('/fiber-edit', { fiber_id: 'one', body })).status).toBe(200);
+  expect(await bed.svc(['fiber', 'edit', 'two', '--outcome', 'done'])).toMatchObject({ code: 0 });
+  expect((await daemon.post('/dispatch', { fiber_id: 'three', force: true })).status).toBe(200);
+  const told = bed;
+  await until('a worker that hands off', () => told.told().some((one) => one.event === 'end'), 20_000);
+  await daemon.stateWhen('no worker left', (state) => state.running.length === 0);
+  const left = readdirSync(join(root, 'store'), { recursive: true }).map(String);
+  expect(left.filter((name) => /\.tmp-|\.lock/.test(name))).toEqual([]);
+  expect(left.some((name) => name.endsWith('four.md'))).toBe(false);
+  expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});

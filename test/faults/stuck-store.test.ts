@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import type { Version } from '../../src/contract/http/version.ts';
+import { until } from '../fixtures/mux/private-server.ts';
+import { Bed, type Daemon } from './bed.ts';
+import { holdFile } from './held-file.ts';
+
+let bed: Bed;
+let held: { release(): Promise<void> } | null = null;
+
+afterEach(async () => {
+  await held?.release();
+  held = null;
+  await bed.dispose();
+});
+
+const QUICK = { SVC_LISTING_TIMEOUT_MS: '2500', SVC_STOP_TIMEOUT_MS: '1000', SVC_LOG_LEVEL: 'warn' };
+
+async function twoStores(): Promise<Daemon> {
+  bed = new Bed({ stores: ['store', 'stuck'], env: QUICK });
+  await bed.fiber('near', { armed: false });
+  await bed.fiber('far', { armed: false, store: bed.stores[1]! });
+  const daemon = await bed.daemon().ready();
+  await daemon.stateWhen('both stores listed', (state) =>
+    state.poll_health.stores.every((store) => store.state === 'ok'),
+  );
+  return daemon;
+}
+
+const farPath = () => join(bed.stores[1]!.root, '.fibers', 'far', 'far.md');
+
+function threadsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).length;
+}
+
+/** Lets every reading of the far store wait in the kernel. */
+async function stick(skip: (why: string) => void): Promise<void> {
+  appendFileSync(farPath(), '\nOne more line.\n');
+  held = await holdFile(farPath());
+  if (held === null) skip('this system gives no file leases');
+}
+
+it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async ({
+  skip,
+}) => {
+  const daemon = await twoStores();
+  const before = threadsOf(daemon.pid);
+  await stick(skip);
+  const stale = await daemon.stateWhen(
+    'a stale store',
+    (state) => state.poll_health.stores[1]?.state === 'stale',
+  );
+  expect(stale.poll_health.stores[0]?.state).toBe('ok');
+  // Its rows stay as they were last known.
+  const feed = await daemon.get<{ state: string; fibers: { id: string }[] }>('/fibers');
+  expect(feed.json.state).toBe('partial');
+  expect(feed.json.fibers.map((row) => row.id).sort()).toEqual(['far', 'near']);
+  // Another document of the living store is written, listed and launched meanwhile.
+  for (let nth = 0; nth < 5; nth += 1) {
+    const began = Date.now();
+    const edited = await daemon.post('/fiber-edit', { fiber_id: 'near', outcome: `edit ${nth}` });
+    expect(edited.status).toBe(200);
+    expect(Date.now() - began).toBeLessThan(3_000);
+    await delay(1_000);
+  }
+  expect(bed.store.read('near').outcome).toBe('edit 4');
+  expect((await daemon.post('/dispatch', { fiber_id: 'near' })).status).toBe(200);
+  await until('the worker of the living store', () => bed.told().some((one) => one.event === 'end'), 40_000);
+  expect(threadsOf(daemon.pid) - before).toBeLessThanOrEqual(6);
+  const { components } = (await daemon.get<Version>('/version')).json;
+  expect(components.find((one) => one.name === 'poller')).toMatchObject({ state: 'running', restarts: 0 });
+
+  await held?.release();
+  await daemon.stateWhen('the store back', (state) => state.poll_health.stores[1]?.state === 'ok', 40_000);
+  expect((await daemon.get<{ fiber: { body: string } }>('/fibers/far')).json.fiber.body).toContain(
+    'One more line.',
+  );
+});
+
+it('[DSP-1] boots beside a store that has never answered', async ({ skip }) => {
+  bed = new Bed({ stores: ['store', 'stuck'], env: QUICK });
+  await bed.fiber('near', { armed: false });
+  await bed.fiber('far', { armed: false, store: bed.stores[1]! });
+  await stick(skip);
+  const daemon = await bed.daemon().ready();
+  const state = await daemon.stateWhen(
+    'the living store listed',
+    (now) => now.poll_health.stores[0]?.state === 'ok',
+  );
+  expect(state.poll_health.stores[1]?.state).toBe('cold');
+  const feed = await until('a partial feed', async () => {
+    const { json } = await daemon.get<{ state: string; fibers: { id: string }[] }>('/fibers');
+    return json.state === 'cold' ? null : json;
+  });
+  expect(feed).toMatchObject({ state: 'partial', fibers: [{ id: 'near' }] });
+});
+
+it('ends on request although one of its threads is stuck in the kernel', async ({ skip }) => {
+  const daemon = await twoStores();
+  await stick(skip);
+  await daemon.stateWhen('a stale store', (state) => state.poll_health.stores[1]?.state === 'stale');
+  const began = Date.now();
+  const stopped = await bed.svc(['daemon', 'stop', '--timeout', '20', '--json']);
+  expect(stopped).toMatchObject({ kind: 'exited', code: 0 });
+  expect(Date.now() - began).toBeLessThan(15_000);
+  expect(await daemon.ended).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(bed.log()).toContain('held by the system');
+  expect(readdirSync(join(bed.root, 'data'))).not.toContain('daemon.json');
+  // Nothing is left that would keep the next one out.
+  await held?.release();
+  await bed.daemon().ready();
+});
+
+it('lists a named pipe in the place of a document as unreadable, and waits for no one to write into it', async () => {
+  bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
+  await bed.fiber('near', { armed: false });
+  const daemon = await bed.daemon().ready();
+  const folder = join(bed.store.root, '.fibers', 'pipe');
+  mkdirSync(folder);
+  execFileSync('mkfifo', [join(folder, 'pipe.md')]);
+  const row = await until('the row of the pipe', async () => {
+    const { json } = await daemon.get<{ fibers: { id: string; error?: string }[] }>('/fibers');
+    return json.fibers.find((one) => one.id === 'pipe');
+  });
+  expect(row.error).toContain('not a regular file');
+  // A change beside it makes the daemon look again, and somebody asks for it by name.
+  appendFileSync(join(folder, 'companion.txt'), 'x');
+  const asked = await daemon.get<{ message: string }>('/fibers/pipe');
+  expect(asked.status).toBeGreaterThanOrEqual(400);
+  expect((await daemon.post('/fiber-edit', { fiber_id: 'near', outcome: 'still here' })).status).toBe(200);
+  const shown = await bed.svc(['fiber', 'show', 'pipe'], { timeout_ms: 10_000 });
+  expect(shown.kind === 'exited' ? shown.code : shown.kind).not.toBe(0);
+  expect(shown.kind).toBe('exited');
+  const { components } = (await daemon.get<Version>('/version')).json;
+  expect(components.find((one) => one.name === 'poller')).toMatchObject({ restarts: 0 });
+  expect(readFileSync(join(folder, 'companion.txt'), 'utf8')).toBe('x');
+});

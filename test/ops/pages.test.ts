@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../../src/cli/verbs.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const pages = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'ops'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => join('ops', path)),
+];
+
+/** Rows of every table of a page, as trimmed cells. */
+function tableRows(page: string): string[][] {
+  return read(page)
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+function shown(fallback: unknown): string {
+  if (fallback === null || fallback === false) return '-';
+  if (Array.isArray(fallback) && fallback.length === 0) return '-';
+  return `\`${String(fallback).replace(homedir(), '~')}\``;
+}
+
+describe('the pages for operators', () => {
+  it.each(pages)('%s links only to what is there', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !/^(https?:|#)/.test(link));
+    for (const link of links) {
+      const [path] = link.split('#');
+      expect(existsSync(resolve(ROOT, dirname(page), path!)), `${page} links to ${link}`).toBe(true);
+    }
+  });
+
+  it('README.md and ops/README.md lead to every page', () => {
+    const index = read('ops/README.md');
+    for (const page of pages.filter((path) => /^ops\/[^/]+\.md$/.test(path) && path !== 'ops/README.md'))
+      expect(index).toContain(`(${page.slice('ops/'.length)})`);
+    expect(read('README.md')).toContain('(ops/cli.md)');
+  });
+
+  it('ops/cli.md tells of every verb', () => {
+    const text = read('ops/cli.md');
+    for (const { name } of VERBS) expect(text).toMatch(new RegExp(`\`svc ${name}[ \`]`));
+  });
+
+  it('every page names only verbs that exist', () => {
+    const names = [...VERBS.map((row) => row.name), 'help'];
+    for (const page of pages)
+      for (const match of read(page).matchAll(/(?:`|^ *)svc ([a-z][a-z-]*)/gm))
+        expect(names, `${page}: ${match[0]}`).toContain(match[1]);
+  });
+
+  it('ops/daemon.md lists every setting with its default and its meaning, in order', () => {
+    const rows = tableRows('ops/daemon.md').filter(([name]) => /^`SVC_/.test(name!));
+    expect(rows).toEqual(
+      Object.values(SETTINGS).map((row) => [`\`${row.env}\``, shown(row.fallback), row.meaning]),
+    );
+  });
+
+  it('ops/layout.md describes every room of src', () => {
+    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `\`${entry.name}/\``);
+    const described = tableRows('ops/layout.md').map(([first]) => first);
+    for (const room of rooms) expect(described).toContain(room);
+  });
+
+  it('pages name only npm scripts and source files that exist', () => {
+    const { scripts } = JSON.parse(read('package.json'));
+    for (const page of pages) {
+      for (const match of read(page).matchAll(/`npm run ([\w:]+)/g))
+        expect(Object.keys(scripts), page).toContain(match[1]);
+      for (const match of read(page).matchAll(/`((?:src|workers|ops)\/[\w./-]+\.(?:ts|mjs|md))`/g))
+        expect(existsSync(join(ROOT, match[1]!)), `${page}: ${match[1]}`).toBe(true);
+    }
+  });
+
+  it('every decision record is in the index, with its title', () => {
+    const index = tableRows('ops/decisions/README.md');
+    const records = pages.filter((path) => /^ops\/decisions\/\d{4}-/.test(path));
+    expect(records.length).toBeGreaterThan(9);
+    for (const record of records) {
+      const file = record.slice('ops/decisions/'.length);
+      const title = /^# \d{4}\.? (.+)$/m.exec(read(record))?.[1];
+      expect(index).toContainEqual([`[${file.slice(0, 4)}](${file})`, title, 'accepted']);
+      expect(read(record)).toMatch(/^Status: accepted/m);
+    }
+  });
+});
