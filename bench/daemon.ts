@@ -6,6 +6,7 @@ import { endWithUs, portOf, startProgram, stopProgram } from './child.ts';
 import { openConnection } from './connection.ts';
 import { type Figure, judged } from './frame.ts';
 import type { LoopDelay } from './loop-delay.ts';
+import { endServerWithUs } from './tmux.ts';
 
 export const BENCH_HOST = 'bench-host';
 
@@ -77,6 +78,21 @@ export class BenchDaemon {
     }
   }
 
+  /** Ids of the fibers of this host. */
+  async ownFibers(): Promise<string[]> {
+    const { body } = await this.json('GET', '/api/v1/fibers?svc=true');
+    return (body as { fibers: { id: string }[] }).fibers.map((fiber) => fiber.id);
+  }
+
+  /** Launches one fiber and answers the name of its session; throws when that is refused. */
+  async dispatch(fiber_id: string): Promise<string> {
+    const { status, body } = await this.json('POST', '/api/v1/dispatch', { fiber_id, force: true });
+    const answer = body as { dispatched?: boolean; mux_session?: string };
+    if (status !== 200 || answer.dispatched !== true)
+      throw new Error(`${fiber_id} was not launched: ${JSON.stringify(body)}`);
+    return answer.mux_session ?? '';
+  }
+
   /** How late the main thread was since the last question, and a Node that did nothing meanwhile. */
   async loopDelay(): Promise<{ daemon: LoopDelay; idle: LoopDelay }> {
     if (this.#idle === null) throw new Error('the main thread of this daemon is not measured');
@@ -133,6 +149,7 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
   mkdirSync(config, { recursive: true });
   const loop_file = join(folder, 'loop.json');
   const tmux_socket = join(folder, 't');
+  endServerWithUs(tmux_socket);
   const log = join(folder, 'log');
   const started = performance.now();
   const child = spawn(
@@ -195,12 +212,12 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
   return daemon;
 }
 
-/** Writes an agent registry with one agent: a program that stays and does nothing. */
+/** Writes an agent registry in which the stores' agent is a program that stays and does nothing. */
 export function writeStillAgent(folder: string): void {
   mkdirSync(join(folder, 'c'), { recursive: true });
   const program = join(folder, 'agent');
   writeFileSync(program, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
-  const agent = { id: 'still', harness: 'claude', cli: program, args: [], default: true };
+  const agent = { id: 'claude-sonnet', harness: 'claude', cli: program, args: [], default: true };
   writeFileSync(
     join(folder, 'c/agents.json'),
     JSON.stringify({ version: 1, builtins: 'restrict', agents: [agent] }),

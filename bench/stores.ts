@@ -15,10 +15,9 @@ export type StoreShape = {
   /** How often a fiber has a `svc` block, from 0 to 1. */
   served?: number;
   seed?: number;
+  /** Number of the first fiber: stores that one daemon polls must not share names. */
+  first?: number;
 };
-
-/** Changes of a minute ago: a store at rest is not one that was written this second. */
-export const AT_REST_SECONDS = 60;
 
 /**
  * Writes a store as a year of work leaves it: projects, topics below them, tasks below those, most with a
@@ -31,13 +30,14 @@ export function generateStore(root: string, shape: StoreShape): GeneratedStore {
   mkdirSync(base, { recursive: true });
   const folders: string[] = [];
   for (let index = 0; index < shape.fibers; index += 1) {
+    const number = index + (shape.first ?? 0);
     const parent = parentFor(index, folders, random);
-    const leaf = `${pick(NOUNS, random)}-${pick(VERBS, random)}-${index.toString(36)}`;
+    const leaf = `${pick(NOUNS, random)}-${pick(VERBS, random)}-${number.toString(36)}`;
     const folder = parent === '' ? leaf : `${parent}/${leaf}`;
     folders.push(folder);
     const path = join(base, folder, `${leaf}.md`);
     mkdirSync(join(base, folder), { recursive: true });
-    writeFileSync(path, document(index, shape, random));
+    writeFileSync(path, document(number, shape, random));
     documents.push(path);
   }
   return { root, documents };

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 
 /** Runs one tmux command on a private server and answers what it printed; throws when it failed. */
 export function tmux(socket: string, args: string[]): Promise<string> {
@@ -28,4 +28,15 @@ export async function listSessions(socket: string): Promise<string[]> {
 export async function endServer(socket: string): Promise<void> {
   const sessions = await listSessions(socket).catch(() => []);
   for (const name of sessions) await tmux(socket, ['kill-session', '-t', `=${name}`]).catch(() => '');
+}
+
+/** Does the same when we are ended early. */
+export function endServerWithUs(socket: string): void {
+  process.once('exit', () => {
+    const at = ['-S', socket];
+    const list = spawnSync('tmux', [...at, 'list-sessions', '-F', '#{session_name}'], { encoding: 'utf8' });
+    if (list.status !== 0) return;
+    for (const name of list.stdout.trim().split('\n'))
+      spawnSync('tmux', [...at, 'kill-session', '-t', `=${name}`]);
+  });
 }

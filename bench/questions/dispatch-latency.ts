@@ -3,7 +3,7 @@ import { BENCH_HOST, startDaemon, wait, writeStillAgent } from '../daemon.ts';
 import { type Bench, judged, median, percentile } from '../frame.ts';
 import { withScratch } from '../scratch.ts';
 import { generateStore } from '../stores.ts';
-import { endServer, listSessions, tmux } from '../tmux.ts';
+import { endServer, endServerWithUs, listSessions, tmux } from '../tmux.ts';
 
 const ROUNDS = 30;
 const SLACK_MS = 25;
@@ -17,15 +17,23 @@ export const bench: Bench = {
       const project_dir = folder;
       const { root } = generateStore(join(folder, 's'), { fibers: 2_000, host: 'elsewhere', project_dir });
       const own = join(folder, 'o');
-      generateStore(own, { fibers: ROUNDS + 2, host: BENCH_HOST, project_dir, served: 1, seed: 11 });
+      generateStore(own, {
+        fibers: ROUNDS + 2,
+        host: BENCH_HOST,
+        project_dir,
+        served: 1,
+        seed: 11,
+        first: 50_000,
+      });
       const bare = join(folder, 'b');
+      endServerWithUs(bare);
       const daemon = await startDaemon({ folder, stores: [root, own] });
       try {
         await daemon.fresh();
-        const ids = await ownFibers(daemon);
+        const ids = await daemon.ownFibers();
         await tmux(bare, ['new-session', '-d', '-s', 'keep', 'sleep 600']);
         // The first launch starts a server; both sides are measured on one that runs.
-        await dispatch(daemon, ids.shift() ?? '');
+        await daemon.dispatch(ids.shift() ?? '');
         await wait(1_000);
         await daemon.loopDelay();
         const ours: number[] = [];
@@ -37,7 +45,7 @@ export const bench: Bench = {
           const session = { name: '' };
           ours.push(
             await timed(async () => {
-              session.name = await dispatch(daemon, ids[round] ?? '');
+              session.name = await daemon.dispatch(ids[round] ?? '');
             }),
           );
           if (!(await listSessions(daemon.tmux_socket)).includes(session.name))
@@ -68,21 +76,6 @@ export const bench: Bench = {
       }
     }),
 };
-
-type Daemon = Awaited<ReturnType<typeof startDaemon>>;
-
-async function ownFibers(daemon: Daemon): Promise<string[]> {
-  const { body } = await daemon.json('GET', '/api/v1/fibers?svc=true');
-  return (body as { fibers: { id: string }[] }).fibers.map((fiber) => fiber.id);
-}
-
-/** Launches one fiber and answers the name of its session. */
-async function dispatch(daemon: Daemon, fiber_id: string): Promise<string> {
-  const { status, body } = await daemon.json('POST', '/api/v1/dispatch', { fiber_id, force: true });
-  const answer = body as { dispatched?: boolean; mux_session?: string };
-  if (status !== 200 || answer.dispatched !== true) throw new Error(`refused: ${JSON.stringify(body)}`);
-  return answer.mux_session ?? '';
-}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now();

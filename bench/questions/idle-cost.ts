@@ -51,13 +51,11 @@ function watch(form: Form, log: (line: string) => void): Promise<Cost> {
       host: 'elsewhere',
     });
     const own = join(folder, 'o');
-    generateStore(own, { ...shape, fibers: WORKERS, host: BENCH_HOST, served: 1, seed: 11 });
+    generateStore(own, { ...shape, fibers: WORKERS, host: BENCH_HOST, served: 1, seed: 11, first: 50_000 });
     const daemon = await startDaemon({ folder, stores: [root, own], form, measured: false });
     try {
       await daemon.fresh();
-      const { body } = await daemon.json('GET', '/api/v1/fibers?svc=true');
-      for (const { id } of (body as { fibers: { id: string }[] }).fibers)
-        await daemon.json('POST', '/api/v1/dispatch', { fiber_id: id, force: true });
+      for (const id of await daemon.ownFibers()) await daemon.dispatch(id);
       const sessions = await listSessions(daemon.tmux_socket);
       const workers = sessions.filter((name) => name.endsWith('-svc')).length;
       if (workers !== WORKERS) throw new Error(`${workers} workers run, not ${WORKERS}`);

@@ -23,7 +23,14 @@ export const bench: Bench = {
         project_dir: folder,
       });
       const own = join(folder, 'o');
-      generateStore(own, { fibers: WORKERS, host: BENCH_HOST, project_dir: folder, served: 1, seed: 11 });
+      generateStore(own, {
+        fibers: WORKERS,
+        host: BENCH_HOST,
+        project_dir: folder,
+        served: 1,
+        seed: 11,
+        first: 50_000,
+      });
       const daemon = await startDaemon({
         folder,
         stores: [root, own],
@@ -101,11 +108,10 @@ async function editOften(documents: string[], until: number): Promise<number> {
 }
 
 async function launchAll(daemon: BenchDaemon, until: number): Promise<number> {
-  const { body } = await daemon.json('GET', '/api/v1/fibers?svc=true');
   let launched = 0;
-  for (const { id } of (body as { fibers: { id: string }[] }).fibers) {
+  for (const id of await daemon.ownFibers()) {
     if (performance.now() > until) break;
-    await daemon.json('POST', '/api/v1/dispatch', { fiber_id: id, force: true });
+    await daemon.dispatch(id);
     launched += 1;
     await wait(300);
   }

@@ -3,15 +3,13 @@ import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { MuxSession } from '../mux/mux.ts';
 import { parseWorkerSessionName } from '../mux/session-name.ts';
+import { CREATED_SLACK_MS } from './liveness.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { RunManifest } from './run-records.ts';
 import { type Run, runOfManifest } from './runs.ts';
 import type { World } from './world.ts';
 
 export type AdoptedSession = { run: Run; message: string };
-
-/** tmux tells whole seconds. */
-const CREATED_SLACK_MS = 1_000;
 
 /**
  * The run of a session that has a worker's name and that no run in memory accounts for; null when it is no

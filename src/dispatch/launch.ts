@@ -7,6 +7,7 @@ import { workerSessionName } from '../mux/session-name.ts';
 import { abandonClaim } from './abandon-claim.ts';
 import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
+import { mayBeOf } from './liveness.ts';
 import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
 import { type Authority, runIdFor } from './run-id.ts';
@@ -159,7 +160,10 @@ async function createSession(world: World, run: Run): Promise<Started> {
     world.launches.agent(run.launch_id).kind !== 'none' ||
     world.launches.readEnd(run.launch_id).exit.kind !== 'none';
   const listed =
-    listing.kind === 'alive' && listing.sessions.some((session) => session.name === run.mux_session);
+    listing.kind === 'alive' &&
+    listing.sessions.some((session) =>
+      mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
+    );
   return listed || ran ? { kind: 'launched', run } : { kind: 'refused', refusal };
 }
 

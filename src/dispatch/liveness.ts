@@ -1,6 +1,9 @@
-import type { MuxListing } from '../mux/mux.ts';
+import type { MuxListing, MuxSession } from '../mux/mux.ts';
 import type { ProcessLife } from '../platform/process-facts.ts';
 import type { AgentPid, ExitRecord, FileRead, RunManifest } from './run-records.ts';
+
+/** tmux tells whole seconds, cut off. */
+export const CREATED_SLACK_MS = 1_000;
 
 /** What is known of the agent's process; `unrecorded`: the run script has not written who it is. */
 export type AgentFact = ProcessLife | 'unrecorded';
@@ -40,9 +43,7 @@ export function assessLiveness(facts: LivenessFacts): Liveness {
     return young && agent === 'unrecorded' ? { kind: 'starting' } : { kind: 'unknown', why: 'no_answer' };
   }
   const session =
-    listing.kind === 'alive'
-      ? listing.sessions.find((candidate) => candidate.name === manifest.mux_session)
-      : undefined;
+    listing.kind === 'alive' ? listing.sessions.find((candidate) => mayBeOf(candidate, manifest)) : undefined;
   if (session === undefined) {
     // Between claim and spawn there is no session yet.
     if (manifest.state === 'claimed' && young && agent === 'unrecorded') return { kind: 'starting' };
@@ -53,6 +54,18 @@ export function assessLiveness(facts: LivenessFacts): Liveness {
     return young ? { kind: 'starting' } : { kind: 'unknown', why: 'agent_unrecorded' };
   }
   return { kind: 'unknown', why: 'agent_unknown' };
+}
+
+/**
+ * Whether a session may be the one of this launch. A claim that is not known to have become a session is not
+ * taken for one that was there before it: what an earlier worker left behind has the same name.
+ */
+export function mayBeOf(
+  session: Pick<MuxSession, 'name' | 'created_at'>,
+  manifest: Pick<RunManifest, 'mux_session' | 'state' | 'dispatched_at'>,
+): boolean {
+  if (session.name !== manifest.mux_session) return false;
+  return manifest.state !== 'claimed' || session.created_at > manifest.dispatched_at - CREATED_SLACK_MS;
 }
 
 /** The agent fact from `agent.pid` and what the kernel says of that process. */

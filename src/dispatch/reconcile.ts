@@ -79,10 +79,7 @@ export class Reconciler {
 
   #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
     const before = run.state;
-    const listed =
-      pass.listing.kind === 'alive' &&
-      pass.listing.sessions.some((session) => session.name === run.mux_session);
-    if (!run.spawned && (life.kind === 'alive' || listed)) this.#spawned(run);
+    if (!run.spawned && life.kind === 'alive') this.#spawned(run);
     if (life.kind === 'unknown') run.state = 'unknown';
     else if (!run.spawned) run.state = 'claimed';
     else run.state = run.confirmed ? 'running' : 'starting';

@@ -65,11 +65,12 @@ export function claimRun(
     if (systemCode(error) !== 'EEXIST') throw error;
     throw new CodedError('already_exists', `The launch ${claim.manifest.launch_id} was claimed before.`);
   }
-  for (const { name, text } of claim.files) writeFileAtomic(join(dir, name), text, { mode: 0o600 });
-  writeFileAtomic(join(dir, RUN_FILES.prompt), claim.prompt, { mode: 0o600 });
-  writeFileAtomic(join(dir, RUN_FILES.script), claim.script, { mode: 0o700 });
+  // Only the session about to start reads these, and a crash of the machine ends that session too.
+  const passing = { mode: 0o600, durable: false };
+  for (const { name, text } of claim.files) writeFileAtomic(join(dir, name), text, passing);
+  writeFileAtomic(join(dir, RUN_FILES.prompt), claim.prompt, passing);
+  writeFileAtomic(join(dir, RUN_FILES.script), claim.script, { ...passing, mode: 0o700 });
   writeManifest(dir, manifest);
-  syncFolder(dir);
   syncFolder(runs);
   return dir;
 }
@@ -84,7 +85,8 @@ export function updateRun(
     throw new CodedError('not_found', `There is no readable run in ${dir}.`, { details: { ...before } });
   }
   const manifest = { ...before.value, ...change };
-  writeManifest(dir, manifest);
+  // A claim with a session reads the same as a spawned run, so that this step may be lost.
+  writeManifest(dir, manifest, change.state !== 'spawned');
   return manifest;
 }
 
@@ -140,8 +142,9 @@ export function writeScreen(dir: string, text: string): void {
   writeFileAtomic(join(dir, RUN_FILES.screen), text, { mode: 0o600 });
 }
 
-function writeManifest(dir: string, manifest: RunManifest): void {
-  writeFileAtomic(join(dir, RUN_FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+function writeManifest(dir: string, manifest: RunManifest, durable = true): void {
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  writeFileAtomic(join(dir, RUN_FILES.manifest), text, { mode: 0o600, durable });
 }
 
 function readRecord<T>(path: string, schema: z.ZodType<T>): FileRead<T> {

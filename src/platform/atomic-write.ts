@@ -17,6 +17,8 @@ import { systemCode } from '../base/errors.ts';
 export type AtomicWriteOptions = {
   /** Mode of a file that does not exist yet; an existing file keeps its own. Default 0600. */
   mode?: number;
+  /** False: the change outlives a crash of any process, but perhaps not one of the machine. Default true. */
+  durable?: boolean;
   /** Called with the new bytes safely on disk, before they take the old file's place; a throw leaves the old file. */
   beforeRename?: () => void;
 };
@@ -45,7 +47,7 @@ export function writeFileAtomic(
       let written = 0;
       while (written < bytes.length) written += writeSync(file, bytes, written);
       if (mode !== 0o600) fchmodSync(file, mode);
-      fsyncSync(file);
+      if (options.durable !== false) fsyncSync(file);
     } finally {
       closeSync(file);
     }
@@ -55,7 +57,7 @@ export function writeFileAtomic(
     rmSync(temporary, { force: true });
     throw error;
   }
-  syncFolder(folder);
+  if (options.durable !== false) syncFolder(folder);
 }
 
 /** True for the name of a temporary file that an atomic write left or is using. */

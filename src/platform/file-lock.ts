@@ -151,7 +151,12 @@ function createExclusively(path: string, content: string): boolean {
 function writeNew(path: string, content: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    writeSync(file, content);
+    const bytes = Buffer.from(content);
+    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+  } catch (error) {
+    // A full disk: a file without its holder's name would look like a lock that nobody can judge.
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

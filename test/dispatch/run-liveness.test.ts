@@ -4,10 +4,19 @@ import type { ExitRecord, FileRead } from '../../src/dispatch/run-records.ts';
 import type { MuxListing } from '../../src/mux/mux.ts';
 
 const NAME = 'loader-01K2Z3V4W5X6Y7Z8A9B0C1D2E3-svc';
-const session = { id: '$1', name: NAME, created_at: 0, pane_pid: 5, pane_dead: false, panes: 1, attached: 0 };
+const session = {
+  id: '$1',
+  name: NAME,
+  created_at: 1_000,
+  pane_pid: 5,
+  pane_dead: false,
+  panes: 1,
+  attached: 0,
+};
 const LISTINGS: Record<string, MuxListing> = {
   here: { kind: 'alive', sessions: [session] },
   dead: { kind: 'alive', sessions: [{ ...session, pane_dead: true }] },
+  earlier: { kind: 'alive', sessions: [{ ...session, created_at: 0 }] },
   gone: { kind: 'alive', sessions: [{ ...session, name: `${NAME}2` }] },
   absent: { kind: 'absent' },
   unknown: { kind: 'unknown', detail: '' },
@@ -48,6 +57,7 @@ function expected(
     ],
     unknown: ['unknown no_answer', 'starting', 'unknown no_answer'],
   };
+  table.earlier = state === 'claimed' ? table.gone! : table.here!;
   return table[listing]![agent === 'unknown' ? 0 : young ? 1 : 2];
 }
 
@@ -78,7 +88,7 @@ function assess(facts: (typeof cases)[number]): string {
 
 describe('whether a run lives', () => {
   it('is told from every combination of facts', () => {
-    expect(cases).toHaveLength(5 * 4 * 3 * 3 * 2 * 3);
+    expect(cases).toHaveLength(6 * 4 * 3 * 3 * 2 * 3);
     for (const facts of cases) {
       const { listing, agent, exit, state, young, boot } = facts;
       expect(assess(facts), JSON.stringify(facts)).toBe(expected(listing, agent, exit, state, young, boot));

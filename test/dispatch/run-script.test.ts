@@ -140,7 +140,7 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
           expect(said.files).not.toContain('pwn');
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 });

@@ -474,3 +474,14 @@ describe('a start', () => {
     expect(daemon.row('b')?.runtime?.state).toBe('running');
   });
 });
+
+it('removes the directories of old runs and keeps those that may be alive', async () => {
+  world.fiber('a');
+  world.fiber('b');
+  await round();
+  world.machine.exit(world.machine.worker('a'), { code: 0 });
+  await world.run(daemon.dispatcher.reconcile());
+  expect(daemon.world.launches.prune(world.clock.now())).toBe(0);
+  expect(daemon.world.launches.prune(world.clock.now() + 15 * 24 * 60 * MINUTE)).toBe(1);
+  expect(daemon.world.launches.all()).toMatchObject([{ fiber: 'b', state: 'spawned' }]);
+});

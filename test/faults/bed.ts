@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -205,6 +206,7 @@ export class Bed {
       cwd: this.root,
       stdio: ['ignore', log, log],
     });
+    closeSync(log);
     const daemon = new Daemon(this, child);
     this.#daemons.push(daemon);
     return daemon;

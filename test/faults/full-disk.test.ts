@@ -27,12 +27,23 @@ afterEach(async () => {
     await bed.dispose();
   }
   if (disk !== null) {
-    execFileSync('umount', [disk]);
+    const mounted = disk;
+    // The tmux server takes a moment to leave.
+    await until('the unmounting', () => unmounted(mounted));
     rmSync(disk, { recursive: true });
   }
   bed = null;
   disk = null;
 });
+
+function unmounted(folder: string): boolean {
+  try {
+    execFileSync('umount', [folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A file system of a few megabytes, or null where this user may not mount one. */
 function smallDisk(): string | null {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -61,7 +61,7 @@ it('lists hostile documents as what they are, among ten thousand others, and ser
     await daemon.post('/dispatch', { fiber_id: name });
     await daemon.post('/fiber-edit', { fiber_id: name, outcome: 'x', set: { 'svc.agent': 'fast' } });
     const path = join(base, name, `${name}.md`);
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
       utimesSync(path, new Date(), new Date());
   }
   await delay(1_500);

@@ -71,13 +71,13 @@ it('says which file it may not write or read, changes nothing, and recovers with
   expect(shut.error).toMatch(/permission denied/i);
 
   // A data dir that takes no launch.
-  chmodSync(join(bed.root, 'data'), 0o500);
+  chmodSync(join(bed.root, 'data', 'runs'), 0o500);
   const launch = await daemon.post<{ message: string }>('/dispatch', { fiber_id: 'free' });
   expect(launch.status).toBe(422);
   expect(launch.json.message).toMatch(/permission denied/i);
   expect(bed.told()).toEqual([]);
 
-  chmodSync(join(bed.root, 'data'), 0o700);
+  chmodSync(join(bed.root, 'data', 'runs'), 0o700);
   chmodSync(pathOf('shut'), 0o644);
   chmodSync(pathOf('kept'), 0o644);
   chmodSync(dirname(pathOf('kept')), 0o755);

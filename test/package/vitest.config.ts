@@ -5,7 +5,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/package/**/*.test.ts'],
     testTimeout: 300_000,
-    hookTimeout: 300_000,
+    hookTimeout: 600_000,
     pool: 'forks',
     maxWorkers: 1,
   },

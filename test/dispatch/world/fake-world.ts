@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../src/base/clock.ts';
@@ -41,6 +41,9 @@ export const AGENT: Agent = {
 /** An agent whose harness assigns its own session ids. */
 export const LEARNING: Agent = { ...AGENT, id: 'learning', harness: 'codex', default: false };
 
+/** Run directories are synced to the disk; in memory that costs nothing, and hundreds of launches are made. */
+const TEMP = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 /** Thrown where a daemon is made to crash. */
 class Crash extends Error {}
 
@@ -60,7 +63,7 @@ export type Daemon = {
 /** A machine, a disk and a data dir on which daemons are started one after the other. */
 export class FakeWorld {
   readonly clock = new FakeClock();
-  readonly data_dir = mkdtempSync(join(tmpdir(), 'svc-world-'));
+  readonly data_dir = mkdtempSync(join(TEMP, 'svc-world-'));
   readonly machine = new FakeMachine(this.clock);
   readonly documents = new FakeDocuments(() => this.clock.now());
   readonly ledger: SessionLine[] = [];

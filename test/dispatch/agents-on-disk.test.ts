@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createLogger } from '../../src/base/logger.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { createAgentsOnDisk } from '../../src/dispatch/agents-on-disk.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+let scratch: ScratchFolder;
+beforeEach(() => {
+  scratch = scratchFolder();
+});
+afterEach(() => scratch.remove());
+
+const agent = (id: string) => ({ agents: [{ id, harness: 'claude', cli: '/opt/x' }] });
+
+it('[RPL-5] reads the agents again only when their file moved, and tells a broken one once', () => {
+  const said: string[] = [];
+  const logger = createLogger({
+    component: 'p',
+    level: 'warn',
+    destination: { write: (line) => void said.push(line) },
+  });
+  const agents = createAgentsOnDisk(readSettings({ SVC_CONFIG_DIR: scratch.path }), logger);
+  const ids = () => agents().agents.map((one) => one.id);
+  expect(agents()).toBe(agents());
+  scratch.write('agents.json', agent('first'));
+  expect(ids()).toContain('first');
+  expect(agents()).toBe(agents());
+  scratch.write('agents.json', agent('another'));
+  expect(ids()).toContain('another');
+  scratch.write('agents.json', '{');
+  expect([ids(), ids()].flat()).not.toContain('another');
+  expect(said).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { Dispatcher } from '../../src/dispatch/dispatcher.ts';
+import { Feed } from '../../src/dispatch/feed.ts';
+import { PollLoop } from '../../src/dispatch/poll-loop.ts';
+import { Rows } from '../../src/dispatch/rows.ts';
+import { StoreDocuments } from '../../src/dispatch/store-documents.ts';
+import { StorePoll } from '../../src/dispatch/store-poll.ts';
+import { initStore } from '../../src/fibers/store.ts';
+import { StoreIndex } from '../../src/fibers/store-index.ts';
+import { sweepStore } from '../../src/fibers/sweep.ts';
+import { until } from '../fixtures/mux/private-server.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+import { type Daemon, FakeWorld } from './world/fake-world.ts';
+
+/** A poll loop over a real store with real file-system hints; tmux and the processes are imagined. */
+let scratch: ScratchFolder;
+let imagined: FakeWorld;
+let loop: PollLoop;
+let daemon: Daemon;
+let moved: ReadonlySet<string>[];
+let sweeps: number;
+let failing: boolean;
+let paths: Record<string, string>;
+let rows: { index: StoreIndex; feed: Feed };
+
+beforeEach(async () => {
+  scratch = scratchFolder();
+  imagined = new FakeWorld();
+  imagined.env = { SVC_POLL_INTERVAL_MS: '600000', SVC_LISTING_TIMEOUT_MS: '5000' };
+  daemon = imagined.boot({ released: true });
+  moved = [];
+  sweeps = 0;
+  failing = false;
+  const root = scratch.mkdir('notes');
+  const store = initStore(root);
+  paths = {};
+  for (const slug of ['a', 'b']) paths[slug] = (await store.create({ name: slug, slug })).path;
+
+  const index = new StoreIndex();
+  const world = { ...daemon.world, clock: systemClock };
+  let onRow: (path: string) => void = () => {};
+  const documents = new StoreDocuments({ index, roots: [root], store: {}, onRow: (path) => onRow(path) });
+  world.documents = documents;
+  const feed = new Feed({ host: world.host, nonce: 'n', now: 0 });
+  const own = new Rows({ world, memory: daemon.memory, index, feed, onFeedMoved: () => {} });
+  onRow = (path) => own.documentMoved(path);
+  rows = { index, feed };
+  const poll = new StorePoll({
+    root,
+    clock: systemClock,
+    logger: silentLogger,
+    run: async (at, table) => {
+      sweeps += 1;
+      if (failing) throw new Error('the disk is asleep');
+      return sweepStore(at, table);
+    },
+  });
+  const { dispatcher } = daemon;
+  const launchMoved = dispatcher.launchMoved.bind(dispatcher);
+  const watched: Dispatcher = Object.assign(dispatcher, {
+    launchMoved: (these: ReadonlySet<string>) => {
+      moved.push(these);
+      return launchMoved(these);
+    },
+  });
+  loop = new PollLoop({ world, index, documents, polls: [poll], dispatcher: watched, rows: own });
+  loop.start();
+  await until('the first tick', () => loop.health.ticks === 1);
+});
+afterEach(async () => {
+  await loop.stop();
+  imagined.dispose();
+  scratch.remove();
+});
+
+const edit = (path: string, change: (text: string) => string) => {
+  writeFileSync(`${path}.new`, change(readFileSync(path, 'utf8')));
+  renameSync(`${path}.new`, path);
+};
+const beside = (path: string, name: string) => join(path, '..', name);
+
+describe('the poll loop', () => {
+  it('[DSP-1] lists every store once a tick and shows how it went', () => {
+    expect(loop.health).toMatchObject({ ticks: 1, stores: [{ state: 'ok', fibers: 2, error: null }] });
+    expect(sweeps).toBe(1);
+  });
+
+  it('reads a document that was edited at once, without a listing, and looks whether it is due', async () => {
+    edit(paths.a!, (text) => text.replace('name: a', 'name: edited'));
+    await until('the edit', () => rows.index.getPath(paths.a!)?.name === 'edited');
+    await until('the look', () => moved.some((these) => these.has(paths.a!)));
+    expect(new TextDecoder().decode(rows.feed.encode({ svc: false }).bytes)).toContain('edited');
+    expect(sweeps).toBe(1);
+  });
+
+  it('[P19] is not woken by a worker that writes beside its document all the time', async () => {
+    for (let turn = 0; turn < 40; turn += 1) {
+      writeFileSync(beside(paths.a!, `note-${turn % 3}.txt`), String(turn));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect([sweeps, moved.length]).toEqual([1, 0]);
+  });
+
+  it('lists the store soon when a fiber comes or goes', async () => {
+    const folder = join(paths.a!, '..', 'child');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'child.md'), '---\nname: child\nstatus: open\n---\n');
+    await until('the new fiber', () => rows.index.getPath(join(folder, 'child.md')));
+    rmSync(folder, { recursive: true });
+    await until('its end', () => rows.index.getPath(join(folder, 'child.md')) === undefined);
+    expect(sweeps).toBeLessThan(8);
+  });
+
+  it('does not list again and again for a folder that is no fiber', async () => {
+    mkdirSync(beside(paths.a!, 'data'));
+    await until('the listing', () => sweeps > 1);
+    await until('quiet', async () => {
+      const before = sweeps;
+      writeFileSync(beside(paths.a!, 'data/x'), '1');
+      writeFileSync(beside(paths.a!, 'y'), '1');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return sweeps === before;
+    });
+  });
+
+  it('[DSP-1] keeps the last-known rows when a listing fails, and says so', async () => {
+    failing = true;
+    await loop.tick();
+    expect(loop.health.stores).toMatchObject([{ state: 'stale', error: 'the disk is asleep' }]);
+    expect(rows.index.size).toBe(2);
+    expect(rows.feed.state).toBe('partial');
+  });
+});
