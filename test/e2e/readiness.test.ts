@@ -70,4 +70,22 @@ describe('a daemon whose poller has not started yet', () => {
     expect((await http.get('/state')).status).toBe(200);
     await daemon.rowWhen('waiting', 'listed', (row) => row.name === 'Fiber waiting');
   });
+
+  it('stops when it is told to, although the system never answers one of its threads', async () => {
+    daemon = await startTestDaemon({
+      until: 'booting',
+      settings: { SVC_STOP_TIMEOUT_MS: '300' },
+      prepare(home) {
+        mkdirSync(home.path('data/state'), { recursive: true });
+        spawnSync('mkfifo', [home.path('data/state/breaker.json')]);
+      },
+    });
+    await until('the start of the poller', async () =>
+      (await daemon!.version()).components.some((one) => one.name === 'poller' && one.state === 'starting'),
+    );
+    const ran = await daemon.stop('SIGINT');
+    expect(ran.stderr).toContain('Stopped.');
+    expect(ran.code === 0 || ran.signal === 'SIGKILL').toBe(true);
+    await daemon.home.assertNoProcess();
+  });
 });
