@@ -1,6 +1,7 @@
-import { LineCounter, parseDocument as parseYaml } from 'yaml';
+import { LineCounter } from 'yaml';
 import { messageOf } from '../base/errors.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
+import { parseYamlDocument } from './yaml-document.ts';
 
 /** A document's text cut at its fences; the five strings joined give the text back. */
 export type DocumentParts = {
@@ -65,10 +66,10 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   const plain = parsePlainYaml(yaml);
   if (plain !== undefined) return { data: plain, problem: null };
   const lineCounter = new LineCounter();
-  let document: ReturnType<typeof parseYaml>;
+  let document: ReturnType<typeof parseYamlDocument>;
   let value: unknown;
   try {
-    document = parseYaml(yaml, { lineCounter, prettyErrors: false, logLevel: 'error' });
+    document = parseYamlDocument(yaml, { lineCounter });
     value = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     return { data: {}, problem: { message: sentence(messageOf(error)), line: 1 } };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isMap, isScalar, isSeq, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, type Scalar, type YAMLMap } from 'yaml';
+import { parseYamlDocument } from './yaml-document.ts';
 import {
   blockLines,
   isData,
@@ -22,7 +23,7 @@ type Found = { map: YAMLMap; pair: Pair; index: number };
  * use, a key inside a list): the result is always read back and compared with the expected model.
  */
 export function spliceYaml(yaml: string, splice: Splice, eol: string): string | null {
-  const document = parseDocument(yaml, { keepSourceTokens: true, logLevel: 'error' });
+  const document = parseYamlDocument(yaml, { keepSourceTokens: true });
   if (document.errors.length > 0) return null;
   const before = plainCopy(document.toJS()) as Data | null;
   const model = applyToModel(before ?? {}, splice);
@@ -233,7 +234,7 @@ function valueAt(model: Data, path: string[]): unknown {
 }
 
 function readsAs(yaml: string, model: Data): boolean {
-  const document = parseDocument(yaml, { logLevel: 'error' });
+  const document = parseYamlDocument(yaml);
   if (document.errors.length > 0) return false;
   try {
     return isDeepStrictEqual(plainCopy(document.toJS()) ?? {}, model);
