@@ -55,6 +55,10 @@ export async function openConnection(port: number): Promise<Connection> {
     get(path, if_none_match = null) {
       const condition = if_none_match === null ? '' : `If-None-Match: ${if_none_match}\r\n`;
       return new Promise((resolve, reject) => {
+        if (socket.destroyed) {
+          reject(new Error('the server has closed this connection, which was idle'));
+          return;
+        }
         settle = { resolve, reject };
         socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${condition}\r\n`);
       });

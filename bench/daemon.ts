@@ -212,11 +212,23 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
   return daemon;
 }
 
+/** Writes the transcript that tells the daemon that it came up, as Claude Code does, and stays. */
+const STILL_AGENT = `#!/bin/sh
+while [ "$#" -gt 0 ]; do
+  [ "$1" = --session-id ] && session=$2
+  shift
+done
+folder="$HOME/.claude/projects/$(pwd | sed 's/[^a-zA-Z0-9]/-/g')"
+mkdir -p "$folder"
+printf '{"type":"user"}\\n' >"$folder/$session.jsonl"
+exec sleep 600
+`;
+
 /** Writes an agent registry in which the stores' agent is a program that stays and does nothing. */
 export function writeStillAgent(folder: string): void {
   mkdirSync(join(folder, 'c'), { recursive: true });
   const program = join(folder, 'agent');
-  writeFileSync(program, '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+  writeFileSync(program, STILL_AGENT, { mode: 0o755 });
   const agent = { id: 'claude-sonnet', harness: 'claude', cli: program, args: [], default: true };
   writeFileSync(
     join(folder, 'c/agents.json'),

@@ -24,11 +24,12 @@ export const bench: Bench = {
         project_dir: '/srv',
       });
       const daemon = await startDaemon({ folder, stores: [root] });
-      const connection = await openConnection(daemon.port);
+      let connection: Connection | null = null;
       try {
         await daemon.fresh();
         await wait(3_000);
         await daemon.loopDelay();
+        connection = await openConnection(daemon.port);
         const client = new Client(connection);
         await client.see(`"id":`);
         const edits: number[] = [];
@@ -61,7 +62,7 @@ export const bench: Bench = {
           await daemon.loopFigure('while clients fetch the whole feed'),
         ];
       } finally {
-        connection.close();
+        connection?.close();
         await daemon.stop();
       }
     }),

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { JobPacket } from './pool-entry.ts';
-import { THREAD_FLAGS } from './thread-flags.ts';
+import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
 
 /** Idle time after which every thread but one ends. */
 const IDLE_MS = 30_000;
@@ -24,7 +24,7 @@ export class PoolThreads {
       atomics: 'disabled',
       recordTiming: false,
       execArgv: THREAD_FLAGS,
-      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb },
+      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb, ...YOUNG_GENERATION },
       workerData: { fault_injection: options.fault_injection },
     });
     this.#piscina.on('error', idleDeath);

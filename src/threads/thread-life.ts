@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import { type Channel, portChannel } from './channel.ts';
 import type { Life } from './child.ts';
 import type { ControlKind } from './frame.ts';
-import { THREAD_FLAGS } from './thread-flags.ts';
+import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
 
 /** How long a thread that was told to end is waited for before it is left to the kernel. */
 const END_GRACE_MS = 1_000;
@@ -91,7 +91,7 @@ function startWorker(
       workerData: { ...options.data, port },
       transferList: [port],
       execArgv: THREAD_FLAGS,
-      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb },
+      resourceLimits: { maxOldGenerationSizeMb: options.memory_mb, ...YOUNG_GENERATION },
     });
   } catch (error) {
     end(error instanceof Error ? error : new Error(messageOf(error)));
