@@ -184,6 +184,7 @@ function assemble(options: {
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
     clock,
     listen: () => server.addresses(),
+    peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
     onChanged: (run) => changes.add(run),

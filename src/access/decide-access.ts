@@ -57,7 +57,8 @@ export function decideAccess(question: AccessQuestion, policy: AccessPolicy): Ac
   return reads && !question.is_upgrade ? ALLOW : decideWrite(question, policy);
 }
 
-function refusePeer(peer: Peer): AccessDecision | null {
+/** The first rung: the refusal of a peer because of its user, null where its user is no reason to refuse. */
+export function refusePeer(peer: Peer): AccessDecision | null {
   switch (peer.kind) {
     case 'unchecked':
     case 'own_uid':

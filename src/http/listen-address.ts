@@ -1,12 +1,14 @@
 import { CodedError } from '../base/errors.ts';
 
+export type LoopbackHost = '127.0.0.1' | '::1';
+
 /** Where to listen: hosts that share one port, in order, or a Unix socket. `port` 0 picks a free one. */
 export type ListenAddress =
-  | { kind: 'tcp'; hosts: readonly ('127.0.0.1' | '::1')[]; port: number }
+  | { kind: 'tcp'; hosts: readonly LoopbackHost[]; port: number }
   | { kind: 'unix'; path: string };
 
 /** `127.0.0.1` also stands for `::1`: a browser may try either for `localhost`. */
-const HOSTS: Readonly<Record<string, readonly ('127.0.0.1' | '::1')[]>> = {
+const HOSTS: Readonly<Record<string, readonly LoopbackHost[]>> = {
   '127.0.0.1': ['127.0.0.1', '::1'],
   localhost: ['127.0.0.1', '::1'],
   '[::1]': ['::1'],

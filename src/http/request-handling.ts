@@ -19,6 +19,8 @@ export type HandlingOptions = {
   booting: () => Readonly<Record<string, unknown>> | null;
   /** Requests that may wait for an answer at one time; more are answered 503 `queue_full`. */
   pending_requests: number;
+  /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
+  settlePeers: () => void;
   logger: Logger;
   clock: Clock;
 };
@@ -54,6 +56,8 @@ export class RequestHandling {
     this.#pending += 1;
     this.#count += 1;
     const exchange = new Exchange(response, `${this.#prefix}-${this.#count.toString(36)}`, this.#settled);
+    this.#options.settlePeers();
+    if (!exchange.open) return;
     let call: Call | null = null;
     try {
       const started_at = this.#options.logger.isLevelEnabled('debug') ? this.#options.clock.now() : 0;

@@ -11,8 +11,14 @@ import type { AccessPolicy, Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import {
+  type PeerCredentials,
+  type PeerGateView,
+  systemPeerCredentials,
+} from '../platform/peer-credentials.ts';
 import { explainBindFailure } from './bind-failure.ts';
-import { formatTcpAddress, parseListenAddress } from './listen-address.ts';
+import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';
+import { PeerGate } from './peer-gate.ts';
 import { RequestHandling } from './request-handling.ts';
 import type { Row } from './row.ts';
 import { freeSocketPath } from './unix-socket-path.ts';
@@ -32,6 +38,8 @@ export type HttpServerOptions = {
   /** The 503 body while the daemon boots; null once it is ready (RDY-1). */
   booting: () => Readonly<Record<string, unknown>> | null;
   limits?: Partial<HttpLimits>;
+  /** Who tells the users of TCP peers (AUT-2); the system itself unless given. */
+  peers?: PeerCredentials;
   logger: Logger;
   clock: Clock;
 };
@@ -44,6 +52,8 @@ export type HttpServer = {
   listen(address: string): Promise<string[]>;
   /** Everything bound so far, in order. */
   addresses(): string[];
+  /** How peers are told apart on what is bound (OPR-1). */
+  peerGate(): PeerGateView;
   /** Stops accepting, lets pending requests finish within the drain limit, closes every connection. */
   stop(): Promise<void>;
 };
@@ -72,16 +82,28 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 class Server implements HttpServer {
   #limits: HttpLimits;
   #clock: Clock;
+  #logger: Logger;
   #handling: RequestHandling;
+  #peers: PeerCredentials;
+  /** Null where nobody tells the users of peers. */
+  #gate: PeerGate | null;
   #bound: Bound[] = [];
   #stopped: Promise<void> | null = null;
 
   constructor(options: HttpServerOptions) {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#clock = options.clock;
+    this.#logger = options.logger;
     const { routes, access, booting, logger, clock } = options;
     const { pending_requests } = this.#limits;
-    this.#handling = new RequestHandling({ routes, access, booting, pending_requests, logger, clock });
+    const peers = options.peers ?? systemPeerCredentials();
+    const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
+    this.#peers = peers;
+    this.#gate = gate;
+    this.#handling = new RequestHandling({
+      ...{ routes, access, booting, pending_requests, logger, clock },
+      settlePeers: gate === null ? () => undefined : () => gate.settle(),
+    });
   }
 
   async listen(text: string): Promise<string[]> {
@@ -91,11 +113,21 @@ class Server implements HttpServer {
         ? [await this.#listenUnix(address.path)]
         : await this.#listenTcp(address.hosts, address.port);
     this.#bound.push(...bound);
+    if (address.kind === 'tcp' && this.#gate === null) {
+      const what = 'any user of this machine may connect: the system does not tell who does';
+      this.#logger.warn({ listen: bound.map((entry) => entry.address) }, what);
+    }
     return bound.map((entry) => entry.address);
   }
 
   addresses(): string[] {
     return this.#bound.map((entry) => entry.address);
+  }
+
+  peerGate(): PeerGateView {
+    const on_socket_alone = this.#bound.length > 0 && this.#bound.every(({ path }) => path !== null);
+    if (!on_socket_alone) return this.#peers.view;
+    return { mode: 'enforced', uid: process.geteuid?.() ?? null, source: 'unix_socket' };
   }
 
   stop(): Promise<void> {
@@ -113,10 +145,11 @@ class Server implements HttpServer {
         resolve();
       });
     });
+    this.#gate?.stop();
     for (const { app } of this.#bound) app.close();
   }
 
-  async #listenTcp(hosts: readonly string[], port: number): Promise<Bound[]> {
+  async #listenTcp(hosts: readonly LoopbackHost[], port: number): Promise<Bound[]> {
     const wanted = hosts.filter((host) => host !== '::1' || hosts.length === 1 || hasLoopbackV6());
     for (let tries = 1; ; tries += 1) {
       const bound: Bound[] = [];
@@ -140,9 +173,9 @@ class Server implements HttpServer {
     }
   }
 
-  #bindTcp(host: string, port: number): Bound | null {
-    const app = this.#createApp({ kind: 'unchecked' });
+  #bindTcp(host: LoopbackHost, port: number): Bound | null {
     let bound: Bound | null = null;
+    const app = this.#createTcpApp(host, () => (bound === null ? port : portOf(bound)));
     (app.listen as unknown as ListenExclusively).call(app, host, port, EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       bound = { app, socket, address: formatTcpAddress(host, us_socket_local_port(socket)), path: null };
@@ -165,6 +198,14 @@ class Server implements HttpServer {
     }
     await chmod(path, 0o600);
     return { app, socket, address: `unix:${path}`, path };
+  }
+
+  #createTcpApp(host: LoopbackHost, port: () => number): TemplatedApp {
+    const peers = this.#peers;
+    if (this.#gate === null || !('judge' in peers)) return this.#createApp({ kind: 'unchecked' });
+    const app = this.#createApp({ kind: 'own_uid' });
+    this.#gate.guard(app, () => peers.endpoint(host, port()));
+    return app;
   }
 
   #createApp(peer: Peer): TemplatedApp {

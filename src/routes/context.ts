@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
+import type { Version } from '../contract/http/version.ts';
 
 /** What the routes know of the daemon they stand in. */
 export type RouteContext = {
@@ -18,6 +19,8 @@ export type RouteContext = {
   clock: Clock;
   /** Addresses bound so far. */
   listen(): string[];
+  /** How TCP peers are told apart (AUT-2). */
+  peer_gate(): Version['peer_gate'];
   /** Milliseconds from process start to ready; null while booting. */
   ready_ms(): number | null;
   components(): ComponentView[];

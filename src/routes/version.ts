@@ -45,8 +45,7 @@ function describe(context: RouteContext): Version {
     pid: context.pid,
     node: context.node,
     listen: context.listen(),
-    // TCP peers are told apart by address alone: any user of this machine may connect.
-    peer_gate: { mode: 'none', uid: null, source: 'none' },
+    peer_gate: context.peer_gate(),
     tailnet_dial: { status: 'disabled', socket_source: 'none' },
     discovery: {
       enabled: false,

@@ -169,6 +169,7 @@ describe('Unix sockets', () => {
     const path = join(folder, 'api.sock');
     const server = create();
     expect(await server.listen(`unix:${path}`)).toEqual([`unix:${path}`]);
+    expect(server.peerGate()).toMatchObject({ mode: 'enforced', source: 'unix_socket' });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'anything' } })).body).toBe('"hello"');
     await server.stop();

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { Reply, Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
+import type { PeerCredentials } from '../../src/platform/peer-credentials.ts';
 
 export const LOOPBACK_ONLY: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
 
@@ -27,6 +28,7 @@ export async function serve(
     booting?: () => Record<string, unknown> | null;
     limits?: Partial<HttpLimits>;
     logger?: Logger;
+    peers?: PeerCredentials;
   } = {},
 ): Promise<Served> {
   const server = createHttpServer({
@@ -35,6 +37,7 @@ export async function serve(
     booting: options.booting ?? (() => null),
     limits: options.limits ?? {},
     logger: options.logger ?? silentLogger,
+    ...(options.peers && { peers: options.peers }),
     clock: systemClock,
   });
   const [address] = await server.listen('127.0.0.1:0');

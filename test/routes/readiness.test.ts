@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { systemPeerCredentials } from '../../src/platform/peer-credentials.ts';
 import { ask } from '../http/raw-exchange.ts';
 import { loopbackAddresses } from '../http/served.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
@@ -67,10 +68,10 @@ it('[RPL-18] shows a component that changed in the very next version', async () 
   expect((await served.get('/api/v1/version')).json.components).toEqual([runningPoller('restarting', 1)]);
 });
 
-it('[OPR-1] [AUT-2] says honestly that no peer is checked yet, and where it listens', async () => {
+it('[OPR-1] [AUT-2] says how peers are told apart, and where it listens', async () => {
   served = await serveRoutes();
   expect((await served.get('/api/v1/version')).json).toMatchObject({
-    peer_gate: { mode: 'none', uid: null },
+    peer_gate: systemPeerCredentials().view,
     tailnet_dial: { socket_source: 'none' },
     discovery: { enabled: false, state: 'disabled' },
     listen: loopbackAddresses(served.port),

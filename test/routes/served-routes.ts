@@ -48,6 +48,7 @@ export async function serveRoutes(
     ui_dist: options.ui_dist ?? null,
     clock: systemClock,
     listen: () => server.addresses(),
+    peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
     onChanged: (run) => void changed.push(run),

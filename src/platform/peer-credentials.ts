@@ -1,0 +1,117 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { type OpenFiles, OpenSockets, procOpenFiles } from './peer-credentials-open-sockets.ts';
+import {
+  type AcceptedConnection,
+  judgePeers,
+  type OwnUid,
+  type PeerVerdict,
+  parseTcpRows,
+  type TcpEndpoint,
+  type TcpRow,
+  tcpEndpoint,
+} from './peer-credentials-tcp-rows.ts';
+
+/** What can be said about peers, as `GET /version` says it (OPR-1). `uid` is the daemon's own. */
+export type PeerGateView = { mode: 'enforced' | 'none'; uid: number | null; source: string };
+
+/** Tells which user is at the other end of a loopback connection (AUT-2). */
+export type KnowingPeerCredentials = {
+  view: PeerGateView & { mode: 'enforced'; uid: number };
+  endpoint(host: '127.0.0.1' | '::1', port: number): TcpEndpoint;
+  /**
+   * Inodes of the sockets opened since the last call; call it once as each connection is accepted. `quickly`
+   * misses one that took over the number of a file that another thread has closed since.
+   */
+  appearedSockets(how: 'quickly' | 'surely'): Set<number>;
+  /** One verdict a connection, in order, by one look at the kernel's tables. */
+  judge(connections: readonly AcceptedConnection[]): PeerVerdict[];
+};
+
+export type PeerCredentials = KnowingPeerCredentials | { view: PeerGateView & { mode: 'none' } };
+
+/** Where nothing tells who dialled. */
+export const UNKNOWN_PEERS: PeerCredentials = { view: { mode: 'none', uid: null, source: 'none' } };
+
+/** What the kernel shows of itself. `readTable` throws where it shows nothing. */
+export type PeerFacts = {
+  files: OpenFiles;
+  readTable(table: 'tcp' | 'tcp6'): string;
+  own: OwnUid;
+  little_endian: boolean;
+};
+
+/** The credentials this system can give: by `/proc` on Linux, none elsewhere or where `/proc` cannot be read. */
+export function systemPeerCredentials(platform: NodeJS.Platform = process.platform): PeerCredentials {
+  if (platform !== 'linux') return UNKNOWN_PEERS;
+  try {
+    const table = createTableReader();
+    table('tcp');
+    procOpenFiles.numbers();
+    return procPeerCredentials({
+      files: procOpenFiles,
+      readTable: table,
+      own: ownUid(),
+      little_endian: endianness() === 'LE',
+    });
+  } catch {
+    return UNKNOWN_PEERS;
+  }
+}
+
+/** Credentials by the kernel's tables of sockets. */
+export function procPeerCredentials(facts: PeerFacts): KnowingPeerCredentials {
+  const { own, little_endian } = facts;
+  const sockets = new OpenSockets(facts.files);
+  return {
+    view: { mode: 'enforced', uid: own.uid, source: '/proc/net/tcp' },
+    endpoint: (host, port) => tcpEndpoint(host, port, little_endian),
+    appearedSockets: (how) => (how === 'surely' ? sockets.appeared() : sockets.appearedUnderNewNumbers()),
+    judge(connections) {
+      const texts = new Map<string, string>();
+      const rows = new Map<string, readonly TcpRow[]>();
+      const read = (table: 'tcp' | 'tcp6', port: number) => {
+        const key = `${table} ${port}`;
+        const kept = rows.get(key);
+        if (kept !== undefined) return kept;
+        const text = texts.get(table) ?? facts.readTable(table);
+        texts.set(table, text);
+        const parsed = parseTcpRows(text, port);
+        rows.set(key, parsed);
+        return parsed;
+      };
+      return judgePeers(connections, read, own, little_endian);
+    },
+  };
+}
+
+/**
+ * The daemon's user. Inside a user namespace every user it does not map reads as the overflow uid, so a
+ * daemon that runs under that number cannot tell itself from strangers.
+ */
+function ownUid(): OwnUid {
+  const uid = process.geteuid!();
+  const overflow = Number(readFileSync('/proc/sys/kernel/overflowuid', 'latin1'));
+  if (uid !== overflow) return { uid, shared: false };
+  const map = readFileSync('/proc/self/uid_map', 'latin1').trim().split(/\s+/).join(' ');
+  return { uid, shared: map !== '0 0 4294967295' };
+}
+
+/** Reads a whole table into one buffer that is kept and grows; the kernel gives a page or so at a time. */
+function createTableReader(): (table: 'tcp' | 'tcp6') => string {
+  let buffer = Buffer.allocUnsafe(256 * 1024);
+  return (table) => {
+    const file = openSync(`/proc/self/net/${table}`, 'r');
+    try {
+      let size = 0;
+      for (;;) {
+        if (size === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+        const count = readSync(file, buffer, size, buffer.length - size, null);
+        if (count === 0) return buffer.toString('latin1', 0, size);
+        size += count;
+      }
+    } finally {
+      closeSync(file);
+    }
+  };
+}
