@@ -77,8 +77,8 @@ export class PollLoop {
     };
   }
 
-  /** Begins ticking; the first tick starts at once and is not waited for. */
-  start(): void {
+  /** Begins ticking; resolves when the first tick, which starts at once, is over. */
+  async start(): Promise<void> {
     const { world, dispatcher } = this.#options;
     const prune = () => {
       const removed = world.launches.prune(world.clock.now());
@@ -90,7 +90,8 @@ export class PollLoop {
       world.clock.every(DAY_MS, prune),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
     );
-    void this.tick().then(prune);
+    await this.tick();
+    prune();
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { ulid } from 'ulid';
+import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
@@ -29,6 +30,9 @@ export type PollerSettings = Settings & {
   /** The level that the CLI tells; null when it tells none (VER-3). */
   cli_contract: number | null;
 };
+
+/** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
+const FIRST_TICK_LIMIT_MS = 3_000;
 
 type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 
@@ -73,7 +77,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
   );
   const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
-  loop.start();
+  await Promise.race([loop.start(), sleep(clock, FIRST_TICK_LIMIT_MS)]);
   return {
     handlers: pollerHandlers({
       world,
@@ -96,13 +100,14 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   };
 }
 
-/** Tells the main thread that the feed moved: once for everything that moves within one turn. */
+/** Tells the main thread that the feed moved: once for everything that moves within one step. */
 function createFeedNotice(context: Context, feed: Feed): () => void {
   let told = false;
   return () => {
     if (told) return;
     told = true;
-    setImmediate(() => {
+    // A microtask, not a later turn: the notice must leave before the reply to the call that moved the feed.
+    queueMicrotask(() => {
       told = false;
       context.notify('feed_changed', { etags: feed.etags(), state: feed.state });
     });

@@ -71,8 +71,7 @@ beforeEach(async () => {
     },
   });
   loop = new PollLoop({ world, index, documents, polls: [poll], dispatcher: watched, rows: own });
-  loop.start();
-  await until('the first tick', () => loop.health.ticks === 1);
+  await loop.start();
 });
 afterEach(async () => {
   await loop.stop();

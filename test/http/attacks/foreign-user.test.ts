@@ -77,15 +77,15 @@ describe('a user of the same machine who is not the operator', () => {
   it('[AUT-2] has no request handled that it resets while the gate looks it up', async () => {
     const kept = keepAsking();
     const [short, long] = await Promise.all([
-      actAs(NOBODY, 'race', target.port, { count: 500, seconds: 8, wait_ms: [0.5, 5.5] }),
-      actAs(NOBODY, 'race', target.port, { count: 500, seconds: 8, wait_ms: [0, 20] }),
+      actAs(NOBODY, 'race', target.port, { count: 350, seconds: 25, wait_ms: [0.5, 5.5] }),
+      actAs(NOBODY, 'race', target.port, { count: 170, seconds: 25, wait_ms: [0, 20] }),
     ]);
     const own = await kept.stop();
-    expect(Number(short) + Number(long)).toBeGreaterThan(500);
+    expect(Number(short) + Number(long)).toBeGreaterThanOrEqual(500);
     expect(target.verdicts.other_uid + target.verdicts.unresolved).toBeGreaterThan(10);
     expect(own.statuses.every((status) => status === 200)).toBe(true);
     expect(target.handled()).toBe(own.statuses.length);
-  });
+  }, 60_000);
 
   it('[AUT-2] dials in one burst with the operator: the operator is served, and nobody else', async () => {
     const [own, foreign] = await Promise.all([
