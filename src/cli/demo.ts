@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CodedError, isCoded } from '../base/errors.ts';
 import { readStores } from '../config/path-lists.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
+import { openStore } from '../fibers/store.ts';
 import { packageRoot } from '../platform/package-root.ts';
 import { createRunner } from '../platform/process.ts';
 import { runForeground } from './daemon/run.ts';
@@ -9,7 +10,7 @@ import { findDaemon } from './daemon-file.ts';
 import { demoContext, demoRoot, demoSocket } from './demo/environment.ts';
 import { prepareDemo, requireDemoTools } from './demo/prepare.ts';
 import { ownFibers, removeDemo } from './demo/remove.ts';
-import { demoFolders } from './demo/store.ts';
+import { demoFolders, isPlayedOut } from './demo/store.ts';
 import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
 import { wholeNumber } from './options.ts';
 import { ownCommand } from './own-command.ts';
@@ -64,9 +65,12 @@ async function runDemo(context: CliContext, options: DemoOptions): Promise<ExitC
   // The tmux server and its workers take their environment from this process.
   Object.assign(process.env, inside.env);
   const dir = options.dir === undefined ? null : root;
+  const played_out = isPlayedOut(
+    openStore(demoFolders(root).store, { clock: context.clock }).list().documents,
+  );
   return withFreePortHint(() =>
     runForeground(inside, settings, (listen) =>
-      context.err(demoWelcome({ listen, svc: typed(context), dir, root })),
+      context.err(demoWelcome({ listen, svc: typed(context), dir, root, played_out })),
     ),
   );
 }

@@ -6,7 +6,7 @@ import { isInside, type Progress, readProgress, writeProgress } from '../../src/
 import { readDemoCall } from '../../src/cli/demo/call.ts';
 import { demoEnvironment, demoSocket } from '../../src/cli/demo/environment.ts';
 import { prepareDemo, requireDemoTools } from '../../src/cli/demo/prepare.ts';
-import { DEMO_FIBER_IDS, DEMO_PROJECTS, demoFolders } from '../../src/cli/demo/store.ts';
+import { DEMO_FIBER_IDS, DEMO_PROJECTS, demoFolders, isPlayedOut } from '../../src/cli/demo/store.ts';
 import { configuredWelcome, demoCommands, demoWelcome, quoteWord } from '../../src/cli/demo/welcome.ts';
 import { ownCommand } from '../../src/cli/own-command.ts';
 import { readSettings } from '../../src/config/settings.ts';
@@ -119,6 +119,9 @@ describe('preparing the demo', () => {
     );
     for (const name of DEMO_PROJECTS)
       expect(readFileSync(join(folders.projects, name, '.git', 'HEAD'), 'utf8')).toContain('ref:');
+    expect(isPlayedOut(documents)).toBe(false);
+    const done = documents.map(({ id }) => ({ id, status: id === 'archive' ? 'active' : 'closed' }) as const);
+    expect(isPlayedOut(done)).toBe(true);
     await store.remove('loader');
     await prepareDemo(folders, options);
     expect(store.list().documents).toHaveLength(7);
@@ -162,10 +165,22 @@ describe('the demo agent', () => {
 
 describe('the welcome', () => {
   it('shows the bound address and its three commands', () => {
-    const text = demoWelcome({ listen: ['127.0.0.1:4711'], svc: 'npx svc', dir: '/a b', root: '/a b' });
+    const text = demoWelcome({
+      listen: ['127.0.0.1:4711'],
+      svc: 'npx svc',
+      dir: '/a b',
+      root: '/a b',
+      played_out: false,
+    });
+    expect(text).not.toContain('for a fresh demo');
     expect(text).toContain('http://127.0.0.1:4711/api/v1/fibers');
     for (const command of demoCommands("npx svc demo --dir '/a b'"))
       expect(text).toContain(`\n  ${command}\n`);
+  });
+
+  it('says when an earlier run has left nothing to do', () => {
+    const facts = { listen: ['127.0.0.1:1'], svc: 'svc', dir: null, root: '/d', played_out: true };
+    expect(demoWelcome(facts)).toContain('type svc demo --remove, and start again');
   });
 
   it('tells how to begin where stores are configured', () => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FiberStatus, SvcBlock } from '../../contract/fiber.ts';
+import type { FiberDocument, FiberStatus, SvcBlock } from '../../contract/fiber.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { initStore } from '../../fibers/store.ts';
 
@@ -107,4 +107,12 @@ function documentOf(fiber: DemoFiber, folders: DemoFolders): NewFiber {
     status,
     svc: { ...block, host: DEMO_HOST, project_dir: join(folders.projects, project), agent: DEMO_AGENT },
   };
+}
+
+/** Whether nothing is left to do of what the demo brought along, so that no worker would start by itself. */
+export function isPlayedOut(documents: readonly Pick<FiberDocument, 'id' | 'status'>[]): boolean {
+  const waiting = FIBERS.filter(
+    (fiber) => fiber.project !== undefined && DEMO_PROJECTS.includes(fiber.project),
+  ).map((fiber) => fiber.slug);
+  return !documents.some(({ id, status }) => status === 'active' && waiting.includes(id));
 }

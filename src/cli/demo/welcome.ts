@@ -1,17 +1,27 @@
 /** What the welcome names: addresses as the daemon has bound them, and the words that run `svc` here. */
-export type WelcomeFacts = { listen: readonly string[]; svc: string; dir: string | null; root: string };
+export type WelcomeFacts = {
+  listen: readonly string[];
+  svc: string;
+  dir: string | null;
+  root: string;
+  /** The demo's own fibers are done, by an earlier run. */
+  played_out: boolean;
+};
 
 /** What a newcomer sees once the demo's daemon listens: the address, and three commands that work as they stand. */
 export function demoWelcome(facts: WelcomeFacts): string {
   const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${quoteWord(facts.dir)}`}`;
   const [first, second, third] = demoCommands(demo);
+  const again = facts.played_out
+    ? `Its fibers are done since an earlier run; for a fresh demo stop this, type ${demo} --remove, and start again.\n\n`
+    : '';
   return `Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
 
   Address   ${addressOf(facts.listen)}
   Look      ${demo} status
   Files     ${facts.root}   (gone again with: ${demo} --remove)
 
-Put a task of your own on it, in another terminal in this folder (instead of the dot any folder of yours):
+${again}Put a task of your own on it, in another terminal in this folder (instead of the dot any folder of yours):
 
   ${first}
   ${second}
