@@ -42,11 +42,13 @@ export class Daemon {
   readonly child: ChildProcess;
   readonly spawned_at = Date.now();
   readonly #bed: Bed;
+  readonly #wrap: readonly string[];
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
   #address: string | null = null;
 
-  constructor(bed: Bed, child: ChildProcess) {
+  constructor(bed: Bed, child: ChildProcess, wrap: readonly string[]) {
     this.#bed = bed;
+    this.#wrap = wrap;
     this.child = child;
     this.ended = new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal })));
   }
@@ -79,12 +81,11 @@ export class Daemon {
   }
 
   get<T = unknown>(path: string, limit_ms = 10_000): Promise<Reply<T>> {
-    return this.#ask<T>(path, {}, limit_ms);
+    return this.#ask<T>(path, null, limit_ms);
   }
 
   post<T = unknown>(path: string, body: unknown, limit_ms = 30_000): Promise<Reply<T>> {
-    const headers = { 'content-type': 'application/json' };
-    return this.#ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) }, limit_ms);
+    return this.#ask<T>(path, JSON.stringify(body), limit_ms);
   }
 
   async state(): Promise<State> {
@@ -115,12 +116,33 @@ export class Daemon {
     return this.ended;
   }
 
-  async #ask<T>(path: string, init: RequestInit, limit_ms: number): Promise<Reply<T>> {
-    const response = await fetch(`http://${await this.address()}/api/v1${path}`, {
-      ...init,
+  async #ask<T>(path: string, body: string | null, limit_ms: number): Promise<Reply<T>> {
+    const url = `http://${await this.address()}/api/v1${path}`;
+    const headers = { 'content-type': 'application/json' };
+    if (this.#wrap.length > 0) return this.#askWrapped<T>(url, body, limit_ms);
+    const response = await fetch(url, {
+      ...(body === null ? {} : { method: 'POST', headers, body }),
       signal: AbortSignal.timeout(limit_ms),
     });
     return { status: response.status, json: (await response.json()) as T };
+  }
+
+  /** Asks as the user whom the wrapping program makes of us: the daemon answers no other. */
+  async #askWrapped<T>(url: string, body: string | null, limit_ms: number): Promise<Reply<T>> {
+    const [file = '', ...before] = this.#wrap;
+    const post = body === null ? [] : ['-H', 'content-type: application/json', '--data-binary', '@-'];
+    const answer = await runProcess({
+      file,
+      args: [...before, 'curl', '-sS', '-w', '\n%{http_code}', ...post, url],
+      env: this.#bed.env,
+      cwd: this.#bed.root,
+      timeout_ms: limit_ms,
+      max_output_bytes: 64 * 1024 * 1024,
+      ...(body === null ? {} : { input: body }),
+    });
+    if (answer.kind !== 'exited' || answer.code !== 0) throw new Error(`curl failed: ${JSON.stringify(answer)}`);
+    const end = answer.stdout.lastIndexOf('\n');
+    return { status: Number(answer.stdout.slice(end + 1)), json: JSON.parse(answer.stdout.slice(0, end)) as T };
   }
 }
 
@@ -207,7 +229,7 @@ export class Bed {
       stdio: ['ignore', log, log],
     });
     closeSync(log);
-    const daemon = new Daemon(this, child);
+    const daemon = new Daemon(this, child, wrap);
     this.#daemons.push(daemon);
     return daemon;
   }
