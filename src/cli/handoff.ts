@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { readSettings } from '../config/settings.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
-import { EXIT, type Verb } from './verb.ts';
+import { findOwnRun } from './handoff/own-run.ts';
+import { type CliContext, EXIT, type Verb } from './verb.ts';
 
 type HandoffOptions = { store?: string; json?: boolean };
 
@@ -21,7 +24,8 @@ export const verb: Verb = {
       .option('--store <dir>', 'store to look in')
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
-        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER;
+        const named =
+          reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? claimedFiber(context);
         if (named === undefined || named === '') {
           throw new CodedError(
             'invalid_request',
@@ -32,8 +36,8 @@ export const verb: Verb = {
         const { body: _body, ...fiber } = await store.update(id, (document) =>
           planHandoff(document, context.clock.now()),
         );
-        const runDir = context.env.SVC_RUN_DIR;
-        const inRun = runDir !== undefined && runDir !== '';
+        const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, fiber.uid));
+        const inRun = runDir !== null;
         if (inRun) {
           const end = { reason: 'handoff', at: context.clock.now() };
           writeFileAtomic(join(runDir, 'end.json'), `${JSON.stringify(end)}\n`, { mode: 0o600 });
@@ -52,3 +56,19 @@ export const verb: Verb = {
       });
   },
 };
+
+/** The fiber that a capture's session has claimed: its launch knew none. */
+function claimedFiber(context: CliContext): string | undefined {
+  const { SVC_RUN_DIR } = context.env;
+  if (SVC_RUN_DIR === undefined || SVC_RUN_DIR === '') return undefined;
+  try {
+    const { uid } = JSON.parse(readFileSync(join(SVC_RUN_DIR, 'run.json'), 'utf8')) as { uid?: unknown };
+    return typeof uid === 'string' ? uid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function ownRun(context: CliContext, uid: string | null): Promise<string | null> {
+  return uid === null ? null : findOwnRun(readSettings(context.env).data_dir, uid);
+}

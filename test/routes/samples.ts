@@ -42,6 +42,7 @@ export const POLLER_STATE: PollerState = {
   blocked: [],
   pending_launch: [{ fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store, since: 1, reason: 'restart' }],
   standing_roles: [],
+  captures: [],
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
   contract: { ok: true, daemon: 1, cli: 1 },
   poll_health: {

@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { claim } from './claim.ts';
+import type { CliContext } from './verb.ts';
+
+/**
+ * Before a capture's own session arms the fiber it has filed, that session claims it: the poller would else start
+ * a second worker at once. Nothing to do anywhere else, or when the capture has its fiber.
+ */
+export async function claimBeforeArming(context: CliContext, fiber_id: string): Promise<void> {
+  const { SVC_CAPTURE, SVC_RUN_DIR } = context.env;
+  if (!SVC_CAPTURE || !SVC_RUN_DIR || existsSync(join(SVC_RUN_DIR, 'run.json'))) return;
+  await claim(context, { fiber_id, surface: 'cli', mux_session: SVC_CAPTURE });
+}
