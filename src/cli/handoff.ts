@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { ownFiber } from './capture-session.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
 import { findOwnRun } from './handoff/own-run.ts';
@@ -24,9 +24,8 @@ export const verb: Verb = {
       .option('--store <dir>', 'store to look in')
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
-        const named =
-          reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? claimedFiber(context);
-        if (named === undefined || named === '') {
+        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? ownFiber(context);
+        if (!named) {
           throw new CodedError(
             'invalid_request',
             'name the fiber, or call this from a worker that svc started',
@@ -56,18 +55,6 @@ export const verb: Verb = {
       });
   },
 };
-
-/** The fiber that a capture's session has claimed: its launch knew none. */
-function claimedFiber(context: CliContext): string | undefined {
-  const { SVC_RUN_DIR } = context.env;
-  if (SVC_RUN_DIR === undefined || SVC_RUN_DIR === '') return undefined;
-  try {
-    const { uid } = JSON.parse(readFileSync(join(SVC_RUN_DIR, 'run.json'), 'utf8')) as { uid?: unknown };
-    return typeof uid === 'string' ? uid : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 async function ownRun(context: CliContext, uid: string | null): Promise<string | null> {
   return uid === null ? null : findOwnRun(readSettings(context.env).data_dir, uid);

@@ -7,7 +7,7 @@ import { expandHome } from '../config/settings.ts';
 import { SURFACES, surfaceSchema } from '../contract/fiber.ts';
 import type { PlanEdit } from '../fibers/store.ts';
 import type { ServiceFields } from '../lifecycle/service-verbs.ts';
-import { claimBeforeArming } from './capture-session.ts';
+import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { whatNext } from './what-next.ts';
@@ -72,7 +72,11 @@ export async function writeService(
   else {
     const service = fiber.svc === undefined ? 'no service' : `${fiber.svc.kind} on ${fiber.svc.host}`;
     context.out(`${fiber.id}: ${service}, ${fiber.status}\n`);
-    context.out(await whatNext(context, fiber));
+    context.out(
+      fiber.uid !== null && ownFiber(context) === fiber.uid
+        ? 'This session is its worker.\n'
+        : await whatNext(context, fiber),
+    );
   }
   exit(EXIT.ok);
 }

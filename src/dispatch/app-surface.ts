@@ -14,12 +14,14 @@ export type AppSurface = {
 };
 
 /** A daemon without app conversations: says so and changes no surface silently (CAP-7). */
-export function withoutApp(): AppSurface {
-  const refuse = async (): Promise<never> => {
-    throw new CodedError(
-      'surface_unsupported',
-      'app conversations are not served by this daemon; leave out surface, or set it to cli, for a terminal',
-    );
+export function withoutApp(host: string): AppSurface {
+  const reason = 'surface_unsupported';
+  const message =
+    'app conversations are not served by this daemon; leave out surface, or set it to cli, for a terminal';
+  return {
+    capture: async () => ({ captured: false, reason, host, message }),
+    claim: async () => {
+      throw new CodedError(reason, message);
+    },
   };
-  return { capture: refuse, claim: refuse };
 }

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
@@ -115,6 +116,7 @@ function writeStart(world: World, agent: Agent, session: string, cwd: string): s
     prompt_bytes: 0,
     env: { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness },
   });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });
   writeFileAtomic(join(folder, RUN_FILES.script), script, { mode: 0o700 });
   return folder;

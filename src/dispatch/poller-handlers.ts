@@ -32,8 +32,8 @@ export type PollerParts = {
 
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
-  const app = withoutApp();
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings } = parts;
+  const app = withoutApp(world.host);
   return {
     feed({ svc, body }) {
       const { etag, bytes } = body

@@ -62,6 +62,20 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(gone(first.pane_pid!)).toBe(false);
   });
 
+  it('tells every pane of a session, its process and its folder', async () => {
+    const mux = open();
+    const session = await create(mux, 'work');
+    await server.tmux('split-window', '-d', '-t', session.id, '-c', '/', 'sleep', '601');
+    const panes = await mux.panes(session);
+    expect(panes?.map(({ dead, cwd }) => ({ dead, cwd }))).toEqual([
+      { dead: false, cwd: server.dir },
+      { dead: false, cwd: '/' },
+    ]);
+    expect(panes?.[0]?.pid).toBe(session.pane_pid);
+    expect(await mux.panes({ id: '$999' })).toBeNull();
+    expect(await mux.panes({ id: 'work' })).toBeNull();
+  });
+
   it('ends a session only while the id still has the name', async () => {
     const mux = open();
     const session = await create(mux, 'work');

@@ -331,7 +331,7 @@ export class FakeWorld {
         files: [],
       }),
       findTranscript: async (query) => this.transcripts.get(query.marker) ?? { kind: 'missing' },
-      resumeArgv: () => [],
+      resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
     };
   }
