@@ -103,7 +103,7 @@ export const SETTINGS = {
   terminal_socket: text(
     'SVC_TERMINAL_SOCKET',
     null,
-    'Remote-control socket of kitty; else KITTY_LISTEN_ON, else those in /tmp',
+    'kitty’s socket; else KITTY_LISTEN_ON, else those in /tmp',
   ),
   log_level: oneOf('SVC_LOG_LEVEL', 'info', LOG_LEVELS, 'Level of the structured log'),
   cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
