@@ -17,7 +17,9 @@ export async function openTerminal(
   if (ssh === null) await requireSession(world, mux_session);
   else if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
   const argv = ssh === null ? world.mux.describe().attach_argv(mux_session) : sshArgv(ssh, mux_session);
-  const launched = await world.openTerminal({ argv, title: mux_session, type: 'os-window' });
+  // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
+  const unnested = ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv];
+  const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
   if (launched.kind === 'opened') return { terminal: launched.terminal };
   const command = shellLine(argv);
   throw new CodedError(

@@ -19,6 +19,7 @@ const LINE: SessionLine = {
   at: 1,
   kind: 'dispatch',
 };
+const UNNESTED = ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE'];
 let world: FakeWorld;
 let daemon: Daemon;
 beforeEach(() => {
@@ -136,13 +137,15 @@ describe('a terminal window', () => {
   it('[WPL-21] is opened on a session of this host with tmux’s own argv', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     expect(await openTerminal(daemon.world, 'desk', null)).toEqual({ terminal: 'kitty' });
-    expect(world.terminals).toEqual([{ argv: ['tmux', 'desk'], title: 'desk', type: 'os-window' }]);
+    expect(world.terminals).toEqual([
+      { argv: [...UNNESTED, 'tmux', 'desk'], title: 'desk', type: 'os-window' },
+    ]);
   });
 
   it('[WPL-21] of another host is ssh with the flags of its entry, and one quoted word for the far shell', async () => {
     await openTerminal(daemon.world, 'a-U-svc', { alias: 'host-b-login', flags: ['-p', '22'] });
     expect(world.terminals.map(({ argv }) => argv)).toEqual([
-      ['ssh', '-p', '22', '-t', '--', 'host-b-login', "tmux attach-session -t '=a-U-svc'"],
+      [...UNNESTED, 'ssh', '-p', '22', '-t', '--', 'host-b-login', "tmux attach-session -t '=a-U-svc'"],
     ]);
     for (const name of ["x'; reboot; '", 'a b', '$(x)'])
       await expect(openTerminal(daemon.world, name, { alias: 'b', flags: [] })).rejects.toMatchObject({
