@@ -114,3 +114,13 @@ it('[WPL-22] POST /sessions/resume starts or finds it on this host', async () =>
   expect(answer).toMatchObject({ status: 200, json: { mux_session: 'resume-s', created: true } });
   expect(served.callers.ledgers.asked).toEqual([{ name: 'lines_of_session', input: { session: 's' } }]);
 });
+
+it.each([
+  ['/api/v1/capture', { prompt: 'x', project_dir: '/srv/dev' }],
+  ['/api/v1/claim', { fiber_id: 'a', mux_session: 'm' }],
+  ['/api/v1/attach', { mux_session: 'm' }],
+  ['/api/v1/sessions/resume', { session: 's' }],
+])('%s refuses a dry run rather than do it in earnest', async (path, body) => {
+  expect((await served.post(path, { ...body, dry_run: true })).status).toBe(400);
+  expect(served.callers.poller.asked).toEqual([]);
+});

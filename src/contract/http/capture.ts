@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { surfaceSchema } from '../fiber.ts';
 
+/** A request to rehearse is refused where nothing is rehearsed, and never done in earnest. */
+export const noRehearsal = z.literal(false).optional();
+
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
 export const captureRequestSchema = z.object({
   prompt: z.string().optional(),
@@ -11,6 +14,7 @@ export const captureRequestSchema = z.object({
   /** Root of the store the fiber goes to; the only one otherwise. */
   store: z.string().optional(),
   origin: z.string().optional(),
+  dry_run: noRehearsal,
   meeting: z.object({ mode: z.string() }).optional(),
   /** Launch id of a recording: the session claims its fiber with it (CAP-3). */
   meeting_launch: z.string().min(1).optional(),
@@ -56,6 +60,7 @@ export const claimRequestSchema = z.object({
   session_uuid: z.string().min(1).optional(),
   /** Launch id of a recording that belongs to the fiber (FIB-11). */
   meeting: z.string().min(1).optional(),
+  dry_run: noRehearsal,
   origin: z.string().optional(),
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
