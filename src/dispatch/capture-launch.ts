@@ -83,6 +83,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     project_dir,
     session_name: mux_session,
     run_dir,
+    capture: true,
   });
   const record: CaptureRecord = {
     version: 1,
