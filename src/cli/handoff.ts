@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
+import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
 import { EXIT, type Verb } from './verb.ts';
 
-type HandoffOptions = { store?: string; json?: boolean };
+type HandoffOptions = { store?: string; dryRun?: boolean; json?: boolean };
 
 /**
  * `svc handoff [fiber]`: a worker ends its own run (LIF-7). Stamps the document, records the reason in the run's
@@ -19,6 +21,7 @@ export const verb: Verb = {
     command
       .argument('[fiber]', 'canonical id, uid or leaf; the fiber of this run otherwise')
       .option('--store <dir>', 'store to look in')
+      .option(...DRY_RUN)
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
         const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER;
@@ -29,11 +32,16 @@ export const verb: Verb = {
           );
         }
         const { store, id } = findInStores(context, named, options.store);
-        const { body: _body, ...fiber } = await store.update(id, (document) =>
-          planHandoff(document, context.clock.now()),
-        );
+        const plan = (document: FiberDocument) => planHandoff(document, context.clock.now());
         const runDir = context.env.SVC_RUN_DIR;
         const inRun = runDir !== undefined && runDir !== '';
+        if (options.dryRun === true) {
+          const verb = inRun ? 'end this run and stamp' : 'stamp';
+          printRehearsal(context, rehearsalOf(verb, store.rehearse(id, plan)), options);
+          exit(EXIT.ok);
+          return;
+        }
+        const { body: _body, ...fiber } = await store.update(id, plan);
         if (inRun) {
           const end = { reason: 'handoff', at: context.clock.now() };
           writeFileAtomic(join(runDir, 'end.json'), `${JSON.stringify(end)}\n`, { mode: 0o600 });

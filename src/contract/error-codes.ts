@@ -38,6 +38,7 @@ export const ERROR_STATUS = {
   effort_unknown: 422,
   surface_unsupported: 422,
   startup_unconfirmed: 422,
+  stopped_all: 422,
   invalid_config: 422,
   internal: 500,
   launch_failed: 502,

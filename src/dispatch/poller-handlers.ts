@@ -1,12 +1,14 @@
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
+import { pullBrake, releaseBrake } from './brake-requests.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
+import { rehearse } from './rehearsals.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
@@ -52,6 +54,18 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       }),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
+    why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
+    rehearse: (asked) => rehearse(parts, asked),
+    async pull_brake(request) {
+      const pulled = await pullBrake(parts, request);
+      rows.refreshAll(loop.health.stores);
+      return pulled;
+    },
+    release_brake(request) {
+      const released = releaseBrake(parts, request);
+      void loop.tick();
+      return released;
+    },
     async create_fiber(request) {
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
       const root = storeForNew(settings.store_roots, request.store, parent?.store);

@@ -1,6 +1,7 @@
 import type { Row } from '../http/row.ts';
 import { agentsRows } from './agents.ts';
 import { boardRows } from './board.ts';
+import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
@@ -8,6 +9,7 @@ import { fibersRows } from './fibers.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
+import { whyRows } from './why.ts';
 
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
@@ -16,6 +18,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
     ...dispatchRows(callers, context),
+    ...brakeRows(callers, context),
+    ...whyRows(callers),
     ...agentsRows(callers, context),
     ...sessionsRows(callers),
     ...boardRows(context),
