@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Rehearsal } from '../../src/contract/http/rehearsal.ts';
@@ -58,11 +58,12 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   const script = readFileSync(join(run, 'run.sh'), 'utf8');
   for (const argument of shown.command!.argv.filter((one) => one !== '<prompt>'))
     expect(script).toContain(real(argument));
-  writeFileSync(home.path('doc.diff'), real(shown.document!.diff));
-  writeFileSync(home.path('before.md'), text);
-  const patched = execFileSync('patch', ['-s', '-o', '-', home.path('before.md'), home.path('doc.diff')], {
-    encoding: 'utf8',
-  });
+  // The diff names the document below its store, so it applies to a copy of the store as it was.
+  const copy = home.path('copy');
+  mkdirSync(join(copy, '.fibers/task'), { recursive: true });
+  writeFileSync(join(copy, '.fibers/task/task.md'), text);
+  execFileSync('git', ['apply', '-'], { cwd: copy, input: real(shown.document!.diff) });
+  const patched = readFileSync(join(copy, '.fibers/task/task.md'), 'utf8');
   expect(timeless(patched)).toBe(timeless(home.document('task')));
 });
 

@@ -101,13 +101,6 @@ it('[ERR-17] answers a rehearsed refusal with the status and body of the real on
   expect(answer).toMatchObject({ status: 422, json: REFUSED });
 });
 
-it('every route that writes takes dry_run', () => {
-  for (const row of served.rows.filter(({ method }) => method === 'POST')) {
-    const shape = (row.body as { shape?: Record<string, unknown> } | undefined)?.shape ?? {};
-    expect(Object.keys(shape), row.path).toContain('dry_run');
-  }
-});
-
 it('[RTE-3] pulls and lets go the brake of this host alone', async () => {
   const { poller } = served.callers;
   poller.answers.pull_brake = () => ({
