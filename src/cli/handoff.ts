@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { readSettings } from '../config/settings.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { ownFiber } from './capture-session.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
+import { findOwnRun } from './handoff/own-run.ts';
 import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
-import { EXIT, type Verb } from './verb.ts';
+import { type CliContext, EXIT, type Verb } from './verb.ts';
 
 type HandoffOptions = { store?: string; dryRun?: boolean; json?: boolean };
 
@@ -24,8 +27,8 @@ export const verb: Verb = {
       .option(...DRY_RUN)
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
-        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER;
-        if (named === undefined || named === '') {
+        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? ownFiber(context);
+        if (!named) {
           throw new CodedError(
             'invalid_request',
             'name the fiber, or call this from a worker that svc started',
@@ -33,15 +36,16 @@ export const verb: Verb = {
         }
         const { store, id } = findInStores(context, named, options.store);
         const plan = (document: FiberDocument) => planHandoff(document, context.clock.now());
-        const runDir = context.env.SVC_RUN_DIR;
-        const inRun = runDir !== undefined && runDir !== '';
         if (options.dryRun === true) {
-          const verb = inRun ? 'end this run and stamp' : 'stamp';
-          printRehearsal(context, rehearsalOf(verb, store.rehearse(id, plan)), options);
+          const rehearsed = store.rehearse(id, plan);
+          const runs = context.env.SVC_RUN_DIR || (await ownRun(context, rehearsed.document.uid));
+          printRehearsal(context, rehearsalOf(runs ? 'end this run and stamp' : 'stamp', rehearsed), options);
           exit(EXIT.ok);
           return;
         }
         const { body: _body, ...fiber } = await store.update(id, plan);
+        const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, fiber.uid));
+        const inRun = runDir !== null;
         if (inRun) {
           const end = { reason: 'handoff', at: context.clock.now() };
           writeFileAtomic(join(runDir, 'end.json'), `${JSON.stringify(end)}\n`, { mode: 0o600 });
@@ -60,3 +64,7 @@ export const verb: Verb = {
       });
   },
 };
+
+async function ownRun(context: CliContext, uid: string | null): Promise<string | null> {
+  return uid === null ? null : findOwnRun(readSettings(context.env).data_dir, uid);
+}

@@ -5,6 +5,7 @@ import { resolveDirectory } from '../config/resolve-directory.ts';
 import { SURFACES, surfaceSchema } from '../contract/fiber.ts';
 import type { PlanEdit } from '../fibers/store.ts';
 import type { ServiceFields } from '../lifecycle/service-verbs.ts';
+import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
 import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
 import { requireProjectFolder } from './resolve-dir.ts';
@@ -72,12 +73,17 @@ export async function writeService(
     exit(EXIT.ok);
     return;
   }
+  await claimBeforeArming(context, id);
   const { body: _body, ...fiber } = await store.update(id, plan);
   if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
   else {
     const service = fiber.svc === undefined ? 'no service' : `${fiber.svc.kind} on ${fiber.svc.host}`;
     context.out(`${fiber.id}: ${service}, ${fiber.status}\n`);
-    context.out(await whatNext(context, fiber));
+    context.out(
+      fiber.uid !== null && ownFiber(context) === fiber.uid
+        ? 'This session is its worker.\n'
+        : await whatNext(context, fiber),
+    );
   }
   exit(EXIT.ok);
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '../base/errors.ts';
 import type { Memory } from './memory.ts';
 import type { Refusal } from './refusals.ts';
 import type { Authority } from './run-id.ts';
@@ -11,4 +12,15 @@ export function refuseWhileStopped(memory: Pick<Memory, 'brake'>, authority: Aut
     reason: 'stopped_all',
     message: `the emergency brake is on${why}: nothing new is started; let it go with \`svc resume-all\`, or start this one all the same with \`svc dispatch --despite-brake\``,
   };
+}
+
+/** For what starts an agent without a fiber; throws `stopped_all`. */
+export function requireNotStopped(memory: Pick<Memory, 'brake'>): void {
+  const { pulled } = memory.brake;
+  if (pulled === null) return;
+  const why = pulled.note === null ? '' : ` (${pulled.note})`;
+  throw new CodedError(
+    'stopped_all',
+    `the emergency brake is on${why}: nothing new is started; let it go with \`svc resume-all\``,
+  );
 }

@@ -1,8 +1,10 @@
 import type { Row } from '../http/row.ts';
 import { agentsRows } from './agents.ts';
+import { attachRows } from './attach.ts';
 import { boardRows } from './board.ts';
 import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
+import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
@@ -20,6 +22,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...dispatchRows(callers, context),
     ...brakeRows(callers, context),
     ...whyRows(callers),
+    ...captureRows(callers, context),
+    ...attachRows(callers, context),
     ...agentsRows(callers, context),
     ...sessionsRows(callers),
     ...boardRows(context),

@@ -59,6 +59,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
     blocked: [],
     pending_launch: [],
     standing_roles: [],
+    captures: [],
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
     brake: { on: false, since: null, note: null },
     workers: { count: 0, most: null },

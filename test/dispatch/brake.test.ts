@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requireNotStopped } from '../../src/dispatch/brake-refusal.ts';
 import { pullBrake, rehearsePull, releaseBrake } from '../../src/dispatch/brake-requests.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
 
@@ -101,6 +102,12 @@ describe('the emergency brake', () => {
     expect(releaseBrake(daemon, { held: true })).toEqual({ stopped: false, changed: false, held: [] });
     await round();
     expect(world.machine.living).toHaveLength(2);
+  });
+
+  it('refuses whatever else would start an agent', async () => {
+    expect(() => requireNotStopped(daemon.memory)).not.toThrow();
+    await pull({ note: 'a leak' });
+    expect(() => requireNotStopped(daemon.memory)).toThrow(/a leak.*svc resume-all/);
   });
 
   it('tells of a worker that could not be seen to end', async () => {
