@@ -22,6 +22,8 @@ export type BootDecision = {
   /** The machine itself was started since a daemon last ran on this data dir. */
   rebooted: boolean;
   cli_contract: number | null;
+  /** `max_concurrent` of host.json; null for no bound. */
+  max_concurrent: number | null;
 };
 
 const CLI_TIMEOUT_MS = 10_000;
@@ -33,7 +35,8 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
   const runner = createRunner();
   const identity =
     settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
-  const host_class = hostClass(readHostFile(settings));
+  const file = readHostFile(settings);
+  const host_class = hostClass(file);
   if (host_class === 'exposed' && !settings.listen.startsWith('unix:'))
     throw new CodedError(
       'invalid_config',
@@ -46,6 +49,7 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
     store_roots: readStores(settings).paths,
     boot_id,
     rebooted: noteBoot(settings, boot_id),
+    max_concurrent: file.max_concurrent ?? null,
   };
 }
 

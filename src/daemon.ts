@@ -154,6 +154,7 @@ function assemble(options: {
       store_roots: boot.store_roots,
       rebooted: boot.rebooted,
       cli_contract: boot.cli_contract,
+      max_concurrent: boot.max_concurrent,
     },
   });
   const supervisor = createSupervisor({

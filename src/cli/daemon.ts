@@ -9,6 +9,7 @@ import { runStart } from './daemon/start.ts';
 import { runStatus } from './daemon/status.ts';
 import { runStop } from './daemon/stop.ts';
 import { wholeNumber } from './options.ts';
+import { DRY_RUN } from './rehearsal.ts';
 import type { CliContext, ExitCode, Verb } from './verb.ts';
 
 /** `svc daemon …`: the life of the daemon on this machine (design: settings). */
@@ -55,14 +56,15 @@ export const verb: Verb = {
         exit(await runLogs(context, settings(), options)),
       );
 
-    leaf(
-      command,
-      'release',
-      'Let the launches that a restart holds back begin (WPL-25)',
-      context,
-      exit,
-      runRelease,
-    );
+    command
+      .command('release')
+      .description('Let the launches that a restart holds back begin (WPL-25)')
+      .option(...DRY_RUN)
+      .option('--json', 'answer as JSON')
+      .action(async (options: { dryRun?: boolean; json?: boolean }) =>
+        exit(await runRelease(context, settings(), options)),
+      );
+
     leaf(command, 'settings', 'List every setting, its value and its meaning', context, exit, runSettings);
   },
 };

@@ -1,11 +1,21 @@
-import { resolve } from 'node:path';
+import { resolveDirectory } from '../config/resolve-directory.ts';
 import { readSettings } from '../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../contract/http/dispatch.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
 import { printable, printJson } from './output.ts';
+import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
-type Options = { force?: boolean; message?: string; projectDir?: string; json?: boolean };
+type Options = {
+  force?: boolean;
+  adHoc?: boolean;
+  despiteBrake?: boolean;
+  message?: string;
+  projectDir?: string;
+  dryRun?: boolean;
+  json?: boolean;
+};
 
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
 export const verb: Verb = {
@@ -17,6 +27,9 @@ export const verb: Verb = {
       .option('--force', 'start although the fiber is not due, is closed or is held back')
       .option('--message <text>', 'what to tell the worker besides the fiber')
       .option('--project-dir <dir>', 'folder to work in; it is saved in the fiber')
+      .option('--ad-hoc', 'a run of a standing role outside its schedule')
+      .option('--despite-brake', 'start although `svc stop-all` is in force')
+      .option(...DRY_RUN)
       .option('--json', 'answer as JSON')
       .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
   },
@@ -27,7 +40,12 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     fiber_id: fiber,
     ...(options.force ? { force: true } : {}),
     ...(options.message === undefined ? {} : { user_message: options.message }),
-    ...(options.projectDir === undefined ? {} : { project_dir: resolve(context.cwd, options.projectDir) }),
+    ...(options.projectDir === undefined
+      ? {}
+      : { project_dir: resolveDirectory(options.projectDir, context.cwd) }),
+    ...(options.adHoc ? { ad_hoc: true } : {}),
+    ...(options.despiteBrake ? { despite_brake: true } : {}),
+    ...(options.dryRun ? { dry_run: true } : {}),
   };
   const settings = readSettings(context.env);
   const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
@@ -36,6 +54,11 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     if (options.json) printJson(context, refused.data);
     else context.err(`svc: ${printable(refused.data.message)}${needs(refused.data.needs)}\n`);
     return EXIT.refused;
+  }
+  const rehearsed = rehearsalSchema.safeParse(answer.body);
+  if (rehearsed.success) {
+    printRehearsal(context, rehearsed.data, options);
+    return EXIT.ok;
   }
   const launched = dispatchedSchema.safeParse(answer.body);
   if (!launched.success) throw errorOf(answer, '/dispatch');

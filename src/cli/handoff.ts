@@ -1,15 +1,17 @@
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { ownFiber } from './capture-session.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
 import { findOwnRun } from './handoff/own-run.ts';
+import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
 import { type CliContext, EXIT, type Verb } from './verb.ts';
 
-type HandoffOptions = { store?: string; json?: boolean };
+type HandoffOptions = { store?: string; dryRun?: boolean; json?: boolean };
 
 /**
  * `svc handoff [fiber]`: a worker ends its own run (LIF-7). Stamps the document, records the reason in the run's
@@ -22,6 +24,7 @@ export const verb: Verb = {
     command
       .argument('[fiber]', 'canonical id, uid or leaf; the fiber of this run otherwise')
       .option('--store <dir>', 'store to look in')
+      .option(...DRY_RUN)
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
         const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? ownFiber(context);
@@ -32,9 +35,15 @@ export const verb: Verb = {
           );
         }
         const { store, id } = findInStores(context, named, options.store);
-        const { body: _body, ...fiber } = await store.update(id, (document) =>
-          planHandoff(document, context.clock.now()),
-        );
+        const plan = (document: FiberDocument) => planHandoff(document, context.clock.now());
+        if (options.dryRun === true) {
+          const rehearsed = store.rehearse(id, plan);
+          const runs = context.env.SVC_RUN_DIR || (await ownRun(context, rehearsed.document.uid));
+          printRehearsal(context, rehearsalOf(runs ? 'end this run and stamp' : 'stamp', rehearsed), options);
+          exit(EXIT.ok);
+          return;
+        }
+        const { body: _body, ...fiber } = await store.update(id, plan);
         const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, fiber.uid));
         const inRun = runDir !== null;
         if (inRun) {

@@ -3,6 +3,7 @@ import { readSettings } from '../config/settings.ts';
 import { killedSchema } from '../contract/http/dispatch.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { printable, printJson } from './output.ts';
+import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 /** `svc kill <fiber>`: stops its worker (WPL-4); a worker that is gone already counts as stopped. */
@@ -12,14 +13,21 @@ export const verb: Verb = {
   register(command, context, exit) {
     command
       .argument('<fiber>', 'canonical id or uid')
+      .option(...DRY_RUN)
       .option('--json', 'answer as JSON')
-      .action(async (fiber: string, options: { json?: boolean }) => exit(await run(context, fiber, options)));
+      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
   },
 };
 
-async function run(context: CliContext, fiber: string, options: { json?: boolean }): Promise<ExitCode> {
+type Options = { dryRun?: boolean; json?: boolean };
+
+async function run(context: CliContext, fiber: string, options: Options): Promise<ExitCode> {
   const daemon = await connectDaemon(readSettings(context.env));
   try {
+    if (options.dryRun === true) {
+      await rehearseRequest(context, daemon, '/kill', { fiber_id: fiber }, options);
+      return EXIT.ok;
+    }
     const killed = await daemon.post('/kill', { fiber_id: fiber }, killedSchema);
     if (options.json) printJson(context, killed);
     else

@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ulid } from 'ulid';
 import { CodedError } from '../base/errors.ts';
-import { expandHome } from '../config/settings.ts';
+import { resolveDirectory } from '../config/resolve-directory.ts';
 import { SURFACES, surfaceSchema } from '../contract/fiber.ts';
 import type { PlanEdit } from '../fibers/store.ts';
 import type { ServiceFields } from '../lifecycle/service-verbs.ts';
 import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
+import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
+import { requireProjectFolder } from './resolve-dir.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { whatNext } from './what-next.ts';
 
@@ -20,6 +20,7 @@ export type ServiceOptions = {
   host?: string;
   surface?: string;
   store?: string;
+  dryRun?: boolean;
   json?: boolean;
 };
 
@@ -32,6 +33,7 @@ export function addServiceOptions(command: Command): Command {
     .option('--host <id>', 'host that owns dispatch; this host otherwise')
     .option('--surface <surface>', SURFACES.join(' or '))
     .option('--store <dir>', 'store to look in')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON');
 }
 
@@ -61,11 +63,16 @@ export function readServiceFields(context: CliContext, options: ServiceOptions):
 export async function writeService(
   context: CliContext,
   reference: string,
-  options: { store?: string; json?: boolean },
+  options: { store?: string; dryRun?: boolean; json?: boolean },
   plan: PlanEdit,
   exit: (code: ExitCode) => void,
 ): Promise<void> {
   const { store, id } = findInStores(context, reference, options.store);
+  if (options.dryRun === true) {
+    printRehearsal(context, rehearsalOf('write', store.rehearse(id, plan)), options);
+    exit(EXIT.ok);
+    return;
+  }
   await claimBeforeArming(context, id);
   const { body: _body, ...fiber } = await store.update(id, plan);
   if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
@@ -83,10 +90,7 @@ export async function writeService(
 
 function localFolder(context: CliContext, given: string | undefined): string | undefined {
   if (given === undefined) return undefined;
-  const path = resolve(context.cwd, expandHome(given));
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw new CodedError(
-    'project_dir_missing',
-    `not a directory: ${path}; make it or name another with --project-dir`,
-  );
+  const path = resolveDirectory(given, context.cwd);
+  requireProjectFolder(path);
+  return path;
 }

@@ -7,7 +7,7 @@ import { presence } from './daemon/status.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { fiberPage } from './fiber-page.ts';
 import { fiberPath } from './fiber-path.ts';
-import { formatMoment, formatTable, printJson } from './output.ts';
+import { formatMoment, formatTable, printable, printJson } from './output.ts';
 import { runningTable } from './ps.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -51,13 +51,14 @@ async function runAll(context: CliContext, options: { json?: boolean }): Promise
 /** What the poller knows, as sections; a section without rows is left out, except the workers. */
 export function statePage(state: State, now: number): string {
   return [
+    brakeLine(state, now),
     section(
       'Stores',
       storeRows(state, now),
       ['store', 'state', 'fibers', 'listed', 'error'],
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
-    `\nRunning\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
     section('Captures without a fiber', captureRows(state, now), [
       'session',
       'agent',
@@ -133,4 +134,15 @@ function pending(state: State, now: number): string {
 function mux(state: State): string {
   const { state: answer, detail } = state.poll_health.mux;
   return answer === 'unknown' ? `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n` : '';
+}
+
+function brakeLine({ brake }: State, now: number): string {
+  if (!brake.on) return '';
+  const since = brake.since === null ? '' : ` since ${formatMoment(brake.since, now)}`;
+  const note = brake.note === null ? '' : ` (${printable(brake.note)})`;
+  return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n`;
+}
+
+function bound({ workers }: State): string {
+  return workers.most === null ? '' : ` (${workers.count} of at most ${workers.most})`;
 }

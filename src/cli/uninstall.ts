@@ -1,4 +1,5 @@
 import { planUninstall } from '../lifecycle/service-verbs.ts';
+import { DRY_RUN } from './rehearsal.ts';
 import { writeService } from './service-write.ts';
 import type { Verb } from './verb.ts';
 
@@ -10,8 +11,9 @@ export const verb: Verb = {
     command
       .argument('<fiber>', 'canonical id, uid or leaf')
       .option('--store <dir>', 'store to look in')
+      .option(...DRY_RUN)
       .option('--json', 'print JSON')
-      .action(async (reference: string, options: { store?: string; json?: boolean }) => {
+      .action(async (reference: string, options: { store?: string; dryRun?: boolean; json?: boolean }) => {
         await writeService(context, reference, options, planUninstall, exit);
       });
   },

@@ -47,6 +47,7 @@ export const ERROR_STATUS = {
   transcript_missing: 422,
   working_directory_unknown: 422,
   startup_unconfirmed: 422,
+  stopped_all: 422,
   invalid_config: 422,
   internal: 500,
   launch_failed: 502,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GATES } from './gates.ts';
 
 /** Document status as stored: `open` (draft or parked), `active` (armed), `closed` (FIB-4). */
 export const FIBER_STATUSES = ['open', 'active', 'closed'] as const;
@@ -113,6 +114,8 @@ export const fiberRowSchema = fiberDocumentSchema.extend({
   blocked: blockedViewSchema.optional(),
   /** Why a due fiber waits for a person: held by the boot quarantine. */
   held: z.string().optional(),
+  /** What keeps the poller from starting this armed fiber of this host now; see `GET /why`. */
+  gate: z.enum(GATES).optional(),
   next_due_at: z.number().optional(),
   body: z.string().optional(),
 });

@@ -3,23 +3,28 @@ import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { ResumedSession } from '../contract/http/attach.ts';
 import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../contract/http/dispatch.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { Why } from '../contract/http/why.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { Arming } from './arming.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import { Captures } from './captures.ts';
 import { Claims } from './claims.ts';
-import { isPendingLaunch, judgeEligibility } from './eligibility.ts';
+import { isPendingLaunch, judgeEligibility, waitsForPlace } from './eligibility.ts';
 import { endWorker } from './end-worker.ts';
 import type { LaunchResult } from './launch.ts';
 import { Launcher } from './launcher.ts';
-import { dueOf, eligibilityFacts, keyOf, type Memory } from './memory.ts';
+import { dueOf, eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
 import { openPastSession } from './past-session-terminal.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
+import type { Authority } from './run-id.ts';
 import type { Run } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
+import { Turns } from './turns.ts';
+import { explainFiber } from './why.ts';
 import type { World } from './world.ts';
 
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
@@ -41,6 +46,7 @@ export class Dispatcher {
   readonly claims: Claims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
+  #turns = new Turns();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
   /** Sessions ended by a kill of this daemon, by fiber key: killing once more is success (P5). */
   #killed = new Map<string, string>();
@@ -74,6 +80,7 @@ export class Dispatcher {
       const started = this.#memory.runs.all().filter((run) => !run.being_started);
       this.#listing = await this.#world.mux.list();
       const moved = await this.#reconciler.reconcile(this.#listing, started);
+      this.#memory.mux_answers = this.#reconciler.adopted && this.#listing.kind !== 'unknown';
       await this.captures.reconcile(this.#listing);
       if (moved.size > 0) this.#onMoved(moved);
     });
@@ -131,13 +138,8 @@ export class Dispatcher {
     const running = this.#memory.runs.get(key);
     if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
       return dispatchedReply(this.#world.host, running, true);
-    const user_message = request.user_message?.trim() ? request.user_message : null;
-    const launch = this.#launcher.launch(
-      document,
-      { kind: 'request', force: request.force === true, user_message },
-      directory,
-    );
-    const result = await launch;
+    const authority = requestAuthority(request);
+    const result = await this.#launcher.launch(document, authority, directory);
     if (result.kind === 'launched') this.#killed.delete(key);
     return this.#reply(document, result, false);
   }
@@ -163,6 +165,51 @@ export class Dispatcher {
       );
     this.#killed.set(key, run.mux_session);
     return { killed: true, fiber_id: id, mux_session: run.mux_session };
+  }
+
+  /** What `dispatch` would do now: every check, no effect, and a refusal is noted nowhere. */
+  async rehearse(request: DispatchRequest): Promise<Rehearsal | Refused> {
+    await this.#requireAdopted();
+    const directory = requestedDirectory(request.project_dir);
+    const document = this.#fresh(request.fiber_id);
+    const key = keyOf(document);
+    if (this.#launcher.underWay(key) !== undefined)
+      return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
+    const running = this.#memory.runs.get(key);
+    if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
+      return rehearsal(`start nothing: the worker ${running.mux_session} of ${document.id} runs already`);
+    const rehearsed = await this.#launcher.rehearse(document, requestAuthority(request), directory);
+    return 'dry_run' in rehearsed ? rehearsed : refusedReply(this.#world.host, document, rehearsed.refusal);
+  }
+
+  /** What `kill` would do now. */
+  async rehearseKill(fiber_id: string): Promise<Rehearsal> {
+    await this.#requireAdopted();
+    const { key, id } = this.#killable(fiber_id);
+    const run = this.#memory.runs.get(key);
+    if (run !== undefined)
+      return rehearsal(`end the worker ${run.mux_session} of ${id} and hold the fiber`, {
+        ends: [run.mux_session],
+      });
+    const ended = this.#killed.get(key);
+    if (ended === undefined)
+      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
+    return rehearsal(`end nothing: the worker ${ended} of ${id} was ended already`);
+  }
+
+  /** Why the poller does not start this fiber now; `look` also asks what reaches outside the daemon (DSP-4). */
+  why(fiber_id: string, options: { look: boolean }): Promise<Why> {
+    const document = this.#fresh(fiber_id);
+    return explainFiber(this.#world, this.#memory, document, {
+      ...options,
+      mux_detail: this.#listing.kind === 'unknown' ? this.#listing.detail : null,
+      waits_since: this.#turns.since(keyOf(document)),
+    });
+  }
+
+  /** Resolves when no launch is under way. */
+  launchesSettled(): Promise<void> {
+    return this.#launcher.settled();
   }
 
   /** Lifts every hold; answers how many fibers may now be launched. */
@@ -193,14 +240,35 @@ export class Dispatcher {
     await this.#reconciling.run(async () => {});
   }
 
-  async #launchAmong(documents: readonly FiberDocument[]): Promise<void> {
-    if (!this.#reconciler.adopted || this.#listing.kind === 'unknown') return;
-    const due = documents.filter((document) => this.#isEligible(document));
-    const next = due[Symbol.iterator]();
-    const lane = async () => {
-      for (const document of next) if (!this.#stopped) await this.#launchByPoll(document);
-    };
-    await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
+  /** Launches what is due; with a bound on the workers, whoever has waited longest goes first. */
+  async #launchAmong(moved: readonly FiberDocument[]): Promise<void> {
+    if (!this.#memory.mux_answers) return;
+    const bounded = this.#memory.most_workers !== null;
+    // Who has just moved must not overtake who waits already.
+    const documents = bounded ? [...this.#world.documents.all()] : moved;
+    if (bounded) this.#noteTurns(documents);
+    const tried = new Set<string>();
+    for (;;) {
+      const due = documents.filter((document) => !tried.has(document.path) && this.#isEligible(document));
+      if (due.length === 0 || this.#stopped) return;
+      const places = (this.#memory.most_workers ?? Number.POSITIVE_INFINITY) - workerCount(this.#memory);
+      const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
+      for (const document of chosen) tried.add(document.path);
+      const next = chosen[Symbol.iterator]();
+      const lane = async () => {
+        for (const document of next) if (!this.#stopped) await this.#launchByPoll(document);
+      };
+      await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
+    }
+  }
+
+  #noteTurns(documents: readonly FiberDocument[]): void {
+    const waiting = documents.filter(
+      (document) =>
+        document.svc !== undefined &&
+        waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
+    );
+    this.#turns.note(waiting, this.#world.clock.now());
   }
 
   #isEligible(document: FiberDocument): boolean {
@@ -291,4 +359,14 @@ export class Dispatcher {
         : { reason: 'conflict', message: `${document.id} was changed while it was being started; try again` };
     return refusedReply(this.#world.host, document, refusal);
   }
+}
+
+/** What a person or a program that asks for a worker may have it do. */
+function requestAuthority(request: DispatchRequest): Extract<Authority, { kind: 'request' }> {
+  return {
+    kind: 'request',
+    force: request.force === true,
+    user_message: request.user_message?.trim() ? request.user_message : null,
+    despite_brake: request.despite_brake === true,
+  };
 }

@@ -8,7 +8,7 @@ const FIXED_KEYS = ['id', 'created-at'];
 
 /** The edit that `POST /fiber-edit` asks for; throws `invalid_request` for one that no document may take. */
 export function documentEdit(request: EditFiber): DocumentEdit {
-  const { fiber_id, origin, expected_digest, collaboration, set, unset, body, ...fields } = request;
+  const { fiber_id, origin, dry_run, expected_digest, collaboration, set, unset, body, ...fields } = request;
   const others = [...Object.keys(fields), ...Object.keys(set ?? {}), ...(unset ?? [])];
   if (collaboration !== undefined && (others.length > 0 || body !== undefined))
     throw new CodedError(
@@ -32,7 +32,7 @@ export function documentEdit(request: EditFiber): DocumentEdit {
 
 /** The new fiber that `POST /fiber/create` asks for, with its parent as a canonical id. */
 export function newFiber(request: CreateFiber, parent: string | undefined): NewFiber {
-  const { store, origin, parent: _asked, ...fiber } = request;
+  const { store, origin, dry_run, parent: _asked, ...fiber } = request;
   return { ...fiber, ...(parent === undefined ? {} : { parent }) };
 }
 

@@ -1,19 +1,6 @@
 import type { FiberDocument } from '../contract/fiber.ts';
+import { GATES, type Gate } from '../contract/gates.ts';
 import type { Due } from './standing.ts';
-
-/** The gates of DSP-2 and of design section 8, in the order they are asked. */
-export const GATES = [
-  'svc_block',
-  'host',
-  'document',
-  'status',
-  'running',
-  'due',
-  'breaker',
-  'held',
-  'cooldown',
-] as const;
-export type Gate = (typeof GATES)[number];
 
 /** What the runtime maps know of one fiber; no gate reads anything else but its frontmatter. */
 export type EligibilityFacts = {
@@ -30,6 +17,12 @@ export type EligibilityFacts = {
   held: string | null;
   /** Until when a refusal is not tried again (DSP-5); null when none stands. */
   cooldown_until: number | null;
+  /** tmux has told which workers run; before that nobody can tell what is free. */
+  mux_answers: boolean;
+  /** The emergency brake is on: nothing new is started. */
+  stopped_all: boolean;
+  /** Workers of this daemon, and the most there may be; null for no bound. */
+  workers: { count: number; most: number | null };
 };
 
 export type Verdict = { eligible: true } | { eligible: false; gate: Gate };
@@ -61,16 +54,39 @@ function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): b
       return (
         document.svc?.kind !== 'standing' || (facts.due?.kind === 'due' && document.tempered === undefined)
       );
+    case 'mux':
+      return facts.mux_answers;
+    case 'stopped_all':
+      return !facts.stopped_all;
     case 'breaker':
       return facts.paused_until === null || facts.paused_until <= facts.now;
     case 'held':
       return facts.held === null;
     case 'cooldown':
       return facts.cooldown_until === null || facts.cooldown_until <= facts.now;
+    case 'max_concurrent':
+      return facts.workers.most === null || facts.workers.count < facts.workers.most;
   }
 }
 
-/** True when only a hold keeps the fiber from being launched: it belongs in `pending_launch`. */
+/** The state of every gate, in order. */
+export function askGates(document: FiberDocument, facts: EligibilityFacts): { gate: Gate; open: boolean }[] {
+  return GATES.map((gate) => ({ gate, open: isOpen(gate, document, facts) }));
+}
+
+/**
+ * True when only a hold keeps the fiber from being launched, whatever keeps back the whole daemon: it belongs in
+ * `pending_launch`.
+ */
 export function isPendingLaunch(document: FiberDocument, facts: EligibilityFacts): boolean {
-  return facts.held !== null && judgeEligibility(document, { ...facts, held: null }).eligible;
+  return facts.held !== null && judgeEligibility(document, { ...withoutDaemon(facts), held: null }).eligible;
+}
+
+/** True when the fiber waits for nothing but a free place among the workers. */
+export function waitsForPlace(document: FiberDocument, facts: EligibilityFacts): boolean {
+  return judgeEligibility(document, { ...facts, workers: { ...facts.workers, most: null } }).eligible;
+}
+
+function withoutDaemon(facts: EligibilityFacts): EligibilityFacts {
+  return { ...facts, mux_answers: true, stopped_all: false, workers: { ...facts.workers, most: null } };
 }

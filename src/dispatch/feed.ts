@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlockedView, FiberDocument, FiberRow, RunView } from '../contract/fiber.ts';
+import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 
 /** What a row shows beside its document. */
@@ -7,6 +8,7 @@ export type RowFacts = {
   runtime?: RunView;
   blocked?: BlockedView;
   held?: string;
+  gate?: Gate;
   next_due_at?: number;
 };
 

@@ -17,7 +17,7 @@ export function markersOf(
   authority: Authority,
   confirmed_dir: string | undefined,
 ): DocumentChange {
-  if (authority.kind === 'poll' && (current.status !== 'active' || current.tempered !== undefined))
+  if (authority.kind === 'poll' && !isArmed(current))
     throw new CodedError('conflict', `${current.id} is no longer armed`);
   if (orderOf(current) !== orderOf(checked))
     throw new CodedError('conflict', `${current.id} was changed while its worker was being started`);
@@ -34,6 +34,11 @@ export function markersOf(
     set: { ...arming?.set, ...marked.set },
     unset: [...(arming?.unset ?? []), ...marked.unset],
   };
+}
+
+/** As the poller's gates have it: only of a standing role a verdict says that it is done (DSP-2, STD-1). */
+function isArmed({ status, svc, tempered }: FiberDocument): boolean {
+  return status === 'active' && (svc?.kind !== 'standing' || tempered === undefined);
 }
 
 /** The change that brings back what `change` is about to overwrite in `document`. */

@@ -1,6 +1,7 @@
 import { isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import type { LaunchCheck } from '../contract/gates.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { workerSessionName } from '../mux/session-name.ts';
@@ -31,20 +32,26 @@ export type Checked =
 
 /**
  * Every check of a launch, before any effect (WPL-1). `project_dir` replaces the document's own: a
- * directory that a person has just confirmed. Throws what the agent registry throws.
+ * directory that a person has just confirmed. Throws what the agent registry throws. `asking` is told each check
+ * before it is asked, in the order of `LAUNCH_CHECKS`.
  */
 export async function checkLaunch(
   world: World,
   document: FiberDocument,
   project_dir = document.project_dir,
+  asking: (check: LaunchCheck) => void = () => {},
 ): Promise<Checked> {
+  asking('document_checks');
   const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
+  asking('agent');
   const agent = world.harness.agent(document.svc?.agent ?? null);
   const effort = resolveEffort(agent, document.svc?.effort ?? null);
   const directory = project_dir ?? '';
+  asking('project_dir');
   const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
   if (refused !== null) return { kind: 'refused', refusal: refused };
+  asking('agent_program');
   await world.harness.probe(agent);
   return { kind: 'ready', agent, effort, project_dir: directory };
 }
@@ -111,9 +118,8 @@ export async function startRun(
   authority: Authority,
   confirmed_dir: string | undefined,
 ): Promise<Started> {
-  const { run, plan } = planned;
-  const prompt = await launchPrompt(world, document, run, authority);
-  claimOnDisk(world, document, run, plan, prompt);
+  const { run } = planned;
+  world.launches.claim((await composeStart(world, document, planned, authority)).claim);
   try {
     await world.documents.change(document, (current) => {
       const change = markersOf(document, current, run, authority, confirmed_dir);
@@ -191,55 +197,54 @@ export function recordDispatch(world: World, run: Run): void {
   });
 }
 
-function claimOnDisk(
+/** What a start writes into its run directory and hands to its worker; nothing is written yet. */
+export async function composeStart(
   world: World,
   document: FiberDocument,
-  run: Run,
-  plan: LaunchPlan,
-  prompt: string,
-): void {
+  planned: { run: Run; plan: LaunchPlan },
+  authority: Authority,
+): Promise<{ claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> }> {
+  const { run, plan } = planned;
+  const prompt = await launchPrompt(world, document, run, authority);
   const run_dir = world.launches.directory(run.launch_id);
+  const env = {
+    ...world.workerEnv,
+    ...plan.env,
+    SVC_FIBER: run.fiber_id,
+    SVC_FIBER_UID: run.uid,
+    SVC_STORE: run.store,
+    SVC_RUN_ID: run.run_id,
+    SVC_RUN_DIR: run_dir,
+    SVC_HARNESS: run.harness,
+  };
   const script = buildRunScript({
     run_dir,
     project_dir: run.project_dir,
     argv: plan.argv,
     prompt_bytes: Buffer.byteLength(prompt),
-    env: {
-      ...world.workerEnv,
-      ...plan.env,
-      SVC_FIBER: run.fiber_id,
-      SVC_FIBER_UID: run.uid,
-      SVC_STORE: run.store,
-      SVC_RUN_ID: run.run_id,
-      SVC_RUN_DIR: run_dir,
-      SVC_HARNESS: run.harness,
-    },
+    env,
   });
-  world.launches.claim({
-    manifest: {
-      version: 1,
-      launch_id: run.launch_id,
-      run_id: run.run_id,
-      fiber: run.fiber_id,
-      uid: run.uid,
-      leaf: document.leaf,
-      store: run.store,
-      path: run.path,
-      mux_session: run.mux_session,
-      agent: run.agent,
-      harness: run.harness,
-      session_uuid: run.session_uuid,
-      surface: run.surface,
-      project_dir: run.project_dir,
-      dispatched_at: run.started_at,
-      state: 'claimed',
-      ended_at: null,
-      boot_id: world.bootId,
-    },
-    prompt,
-    script,
-    files: plan.files,
-  });
+  const manifest = {
+    version: 1 as const,
+    launch_id: run.launch_id,
+    run_id: run.run_id,
+    fiber: run.fiber_id,
+    uid: run.uid,
+    leaf: document.leaf,
+    store: run.store,
+    path: run.path,
+    mux_session: run.mux_session,
+    agent: run.agent,
+    harness: run.harness,
+    session_uuid: run.session_uuid,
+    surface: run.surface,
+    project_dir: run.project_dir,
+    dispatched_at: run.started_at,
+    state: 'claimed' as const,
+    ended_at: null,
+    boot_id: world.bootId,
+  };
+  return { claim: { manifest, prompt, script, files: plan.files }, env };
 }
 
 /** Any error of a launch as a refusal, so that it is seen where the fiber is seen. */

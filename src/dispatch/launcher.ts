@@ -1,7 +1,10 @@
 import type { FiberDocument } from '../contract/fiber.ts';
+import type { Rehearsal } from '../contract/http/rehearsal.ts';
+import { refuseWhileStopped } from './brake-refusal.ts';
 import { type Checked, checkLaunch, type LaunchResult, planRun, refusalOf, startRun } from './launch.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { Refusal } from './refusals.ts';
+import { rehearseStart } from './rehearse-start.ts';
 import type { Authority } from './run-id.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
@@ -51,16 +54,38 @@ export class Launcher {
     return launch;
   }
 
+  /** What `launch` would do now, with all its checks and none of its effects; a refusal is noted nowhere. */
+  async rehearse(
+    document: FiberDocument,
+    authority: Extract<Authority, { kind: 'request' }>,
+    directory: string | undefined,
+  ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
+    try {
+      const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
+      if (unfit !== null) return { kind: 'refused', refusal: unfit };
+      const checked = await checkLaunch(this.#world, document, directory);
+      if (checked.kind === 'refused') return checked;
+      const planned = planRun(this.#world, document, checked, authority);
+      const earlier = this.#memory.runs.get(keyOf(document));
+      return await rehearseStart(this.#world, document, planned, authority, directory, earlier);
+    } catch (error) {
+      return { kind: 'refused', refusal: refusalOf(this.#world, document, error) };
+    }
+  }
+
   async #launch(
     document: FiberDocument,
     authority: Authority,
     directory: string | undefined,
   ): Promise<LaunchResult> {
     const key = keyOf(document);
-    const unfit = refuseUnfit(document, this.#world.host);
+    const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
     if (unfit !== null) return { kind: 'refused', refusal: unfit };
     const checked: Checked = await checkLaunch(this.#world, document, directory);
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
+    // The brake may have been pulled while the checks were asked.
+    const stopped = refuseWhileStopped(this.#memory, authority);
+    if (stopped !== null) return { kind: 'refused', refusal: stopped };
     const planned = planRun(this.#world, document, checked, authority);
     const earlier = this.#memory.runs.get(key);
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))

@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../contract/fiber.ts';
+import type { Brake } from './brake.ts';
 import type { BreakerBook } from './breaker-book.ts';
-import type { EligibilityFacts } from './eligibility.ts';
+import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './eligibility.ts';
 import type { RowFacts } from './feed.ts';
 import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
@@ -18,6 +19,12 @@ export type Memory = {
   launching: Set<string>;
   /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
   unconcluded: Map<string, Run>;
+  /** The emergency brake of the whole daemon. */
+  brake: Brake;
+  /** tmux has answered and every worker of an earlier daemon is known. */
+  mux_answers: boolean;
+  /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
+  most_workers: number | null;
 };
 
 /** A fiber's key: its uid, or its file where it has none. */
@@ -43,7 +50,17 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     paused_until: memory.breaker.pausedUntil(key, now),
     held: holdOf(memory, key),
     cooldown_until: memory.refusals.cooldownOf(key),
+    mux_answers: memory.mux_answers,
+    stopped_all: memory.brake.pulled !== null,
+    workers: { count: workerCount(memory), most: memory.most_workers },
   };
+}
+
+/** Workers that run, start, or cannot be told to be gone. */
+export function workerCount(memory: Memory): number {
+  let count = memory.runs.size;
+  for (const key of memory.launching) if (memory.runs.get(key) === undefined) count += 1;
+  return count;
 }
 
 /** Why this fiber waits, or null. */
@@ -57,18 +74,22 @@ export function rowFacts(
   memory: Memory,
   document: FiberDocument,
   due: Due | null,
-  pending: boolean,
+  facts: EligibilityFacts,
 ): RowFacts {
   const key = keyOf(document);
   const run = memory.runs.get(key);
   // A copy of a document has its uid too, but the worker is not its worker.
   const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
-  const held = pending ? holdOf(memory, key) : null;
+  const held = isPendingLaunch(document, facts) ? facts.held : null;
+  const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
     ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
     ...(blocked === undefined ? {} : { blocked }),
     ...(held === null ? {} : { held }),
+    ...(verdict === null || verdict.eligible || document.svc?.host !== world.host
+      ? {}
+      : { gate: verdict.gate }),
     ...(due === null || due.kind === 'never'
       ? {}
       : { next_due_at: due.kind === 'due' ? due.occurrence : due.next }),

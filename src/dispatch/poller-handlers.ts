@@ -3,6 +3,8 @@ import type { pollerCalls } from '../contract/threads/poller.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import { withoutApp } from './app-surface.ts';
+import { requireNotStopped } from './brake-refusal.ts';
+import { pullBrake, releaseBrake } from './brake-requests.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 import type { Feed } from './feed.ts';
@@ -10,6 +12,7 @@ import type { Memory } from './memory.ts';
 import { openTerminal } from './open-terminal.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
+import { rehearse } from './rehearsals.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
@@ -56,10 +59,24 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       }),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
-    capture: (request) =>
-      request.surface === 'app'
+    why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
+    rehearse: (asked) => rehearse(parts, asked),
+    async pull_brake(request) {
+      const pulled = await pullBrake(parts, request);
+      rows.refreshAll(loop.health.stores);
+      return pulled;
+    },
+    release_brake(request) {
+      const released = releaseBrake(parts, request);
+      void loop.tick();
+      return released;
+    },
+    capture(request) {
+      requireNotStopped(memory);
+      return request.surface === 'app'
         ? app.capture(request)
-        : dispatcher.captures.capture(request, storeForNew(settings.store_roots, request.store, undefined)),
+        : dispatcher.captures.capture(request, storeForNew(settings.store_roots, request.store, undefined));
+    },
     async claim(request) {
       if (request.surface === 'app') return app.claim(request);
       await listUntilKnown(documents, loop, request.fiber_id);

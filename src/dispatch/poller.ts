@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
+import { Brake } from './brake.ts';
 import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Feed } from './feed.ts';
@@ -29,6 +30,8 @@ export type PollerSettings = Settings & {
   rebooted: boolean;
   /** The level that the CLI tells; null when it tells none (VER-3). */
   cli_contract: number | null;
+  /** Most workers that the poller lets run at the same time; null for no bound. */
+  max_concurrent: number | null;
 };
 
 /** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
@@ -65,6 +68,9 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     }),
     launching: new Set(),
     unconcluded: new Map(),
+    brake: new Brake({ path: surroundings.brakeFile, logger }),
+    mux_answers: false,
+    most_workers: settings.max_concurrent,
   };
   if (settings.demo) memory.quarantine.release(clock.now());
 

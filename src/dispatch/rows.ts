@@ -2,7 +2,6 @@ import type { FiberDocument, FiberRow } from '../contract/fiber.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
-import { isPendingLaunch } from './eligibility.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory, rowFacts } from './memory.ts';
 import type { World } from './world.ts';
@@ -77,8 +76,8 @@ export class Rows {
   facts(document: FiberDocument): RowFacts {
     if (this.#isElsewhere(document)) return NO_FACTS;
     const due = dueOf(this.#world, document);
-    const pending = isPendingLaunch(document, eligibilityFacts(this.#world, this.#memory, document));
-    return rowFacts(this.#world, this.#memory, document, due, pending);
+    const facts = eligibilityFacts(this.#world, this.#memory, document);
+    return rowFacts(this.#world, this.#memory, document, due, facts);
   }
 
   /** True for the many rows that no worker here and no clock can move, only their document. */

@@ -1,7 +1,7 @@
 /** Why a launch happens: the poller saw it due, or a person or program asked. */
 export type Authority =
   | { kind: 'poll'; occurrence: number | null }
-  | { kind: 'request'; force: boolean; user_message: string | null };
+  | { kind: 'request'; force: boolean; user_message: string | null; despite_brake?: boolean };
 
 /**
  * The run id: `adhoc-<ms>` for a standing role started by hand and `scheduled-<ms of the occurrence>` for one

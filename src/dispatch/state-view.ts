@@ -2,7 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { keyOf, type Memory } from './memory.ts';
+import { keyOf, type Memory, workerCount } from './memory.ts';
 import { viewRun } from './runs.ts';
 import { standingDue } from './standing.ts';
 import type { World } from './world.ts';
@@ -42,6 +42,12 @@ export function viewState(options: {
       held: pending.filter((one) => one.reason === 'boot_quarantine').length,
       released_at: memory.quarantine.released_at,
     },
+    brake: {
+      on: memory.brake.pulled !== null,
+      since: memory.brake.pulled?.since ?? null,
+      note: memory.brake.pulled?.note ?? null,
+    },
+    workers: { count: workerCount(memory), most: memory.most_workers },
     contract: {
       ok: options.cli_contract === CONTRACT_LEVEL,
       daemon: CONTRACT_LEVEL,

@@ -3,7 +3,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../fibers/document.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
 import type { NewFiber } from '../fibers/new-document.ts';
-import { Store, type StoreOptions } from '../fibers/store.ts';
+import { type Rehearsed, Store, type StoreOptions } from '../fibers/store.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import type { DocumentChange, Documents } from './world.ts';
 
@@ -78,6 +78,31 @@ export class StoreDocuments implements Documents {
     } finally {
       this.refresh(document.path, document.store);
     }
+  }
+
+  async rehearse(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<{ path: string; diff: string }> {
+    const { path, diff } = this.rehearseEdit(document, (current) => {
+      const change = plan(current);
+      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
+    });
+    return { path, diff };
+  }
+
+  /** What `edit` would do, without lock or write. */
+  rehearseEdit(
+    document: Pick<FiberDocument, 'id' | 'store'>,
+    plan: (current: DocumentWithBody) => DocumentEdit | null,
+    expected_digest?: string,
+  ): Rehearsed {
+    return this.#storeOf(document.store).rehearse(document.id, plan, expected_digest);
+  }
+
+  /** What `create` would do, without lock or write. */
+  rehearseCreate(root: string, fiber: NewFiber): Rehearsed {
+    return this.#storeOf(root).rehearseCreate(fiber);
   }
 
   async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {

@@ -35,6 +35,7 @@ export type Surroundings = {
   runner: ProcessRunner;
   registry(): AgentRegistry;
   breakerFile: string;
+  brakeFile: string;
 };
 
 /** Connects the dispatcher to this machine. */
@@ -99,7 +100,13 @@ export async function connectWorld(options: {
     newUuid: () => randomUUID(),
     newUlid: () => ulid(clock.now()),
   };
-  return { world, runner, registry, breakerFile: join(paths.state_dir, 'breaker.json') };
+  return {
+    world,
+    runner,
+    registry,
+    breakerFile: join(paths.state_dir, 'breaker.json'),
+    brakeFile: join(paths.state_dir, 'brake.json'),
+  };
 }
 
 function connectMux(options: {

@@ -41,6 +41,11 @@ export type Documents = {
    * throws writes nothing.
    */
   change(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<FiberDocument>;
+  /** The unified diff of what `change` would write, without lock or write; empty where it would write nothing. */
+  rehearse(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<{ path: string; diff: string }>;
 };
 
 /** Everything outside the dispatcher's own memory; tests put their own in. */

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -40,6 +41,7 @@ import { type DocumentEdit, editDocument } from './edit.ts';
 import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
 import { decodeSweep, type SweepError, sweepStore } from './sweep.ts';
+import { unifiedDiff } from './text-diff.ts';
 
 export type StoreOptions = {
   clock?: Clock;
@@ -50,6 +52,8 @@ export type StoreOptions = {
 };
 /** Decides an edit from the document as it is under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
+/** A write that was not made: its document, the unified diff of it, and how the document would be read then. */
+export type Rehearsed = { path: string; diff: string; document: DocumentWithBody };
 export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
 
 /** How often an edit is planned anew because an editor that takes no lock wrote in between. */
@@ -133,21 +137,11 @@ export class Store {
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
   async create(fiber: NewFiber): Promise<DocumentWithBody> {
-    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
-    if (fiber.parent !== undefined) this.#require(fiber.parent);
-    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
-    const path = candidatePaths(this.root, id)[0]!;
-    const now = this.#clock.now();
-    const text = requireSize(newDocumentText(ulid(now), fiber, now));
+    const { path: target, text } = this.#planNew(fiber);
+    const { id, file: path, slug } = target;
     const lock = await this.#lockNew(path);
     try {
-      if (!this.#isInside(path)) throw new CodedError('invalid_request', `"${id}" leads out of the store`);
-      if (this.locate(id) !== null) {
-        const free = this.#freeSlug(fiber.parent, slug);
-        throw new CodedError('already_exists', `the fiber "${id}" exists already; try the slug "${free}"`, {
-          details: { id, suggestion: free },
-        });
-      }
+      this.#requireFree(id, path, fiber.parent, slug);
       writeFileAtomic(path, text, { mode: 0o644 });
     } finally {
       lock.release();
@@ -192,14 +186,7 @@ export class Store {
     const own = folder !== this.#base;
     try {
       this.#cleanAround(path);
-      const others = own ? this.#others(folder, path) : [];
-      if (others.length > 0 && options.recursive !== true) {
-        throw new CodedError(
-          'conflict',
-          `"${id}" has ${others.length} other ${others.length === 1 ? 'entry' : 'entries'} beside it (${others.slice(0, 3).join(', ')}); remove them too with --recursive`,
-          { details: { entries: others } },
-        );
-      }
+      const others = this.#removable(id, path, options);
       rmSync(path);
       if (own && options.recursive === true) {
         for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
@@ -212,11 +199,76 @@ export class Store {
     return { id, path };
   }
 
-  #writePlanned(
+  /**
+   * What `update` would do now, with all its checks and none of its effects: no lock is taken and nothing is
+   * written. `document` is the one that would be there afterwards.
+   */
+  rehearse(id: string, plan: PlanEdit, expectedDigest?: string): Rehearsed {
+    const path = this.#require(id);
+    const { before, document, text } = this.#plan(path, plan, expectedDigest);
+    if (text === null) return { path, diff: '', document };
+    const after = parseDocument(Buffer.from(text), this.#place(path));
+    return { path, diff: unifiedDiff(this.#nameOf(path), before.toString('utf8'), text), document: after };
+  }
+
+  /** What `create` would do now, likewise; the ULID and the moments in it are this rehearsal's own. */
+  rehearseCreate(fiber: NewFiber): Rehearsed {
+    const { path, text } = this.#planNew(fiber);
+    this.#requireFree(path.id, path.file, fiber.parent, path.slug);
+    const document = parseDocument(Buffer.from(text), this.#place(path.file));
+    return { path: path.file, diff: unifiedDiff(this.#nameOf(path.file), null, text), document };
+  }
+
+  /** What `remove` would do now, likewise; the diff is that of the document alone. */
+  rehearseRemove(id: string, options: { recursive?: boolean } = {}): Rehearsed {
+    const path = this.#require(id);
+    this.#removable(id, path, options);
+    const bytes = this.#readBytes(path);
+    const document = parseDocument(bytes, this.#place(path));
+    return { path, diff: unifiedDiff(this.#nameOf(path), bytes.toString('utf8'), null), document };
+  }
+
+  /** What lies beside a document and would be removed with it; refused unless that is wanted. */
+  #removable(id: string, path: string, options: { recursive?: boolean }): string[] {
+    const folder = dirname(path);
+    const others = folder === this.#base ? [] : this.#others(folder, path);
+    if (others.length === 0 || options.recursive === true) return others;
+    throw new CodedError(
+      'conflict',
+      `"${id}" has ${others.length} other ${others.length === 1 ? 'entry' : 'entries'} beside it (${others.slice(0, 3).join(', ')}); remove them too with --recursive`,
+      { details: { entries: others } },
+    );
+  }
+
+  #nameOf(path: string): string {
+    return relative(this.root, path).split(sep).join('/');
+  }
+
+  #planNew(fiber: NewFiber): { path: { id: string; file: string; slug: string }; text: string } {
+    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
+    if (fiber.parent !== undefined) this.#require(fiber.parent);
+    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
+    const now = this.#clock.now();
+    const text = requireSize(newDocumentText(ulid(now), fiber, now));
+    return { path: { id, file: candidatePaths(this.root, id)[0]!, slug }, text };
+  }
+
+  #requireFree(id: string, path: string, parent: string | undefined, slug: string): void {
+    if (this.locate(id) !== null) {
+      const free = this.#freeSlug(parent, slug);
+      throw new CodedError('already_exists', `the fiber "${id}" exists already; try the slug "${free}"`, {
+        details: { id, suggestion: free },
+      });
+    }
+    if (existsSync(dirname(path)) && !this.#isInside(path))
+      throw new CodedError('invalid_request', `"${id}" leads out of the store`);
+  }
+
+  #plan(
     path: string,
     plan: PlanEdit,
     expectedDigest: string | undefined,
-  ): DocumentWithBody | 'moved' {
+  ): { before: Buffer; document: DocumentWithBody; text: string | null } {
     const before = this.#readBytes(path);
     const document = parseDocument(before, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
@@ -225,7 +277,7 @@ export class Store {
       });
     }
     const edit = plan(document);
-    if (edit === null) return document;
+    if (edit === null) return { before, document, text: null };
     if (document.fault !== undefined) {
       throw new CodedError(
         'invalid_document',
@@ -234,6 +286,16 @@ export class Store {
       );
     }
     const text = requireSize(editDocument(before.toString('utf8'), edit, this.#clock.now()));
+    return { before, document, text };
+  }
+
+  #writePlanned(
+    path: string,
+    plan: PlanEdit,
+    expectedDigest: string | undefined,
+  ): DocumentWithBody | 'moved' {
+    const { before, document, text } = this.#plan(path, plan, expectedDigest);
+    if (text === null) return document;
     try {
       writeFileAtomic(path, text, {
         beforeRename: () => {

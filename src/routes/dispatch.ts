@@ -7,10 +7,12 @@ import {
   releasedSchema,
   releaseRequestSchema,
 } from '../contract/http/dispatch.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
+import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -25,8 +27,9 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
       state: 'ready',
       body: dispatchRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: dispatchedSchema, 422: refusedSchema },
+      replies: { 200: dispatchedSchema.or(rehearsalSchema), 422: refusedSchema },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'dispatch', request: body });
         const outcome = await poller.call('dispatch', body);
         return { status: outcome.dispatched ? 200 : 422, json: outcome };
       },
@@ -38,8 +41,9 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
       state: 'ready',
       body: killRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: killedSchema },
+      replies: { 200: killedSchema.or(rehearsalSchema) },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'kill', request: body });
         return { status: 200, json: await poller.call('kill', body) };
       },
     }),
@@ -50,9 +54,10 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
       state: 'ready',
       body: releaseRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: releasedSchema },
+      replies: { 200: releasedSchema.or(rehearsalSchema) },
       async handler({ body }) {
         requireThisHost(body.origin, context.host);
+        if (body.dry_run === true) return rehearse(poller, { write: 'release_quarantine', request: body });
         return { status: 200, json: await poller.call('release_quarantine', {}) };
       },
     }),

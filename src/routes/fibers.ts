@@ -6,11 +6,13 @@ import {
   fibersQuerySchema,
 } from '../contract/http/fibers.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { FeedCache } from './feed-cache.ts';
+import { rehearse } from './rehearsal.ts';
 
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
@@ -57,8 +59,9 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       body: createFiberSchema,
       body_limit: DOCUMENT_LIMIT,
-      replies: { 201: fiberReplySchema },
+      replies: { 200: rehearsalSchema, 201: fiberReplySchema },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'create_fiber', request: body });
         return { status: 201, json: await poller.call('create_fiber', body) };
       },
     }),
@@ -69,8 +72,9 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       body: editFiberSchema,
       body_limit: DOCUMENT_LIMIT,
-      replies: { 200: fiberReplySchema },
+      replies: { 200: fiberReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'edit_fiber', request: body });
         return { status: 200, json: await poller.call('edit_fiber', body) };
       },
     }),

@@ -2,6 +2,7 @@ import type { Row } from '../http/row.ts';
 import { agentsRows } from './agents.ts';
 import { attachRows } from './attach.ts';
 import { boardRows } from './board.ts';
+import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
@@ -10,6 +11,7 @@ import { fibersRows } from './fibers.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
+import { whyRows } from './why.ts';
 
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
@@ -18,6 +20,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
     ...dispatchRows(callers, context),
+    ...brakeRows(callers, context),
+    ...whyRows(callers),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),

@@ -61,6 +61,8 @@ export function stateAnswer(over: Partial<State> = {}): State {
     standing_roles: [],
     captures: [],
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
+    brake: { on: false, since: null, note: null },
+    workers: { count: 0, most: null },
     contract: { ok: true, daemon: 1, cli: 1 },
     poll_health: {
       last_tick_at: Date.now(),

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument } from '../../src/contract/fiber.ts';
-import {
-  type EligibilityFacts,
-  GATES,
-  type Gate,
-  isPendingLaunch,
-  judgeEligibility,
-} from '../../src/dispatch/eligibility.ts';
+import { GATES, type Gate } from '../../src/contract/gates.ts';
+import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from '../../src/dispatch/eligibility.ts';
 
 const document: FiberDocument = {
   id: 'work/loader',
@@ -30,6 +25,9 @@ const facts: EligibilityFacts = {
   paused_until: null,
   held: null,
   cooldown_until: null,
+  mux_answers: true,
+  stopped_all: false,
+  workers: { count: 0, most: null },
 };
 const standing: FiberDocument = { ...document, svc: { ...document.svc, kind: 'standing' } };
 
@@ -41,9 +39,12 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   status: [{ ...document, status: 'closed' }, facts],
   running: [document, { ...facts, occupied: true }],
   due: [standing, { ...facts, due: { kind: 'later', next: 2_000 } }],
+  mux: [document, { ...facts, mux_answers: false }],
+  stopped_all: [document, { ...facts, stopped_all: true }],
   breaker: [document, { ...facts, paused_until: 1_001 }],
   held: [document, { ...facts, held: 'boot_quarantine' }],
   cooldown: [document, { ...facts, cooldown_until: 1_001 }],
+  max_concurrent: [document, { ...facts, workers: { count: 2, most: 2 } }],
 };
 
 describe('eligibility', () => {
@@ -93,6 +94,12 @@ describe('eligibility', () => {
       paused_until: fc.option(fc.integer({ min: 0, max: 10 })),
       held: fc.constantFrom(null, 'boot_quarantine'),
       cooldown_until: fc.option(fc.integer({ min: 0, max: 10 })),
+      mux_answers: fc.boolean(),
+      stopped_all: fc.boolean(),
+      workers: fc.record({
+        count: fc.integer({ min: 0, max: 4 }),
+        most: fc.option(fc.integer({ min: 1, max: 4 })),
+      }),
     });
     fc.assert(
       fc.property(anyFacts, fc.constantFrom('open', 'active', 'closed'), (known, status) => {
@@ -102,6 +109,9 @@ describe('eligibility', () => {
           !known.occupied &&
           (known.paused_until === null || known.paused_until <= known.now) &&
           known.held === null &&
+          known.mux_answers &&
+          !known.stopped_all &&
+          (known.workers.most === null || known.workers.count < known.workers.most) &&
           (known.cooldown_until === null || known.cooldown_until <= known.now);
         const verdict = judgeEligibility({ ...document, status } as FiberDocument, known);
         expect(verdict.eligible).toBe(expected);
@@ -116,5 +126,10 @@ describe('pending launch', () => {
     expect(isPendingLaunch(document, held)).toBe(true);
     expect(isPendingLaunch({ ...document, status: 'open' }, held)).toBe(false);
     expect(isPendingLaunch(document, facts)).toBe(false);
+  });
+
+  it('is told whatever keeps back the whole daemon, so that a person sees what a release would free', () => {
+    const stopped = { ...facts, held: 'killed', stopped_all: true, mux_answers: false };
+    expect(isPendingLaunch(document, { ...stopped, workers: { count: 3, most: 3 } })).toBe(true);
   });
 });

@@ -31,6 +31,12 @@ describe('a launch', () => {
     expect(world.ledger).toMatchObject([{ fiber: 'work/loader', kind: 'dispatch' }]);
   });
 
+  it('[DSP-2] is for every active fiber, one with a verdict from an earlier run too', async () => {
+    world.fiber('a', {}, { tempered: 'true' });
+    await round();
+    expect(world.machine.creates).toHaveLength(1);
+  });
+
   it('[P13] is one for 50 parallel dispatches and polls of one fiber', async () => {
     world.fiber('a');
     world.machine.latency_ms = 40;

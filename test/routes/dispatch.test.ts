@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
+import { rehearsal } from '../../src/contract/http/rehearsal.ts';
 import { DISPATCHED, FIBER, REFUSED } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -70,4 +71,75 @@ it('a plain-text write has no effect', async () => {
   const answer = await served.post('/api/v1/kill', { fiber_id: FIBER.id }, { 'Content-Type': 'text/plain' });
   expect(answer).toMatchObject({ status: 415, json: { error: 'unsupported_media_type' } });
   expect(served.callers.poller.asked).toEqual([]);
+});
+
+const REHEARSED = rehearsal('write work/loader', { document: { path: '/x.md', diff: '@@' } });
+
+it.each([
+  ['dispatch', 'dispatch', { fiber_id: FIBER.id }],
+  ['kill', 'kill', { fiber_id: FIBER.id }],
+  ['fiber/create', 'create_fiber', { name: 'New' }],
+  ['fiber-edit', 'edit_fiber', { fiber_id: FIBER.id, name: 'Other' }],
+  ['quarantine/release', 'release_quarantine', {}],
+  ['brake', 'pull_brake', { kill: true }],
+  ['brake/release', 'release_brake', { held: true }],
+])(
+  'answers a dry run of POST /%s with the rehearsal and asks for nothing else',
+  async (path, write, body) => {
+    const { poller } = served.callers;
+    poller.answers.rehearse = () => REHEARSED;
+    const asked = { ...body, dry_run: true };
+    const answer = await served.post(`/api/v1/${path}`, asked);
+    expect(answer).toMatchObject({ status: 200, json: REHEARSED });
+    expect(poller.asked).toEqual([{ name: 'rehearse', input: { write, request: asked } }]);
+  },
+);
+
+it('[ERR-17] answers a rehearsed refusal with the status and body of the real one', async () => {
+  served.callers.poller.answers.rehearse = () => REFUSED;
+  const answer = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id, dry_run: true });
+  expect(answer).toMatchObject({ status: 422, json: REFUSED });
+});
+
+it('[RTE-3] pulls and lets go the brake of this host alone', async () => {
+  const { poller } = served.callers;
+  poller.answers.pull_brake = () => ({
+    stopped: true,
+    changed: true,
+    since: 5,
+    note: null,
+    running: [],
+    killed: [],
+    not_killed: [],
+  });
+  poller.answers.release_brake = () => ({ stopped: false, changed: true, held: ['a'] });
+  expect((await served.post('/api/v1/brake', { note: 'x' })).json).toMatchObject({ stopped: true, since: 5 });
+  expect((await served.post('/api/v1/brake/release', {})).json).toMatchObject({ held: ['a'] });
+  const asked = poller.asked.length;
+  for (const path of ['brake', 'brake/release'])
+    expect((await served.post(`/api/v1/${path}`, { origin: 'host-z' })).status).toBe(404);
+  expect(poller.asked).toHaveLength(asked);
+});
+
+it('[DSP-4] asks why without a look, unless the question wants one', async () => {
+  const { poller } = served.callers;
+  poller.answers.why = () => ({
+    fiber_id: FIBER.id,
+    uid: FIBER.uid,
+    host: 'host-a',
+    at: 1,
+    verdict: 'waits',
+    first: { gate: 'held', state: 'shut', reason: 'held', message: 'm', mend: 'n' },
+    gates: [{ gate: 'held', state: 'shut', reason: 'held', message: 'm', mend: 'n' }],
+    project_dir: null,
+    workers: { count: 0, most: null },
+    waits_since: null,
+  });
+  expect((await served.get('/api/v1/why?fiber=work/loader')).json).toMatchObject({ verdict: 'waits' });
+  await served.get('/api/v1/why?fiber=work/loader&look=true');
+  expect(poller.asked.map(({ input }) => input)).toEqual([
+    { fiber: 'work/loader', look: false },
+    { fiber: 'work/loader', look: true },
+  ]);
+  expect((await served.get('/api/v1/why')).status).toBe(400);
 });

@@ -45,6 +45,8 @@ export const POLLER_STATE: PollerState = {
   standing_roles: [],
   captures: [],
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
+  brake: { on: false, since: null, note: null },
+  workers: { count: 0, most: null },
   contract: { ok: true, daemon: 1, cli: 1 },
   poll_health: {
     last_tick_at: 5,

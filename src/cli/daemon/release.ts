@@ -2,15 +2,21 @@ import type { Settings } from '../../config/settings.ts';
 import { releasedSchema } from '../../contract/http/dispatch.ts';
 import { connectDaemon } from '../daemon-client.ts';
 import { printJson } from '../output.ts';
+import { rehearseRequest } from '../rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
 
 /** Releases the boot quarantine (WPL-25). */
 export async function runRelease(
   context: CliContext,
   settings: Settings,
-  options: { json?: boolean },
+  options: { dryRun?: boolean; json?: boolean },
 ): Promise<ExitCode> {
-  const released = await (await connectDaemon(settings)).post('/quarantine/release', {}, releasedSchema);
+  const daemon = await connectDaemon(settings);
+  if (options.dryRun === true) {
+    await rehearseRequest(context, daemon, '/quarantine/release', {}, options);
+    return EXIT.ok;
+  }
+  const released = await daemon.post('/quarantine/release', {}, releasedSchema);
   if (options.json) printJson(context, released);
   else if (released.pending === 0) context.out('Nothing was held back.\n');
   else context.out(`Released ${released.pending} held ${released.pending === 1 ? 'fiber' : 'fibers'}.\n`);

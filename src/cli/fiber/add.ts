@@ -2,6 +2,7 @@ import { CodedError } from '../../base/errors.ts';
 import { FIBER_STATUSES, fiberStatusSchema } from '../../contract/fiber.ts';
 import { findFiber } from '../../fibers/find-fiber.ts';
 import { openOneStore } from '../find-fiber.ts';
+import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';
 import { readBody } from './body.ts';
 
@@ -14,6 +15,7 @@ type AddOptions = {
   outcome?: string;
   due?: string;
   store?: string;
+  dryRun?: boolean;
   json?: boolean;
 };
 
@@ -31,12 +33,13 @@ export const registerAdd: Verb['register'] = (command, context, exit) => {
     .option('--outcome <line>', 'the line that the card shows')
     .option('--due <day>', 'due day')
     .option('--store <dir>', 'store to put it in')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
     .action(async (name: string, options: AddOptions) => {
       const store = openOneStore(context, options.store);
       const parent = options.parent === undefined ? undefined : findFiber([store], options.parent).id;
       if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name');
-      const fiber = await store.create({
+      const asked = {
         name: name.trim(),
         slug: options.slug,
         parent,
@@ -45,7 +48,13 @@ export const registerAdd: Verb['register'] = (command, context, exit) => {
         status: parseStatus(options.status),
         outcome: options.outcome,
         due: options.due,
-      });
+      };
+      if (options.dryRun === true) {
+        printRehearsal(context, rehearsalOf('create', store.rehearseCreate(asked)), options);
+        exit(EXIT.ok);
+        return;
+      }
+      const fiber = await store.create(asked);
       context.out(
         options.json === true
           ? `${JSON.stringify({ fiber })}\n`

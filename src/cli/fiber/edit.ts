@@ -3,6 +3,7 @@ import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import { findInStores } from '../find-fiber.ts';
+import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';
 import { parseStatus } from './add.ts';
 import { readBody } from './body.ts';
@@ -19,6 +20,7 @@ type EditOptions = {
   unset?: string[];
   expectedDigest?: string;
   store?: string;
+  dryRun?: boolean;
   json?: boolean;
 };
 
@@ -39,16 +41,23 @@ export const registerEdit: Verb['register'] = (command, context, exit) => {
     .option('--unset <key...>', 'frontmatter paths to remove')
     .option('--expected-digest <sha256>', 'refuse when the document is not this one any more')
     .option('--store <dir>', 'store to look in')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
     .action(async (reference: string, options: EditOptions) => {
       const { store, id } = findInStores(context, reference, options.store);
       const body = await readBody(context, options.body);
       const fixed = fixedEdit(options, body);
-      const fiber = await store.update(
-        id,
-        (document) => ({ ...fixed, set: { ...fixed.set, ...tagEdit(document, options) } }),
-        options.expectedDigest,
-      );
+      const plan = (document: FiberDocument) => ({
+        ...fixed,
+        set: { ...fixed.set, ...tagEdit(document, options) },
+      });
+      if (options.dryRun === true) {
+        const rehearsed = store.rehearse(id, plan, options.expectedDigest);
+        printRehearsal(context, rehearsalOf('write', rehearsed), options);
+        exit(EXIT.ok);
+        return;
+      }
+      const fiber = await store.update(id, plan, options.expectedDigest);
       context.out(
         options.json === true ? `${JSON.stringify({ fiber })}\n` : `${fiber.id}  ${fiber.digest}\n`,
       );

@@ -1,7 +1,10 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { addStore, type PathListWrite } from '../../config/path-lists.ts';
 import { expandHome, readSettings } from '../../config/settings.ts';
+import { rehearsal } from '../../contract/http/rehearsal.ts';
+import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import { initStore } from '../../fibers/store.ts';
+import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';
 
 /** `svc fiber init [dir]`: makes a folder a store; doing it again changes nothing. */
@@ -11,9 +14,17 @@ export const registerInit: Verb['register'] = (command, context, exit) => {
     .description('Make a folder a store')
     .argument('[dir]', 'the folder', '.')
     .option('--poll', 'name it in stores.json, so that the daemon works on its fibers')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
-    .action((dir: string, options: { poll?: boolean; json?: boolean }) => {
-      const store = initStore(resolve(context.cwd, expandHome(dir)));
+    .action((dir: string, options: { poll?: boolean; dryRun?: boolean; json?: boolean }) => {
+      const root = resolve(context.cwd, expandHome(dir));
+      if (options.dryRun === true) {
+        const listed = options.poll === true ? ' and name it in stores.json' : '';
+        printRehearsal(context, rehearsal(`make ${join(root, FIBERS_FOLDER)}${listed}`), options);
+        exit(EXIT.ok);
+        return;
+      }
+      const store = initStore(root);
       const polled = options.poll === true ? addStore(readSettings(context.env), store.root) : null;
       if (options.json === true)
         context.out(`${JSON.stringify({ store: store.root, stores: polled?.paths ?? null })}\n`);

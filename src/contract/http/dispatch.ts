@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { surfaceSchema } from '../fiber.ts';
+import { dryRunField } from './rehearsal.ts';
 
 /** `POST /dispatch` (WPL-1). */
 export const dispatchRequestSchema = z.object({
@@ -9,6 +10,9 @@ export const dispatchRequestSchema = z.object({
   resume_mode: z.enum(['previous', 'fresh', 'continue']).optional(),
   user_message: z.string().optional(),
   project_dir: z.string().optional(),
+  /** Start although the emergency brake is on; `force` alone does not. */
+  despite_brake: z.boolean().optional(),
+  dry_run: dryRunField,
   origin: z.string().optional(),
 });
 export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
@@ -40,7 +44,11 @@ export const refusedSchema = z.object({
 export type Refused = z.infer<typeof refusedSchema>;
 
 /** `POST /kill` (WPL-4). */
-export const killRequestSchema = z.object({ fiber_id: z.string().min(1), origin: z.string().optional() });
+export const killRequestSchema = z.object({
+  fiber_id: z.string().min(1),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+});
 export type KillRequest = z.infer<typeof killRequestSchema>;
 export const killedSchema = z.object({
   killed: z.literal(true),
@@ -50,6 +58,6 @@ export const killedSchema = z.object({
 export type Killed = z.infer<typeof killedSchema>;
 
 /** `POST /quarantine/release` (WPL-25): `pending` fibers may now launch. */
-export const releaseRequestSchema = z.object({ origin: z.string().optional() });
+export const releaseRequestSchema = z.object({ dry_run: dryRunField, origin: z.string().optional() });
 export const releasedSchema = z.object({ released: z.literal(true), pending: z.number().int() });
 export type Released = z.infer<typeof releasedSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fiberRowSchema, fiberStatusSchema, rosterSchema, svcBlockSchema } from '../fiber.ts';
+import { dryRunField } from './rehearsal.ts';
 
 const flag = z
   .enum(['true', 'false', '1', '0', ''])
@@ -38,6 +39,7 @@ export const createFiberSchema = z.object({
   due: z.string().optional(),
   svc: svcBlockSchema.optional(),
   collaboration: rosterSchema.optional(),
+  dry_run: dryRunField,
   origin: z.string().optional(),
 });
 export type CreateFiber = z.infer<typeof createFiberSchema>;
@@ -58,6 +60,7 @@ export const editFiberSchema = z.object({
   unset: z.array(z.string().min(1)).optional(),
   expected_digest: z.string().optional(),
   collaboration: rosterSchema.optional(),
+  dry_run: dryRunField,
   origin: z.string().optional(),
 });
 export type EditFiber = z.infer<typeof editFiberSchema>;

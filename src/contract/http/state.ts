@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { blockedViewSchema, runViewSchema } from '../fiber.ts';
+import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
@@ -38,6 +39,10 @@ export const pollerStateSchema = z.object({
     held: z.number().int(),
     released_at: z.number().nullable(),
   }),
+  /** The emergency brake. */
+  brake: brakeViewSchema,
+  /** Workers that run or start, and the most that the poller lets run; null for no bound. */
+  workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
   contract: z.object({ ok: z.boolean(), daemon: z.number().int(), cli: z.number().int().nullable() }),
   poll_health: z.object({
     last_tick_at: z.number().nullable(),

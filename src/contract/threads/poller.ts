@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { agentSchema } from '../agent.ts';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import {
+  brakePulledSchema,
+  brakeReleasedSchema,
+  pullBrakeSchema,
+  releaseBrakeSchema,
+} from '../http/brake.ts';
+import {
   capturedSchema,
   captureRefusedSchema,
   captureRequestSchema,
@@ -16,10 +22,13 @@ import {
   killRequestSchema,
   refusedSchema,
   releasedSchema,
+  releaseRequestSchema,
 } from '../http/dispatch.ts';
 import { doctorReplySchema } from '../http/doctor.ts';
 import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
+import { rehearsalSchema } from '../http/rehearsal.ts';
 import { pollerStateSchema } from '../http/state.ts';
+import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
@@ -64,6 +73,25 @@ export const pollerCalls = {
   create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
+  /** What the write of that name would do now; a dispatch that would be refused answers its refusal. */
+  rehearse: {
+    input: z.discriminatedUnion('write', [
+      z.object({ write: z.literal('dispatch'), request: dispatchRequestSchema }),
+      z.object({ write: z.literal('kill'), request: killRequestSchema }),
+      z.object({ write: z.literal('create_fiber'), request: createFiberSchema }),
+      z.object({ write: z.literal('edit_fiber'), request: editFiberSchema }),
+      z.object({ write: z.literal('release_quarantine'), request: releaseRequestSchema }),
+      z.object({ write: z.literal('pull_brake'), request: pullBrakeSchema }),
+      z.object({ write: z.literal('release_brake'), request: releaseBrakeSchema }),
+    ]),
+    output: z.union([rehearsalSchema, refusedSchema]),
+    deadline_ms: 30_000,
+  },
+  /** May touch the fiber's directory, which a stuck disk keeps waiting. */
+  why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
+  /** With `kill` it waits for every worker to end. */
+  pull_brake: { input: pullBrakeSchema, output: brakePulledSchema, deadline_ms: 60_000 },
+  release_brake: { input: releaseBrakeSchema, output: brakeReleasedSchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {

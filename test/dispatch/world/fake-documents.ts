@@ -6,6 +6,7 @@ import type { DocumentChange, Documents } from '../../../src/dispatch/world.ts';
 import { parseRow } from '../../../src/fibers/document.ts';
 import { editDocument } from '../../../src/fibers/edit.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
+import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 
 export const STORE = '/srv/notes';
 
@@ -70,6 +71,15 @@ export class FakeDocuments {
       reread: (document) => {
         this.index.refresh(document.path, (path) => this.row(path));
         return this.index.getPath(document.path);
+      },
+      rehearse: async (document, plan) => {
+        const text = this.files.get(document.path);
+        const before = this.row(document.path);
+        if (text === undefined || before === null) throw new CodedError('fiber_not_found', 'it is gone');
+        const change = plan(before);
+        const changes = Object.keys(change.set).length > 0 || change.unset.length > 0;
+        const after = changes ? editDocument(text, change, this.#now()) : text;
+        return { path: document.path, diff: unifiedDiff(document.path.slice(1), text, after) };
       },
       change: async (document, plan) => {
         guard('change the document');

@@ -9,6 +9,7 @@ import type { Agent } from '../../../src/contract/agent.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
+import { Brake } from '../../../src/dispatch/brake.ts';
 import { BreakerBook } from '../../../src/dispatch/breaker-book.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
@@ -80,6 +81,8 @@ export class FakeWorld {
   agents: Agent[] = [AGENT, LEARNING];
   boot_id = 'boot-1';
   env: Record<string, string> = {};
+  /** `max_concurrent` of the daemons started from now on. */
+  most_workers: number | null = null;
   #ids = 0;
   #generation = 0;
   /** Counts down to the crash; null for none. */
@@ -219,6 +222,9 @@ export class FakeWorld {
       }),
       launching: new Set(),
       unconcluded: new Map(),
+      brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
+      mux_answers: false,
+      most_workers: this.most_workers,
     };
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;

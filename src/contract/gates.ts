@@ -1,0 +1,26 @@
+/**
+ * The gates of a launch by the poller (DSP-2 and design section 8), in the order in which they are asked. Each
+ * reads the fiber's frontmatter and what the daemon remembers, never the disk.
+ */
+export const GATES = [
+  'svc_block',
+  'host',
+  'document',
+  'status',
+  'running',
+  'due',
+  'mux',
+  'stopped_all',
+  'breaker',
+  'held',
+  'cooldown',
+  'max_concurrent',
+] as const;
+export type Gate = (typeof GATES)[number];
+
+/**
+ * The checks of a fiber that passed every gate, in the order in which they are asked, all before any effect
+ * (WPL-1). `agent_program` asks the agent's program what it can do; `project_dir` touches the directory (DSP-4).
+ */
+export const LAUNCH_CHECKS = ['document_checks', 'agent', 'project_dir', 'agent_program'] as const;
+export type LaunchCheck = (typeof LAUNCH_CHECKS)[number];

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { dryRunField } from './rehearsal.ts';
+
+/** The emergency brake as `GET /state` shows it. */
+export const brakeViewSchema = z.object({
+  on: z.boolean(),
+  /** Milliseconds since the Unix epoch; null when it is off, or its file does not tell. */
+  since: z.number().nullable(),
+  note: z.string().nullable(),
+});
+export type BrakeView = z.infer<typeof brakeViewSchema>;
+
+/** `POST /brake`: nothing new is started on this host until `POST /brake/release`, whatever restarts meanwhile. */
+export const pullBrakeSchema = z.object({
+  /** Also end the workers that run. Each is then held until it is dispatched or released. */
+  kill: z.boolean().optional(),
+  /** Why, for whoever finds it on. */
+  note: z.string().trim().min(1).max(500).optional(),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+});
+export type PullBrake = z.infer<typeof pullBrakeSchema>;
+export const brakePulledSchema = z.object({
+  stopped: z.literal(true),
+  /** False when the brake was on already. */
+  changed: z.boolean(),
+  since: z.number().nullable(),
+  note: z.string().nullable(),
+  /** Fibers whose workers go on. */
+  running: z.array(z.string()),
+  killed: z.array(z.string()),
+  /** Workers that could not be seen to end. */
+  not_killed: z.array(z.object({ fiber_id: z.string(), message: z.string() })),
+});
+export type BrakePulled = z.infer<typeof brakePulledSchema>;
+
+/** `POST /brake/release`: the poller goes on. */
+export const releaseBrakeSchema = z.object({
+  /** Also lift every hold, as `POST /quarantine/release` does: killed workers, lost ones, the boot quarantine. */
+  held: z.boolean().optional(),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+});
+export type ReleaseBrake = z.infer<typeof releaseBrakeSchema>;
+export const brakeReleasedSchema = z.object({
+  stopped: z.literal(false),
+  /** False when the brake was off already. */
+  changed: z.boolean(),
+  /** Fibers that a hold keeps back all the same. */
+  held: z.array(z.string()),
+});
+export type BrakeReleased = z.infer<typeof brakeReleasedSchema>;

@@ -1,0 +1,41 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { composeStart } from './launch.ts';
+import { markersOf } from './launch-markers.ts';
+import type { Authority } from './run-id.ts';
+import type { Run } from './runs.ts';
+import type { World } from './world.ts';
+
+/** What `startRun` would write and run for this plan; writes nothing. */
+export async function rehearseStart(
+  world: World,
+  document: FiberDocument,
+  planned: Parameters<typeof composeStart>[2],
+  authority: Authority,
+  confirmed_dir: string | undefined,
+  earlier: Run | undefined,
+): Promise<Rehearsal> {
+  const { run, plan } = planned;
+  const { claim, env } = await composeStart(world, document, planned, authority);
+  const { path, diff } = await world.documents.rehearse(document, (current) =>
+    markersOf(document, current, run, authority, confirmed_dir),
+  );
+  const first = earlier === undefined ? '' : `end the worker ${earlier.mux_session}, then `;
+  return rehearsal(`${first}start ${run.agent} for ${run.fiber_id} in ${run.project_dir}`, {
+    document: diff === '' ? null : { path, diff },
+    prompt: claim.prompt,
+    command: {
+      argv: plan.argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>')),
+      cwd: run.project_dir,
+      env: Object.keys(env).sort(),
+      mux_session: run.mux_session,
+    },
+    ends: earlier === undefined ? [] : [earlier.mux_session],
+    minted: {
+      launch_id: run.launch_id,
+      run_id: run.run_id,
+      ...(run.session_uuid === null ? {} : { session_uuid: run.session_uuid }),
+      at: new Date(run.started_at).toISOString(),
+    },
+  });
+}

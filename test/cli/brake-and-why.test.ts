@@ -1,0 +1,209 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rehearsal } from '../../src/contract/http/rehearsal.ts';
+import { stateAnswer, versionAnswer } from './answers.ts';
+import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
+
+let machine: Machine;
+let server: StandIn | undefined;
+
+beforeEach(() => {
+  machine = createMachine();
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  machine.remove();
+});
+
+async function serve(answers: Answers): Promise<StandIn> {
+  server = await serveAnswers(answers);
+  machine.writeDaemonFile([server.listen]);
+  return server;
+}
+
+const WHY = {
+  fiber_id: 'work/loader',
+  uid: null,
+  host: 'host-a',
+  at: 1_000,
+  verdict: 'waits',
+  first: {
+    gate: 'held',
+    state: 'shut',
+    reason: 'held',
+    message: 'a person stopped its worker',
+    mend: 'start it with `svc dispatch work/loader`',
+  },
+  gates: [
+    { gate: 'svc_block', state: 'open' },
+    { gate: 'held', state: 'shut', message: 'a person stopped its worker' },
+    { gate: 'project_dir', state: 'not_asked' },
+  ],
+  project_dir: { path: '/srv/dev', looked_at: false },
+  workers: { count: 1, most: null },
+  waits_since: null,
+};
+
+describe('svc why', () => {
+  it('[DSP-4] names the cause, the mend, every gate, and whether the folder was looked at', async () => {
+    await serve({ 'GET /why?fiber=work%2Floader&look=1': { body: WHY } });
+    const { code, out } = await machine.svc('why', 'work/loader');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^work\/loader does not run: a person stopped its worker\.\n/);
+    expect(out).toContain('What to do: start it with `svc dispatch work/loader`.');
+    expect(out).toContain('Its folder /srv/dev was not looked at.');
+    expect(out).toMatch(/held +SHUT +a person stopped its worker\nproject_dir +not asked\n/);
+  });
+
+  it('[DSP-4] touches nothing with --no-look', async () => {
+    const { seen } = await serve({ 'GET /why?fiber=x&look=0': { body: WHY } });
+    expect((await machine.svc('why', 'x', '--no-look', '--json')).out).toBe(
+      `${JSON.stringify(WHY, null, 2)}\n`,
+    );
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('svc stop-all and svc resume-all', () => {
+  const pulled = {
+    stopped: true,
+    changed: true,
+    since: 5,
+    note: null,
+    running: [],
+    killed: [],
+    not_killed: [],
+  };
+
+  it('say what goes on, what was ended, and what stays held', async () => {
+    const { seen } = await serve({
+      'POST /brake': { body: { ...pulled, running: ['a'] } },
+      'POST /brake/release': { body: { stopped: false, changed: true, held: ['b'] } },
+    });
+    expect((await machine.svc('stop-all', '--note', 'why')).out).toContain('Still at work: a;');
+    expect((await machine.svc('resume-all')).out).toContain(
+      'Still held: b; let them start with: svc resume-all --held',
+    );
+    await machine.svc('resume-all', '--held');
+    expect(seen.map(({ body }) => body)).toEqual([{ note: 'why' }, {}, { held: true }]);
+  });
+
+  it('exit 1 when a worker could not be seen to end', async () => {
+    const not_killed = [{ fiber_id: 'a', message: 'tmux does not answer' }];
+    await serve({ 'POST /brake': { body: { ...pulled, running: ['a'], not_killed } } });
+    const { code, err } = await machine.svc('stop-all', '--kill');
+    expect([code, err]).toEqual([1, 'svc: a was not ended: tmux does not answer\n']);
+  });
+
+  it('show in svc status that the brake is on, and how many workers there may be', async () => {
+    const brake = { on: true, since: Date.now() - 120_000, note: 'a leak' };
+    const state = stateAnswer({ brake, workers: { count: 1, most: 3 } });
+    await serve({ 'GET /version': { body: versionAnswer() }, 'GET /state': { body: state } });
+    const { out } = await machine.svc('status');
+    expect(out).toContain('The emergency brake is on since 2 min ago (a leak)');
+    expect(out).toContain('Running (1 of at most 3)');
+  });
+});
+
+describe('--dry-run', () => {
+  it('of the verbs that ask the daemon prints what the daemon would do', async () => {
+    const shown = rehearsal('end the worker x', {
+      ends: ['x'],
+      prompt: 'Hello\u001b[31m',
+      command: { argv: ['claude', '<prompt>'], cwd: '/srv', env: ['PATH'], mux_session: 's' },
+    });
+    const { seen } = await serve(
+      Object.fromEntries(
+        ['/dispatch', '/kill', '/brake', '/brake/release', '/quarantine/release'].map((path) => [
+          `POST ${path}`,
+          { body: shown },
+        ]),
+      ),
+    );
+    for (const argv of [
+      ['dispatch', 'a'],
+      ['kill', 'a'],
+      ['stop-all'],
+      ['resume-all'],
+      ['daemon', 'release'],
+    ]) {
+      const { code, out } = await machine.svc(...argv, '--dry-run');
+      expect([argv, code]).toEqual([argv, 0]);
+      expect(out).toContain('Would end the worker x. Nothing was written or started.');
+      expect(out).toContain('Hello\\x1b[31m');
+    }
+    for (const { body } of seen) expect(body).toMatchObject({ dry_run: true });
+    expect(seen).toHaveLength(5);
+  });
+
+  it('of the verbs that write documents shows the diff and writes nothing; then the real one is that', async () => {
+    const store = join(machine.folder, 'notes');
+    mkdirSync(join(machine.folder, 'dev'));
+    machine.env.SVC_STORES = store;
+    machine.env.SVC_HOST = 'host-a';
+    const files = () =>
+      readdirSync(machine.folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name), 'utf8')]);
+    const both = async (...argv: string[]) => {
+      const before = JSON.stringify(files());
+      const dry = await machine.svc(...argv, '--dry-run', '--json');
+      expect([argv, dry.code, dry.err]).toEqual([argv, 0, '']);
+      expect(JSON.stringify(files())).toBe(before);
+      expect(JSON.parse(dry.out)).toMatchObject({ dry_run: true });
+      const real = await machine.svc(...argv);
+      expect([argv, real.code, real.err]).toEqual([argv, 0, '']);
+      return JSON.parse(dry.out) as { would: string; document: { diff: string } | null };
+    };
+    await both('fiber', 'init', store);
+    expect((await both('fiber', 'add', 'Loader')).document?.diff).toContain('+name: Loader');
+    expect((await both('fiber', 'edit', 'loader', '--outcome', 'Fine')).document?.diff).toContain(
+      '+outcome: Fine',
+    );
+    const installed = await both('install', 'loader', '--project-dir', 'dev');
+    expect(installed.document?.diff).toMatch(/-status: open\n(?:.*\n)*?\+status: active\n/);
+    expect((await both('repeat', 'loader', '--schedule', '0 9 * * *')).document?.diff).toContain(
+      '+  schedule:',
+    );
+    expect((await both('handoff', 'loader')).document?.diff).toContain('handed_off_at');
+    await both('pin', 'loader');
+    await both('uninstall', 'loader');
+    expect((await both('uninstall', 'loader')).would).toContain('write nothing');
+    expect((await both('fiber', 'rm', 'loader')).document?.diff).toContain('+++ /dev/null');
+  });
+});
+
+describe('svc resolve-dir', () => {
+  it('[WPL-1] prints the folder as a fiber would name it, links kept', async () => {
+    mkdirSync(join(machine.folder, 'a/b'), { recursive: true });
+    symlinkSync(join(machine.folder, 'a'), join(machine.folder, 'link'));
+    const path = (of: string) => join(machine.folder, of);
+    for (const [given, expected] of [
+      ['a/b', 'a/b'],
+      ['./a/../a/b/', 'a/b'],
+      ['link/b', 'link/b'],
+      [path('a'), 'a'],
+    ] as const)
+      expect(await machine.svc('resolve-dir', given)).toMatchObject({ code: 0, out: `${path(expected)}\n` });
+    expect(JSON.parse((await machine.svc('resolve-dir', 'a', '--json')).out)).toEqual({ path: path('a') });
+  });
+
+  it('[DSP-4] refuses what no worker may be started in', async () => {
+    mkdirSync(join(machine.folder, 'notes/.fibers/x'), { recursive: true });
+    writeFileSync(join(machine.folder, 'file'), '');
+    symlinkSync(join(machine.folder, 'notes/.fibers/x'), join(machine.folder, 'innocent'));
+    for (const [given, sentence] of [
+      ['nowhere', 'not a directory'],
+      ['file', 'not a directory'],
+      ['notes/.fibers/x', 'inside a document store'],
+      ['innocent', 'inside a document store'],
+      ['~root/x', 'another user'],
+      ['a\nb', 'control characters'],
+    ] as const) {
+      const { code, err } = await machine.svc('resolve-dir', given);
+      expect([given, code, err]).toEqual([given, 1, expect.stringContaining(sentence)]);
+    }
+  });
+});
