@@ -1,5 +1,6 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { forgetOwed } from './owed-starts.ts';
 import type { World } from './world.ts';
 
 /**
@@ -42,6 +43,7 @@ export class Arming {
     this.#armed.delete(key);
     this.#memory.quarantine.forget(key);
     this.#memory.refusals.clear(key);
+    forgetOwed(this.#world, this.#memory, key);
     return [key];
   }
 }
