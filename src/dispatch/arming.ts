@@ -33,7 +33,10 @@ export class Arming {
       if (document.error !== undefined) continue;
       const key = keyOf(document);
       if (document.status === 'active' && document.svc?.host === this.#world.host) this.#armed.add(key);
-      else if (this.#armed.has(key) && !this.#world.documents.isAmbiguous(document))
+      else if (
+        (this.#armed.has(key) || this.#memory.owed.has(key)) &&
+        !this.#world.documents.isAmbiguous(document)
+      )
         disarmed.push(...this.#forget(key));
     }
     return disarmed;
