@@ -16,6 +16,7 @@ import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
 import type { Run } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
+import { describeLimit, limitOf, showLimit } from './usage-limits.ts';
 import type { World } from './world.ts';
 
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
@@ -79,7 +80,8 @@ export class Dispatcher {
     const documents = [...this.#world.documents.all()];
     const disarmed = this.#arming.note(documents);
     for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
-    if (disarmed.length > 0) this.#onMoved(disarmed);
+    const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
+    if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
     await this.#launchAmong(documents);
   }
 
@@ -128,8 +130,11 @@ export class Dispatcher {
       directory,
     );
     const result = await launch;
-    if (result.kind === 'launched') this.#killed.delete(key);
-    return this.#reply(document, result, false);
+    if (result.kind !== 'launched') return this.#reply(document, result, false);
+    this.#killed.delete(key);
+    const limit = limitOf(this.#world, this.#memory, result.run.agent);
+    const reply = dispatchedReply(this.#world.host, result.run, false);
+    return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
   }
 
   /** `POST /kill`: ends the worker and keeps the poller from starting it again; once more is success (P5). */
@@ -224,6 +229,21 @@ export class Dispatcher {
     if (document.svc?.host !== this.#world.host || this.#memory.refusals.get(key) !== undefined) return;
     if (this.#memory.runs.get(key) !== undefined || document.status !== 'active') return;
     blockWhenPaused(this.#world, this.#memory, key, document.id);
+  }
+
+  /** Fibers that a usage limit keeps back are shown as blocked; true when the row moved. */
+  #showLimit(document: FiberDocument): boolean {
+    if (document.svc?.host !== this.#world.host) return false;
+    const shown = this.#memory.refusals.get(keyOf(document))?.reason === 'usage_limit';
+    if (this.#memory.limits.isEmpty && !shown) return false;
+    const verdict = judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document));
+    return showLimit(
+      this.#world,
+      this.#memory,
+      document,
+      keyOf(document),
+      verdict.eligible ? null : verdict.gate,
+    );
   }
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */

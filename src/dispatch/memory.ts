@@ -7,6 +7,8 @@ import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
 import { type Run, type Runs, viewRun } from './runs.ts';
 import { type Due, standingDue } from './standing.ts';
+import type { UsageLimitBook } from './usage-limit-book.ts';
+import { limitOf } from './usage-limits.ts';
 import type { World } from './world.ts';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */
@@ -21,6 +23,8 @@ export type Memory = {
   unconcluded: Map<string, Run>;
   /** Fresh starts that launches which resumed in vain still owe (P7). */
   owed: Map<string, OwedStart>;
+  /** Usage limits that accounts are over (P10). */
+  limits: UsageLimitBook;
 };
 
 /** A fiber's key: its uid, or its file where it has none. */
@@ -44,6 +48,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
     due: owedStart(memory, document) === null ? dueOf(world, document) : { kind: 'due', occurrence: now },
     paused_until: memory.breaker.pausedUntil(key, now),
+    limited_until: limitOf(world, memory, document.svc?.agent ?? null)?.until ?? null,
     held: holdOf(memory, key),
     cooldown_until: memory.refusals.cooldownOf(key),
   };

@@ -18,6 +18,7 @@ import { Runs } from './runs.ts';
 import { StoreDocuments } from './store-documents.ts';
 import { StorePoll } from './store-poll.ts';
 import { connectWorld } from './surroundings.ts';
+import { UsageLimitBook } from './usage-limit-book.ts';
 
 /** What the daemon decides once, before the poller starts, and freezes. */
 export type PollerSettings = Settings & {
@@ -66,6 +67,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     launching: new Set(),
     unconcluded: new Map(),
     owed: new Map(),
+    limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
   if (settings.demo) memory.quarantine.release(clock.now());
 

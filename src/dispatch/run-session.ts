@@ -1,4 +1,5 @@
 import { messageOf } from '../base/errors.ts';
+import type { TranscriptProbe } from '../harness/adapter.ts';
 import { planLearnedSession } from '../lifecycle/run-transitions.ts';
 import { isInVain, probeTranscript } from './conversation.ts';
 import { followSession } from './follow-session.ts';
@@ -55,21 +56,24 @@ export async function followHooks(world: World, run: Run): Promise<void> {
   }
 }
 
-/** True when the run went on with an earlier conversation, and that has not grown since. */
-export async function isRunInVain(world: World, run: Run): Promise<boolean> {
-  const { resume, harness } = run;
-  if (resume === undefined || run.session_uuid !== resume.session_uuid) return false;
+/** The transcript of a run's session, looked for now. */
+export async function transcriptOfRun(world: World, run: Run): Promise<TranscriptProbe> {
+  const { harness, session_uuid, launch_id, started_at } = run;
   try {
-    const transcript = await probeTranscript(world, {
+    return await probeTranscript(world, {
       harness,
       agent: world.harness.agent(run.agent),
       project_dir: run.project_dir,
-      session_uuid: resume.session_uuid,
-      launch: undefined,
+      session_uuid,
+      launch: run.stray ? undefined : { launch_id, dispatched_at: started_at },
     });
-    return isInVain(resume, transcript);
-  } catch {
+  } catch (error) {
     // Its agent is no longer in the registry: nothing can be told.
-    return false;
+    return { kind: 'unknown', detail: messageOf(error) };
   }
+}
+
+/** True when the run went on with an earlier conversation, and that has not grown since. */
+export function isRunInVain({ resume, session_uuid }: Run, transcript: TranscriptProbe): boolean {
+  return resume !== undefined && session_uuid === resume.session_uuid && isInVain(resume, transcript);
 }

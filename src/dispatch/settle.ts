@@ -6,8 +6,9 @@ import { blockWhenPaused } from './breaker-row.ts';
 import type { LaunchEnd } from './launches.ts';
 import type { Memory } from './memory.ts';
 import type { ExitRecord } from './run-records.ts';
-import { followHooks, isRunInVain } from './run-session.ts';
+import { followHooks, isRunInVain, transcriptOfRun } from './run-session.ts';
 import type { Run } from './runs.ts';
+import { lookForLimit } from './usage-limits.ts';
 import { isConcludable, isWordless, planWorkerEnd } from './worker-end.ts';
 import type { DocumentChange, World } from './world.ts';
 
@@ -46,7 +47,9 @@ export class Settler {
     const server = wordless ? await facts.server() : 'alive';
     if (server === 'unknown') return { reason: 'postponed', code: null };
     await followHooks(world, run);
-    const resumed_in_vain = await isRunInVain(world, run);
+    const transcript = await transcriptOfRun(world, run);
+    const resumed_in_vain = isRunInVain(run, transcript);
+    if (transcript.kind === 'found') await lookForLimit(world, this.#memory, run, transcript.path);
     const document = this.#documentOf(run);
     const now = world.clock.now();
     const plan = planWorkerEnd({

@@ -3,6 +3,7 @@ import type { MuxListing } from '../mux/mux.ts';
 import type { Memory } from './memory.ts';
 import { followHooks, learnSession } from './run-session.ts';
 import type { Run } from './runs.ts';
+import { lookForLimit } from './usage-limits.ts';
 import type { World } from './world.ts';
 
 /** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */
@@ -40,7 +41,9 @@ export class StartWatch {
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
-      if (run.last_activity_at !== before[0] || run.session_uuid !== before[1]) moved.push(run.key);
+      const grew = run.last_activity_at !== before[0] || run.session_uuid !== before[1];
+      const limited = grew && (await lookForLimit(this.#world, this.#memory, run, run.transcript_path));
+      if (grew || limited) moved.push(run.key);
     }
     return moved;
   }

@@ -5,9 +5,12 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
+import { readTail } from '../harness/transcript-tail.ts';
+import { readUsageSign } from '../harness/usage-limit.ts';
 import { appendLine } from '../ledgers/append-line.ts';
 import type { Mux } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
@@ -32,6 +35,7 @@ export type Surroundings = {
   runner: ProcessRunner;
   registry(): AgentRegistry;
   breakerFile: string;
+  usageLimitsFile: string;
 };
 
 /** Connects the dispatcher to this machine. */
@@ -63,6 +67,8 @@ export async function connectWorld(options: {
       agent: (id) => resolveAgent(registry(), id),
       adapter: (name: HarnessName) => adapters[name],
       probe: (agent) => capabilities.probe(agent),
+      account: (agent) => accountOf(agent, process.env),
+      usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {
       look: (identity) => isAlive(facts, identity),
@@ -91,7 +97,13 @@ export async function connectWorld(options: {
     newUuid: () => randomUUID(),
     newUlid: () => ulid(clock.now()),
   };
-  return { world, runner, registry, breakerFile: join(paths.state_dir, 'breaker.json') };
+  return {
+    world,
+    runner,
+    registry,
+    breakerFile: join(paths.state_dir, 'breaker.json'),
+    usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
+  };
 }
 
 function connectMux(options: {

@@ -28,6 +28,7 @@ const facts: EligibilityFacts = {
   occupied: false,
   due: null,
   paused_until: null,
+  limited_until: null,
   held: null,
   cooldown_until: null,
 };
@@ -42,6 +43,7 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   running: [document, { ...facts, occupied: true }],
   due: [standing, { ...facts, due: { kind: 'later', next: 2_000 } }],
   breaker: [document, { ...facts, paused_until: 1_001 }],
+  usage_limit: [document, { ...facts, limited_until: 1_001 }],
   held: [document, { ...facts, held: 'boot_quarantine' }],
   cooldown: [document, { ...facts, cooldown_until: 1_001 }],
 };
@@ -91,6 +93,7 @@ describe('eligibility', () => {
         { kind: 'later', next: 5 } as const,
       ),
       paused_until: fc.option(fc.integer({ min: 0, max: 10 })),
+      limited_until: fc.option(fc.integer({ min: 0, max: 10 })),
       held: fc.constantFrom(null, 'boot_quarantine'),
       cooldown_until: fc.option(fc.integer({ min: 0, max: 10 })),
     });
@@ -101,6 +104,7 @@ describe('eligibility', () => {
           status === 'active' &&
           !known.occupied &&
           (known.paused_until === null || known.paused_until <= known.now) &&
+          (known.limited_until === null || known.limited_until <= known.now) &&
           known.held === null &&
           (known.cooldown_until === null || known.cooldown_until <= known.now);
         const verdict = judgeEligibility({ ...document, status } as FiberDocument, known);

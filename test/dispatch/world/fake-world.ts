@@ -19,6 +19,7 @@ import { Refusals } from '../../../src/dispatch/refusals.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
 import { Runs } from '../../../src/dispatch/runs.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
+import { UsageLimitBook } from '../../../src/dispatch/usage-limit-book.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
 import {
   type HarnessAdapter,
@@ -27,6 +28,7 @@ import {
   type TranscriptProbe,
   type TranscriptQuery,
 } from '../../../src/harness/adapter.ts';
+import type { UsageSign } from '../../../src/harness/usage-limit.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -80,6 +82,8 @@ export class FakeWorld {
   readonly transcripts = new Map<string, TranscriptProbe>();
   /** By session id. */
   readonly conversations = new Map<string, TranscriptProbe>();
+  /** What the end of a transcript says of a usage limit, by its path. */
+  readonly usage = new Map<string, UsageSign>();
   /** What the adapters were asked to plan, in order. */
   readonly planned: LaunchRequest[] = [];
   /** What the adapters were asked to find, in order. */
@@ -175,6 +179,8 @@ export class FakeWorld {
         },
         adapter: (name) => this.#adapter(name),
         probe: async () => {},
+        account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
+        usage: async (_, transcript) => this.usage.get(transcript) ?? { kind: 'none' },
       },
       processes: {
         look: async (process) => this.machine.look(process),
@@ -220,6 +226,7 @@ export class FakeWorld {
       launching: new Set(),
       unconcluded: new Map(),
       owed: new Map(),
+      limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
