@@ -12,6 +12,8 @@ export class StartWatch {
   readonly #memory: Memory;
   /** Launch ids whose transcripts could not be asked for; told once each. */
   #told = new Set<string>();
+  /** When the transcript whose end was last read had been written. */
+  #read = new WeakMap<Run, number | null>();
 
   constructor(world: World, memory: Memory) {
     this.#world = world;
@@ -41,11 +43,19 @@ export class StartWatch {
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
-      const grew = run.last_activity_at !== before[0] || run.session_uuid !== before[1];
-      const limited = grew && (await lookForLimit(this.#world, this.#memory, run, run.transcript_path));
-      if (grew || limited) moved.push(run.key);
+      const limited = await this.#lookForLimit(run, run.transcript_path);
+      if (limited || run.last_activity_at !== before[0] || run.session_uuid !== before[1])
+        moved.push(run.key);
     }
     return moved;
+  }
+
+  /** Reads the end of a transcript when it has grown since it was last read; true when the row moved. */
+  async #lookForLimit(run: Run, transcript: string): Promise<boolean> {
+    const last = this.#read.get(run);
+    if (last === run.last_activity_at) return false;
+    this.#read.set(run, run.last_activity_at);
+    return lookForLimit(this.#world, this.#memory, run, transcript);
   }
 
   /** Looks for the transcript; true when it is there and its session is in the document. */

@@ -14,8 +14,9 @@ afterEach(async () => {
 const RESUMED = /^Mode: resume$/m;
 const FRESH_AGAIN = /^Previous session: /m;
 const isSleep = (process: string) => process.endsWith(' sleep 600');
+/** A message of the past comes back with another end of line. */
 const says = (request: ModelRequest, text: string) =>
-  request.turns.some((turn) => turn.from === 'user' && turn.text === text);
+  request.turns.some((turn) => turn.from === 'user' && turn.text.trimEnd() === text);
 
 /** The agent is gone in the middle of its work, and what it had started with it. */
 function die(one: RealDaemon, launch: LaunchOnDisk): void {
