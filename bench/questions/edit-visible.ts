@@ -46,7 +46,7 @@ export const bench: Bench = {
           const beside = dirname(documents[(addition * 911) % documents.length] ?? '');
           const leaf = `added-${addition}`;
           additions.push(
-            await client.timed(`/${basename(beside)}/${leaf}"`, () => {
+            await client.timed(`${basename(beside)}/${leaf}"`, () => {
               mkdirSync(join(beside, leaf));
               writeFileSync(join(beside, leaf, `${leaf}.md`), `---\nname: ${leaf}\n---\nA new fiber.\n`);
             }),

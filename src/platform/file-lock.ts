@@ -78,13 +78,19 @@ export function removeLeftLockFiles(path: string): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(prefix) || !isLockName(name)) continue;
     const holder = readHolder(join(folder, name));
-    if (typeof holder === 'object' && isStale(holder, undefined)) rmSync(join(folder, name), { force: true });
+    // A draft without its holder's name was cut short; a live writer whose draft this was makes another.
+    const left = typeof holder === 'object' ? isStale(holder, undefined) : isDraftName(name);
+    if (left) rmSync(join(folder, name), { force: true });
   }
 }
 
 /** True for the name of a lock file, or of a file that making or breaking one left. */
 export function isLockName(name: string): boolean {
   return name.startsWith('.') && /\.lock(?:\.break)*(?:\.new-[0-9a-f]+)?$/.test(name);
+}
+
+function isDraftName(name: string): boolean {
+  return /\.new-[0-9a-f]+$/.test(name);
 }
 
 /**
@@ -122,7 +128,7 @@ function tryAtDepth(path: string, owner: LockOwner | undefined, depth: number): 
 }
 
 /** Creates a file with its whole content in one step; false when it exists. */
-function createWhole(path: string, content: string, nonce: string): boolean {
+function createWhole(path: string, content: string, nonce: string, retries = 3): boolean {
   const draft = `${path}.new-${nonce}`;
   writeNew(draft, content);
   try {
@@ -131,6 +137,7 @@ function createWhole(path: string, content: string, nonce: string): boolean {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST') return false;
+    if (code === 'ENOENT' && retries > 0) return createWhole(path, content, nonce, retries - 1);
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'ENOSYS') throw error;
     return createExclusively(path, content); // a file system without hard links
   } finally {

@@ -118,6 +118,8 @@ describe('file lock', () => {
     );
     writeFileSync(`${path}.new-def`, JSON.stringify(holder({})));
     writeFileSync(join(folder, '.a.md.lock.notes'), 'mine');
+    writeFileSync(`${path}.new-0a1`, '');
+    writeFileSync(`${path}.new-0a2`, '{"host":"x","pi');
     removeLeftLockFiles(path);
     expect(readdirSync(folder).sort()).toEqual(['.a.md.lock.new-def', '.a.md.lock.notes']);
     expect(isLockName('.a.md.lock.new-def')).toBe(true);
