@@ -3,6 +3,7 @@ import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type HarnessName, parseHarnessName } from '../contract/harness-name.ts';
 import type { TranscriptProbe } from '../harness/adapter.ts';
+import { resumeSessionName } from '../mux/session-name.ts';
 import { followSession } from './follow-session.ts';
 import type { Refusal } from './refusals.ts';
 import { decideResume, type ResumeDecision, type ResumeFacts, type ResumeMode } from './resume.ts';
@@ -102,7 +103,7 @@ async function resumeFacts(
       (launch === undefined || (await isSameFolder(world, launch.project_dir, request.project_dir))),
     cuts,
     resumed_in_vain: launch?.resume?.session_uuid === session_uuid && isInVain(launch.resume, transcript),
-    open_sessions: session_uuid === null ? new Set() : await openSessions(world),
+    open_in_resume: session_uuid !== null && (await isOpenInResume(world, session_uuid)),
     warm_window_ms: world.settings.resume_warm_window_ms,
     now: world.clock.now(),
   };
@@ -169,11 +170,11 @@ async function isSameFolder(world: World, before: string, now: string): Promise<
   return one.kind === 'directory' && other.kind === 'directory' && one.real === other.real;
 }
 
-async function openSessions(world: World): Promise<ReadonlySet<string> | null> {
+async function isOpenInResume(world: World, session_uuid: string): Promise<boolean | null> {
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return null;
-  if (listing.kind === 'absent') return new Set();
-  return new Set(listing.sessions.filter((one) => !one.pane_dead).map((one) => one.name));
+  const name = resumeSessionName(session_uuid);
+  return listing.kind === 'alive' && listing.sessions.some((one) => one.name === name && !one.pane_dead);
 }
 
 function refusalOf(
@@ -184,7 +185,7 @@ function refusalOf(
     reason,
     message:
       reason === 'session_open_in_resume'
-        ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session resume-${session_uuid}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
+        ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
         : `tmux did not tell whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
   };
 }

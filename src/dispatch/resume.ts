@@ -1,7 +1,6 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { TranscriptProbe } from '../harness/adapter.ts';
-import { resumeSessionName } from '../mux/session-name.ts';
 import type { PreviousSession } from './prompt.ts';
 import { handedOff, timeOf } from './runtime-times.ts';
 
@@ -34,8 +33,8 @@ export type ResumeFacts = {
   cuts: boolean;
   /** The last launch resumed this conversation, and ended without its transcript having grown. */
   resumed_in_vain: boolean;
-  /** Names of the open multiplexer sessions; null when the multiplexer did not answer. */
-  open_sessions: ReadonlySet<string> | null;
+  /** Its `resume-<uuid>` session is open (RES-9); null when the multiplexer did not answer. */
+  open_in_resume: boolean | null;
   warm_window_ms: number;
   now: number;
 };
@@ -110,10 +109,9 @@ function isOlderThanDispatch({ document, transcript }: ResumeFacts): boolean {
   return transcript.kind === 'found' && dispatched !== null && transcript.mtime_ms < dispatched;
 }
 
-function resumeUnlessOpen({ open_sessions }: ResumeFacts, session_uuid: string): ResumeDecision {
-  if (open_sessions === null) return { kind: 'refused', reason: 'mux_unavailable', session_uuid };
-  if (open_sessions.has(resumeSessionName(session_uuid)))
-    return { kind: 'refused', reason: 'session_open_in_resume', session_uuid };
+function resumeUnlessOpen({ open_in_resume }: ResumeFacts, session_uuid: string): ResumeDecision {
+  if (open_in_resume === null) return { kind: 'refused', reason: 'mux_unavailable', session_uuid };
+  if (open_in_resume) return { kind: 'refused', reason: 'session_open_in_resume', session_uuid };
   return { kind: 'resume', session_uuid };
 }
 

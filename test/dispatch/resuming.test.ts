@@ -210,7 +210,8 @@ describe('the start after a conversation was cut off', () => {
 
   it('[RES-9] is refused while a person has it open, shown as blocked, and tried again after the cooldown', async () => {
     const session = await cutOff('a');
-    world.machine.others = [world.machine.session(`resume-${session}`)];
+    const other = world.machine.session('resume-00000000-0000-4000-8000-000000000000');
+    world.machine.others = [world.machine.session(`resume-${session}`), other];
     const writes = world.documents.writes;
     await round();
     await round();
@@ -218,7 +219,7 @@ describe('the start after a conversation was cut off', () => {
     expect(daemon.row('a')?.blocked?.message).toContain(`resume-${session}`);
     expect(await dispatch('a')).toMatchObject({ dispatched: false, reason: 'session_open_in_resume' });
     expect([world.machine.creates.length, world.documents.writes]).toEqual([1, writes]);
-    world.machine.others = [];
+    world.machine.others = [other];
     world.clock.advance(6 * MINUTE);
     await round();
     expect(world.planned.at(-1)?.resume).toBe(session);
