@@ -303,6 +303,19 @@ describe('resume or fresh', () => {
     );
   });
 
+  it('[RES-5] resumes an app conversation by itself exactly when it did not hand off, whatever its transcript', () => {
+    fc.assert(
+      fc.property(transcripts, fc.boolean(), (transcript, handed) => {
+        const document = handed
+          ? { ...HANDED_OFF, svc: { ...HANDED_OFF.svc, ...app.document.svc } }
+          : app.document;
+        const runtime = handed ? HANDED_OFF.svc?.runtime : app.document.svc?.runtime;
+        const facts = { ...cutOff, transcript, document: { ...document, svc: { ...document.svc, runtime } } };
+        expect(decideResume(facts as ResumeFacts).kind).toBe(handed ? 'fresh' : 'resume');
+      }),
+    );
+  });
+
   it('[RES-6] never resumes a role unless it is told to', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
