@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
@@ -74,5 +75,37 @@ describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
       ({ runtime }) => runtime?.run_id === third.run_id && runtime.state === 'running',
     );
     expect(again.runtime!.session_uuid).not.toBe(session_uuid);
+  });
+
+  it('[P7] [RES-3] that it cannot open is followed by one fresh start that is told of it', async () => {
+    daemon = await startRealDaemon(name);
+    const one = daemon;
+    one.stub.script({ match: FRESH_AGAIN, steps: [{ text: 'and on' }] });
+    one.stub.script({ match: 'Fiber: cut', steps: [{ shell: 'sleep 600' }] });
+    await one.arm('cut');
+    await one.release();
+    const first = await one.launch(0);
+    await expect.poll(() => one.processesOf(first).some(isSleep), { timeout: WITHIN_MS }).toBe(true);
+    const running = await one.rowWhere('cut', ({ runtime }) => runtime?.state === 'running');
+    const session_uuid = running.runtime!.session_uuid!;
+    await one.svc('kill', 'cut');
+    const path = await one.transcriptPathOf(session_uuid);
+    writeFileSync(path, 'What a disk leaves of a conversation.\n');
+
+    await one.svc('dispatch', 'cut', '--message', 'Go on.');
+    const second = await one.launch(1);
+    expect(second.resume).toMatchObject({ session_uuid });
+    const third = await one.launch(2);
+    expect(third.resume).toBeUndefined();
+    expect(third.prompt.split('\n')).toContain(
+      `Previous session: ${session_uuid} (${name}); it ended without a handoff and is not resumed; transcript: ${path}`,
+    );
+    expect(third.prompt).toMatch(/^From User:\nGo on\.$/m);
+    await one.stub.waitFor((request) => says(request, third.prompt), WITHIN_MS);
+    await one.rowWhere(
+      'cut',
+      ({ runtime }) => runtime?.run_id === third.run_id && runtime.state === 'running',
+    );
+    expect(one.launches()).toHaveLength(3);
   });
 });

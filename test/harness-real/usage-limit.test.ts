@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HarnessName } from '../../src/contract/harness-name.ts';
+import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import type { ModelRefusal } from '../kit/stub-model/stub-model.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 
@@ -45,7 +45,7 @@ const LOGIN: Partial<Record<HarnessName, Record<string, string>>> = {
   claude: { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-stub' },
 };
 
-describe.each<HarnessName>(['claude', 'codex'])('a usage limit of the real %s', (name) => {
+describe.each(HARNESS_NAMES)('a usage limit of the real %s', (name) => {
   it('[P10] keeps back its account until the time that it tells, over a restart, and not a person', async () => {
     daemon = await startRealDaemon(name, { settings: LOGIN[name] ?? {} });
     const one = daemon;
