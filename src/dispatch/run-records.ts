@@ -42,6 +42,8 @@ export const runManifestSchema = z.object({
   left_sessions: z.array(z.string()).optional(),
   /** It resumed in vain, and the fresh start that makes up for it has not come about yet (P7). */
   owes_fresh_start: z.boolean().optional(),
+  /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
+  claim: z.enum(['capture', 'person']).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });

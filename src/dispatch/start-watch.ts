@@ -39,11 +39,11 @@ export class StartWatch {
   async activity(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!run.confirmed || run.transcript_path === null) continue;
+      if (!run.confirmed || (run.transcript_path === null && !isPersons(run))) continue;
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
-      const limited = await this.#lookForLimit(run, run.transcript_path);
+      const limited = run.transcript_path !== null && (await this.#lookForLimit(run, run.transcript_path));
       if (limited || run.last_activity_at !== before[0] || run.session_uuid !== before[1])
         moved.push(run.key);
     }
@@ -90,7 +90,8 @@ export class StartWatch {
   async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
     const { clock, settings, mux, launches } = this.#world;
     const now = clock.now();
-    if (now - run.started_at < settings.startup_confirm_ms) return false;
+    // A claimed session has shown that it works: it claimed.
+    if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
     if (this.#memory.refusals.get(run.key)?.reason === 'startup_unconfirmed') return false;
     const session =
       listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
@@ -115,4 +116,9 @@ export class StartWatch {
 /** The transcript of a resumed conversation was there before: only its growth tells that the worker came up. */
 function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
   return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
+}
+
+/** A person's session whose conversation is known: its transcript was not looked for at a start. */
+function isPersons(run: Run): boolean {
+  return run.claim === 'person' && run.session_uuid !== null;
 }
