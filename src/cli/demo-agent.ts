@@ -4,7 +4,7 @@ import { runDemoAgent } from './demo/agent.ts';
 import { wholeNumber } from './options.ts';
 import { EXIT, type Verb } from './verb.ts';
 
-type DemoAgentOptions = { sessionId?: string; paceMs: number; playground?: string };
+type DemoAgentOptions = { sessionId?: string; resume?: string; paceMs: number; playground?: string };
 
 /** What the demo's agent registry starts: takes the options a harness gives its agent and ignores most. */
 export const verb: Verb = {
@@ -16,12 +16,13 @@ export const verb: Verb = {
       // A harness gives its agent options of its own, and may give more of them tomorrow.
       .allowUnknownOption()
       .option('--session-id <uuid>', 'session id to write the transcript under')
+      .option('--resume <uuid>', 'session id of the transcript to go on with')
       .option('--pace-ms <ms>', 'milliseconds between two steps', wholeNumber, 1500)
       .option('--playground <dir>', 'folder with the projects it may write to')
       .action(async (words: string[], options: DemoAgentOptions) => {
         const code = await runDemoAgent({
           prompt: words.at(-1) ?? '',
-          session_id: options.sessionId ?? randomUUID(),
+          session_id: options.resume ?? options.sessionId ?? randomUUID(),
           cwd: context.cwd,
           env: context.env,
           clock: context.clock,

@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { resolveDirectory } from '../config/resolve-directory.ts';
 import { readSettings } from '../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../contract/http/dispatch.ts';
@@ -13,9 +14,11 @@ type Options = {
   despiteBrake?: boolean;
   message?: string;
   projectDir?: string;
+  resumeMode?: ResumeMode;
   dryRun?: boolean;
   json?: boolean;
 };
+type ResumeMode = NonNullable<DispatchRequest['resume_mode']>;
 
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
 export const verb: Verb = {
@@ -30,6 +33,12 @@ export const verb: Verb = {
       .option('--ad-hoc', 'a run of a standing role outside its schedule')
       .option('--despite-brake', 'start although `svc stop-all` is in force')
       .option(...DRY_RUN)
+      .addOption(
+        new Option(
+          '--resume-mode <mode>',
+          'previous: go on with the last conversation; fresh: begin a new one; continue: by the rule for oneshots',
+        ).choices(['previous', 'fresh', 'continue']),
+      )
       .option('--json', 'answer as JSON')
       .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
   },
@@ -45,6 +54,7 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
       : { project_dir: resolveDirectory(options.projectDir, context.cwd) }),
     ...(options.adHoc ? { ad_hoc: true } : {}),
     ...(options.despiteBrake ? { despite_brake: true } : {}),
+    ...(options.resumeMode === undefined ? {} : { resume_mode: options.resumeMode }),
     ...(options.dryRun ? { dry_run: true } : {}),
   };
   const settings = readSettings(context.env);
@@ -65,8 +75,9 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
   const run = launched.data;
   if (options.json) printJson(context, run);
   else {
-    const verbs = run.already_running ? 'runs already' : 'started';
+    const verbs = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
     context.out(`${printable(run.fiber_id)} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
+    for (const note of run.notes ?? []) context.out(`Note: ${printable(note)}\n`);
     if (run.mux_session !== null)
       context.out(`Watch it with: svc ${settings.demo ? 'demo ' : ''}attach ${run.mux_session}\n`);
   }

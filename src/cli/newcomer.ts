@@ -4,7 +4,7 @@ documents, called fibers.
 
 Try it:           svc demo                   an agent that costs nothing
 Set it up:        svc fiber init ~/notes --poll   a folder for your tasks
-                  svc doctor                      what is missing, how to mend it
+                  svc doctor                  what is missing and how to mend it
 Give out a task:  svc fiber add "Say hello" --body "Write HELLO.md."
                   svc install say-hello --project-dir ~/my-project
 Let it begin:     svc daemon start

@@ -10,6 +10,7 @@ const MORE: Readonly<Record<string, string>> = {
   capture: 'sessions.md',
   claim: 'sessions.md',
   attach: 'sessions.md',
+  dispatch: 'resume.md',
 };
 
 const INTRO = `# The command line

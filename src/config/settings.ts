@@ -144,6 +144,12 @@ export const SETTINGS = {
     0,
     'A transcript younger than this may be resumed (RES-3, LIM-17)',
   ),
+  usage_limit_retry_ms: whole(
+    'SVC_USAGE_LIMIT_RETRY_MS',
+    1_800_000,
+    1_000,
+    'Wait after a usage limit that does not say when it ends',
+  ),
   kill_grace_ms: whole(
     'SVC_KILL_GRACE_MS',
     3_000,

@@ -12,6 +12,7 @@ export const GATES = [
   'mux',
   'stopped_all',
   'breaker',
+  'usage_limit',
   'held',
   'cooldown',
   'max_concurrent',
@@ -20,7 +21,14 @@ export type Gate = (typeof GATES)[number];
 
 /**
  * The checks of a fiber that passed every gate, in the order in which they are asked, all before any effect
- * (WPL-1). `agent_program` asks the agent's program what it can do; `project_dir` touches the directory (DSP-4).
+ * (WPL-1). `agent_program` asks the agent's program what it can do; `project_dir` touches the directory (DSP-4);
+ * `conversation` decides between resuming and starting fresh (RES-1).
  */
-export const LAUNCH_CHECKS = ['document_checks', 'agent', 'project_dir', 'agent_program'] as const;
+export const LAUNCH_CHECKS = [
+  'document_checks',
+  'agent',
+  'project_dir',
+  'agent_program',
+  'conversation',
+] as const;
 export type LaunchCheck = (typeof LAUNCH_CHECKS)[number];

@@ -16,6 +16,7 @@ import { endWorker } from './end-worker.ts';
 import type { LaunchResult } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
+import { owedStart } from './owed-starts.ts';
 import { openPastSession } from './past-session-terminal.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
@@ -24,6 +25,7 @@ import type { Authority } from './run-id.ts';
 import type { Run } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
 import { Turns } from './turns.ts';
+import { describeLimit, limitOf, showLimit } from './usage-limits.ts';
 import { explainFiber } from './why.ts';
 import type { World } from './world.ts';
 
@@ -100,7 +102,8 @@ export class Dispatcher {
     const documents = [...this.#world.documents.all()];
     const disarmed = this.#arming.note(documents);
     for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
-    if (disarmed.length > 0) this.#onMoved(disarmed);
+    const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
+    if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
     await this.#launchAmong(documents);
   }
 
@@ -138,10 +141,13 @@ export class Dispatcher {
     const running = this.#memory.runs.get(key);
     if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
       return dispatchedReply(this.#world.host, running, true);
-    const authority = requestAuthority(request);
+    const authority = this.#authorityOf(request, document);
     const result = await this.#launcher.launch(document, authority, directory);
-    if (result.kind === 'launched') this.#killed.delete(key);
-    return this.#reply(document, result, false);
+    if (result.kind !== 'launched') return this.#reply(document, result, false);
+    this.#killed.delete(key);
+    const limit = limitOf(this.#world, this.#memory, result.run.agent);
+    const reply = dispatchedReply(this.#world.host, result.run, false);
+    return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
   }
 
   /** `POST /kill`: ends the worker and keeps the poller from starting it again; once more is success (P5). */
@@ -178,7 +184,11 @@ export class Dispatcher {
     const running = this.#memory.runs.get(key);
     if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
       return rehearsal(`start nothing: the worker ${running.mux_session} of ${document.id} runs already`);
-    const rehearsed = await this.#launcher.rehearse(document, requestAuthority(request), directory);
+    const rehearsed = await this.#launcher.rehearse(
+      document,
+      this.#authorityOf(request, document),
+      directory,
+    );
     return 'dry_run' in rehearsed ? rehearsed : refusedReply(this.#world.host, document, rehearsed.refusal);
   }
 
@@ -288,8 +298,13 @@ export class Dispatcher {
     }
     if (document === undefined || !this.#isEligible(document)) return;
     const due = dueOf(this.#world, document);
-    const occurrence = due?.kind === 'due' ? due.occurrence : null;
-    await this.#launcher.launch(document, { kind: 'poll', occurrence });
+    const owed = owedStart(this.#memory, document);
+    const occurrence = owed === null && due?.kind === 'due' ? due.occurrence : null;
+    await this.#launcher.launch(document, {
+      kind: 'poll',
+      occurrence,
+      user_message: owed?.user_message ?? null,
+    });
   }
 
   /** A fiber that was paused before this daemon started is shown as blocked all the same. */
@@ -298,6 +313,21 @@ export class Dispatcher {
     if (document.svc?.host !== this.#world.host || this.#memory.refusals.get(key) !== undefined) return;
     if (this.#memory.runs.get(key) !== undefined || document.status !== 'active') return;
     blockWhenPaused(this.#world, this.#memory, key, document.id);
+  }
+
+  /** Fibers that a usage limit keeps back are shown as blocked; true when the row moved. */
+  #showLimit(document: FiberDocument): boolean {
+    if (document.svc?.host !== this.#world.host) return false;
+    const shown = this.#memory.refusals.get(keyOf(document))?.reason === 'usage_limit';
+    if (this.#memory.limits.isEmpty && !shown) return false;
+    const verdict = judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document));
+    return showLimit(
+      this.#world,
+      this.#memory,
+      document,
+      keyOf(document),
+      verdict.eligible ? null : verdict.gate,
+    );
   }
 
   /** `POST /sessions/resume` (WPL-22); `lines` are what the sessions ledger has of the session. */
@@ -351,6 +381,17 @@ export class Dispatcher {
     }
   }
 
+  #authorityOf(request: DispatchRequest, document: FiberDocument): Extract<Authority, { kind: 'request' }> {
+    const said = request.user_message?.trim() ? request.user_message : null;
+    return {
+      kind: 'request',
+      force: request.force === true,
+      user_message: said ?? owedStart(this.#memory, document)?.user_message ?? null,
+      resume_mode: request.resume_mode ?? null,
+      despite_brake: request.despite_brake === true,
+    };
+  }
+
   #reply(document: FiberDocument, result: LaunchResult, joined: boolean): Dispatched | Refused {
     if (result.kind === 'launched') return dispatchedReply(this.#world.host, result.run, joined);
     const refusal =
@@ -362,11 +403,3 @@ export class Dispatcher {
 }
 
 /** What a person or a program that asks for a worker may have it do. */
-function requestAuthority(request: DispatchRequest): Extract<Authority, { kind: 'request' }> {
-  return {
-    kind: 'request',
-    force: request.force === true,
-    user_message: request.user_message?.trim() ? request.user_message : null,
-    despite_brake: request.despite_brake === true,
-  };
-}

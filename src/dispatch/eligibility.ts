@@ -13,6 +13,8 @@ export type EligibilityFacts = {
   due: Due | null;
   /** Until when the loop breaker pauses this fiber; null when it is closed. */
   paused_until: number | null;
+  /** Until when the account of its agent is over a usage limit (P10); null when it is over none. */
+  limited_until: number | null;
   /** Why the fiber waits for a person; null when nothing holds it. */
   held: string | null;
   /** Until when a refusal is not tried again (DSP-5); null when none stands. */
@@ -60,6 +62,8 @@ function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): b
       return !facts.stopped_all;
     case 'breaker':
       return facts.paused_until === null || facts.paused_until <= facts.now;
+    case 'usage_limit':
+      return facts.limited_until === null || facts.limited_until <= facts.now;
     case 'held':
       return facts.held === null;
     case 'cooldown':

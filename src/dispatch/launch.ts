@@ -6,11 +6,13 @@ import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { workerSessionName } from '../mux/session-name.ts';
 import { abandonClaim } from './abandon-claim.ts';
+import { type Conversation, decideConversation } from './conversation.ts';
 import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
 import { mayBeOf } from './liveness.ts';
 import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
+import type { ResumeMode } from './resume.ts';
 import { type Authority, runIdFor } from './run-id.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
 import type { Run } from './runs.ts';
@@ -25,22 +27,26 @@ export type LaunchResult =
 /** What came of a start; `uncertain`: the multiplexer did not say whether there is a session. */
 export type Started = LaunchResult | { kind: 'uncertain'; refusal: Refusal };
 
+/** What a launch asks of the fiber's conversation; `cuts`: a running worker is ended for it. */
+export type Wish = { mode: ResumeMode | null; cuts: boolean };
+const NO_WISH: Wish = { mode: null, cuts: false };
+
 /** The checks' answer: what a launch will run, with nothing written yet. */
 export type Checked =
-  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string }
+  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string; conversation: Conversation }
   | { kind: 'refused'; refusal: Refusal };
 
 /**
  * Every check of a launch, before any effect (WPL-1). `project_dir` replaces the document's own: a
- * directory that a person has just confirmed. Throws what the agent registry throws. `asking` is told each check
- * before it is asked, in the order of `LAUNCH_CHECKS`.
+ * directory that a person has just confirmed. Throws what the agent registry throws. `asking` is told each check before it is asked, in the order of `LAUNCH_CHECKS`.
  */
 export async function checkLaunch(
   world: World,
   document: FiberDocument,
   project_dir = document.project_dir,
-  asking: (check: LaunchCheck) => void = () => {},
+  options: { wish?: Wish; asking?: (check: LaunchCheck) => void } = {},
 ): Promise<Checked> {
+  const { wish = NO_WISH, asking = () => {} } = options;
   asking('document_checks');
   const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
@@ -53,7 +59,10 @@ export async function checkLaunch(
   if (refused !== null) return { kind: 'refused', refusal: refused };
   asking('agent_program');
   await world.harness.probe(agent);
-  return { kind: 'ready', agent, effort, project_dir: directory };
+  asking('conversation');
+  const conversation = await decideConversation(world, document, { ...wish, agent, project_dir: directory });
+  if (conversation.kind === 'refused') return conversation;
+  return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
 
 /** The run of a launch that passed its checks; nothing is written yet. */
@@ -62,7 +71,8 @@ export function planRun(
   document: FiberDocument,
   checked: Extract<Checked, { kind: 'ready' }>,
   authority: Authority,
-): { run: Run; plan: LaunchPlan } {
+): { run: Run; plan: LaunchPlan; conversation: Conversation } {
+  const { conversation } = checked;
   const now = world.clock.now();
   const launch_id = world.newUlid();
   const uid = document.uid ?? '';
@@ -71,7 +81,7 @@ export function planRun(
     agent: checked.agent,
     effort: checked.effort,
     session_uuid: world.newUuid(),
-    resume: null,
+    resume: conversation.kind === 'resume' ? conversation.session_uuid : null,
     project_dir: checked.project_dir,
     session_name: mux_session,
     run_dir: world.launches.directory(launch_id),
@@ -101,8 +111,17 @@ export function planRun(
     spawned: false,
     stray: false,
     ending: null,
+    ...(conversation.kind === 'resume'
+      ? {
+          resume: {
+            session_uuid: conversation.session_uuid,
+            size: conversation.size,
+            user_message: authority.user_message ?? null,
+          },
+        }
+      : {}),
   };
-  return { run, plan };
+  return { run, plan, conversation };
 }
 
 /**
@@ -114,12 +133,12 @@ export function planRun(
 export async function startRun(
   world: World,
   document: FiberDocument,
-  planned: { run: Run; plan: LaunchPlan },
+  planned: { run: Run; plan: LaunchPlan; conversation: Conversation },
   authority: Authority,
   confirmed_dir: string | undefined,
 ): Promise<Started> {
   const { run } = planned;
-  world.launches.claim((await composeStart(world, document, planned, authority)).claim);
+  world.launches.claim(composeStart(world, document, planned, authority).claim);
   try {
     await world.documents.change(document, (current) => {
       const change = markersOf(document, current, run, authority, confirmed_dir);
@@ -194,18 +213,19 @@ export function recordDispatch(world: World, run: Run): void {
     at: run.started_at,
     kind: run.claim === undefined ? 'dispatch' : 'claim',
     run_id: run.run_id,
+    ...(run.resume === undefined ? {} : { resumed: true }),
   });
 }
 
 /** What a start writes into its run directory and hands to its worker; nothing is written yet. */
-export async function composeStart(
+export function composeStart(
   world: World,
   document: FiberDocument,
-  planned: { run: Run; plan: LaunchPlan },
+  planned: { run: Run; plan: LaunchPlan; conversation: Conversation },
   authority: Authority,
-): Promise<{ claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> }> {
+): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
   const { run, plan } = planned;
-  const prompt = await launchPrompt(world, document, run, authority);
+  const prompt = launchPrompt(world, document, planned, authority);
   const run_dir = world.launches.directory(run.launch_id);
   const env = {
     ...world.workerEnv,
@@ -243,6 +263,7 @@ export async function composeStart(
     state: 'claimed' as const,
     ended_at: null,
     boot_id: world.bootId,
+    ...(run.resume === undefined ? {} : { resume: run.resume }),
   };
   return { claim: { manifest, prompt, script, files: plan.files }, env };
 }

@@ -1,7 +1,15 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import { refuseWhileStopped } from './brake-refusal.ts';
-import { type Checked, checkLaunch, type LaunchResult, planRun, refusalOf, startRun } from './launch.ts';
+import {
+  type Checked,
+  checkLaunch,
+  type LaunchResult,
+  planRun,
+  refusalOf,
+  startRun,
+  type Wish,
+} from './launch.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { Refusal } from './refusals.ts';
 import { rehearseStart } from './rehearse-start.ts';
@@ -63,10 +71,11 @@ export class Launcher {
     try {
       const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
       if (unfit !== null) return { kind: 'refused', refusal: unfit };
-      const checked = await checkLaunch(this.#world, document, directory);
+      const earlier = this.#memory.runs.get(keyOf(document));
+      const wish = wishOf(authority, earlier);
+      const checked = await checkLaunch(this.#world, document, directory, { wish });
       if (checked.kind === 'refused') return checked;
       const planned = planRun(this.#world, document, checked, authority);
-      const earlier = this.#memory.runs.get(keyOf(document));
       return await rehearseStart(this.#world, document, planned, authority, directory, earlier);
     } catch (error) {
       return { kind: 'refused', refusal: refusalOf(this.#world, document, error) };
@@ -81,13 +90,14 @@ export class Launcher {
     const key = keyOf(document);
     const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
     if (unfit !== null) return { kind: 'refused', refusal: unfit };
-    const checked: Checked = await checkLaunch(this.#world, document, directory);
+    const earlier = this.#memory.runs.get(key);
+    const wish = wishOf(authority, earlier);
+    const checked: Checked = await checkLaunch(this.#world, document, directory, { wish });
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
     // The brake may have been pulled while the checks were asked.
     const stopped = refuseWhileStopped(this.#memory, authority);
     if (stopped !== null) return { kind: 'refused', refusal: stopped };
     const planned = planRun(this.#world, document, checked, authority);
-    const earlier = this.#memory.runs.get(key);
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
       return this.#refuse(document, cannotEnd(earlier));
     if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
@@ -121,6 +131,7 @@ export class Launcher {
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     this.#memory.unconcluded.delete(run.key);
+    this.#memory.owed.delete(run.key);
     if (authority.kind === 'request') this.#memory.breaker.clear(run.key);
     this.#world.logger.info(
       { fiber: document.id, session: run.mux_session, run: run.run_id, agent: run.agent },
@@ -142,6 +153,11 @@ export class Launcher {
 }
 
 /** Fibers that are not this daemon's to start: no state of theirs, so their rows stay as they are. */
+function wishOf(authority: Authority, earlier: Run | undefined): Wish {
+  const mode = authority.kind === 'request' ? (authority.resume_mode ?? null) : null;
+  return { mode, cuts: earlier !== undefined };
+}
+
 function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
   const { svc, id } = document;
   if (document.error !== undefined || svc?.host === host) return null;

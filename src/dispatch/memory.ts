@@ -3,10 +3,13 @@ import type { Brake } from './brake.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './eligibility.ts';
 import type { RowFacts } from './feed.ts';
+import { type OwedStart, owedStart } from './owed-starts.ts';
 import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
 import { type Run, type Runs, viewRun } from './runs.ts';
 import { type Due, standingDue } from './standing.ts';
+import type { UsageLimitBook } from './usage-limit-book.ts';
+import { limitOf } from './usage-limits.ts';
 import type { World } from './world.ts';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */
@@ -25,6 +28,10 @@ export type Memory = {
   mux_answers: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
   most_workers: number | null;
+  /** Fresh starts that launches which resumed in vain still owe (P7). */
+  owed: Map<string, OwedStart>;
+  /** Usage limits that accounts are over (P10). */
+  limits: UsageLimitBook;
 };
 
 /** A fiber's key: its uid, or its file where it has none. */
@@ -46,8 +53,9 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     host: world.host,
     now,
     occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
-    due: dueOf(world, document),
+    due: owedStart(memory, document) === null ? dueOf(world, document) : { kind: 'due', occurrence: now },
     paused_until: memory.breaker.pausedUntil(key, now),
+    limited_until: limitOf(world, memory, document.svc?.agent ?? null)?.until ?? null,
     held: holdOf(memory, key),
     cooldown_until: memory.refusals.cooldownOf(key),
     mux_answers: memory.mux_answers,

@@ -19,6 +19,7 @@ import { Runs } from './runs.ts';
 import { StoreDocuments } from './store-documents.ts';
 import { StorePoll } from './store-poll.ts';
 import { connectWorld } from './surroundings.ts';
+import { UsageLimitBook } from './usage-limit-book.ts';
 
 /** What the daemon decides once, before the poller starts, and freezes. */
 export type PollerSettings = Settings & {
@@ -71,6 +72,8 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     brake: new Brake({ path: surroundings.brakeFile, logger }),
     mux_answers: false,
     most_workers: settings.max_concurrent,
+    owed: new Map(),
+    limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
   if (settings.demo) memory.quarantine.release(clock.now());
 

@@ -16,7 +16,7 @@ export async function rehearseStart(
   earlier: Run | undefined,
 ): Promise<Rehearsal> {
   const { run, plan } = planned;
-  const { claim, env } = await composeStart(world, document, planned, authority);
+  const { claim, env } = composeStart(world, document, planned, authority);
   const { path, diff } = await world.documents.rehearse(document, (current) =>
     markersOf(document, current, run, authority, confirmed_dir),
   );

@@ -5,10 +5,13 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
+import { readTail } from '../harness/transcript-tail.ts';
+import { readUsageSign } from '../harness/usage-limit.ts';
 import { appendLine } from '../ledgers/append-line.ts';
 import type { Mux } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
@@ -36,6 +39,7 @@ export type Surroundings = {
   registry(): AgentRegistry;
   breakerFile: string;
   brakeFile: string;
+  usageLimitsFile: string;
 };
 
 /** Connects the dispatcher to this machine. */
@@ -69,6 +73,8 @@ export async function connectWorld(options: {
       adapter: (name: HarnessName) => adapters[name],
       findPastSession: (agent, session) => findPastSession(agent, session, process.env),
       probe: (agent) => capabilities.probe(agent),
+      account: (agent) => accountOf(agent, process.env),
+      usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {
       look: (identity) => isAlive(facts, identity),
@@ -106,6 +112,7 @@ export async function connectWorld(options: {
     registry,
     breakerFile: join(paths.state_dir, 'breaker.json'),
     brakeFile: join(paths.state_dir, 'brake.json'),
+    usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
   };
 }
 

@@ -2,11 +2,14 @@ import type { BlockedView, FiberDocument } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
 import type { Pulled } from './brake.ts';
 import type { EligibilityFacts } from './eligibility.ts';
+import type { AccountLimit } from './usage-limit-book.ts';
+import { describeLimit } from './usage-limits.ts';
 
 /** What the sentences tell beyond the facts that the gates go by. */
 export type WhyFacts = EligibilityFacts & {
   refusal: BlockedView | undefined;
   brake: Pulled | null;
+  limit: AccountLimit | null;
   /** What tmux said when it did not answer. */
   mux_detail: string | null;
 };
@@ -68,6 +71,11 @@ export function explainGate(
       return {
         message: `its workers died soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
         mend: `read the last screen in \`svc status ${id}\`, mend the cause, then start it at once with \`svc dispatch ${id}\``,
+      };
+    case 'usage_limit':
+      return {
+        message: facts.limit === null ? 'its account is over a usage limit' : describeLimit(facts.limit),
+        mend: `wait for it, give it another agent with \`svc set-agent ${id} AGENT\`, or start it all the same with \`svc dispatch ${id} --force\``,
       };
     case 'held':
       return explainHold(facts.held, id);

@@ -6,6 +6,7 @@ import { checkLaunch, refusalOf } from './launch.ts';
 import { eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
 import type { Refusal } from './refusals.ts';
 import { viewRun } from './runs.ts';
+import { limitOf } from './usage-limits.ts';
 import { explainGate } from './why-sentences.ts';
 import type { World } from './world.ts';
 
@@ -25,6 +26,7 @@ export async function explainFiber(
     ...eligibilityFacts(world, memory, document),
     refusal: memory.refusals.get(key),
     brake: memory.brake.pulled,
+    limit: limitOf(world, memory, document.svc?.agent ?? null),
     mux_detail: options.mux_detail,
   };
   const gates: GateView[] = askGates(document, facts).map(({ gate, open }) =>
@@ -62,8 +64,10 @@ export async function explainFiber(
 /** Asks the launch's own checks; the last one that was begun is the one that refused. */
 async function askChecks(world: World, document: FiberDocument): Promise<GateView[]> {
   let last: LaunchCheck = LAUNCH_CHECKS[0];
-  const refusal = await checkLaunch(world, document, document.project_dir, (check) => {
-    last = check;
+  const refusal = await checkLaunch(world, document, document.project_dir, {
+    asking: (check) => {
+      last = check;
+    },
   }).then(
     (checked) => (checked.kind === 'refused' ? checked.refusal : null),
     (error: unknown) => refusalOf(world, document, error),

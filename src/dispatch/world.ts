@@ -7,6 +7,7 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { PastSession } from '../harness/past-session.ts';
+import type { UsageSign } from '../harness/usage-limit.ts';
 import type { Mux } from '../mux/mux.ts';
 import type { ProcessCommand } from '../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
@@ -70,6 +71,10 @@ export type World = {
     findPastSession(agent: Agent, session: string): Promise<PastSession>;
     /** Asks the agent's program what it can do; answers from memory when it was asked before. */
     probe(agent: Agent): Promise<void>;
+    /** Names the account that an agent works on; agents that share one have the same name. */
+    account(agent: Agent): string;
+    /** What the end of a transcript says of a usage limit (P10). */
+    usage(name: HarnessName, transcript: string): Promise<UsageSign>;
   };
   processes: {
     look(process: ProcessIdentity): Promise<ProcessLife>;

@@ -229,6 +229,17 @@ describe('svc dispatch', () => {
     expect((await machine.svc('dispatch', 'work/loader')).out).toMatch(/^work\/loader runs already: /);
   });
 
+  it('[RES-7] [P10] sends how to go on, and tells that it went on and what is to be known', async () => {
+    const body = { ...launched, resumed: true, notes: ['the account is over its limit'] };
+    const { seen } = await serve({ 'POST /dispatch': { body } });
+    const { out } = await machine.svc('dispatch', 'work/loader', '--resume-mode', 'previous');
+    expect(out).toContain('work/loader resumed: claude-sonnet in loader-x-svc\n');
+    expect(out).toContain('Note: the account is over its limit\n');
+    expect(seen.map((call) => call.body)).toEqual([{ fiber_id: 'work/loader', resume_mode: 'previous' }]);
+    expect((await machine.svc('dispatch', 'work/loader', '--resume-mode', 'sometimes')).code).toBe(2);
+    expect(seen).toHaveLength(1);
+  });
+
   it('[WPL-1] prints a refusal and what it needs', async () => {
     const refusal = {
       dispatched: false,

@@ -23,6 +23,7 @@ const facts: EligibilityFacts = {
   occupied: false,
   due: null,
   paused_until: null,
+  limited_until: null,
   held: null,
   cooldown_until: null,
   mux_answers: true,
@@ -42,6 +43,7 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   mux: [document, { ...facts, mux_answers: false }],
   stopped_all: [document, { ...facts, stopped_all: true }],
   breaker: [document, { ...facts, paused_until: 1_001 }],
+  usage_limit: [document, { ...facts, limited_until: 1_001 }],
   held: [document, { ...facts, held: 'boot_quarantine' }],
   cooldown: [document, { ...facts, cooldown_until: 1_001 }],
   max_concurrent: [document, { ...facts, workers: { count: 2, most: 2 } }],
@@ -92,6 +94,7 @@ describe('eligibility', () => {
         { kind: 'later', next: 5 } as const,
       ),
       paused_until: fc.option(fc.integer({ min: 0, max: 10 })),
+      limited_until: fc.option(fc.integer({ min: 0, max: 10 })),
       held: fc.constantFrom(null, 'boot_quarantine'),
       cooldown_until: fc.option(fc.integer({ min: 0, max: 10 })),
       mux_answers: fc.boolean(),
@@ -108,6 +111,7 @@ describe('eligibility', () => {
           status === 'active' &&
           !known.occupied &&
           (known.paused_until === null || known.paused_until <= known.now) &&
+          (known.limited_until === null || known.limited_until <= known.now) &&
           known.held === null &&
           known.mux_answers &&
           !known.stopped_all &&

@@ -36,6 +36,9 @@ type Case = {
   released: boolean;
   paused: boolean;
   cooldown: boolean;
+  limited: boolean;
+  /** A person has its last conversation open. */
+  open: boolean;
   most: number | null;
   others: number;
 };
@@ -63,6 +66,8 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   released: mostly(true, false),
   paused: mostly(false, true),
   cooldown: mostly(false, true),
+  limited: mostly(false, true),
+  open: mostly(false, true),
   most: mostly<number | null>(null, 1, 2),
   others: fc.integer({ min: 0, max: 2 }),
 });
@@ -87,14 +92,24 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
     ...(one.effort === null ? {} : { effort: one.effort }),
   };
   if (one.project_dir !== null) svc.project_dir = one.project_dir;
+  const open = one.open && one.kind === 'oneshot' && one.host === 'host-a' && one.uid && !one.running;
+  const runs = one.running || open;
   const path = made.fiber(
     'x',
-    { ...svc, ...(one.running ? { agent: 'demo', project_dir: '/srv/dev', surface: 'cli' } : {}) },
+    { ...svc, ...(runs ? { agent: 'demo', project_dir: '/srv/dev', surface: 'cli' } : {}) },
     { ...(one.uid ? {} : { id: null }), 'created-at': new Date(made.clock.now() - 120_000).toISOString() },
   );
   await made.run(started.dispatcher.reconcile());
   if (one.running && one.uid && one.host === 'host-a')
     await made.run(started.dispatcher.dispatch({ fiber_id: 'x' }));
+  if (open && (await made.run(started.dispatcher.dispatch({ fiber_id: 'x' }))).dispatched) {
+    const session = made.documents.index.get('x').svc?.runtime?.session_uuid ?? '';
+    made.clock.advance(1_000);
+    made.writesConversation(session);
+    made.machine.exit(made.machine.worker('x'), { code: 1 });
+    await made.run(started.dispatcher.reconcile());
+    made.machine.others = [made.machine.session(`resume-${session}`)];
+  }
   made.documents.edit(path, (text) => {
     let next = text.replace(/^status: .*$/m, `status: ${one.status}`);
     if (one.project_dir === null) next = next.replace(/^ {2}project_dir: .*\n/m, '');
@@ -112,6 +127,19 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
   if (one.paused)
     for (let at = 0; at < 5; at += 1)
       memory.breaker.record(key, { kind: 'died', lived_ms: 0 }, made.clock.now(), 'l');
+  if (one.limited)
+    memory.limits.note(
+      {
+        account: 'claude-own',
+        family: null,
+        agent: 'demo',
+        notice: 'n',
+        at: made.clock.now(),
+        until: made.clock.now() + 3_600_000,
+        told: true,
+      },
+      made.clock.now(),
+    );
   if (!one.released) Object.assign(memory, { quarantine: freshQuarantine(memory.quarantine) });
   if (one.hold !== null) memory.quarantine.hold(key, one.hold);
   if (one.brake) memory.brake.pull(null, made.clock.now());
@@ -153,7 +181,7 @@ describe('the answer to why', () => {
           // A shut gate stops it without a word; a check that fails is a refusal with the same words.
           if (told.verdict === 'waits' && isCheck)
             expect(refusal).toMatchObject({ reason: told.first?.reason, message: told.first?.message });
-          else if (!one.paused) expect(refused).toBe(false);
+          else if (!one.paused && !one.limited) expect(refused).toBe(false);
           if (told.verdict === 'running') expect(before).toBeDefined();
           expect(told.gates.map(({ gate }) => gate)).toEqual([...GATES, ...LAUNCH_CHECKS]);
           if (told.first !== null) expect(told.first.mend).toMatch(/`(svc|host)|editor|`svc/);

@@ -185,7 +185,7 @@ describe('a launch message', () => {
     expect(prompt).toContain(`Run: ${body.run_id}\n`);
   });
 
-  it('[PRM-5] names a session that was cut off, and where its transcript lies', async () => {
+  it('[PRM-3] [PRM-5] [RES-3] goes to the session that was cut off, or names it and where its transcript lies', async () => {
     daemon.home.fiber('cut-off');
     const first = await daemon.running('cut-off');
     process.kill(await daemon.agentPid('cut-off'), 'SIGKILL');
@@ -196,6 +196,9 @@ describe('a launch message', () => {
       claudeProjectFolder(daemon.home.project('cut-off')),
       `${first.runtime.session_uuid}.jsonl`,
     );
+    expect(await received('cut-off')).toMatch(/^Mode: resume$/m);
+    expect((await daemon.running('cut-off')).runtime.session_uuid).toBe(first.runtime.session_uuid);
+    await daemon.dispatch({ fiber_id: 'cut-off', force: true });
     expect(await received('cut-off')).toMatch(
       new RegExp(`^Previous session: ${first.runtime.session_uuid} \\(claude\\);.*without a handoff.*$`, 'm'),
     );

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const [witness, least, most] = process.argv.slice(2, 5);
 const prompt = process.argv.at(-1);
-const session = process.argv[process.argv.indexOf('--session-id') + 1];
+const session = process.argv[process.argv.findIndex((word) => /^--(session-id|resume)$/.test(word)) + 1];
 const { SVC_FIBER, SVC_FIBER_UID, SVC_RUN_DIR, SVC_STORE, CLAUDE_CONFIG_DIR } = process.env;
 const me = { uid: SVC_FIBER_UID, launch: basename(SVC_RUN_DIR), pid: process.pid };
 const start_time = startTime(process.pid);

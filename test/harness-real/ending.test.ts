@@ -44,7 +44,8 @@ describe.each(HARNESS_NAMES)('the end of the real %s', (name) => {
   });
 
   it('[P1] [P3] [RES-3] survives kill -9 of the daemon, is adopted, and its own crash is told to the next', async () => {
-    daemon = await startRealDaemon(name);
+    // Nothing is warm: the next one starts fresh.
+    daemon = await startRealDaemon(name, { settings: { SVC_RESUME_WARM_WINDOW_MS: '0' } });
     const launch = await startBusy(daemon);
     const pid = daemon.agentPid(launch);
     const { session_uuid } = (await daemon.row('busy')).runtime!;

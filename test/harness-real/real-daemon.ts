@@ -62,6 +62,8 @@ export type RealDaemon = {
   endOf(launch: LaunchOnDisk): Promise<string>;
   /** The text of a session’s transcript, found by its name alone in the agent program’s own folders. */
   transcriptOf(session_uuid: string): Promise<string>;
+  /** Its path. */
+  transcriptPathOf(session_uuid: string): Promise<string>;
   ledger(): SessionLine[];
   tmux(...args: string[]): Promise<string>;
   sessions(): Promise<string[]>;
@@ -243,13 +245,14 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
       );
       return JSON.parse(await orTell('no end.json', found)).reason;
     },
-    async transcriptOf(session_uuid) {
+    transcriptOf: async (session_uuid) => readFileSync(await daemon.transcriptPathOf(session_uuid), 'utf8'),
+    async transcriptPathOf(session_uuid) {
       const folder = join(home, TRANSCRIPT_FOLDERS[name]);
       const found = await eventually(async () => {
         if (!existsSync(folder)) return null;
         const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
         const file = names.find((path) => path.endsWith(`${session_uuid}.jsonl`));
-        return file === undefined ? null : readFileSync(join(folder, file), 'utf8');
+        return file === undefined ? null : join(folder, file);
       }, WITHIN_MS);
       return orTell(`no transcript of ${session_uuid}`, found);
     },

@@ -17,6 +17,7 @@ export function placeOfOption(option: OptionFacts): Place {
   if (name === '--parent') return { kind: 'fibers' };
   if (name === '--status') return { kind: 'words', words: [...FIBER_STATUSES] };
   if (name === '--surface') return { kind: 'words', words: [...SURFACES] };
+  if (name === '--resume-mode') return { kind: 'words', words: ['previous', 'fresh', 'continue'] };
   if (name === '--harness') return { kind: 'words', words: ['claude', 'codex', 'pi'] };
   return option.value === 'dir' ? { kind: 'folders' } : null;
 }

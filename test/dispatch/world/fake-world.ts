@@ -20,9 +20,17 @@ import { Refusals } from '../../../src/dispatch/refusals.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
 import { Runs } from '../../../src/dispatch/runs.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
+import { UsageLimitBook } from '../../../src/dispatch/usage-limit-book.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
-import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
+import {
+  type HarnessAdapter,
+  type LaunchRequest,
+  PROMPT,
+  type TranscriptProbe,
+  type TranscriptQuery,
+} from '../../../src/harness/adapter.ts';
 import type { PastSession } from '../../../src/harness/past-session.ts';
+import type { UsageSign } from '../../../src/harness/usage-limit.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
@@ -73,7 +81,16 @@ export class FakeWorld {
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
   readonly directories = new Map<string, DirectoryLook>();
   readonly looked: string[] = [];
+  /** By launch id, for a session that is not known yet. */
   readonly transcripts = new Map<string, TranscriptProbe>();
+  /** By session id. */
+  readonly conversations = new Map<string, TranscriptProbe>();
+  /** What the end of a transcript says of a usage limit, by its path. */
+  readonly usage = new Map<string, UsageSign>();
+  /** What the adapters were asked to plan, in order. */
+  readonly planned: LaunchRequest[] = [];
+  /** What the adapters were asked to find, in order. */
+  readonly queries: (TranscriptQuery & { harness: string })[] = [];
   /** Transcripts by session id alone. */
   readonly past = new Map<string, PastSession>();
   readonly terminals: TerminalLaunch[] = [];
@@ -173,6 +190,8 @@ export class FakeWorld {
         adapter: (name) => this.#adapter(name),
         findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
         probe: async () => {},
+        account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
+        usage: async (_, transcript) => this.usage.get(transcript) ?? { kind: 'none' },
       },
       processes: {
         look: async (process) => this.machine.look(process),
@@ -225,6 +244,8 @@ export class FakeWorld {
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
       mux_answers: false,
       most_workers: this.most_workers,
+      owed: new Map(),
+      limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
@@ -327,16 +348,33 @@ export class FakeWorld {
     this.transcripts.set(launch_id, { kind: 'found', session_uuid, path: '/t.jsonl', size: 1, mtime_ms });
   }
 
+  /** The transcript of a conversation, as the worker of a fiber has written it. */
+  writesConversation(
+    session_uuid: string,
+    written: { size?: number; mtime_ms?: number; path?: string } = {},
+  ): void {
+    const { size = 100, mtime_ms = this.clock.now(), path = `/t/${session_uuid}.jsonl` } = written;
+    this.conversations.set(session_uuid, { kind: 'found', session_uuid, path, size, mtime_ms });
+  }
+
   #adapter(name: HarnessAdapter['name']): HarnessAdapter {
     return {
       name,
-      planLaunch: (request) => ({
-        argv: [request.agent.cli, PROMPT],
-        env: {},
-        session_uuid: name === 'codex' ? null : request.session_uuid,
-        files: [],
-      }),
-      findTranscript: async (query) => this.transcripts.get(query.marker) ?? { kind: 'missing' },
+      planLaunch: (request) => {
+        this.planned.push(request);
+        const fresh = name === 'codex' ? null : request.session_uuid;
+        return {
+          argv: [request.agent.cli, PROMPT],
+          env: {},
+          session_uuid: request.resume ?? fresh,
+          files: [],
+        };
+      },
+      findTranscript: async (query) => {
+        this.queries.push({ ...query, harness: name });
+        const known = query.session_uuid === null ? undefined : this.conversations.get(query.session_uuid);
+        return known ?? this.transcripts.get(query.marker) ?? { kind: 'missing' };
+      },
       resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
     };

@@ -61,6 +61,15 @@ describe('the stub model', () => {
     expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'hi there' }] });
   });
 
+  it('turns requests away with what it is given, until it answers again', async () => {
+    stub.refuse({ status: 429, headers: { 'retry-after': '9' }, body: { error: 'limit' } });
+    const refused = await post('/v1/messages', { messages: [] });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '9']);
+    expect(await refused.json()).toEqual({ error: 'limit' });
+    stub.refuse(null);
+    expect((await post('/v1/messages', { messages: [] })).status).toBe(200);
+  });
+
   it('answers HEAD, and nothing that it does not know', async () => {
     expect((await fetch(stub.url, { method: 'HEAD' })).status).toBe(200);
     expect((await fetch(`${stub.url}/v1/other`)).status).toBe(404);

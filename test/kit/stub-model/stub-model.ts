@@ -13,6 +13,9 @@ export type ModelRequest = {
   tools: string[];
 };
 
+/** How a provider turns a request away. */
+export type ModelRefusal = { status: number; headers: Record<string, string>; body: unknown };
+
 /** A model on a loopback port that says what it was told to; speaks Anthropic messages and Responses. */
 export type StubModel = {
   port: number;
@@ -22,6 +25,8 @@ export type StubModel = {
   requests: ModelRequest[];
   /** Adds a rule; of two rules that match the same text the earlier one is in force. */
   script(rule: Rule): void;
+  /** From now on every model request is answered with this refusal; null answers by the rules again. */
+  refuse(refusal: ModelRefusal | null): void;
   /** The first request that satisfies the test, now or later; rejects after `timeout_ms`. */
   waitFor(test: (request: ModelRequest) => boolean, timeout_ms: number): Promise<ModelRequest>;
   stop(): Promise<void>;
@@ -40,6 +45,7 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
   const listeners = new Set<(request: ModelRequest) => void>();
   const inForce = [...rules];
   let sequence = 0;
+  let refusal: ModelRefusal | null = null;
 
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '/').split('?')[0]!;
@@ -56,6 +62,11 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
     requests.push(seen);
     for (const listener of listeners) listener(seen);
     sequence += 1;
+    if (refusal !== null) {
+      response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers });
+      response.end(JSON.stringify(refusal.body));
+      return;
+    }
     const step = nextStep(inForce, seen.turns, wire.hasShell(tools));
     const answer = { step, model: seen.model, sequence, tools };
     if (step.delay_ms === undefined) reply(response, path, body.stream === true, answer);
@@ -69,6 +80,9 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
     url: `http://127.0.0.1:${port}`,
     requests,
     script: (rule) => void inForce.push(rule),
+    refuse(one) {
+      refusal = one;
+    },
     waitFor(test, timeout_ms) {
       const past = requests.find(test);
       if (past !== undefined) return Promise.resolve(past);
