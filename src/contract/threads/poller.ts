@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentSchema } from '../agent.ts';
+import { agentEffortReplySchema, agentEffortSchema, agentSchema } from '../agent.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -9,7 +9,20 @@ import {
   releasedSchema,
 } from '../http/dispatch.ts';
 import { doctorReplySchema } from '../http/doctor.ts';
-import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
+import {
+  createFiberSchema,
+  editFiberSchema,
+  feedStateSchema,
+  fiberReplySchema,
+  nestedSchema,
+  nestFiberSchema,
+} from '../http/fibers.ts';
+import {
+  lifecycleAnswerSchema,
+  lifecycleRequestSchema,
+  transitionAnswerSchema,
+  transitionRequestSchema,
+} from '../http/lifecycle.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
@@ -32,8 +45,13 @@ export const pollerCalls = {
     deadline_ms: 30_000,
   },
   kill: { input: killRequestSchema, output: killedSchema, deadline_ms: 15_000 },
+  /** A refusal of the verb is a value with its exit status. */
+  lifecycle: { input: lifecycleRequestSchema, output: lifecycleAnswerSchema, deadline_ms: 45_000 },
+  transition: { input: transitionRequestSchema, output: transitionAnswerSchema, deadline_ms: 60_000 },
   create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
+  nest_fiber: { input: nestFiberSchema, output: nestedSchema, deadline_ms: 60_000 },
+  agent_effort: { input: agentEffortSchema, output: agentEffortReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
