@@ -408,7 +408,7 @@ describe('any sequence of verbs', () => {
             expect(stateOf(take(text, ask, running, now))).toEqual(stateOf(text));
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 120 },
     );
   });
 
