@@ -95,7 +95,8 @@ export class Dispatcher {
     const now = this.#world.clock.now();
     const waiting = [];
     for (const document of this.#world.documents.all()) {
-      if (document.svc === undefined) continue;
+      // Asked with every `GET /state`: nearly all documents are settled without gathering their facts.
+      if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
       const facts = eligibilityFacts(this.#world, this.#memory, document);
       if (!isPendingLaunch(document, facts) || facts.held === null) continue;
       const since = this.#memory.quarantine.since(keyOf(document), now);

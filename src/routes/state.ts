@@ -10,6 +10,7 @@ const PART_DEADLINE_MS = 2_000;
 export function stateRows(callers: Callers, context: RouteContext): Row[] {
   const { poller, ledgers, fleet, audio } = callers;
   const deadline = { deadline_ms: PART_DEADLINE_MS };
+  const pollerState = shareCalls(() => poller.call('state', {}));
   return [
     defineRow({
       method: 'GET',
@@ -20,7 +21,7 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       replies: { 200: stateSchema },
       async handler() {
         const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([
-          poller.call('state', {}),
+          pollerState(),
           orNull(ledgers.call('state', {}, deadline)),
           orNull(fleet.call('state', {}, deadline)),
           orNull(audio.call('state', {}, deadline)),
@@ -37,6 +38,32 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       },
     }),
   ];
+}
+
+/**
+ * At most one call under way, whatever the number of readers. Who asks meanwhile shares the call after it: an
+ * answer is never older than the question.
+ */
+function shareCalls<T>(call: () => Promise<T>): () => Promise<T> {
+  let current: Promise<T> | null = null;
+  let next: Promise<T> | null = null;
+  const begin = (): Promise<T> => {
+    const begun = call().finally(() => {
+      if (current === begun) current = null;
+    });
+    current = begun;
+    return begun;
+  };
+  return () => {
+    if (current === null) return begin();
+    next ??= current
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return begin();
+      });
+    return next;
+  };
 }
 
 function orNull<T>(part: Promise<T>): Promise<T | null> {
