@@ -51,7 +51,7 @@ describe('planTransition', () => {
     expect(rows).toHaveLength(4 * 3 * 3 * 2 * 5);
   });
 
-  it.each(rows)('[WPL-2] $kind $status tempered=$tempered running=$running to $target', (row) => {
+  it.each(rows)('[WPL-2] [LIF-8] $kind $status tempered=$tempered running=$running to $target', (row) => {
     const { kind, target, running } = row;
     let text = textOf(row);
     const document = read(text);
