@@ -17,7 +17,8 @@ export function markersOf(
   authority: Authority,
   confirmed_dir: string | undefined,
 ): DocumentChange {
-  if (authority.kind === 'poll' && (current.status !== 'active' || current.tempered !== undefined))
+  const judged = current.svc?.kind === 'standing' && current.tempered !== undefined;
+  if (authority.kind === 'poll' && (current.status !== 'active' || judged))
     throw new CodedError('conflict', `${current.id} is no longer armed`);
   if (orderOf(current) !== orderOf(checked))
     throw new CodedError('conflict', `${current.id} was changed while its worker was being started`);

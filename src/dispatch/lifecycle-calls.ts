@@ -66,10 +66,11 @@ export class LifecycleCalls {
     await this.#requireDirectory(known, request);
     const ended = await this.#endAsAsked(known, request);
     const running = !ended && (await this.#isRunning(known, { sure: false }));
-    let document = known;
+    const before = world.documents.reread(known) ?? known;
+    let document = before;
     let text: string | null = null;
     if (cli === null) {
-      document = await this.#write(known, (current) =>
+      document = await this.#write(before, (current) =>
         planAction(
           current,
           request,
@@ -80,11 +81,11 @@ export class LifecycleCalls {
       );
     } else {
       const answer = await cli.run(request);
-      document = world.documents.reread(known) ?? known;
+      document = world.documents.reread(before) ?? before;
       if (answer.status !== 0) return answer;
       text = answer.text;
     }
-    this.#moved(document, key, isArming(request.action));
+    this.#moved(document, key, isArming(request.action, document.digest !== before.digest));
     return {
       status: 0,
       text: (text ?? describeFiber(document)) + noteOf(document, request, running),

@@ -8,11 +8,14 @@ import { planAccept, planClose, planSetOutcome } from './review-verbs.ts';
 import { planInstall, planPin, planRepeat, planUninstall, type ServiceFields } from './service-verbs.ts';
 import { planReshape } from './shape-verb.ts';
 
-/** Verbs after which a fiber may be launched although it was held or refused before: a person has just said so. */
-const ARMING = ['install', 'repeat', 'resume', 'accept', 'reopen'];
-
-export function isArming(action: LifecycleRequest['action']): boolean {
-  return ARMING.includes(action);
+/**
+ * True for a verb after which a fiber may be launched although it was held or refused before: a person has just said so.
+ * `accept` and `reopen` say so only where they `changed` the document.
+ */
+export function isArming(action: LifecycleRequest['action'], changed: boolean): boolean {
+  return (
+    ['install', 'repeat', 'resume'].includes(action) || (changed && ['accept', 'reopen'].includes(action))
+  );
 }
 
 /**

@@ -277,3 +277,9 @@ describe('standing roles', () => {
     expect(daemon.row('a')?.next_due_at).toBeLessThanOrEqual(Date.UTC(2026, 5, 3, 9));
   });
 });
+
+it('[DSP-2] a oneshot that a person armed in an editor is taken up although its verdict was left in place', async () => {
+  world.fiber('a', {}, { tempered: 'false' });
+  await round();
+  expect(world.machine.living).toHaveLength(1);
+});

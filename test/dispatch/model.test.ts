@@ -270,13 +270,16 @@ class Run {
   }
 
   async #verb(name: Name, action: (typeof ACTIONS)[number]): Promise<void> {
+    const was_killed = this.killed.has(name);
+    // A verb that finds nothing to do gives no leave; only `resume` is an order all the same.
+    if (action === 'resume' || this.#status(name) !== 'active') this.killed.delete(name);
     this.ordered.add(name);
     const answer = await this.world.run(this.calls.lifecycle({ fiber: name, action }));
     if (answer.status !== 0) {
+      if (was_killed) this.killed.add(name);
       // Only what no verb has a say in may refuse it: the document is locked by another program.
       if (!this.world.documents.locked) this.faults.push(`${action} of ${name} was refused: ${answer.text}`);
-    } else if (action !== 'pause' && action !== 'close') this.killed.delete(name);
-    else if (this.#status(name) !== 'active') this.killed.delete(name);
+    } else if (this.#status(name) !== 'active') this.killed.delete(name);
     await this.world.run(this.daemon.dispatcher.workerOf(this.#uid(name), { sure: false }));
     this.ordered.delete(name);
   }
@@ -284,6 +287,7 @@ class Run {
   async #move(name: Name, target: TransitionTarget): Promise<void> {
     this.ordered.add(name);
     if (target === 'inFlight') this.asked.add(name);
+    else this.killed.delete(name);
     try {
       const answer = await this.world.run(this.calls.transition({ fiber_id: name, target }));
       if (answer.invoked) this.killed.delete(name);
