@@ -10,7 +10,8 @@ import { stateSchema } from '../contract/http/state.ts';
 import type { DocumentWithBody } from '../fibers/document.ts';
 import type { FoundFiber } from '../fibers/find-fiber.ts';
 import { loadRegistry } from '../harness/registry.ts';
-import { describeFiber, planAction } from '../lifecycle/actions.ts';
+import { describeFiber, isArming, planAction } from '../lifecycle/actions.ts';
+import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { connectDaemon, type DaemonClient, errorOf } from './daemon-client.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
@@ -90,6 +91,7 @@ export async function runLifecycle(
     const [issue] = parsed.error.issues;
     throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
   }
+  if (isArming(fields.action, true) && options.local !== true) await claimBeforeArming(context, found.id);
   const daemon = options.local === true ? null : await daemonOf(context, found.store.root);
   const text =
     daemon === null ? await writeHere(context, found, parsed.data) : await askDaemon(daemon, parsed.data);
@@ -97,7 +99,9 @@ export async function runLifecycle(
   if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
   else {
     context.out(text);
-    if (options.local !== true) context.out(await whatNext(context, fiber));
+    const isOwn = fiber.uid !== null && ownFiber(context) === fiber.uid;
+    if (options.local !== true)
+      context.out(isOwn ? 'This session is its worker.\n' : await whatNext(context, fiber));
   }
   exit(EXIT.ok);
 }
