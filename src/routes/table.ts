@@ -8,6 +8,7 @@ import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
+import { lifecycleRows } from './lifecycle.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
@@ -22,6 +23,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...dispatchRows(callers, context),
     ...brakeRows(callers, context),
     ...whyRows(callers),
+    ...lifecycleRows(callers),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),
