@@ -37,6 +37,8 @@ export const VERBS: readonly VerbRow[] = [
   row('Workers', 'handoff', 'End this worker’s run; the next one starts fresh', () => import('./handoff.ts')),
   row('This machine', 'host', 'Print the host id of this machine', () => import('./host.ts')),
   row('This machine', 'agents', 'List the agents that can work on fibers', () => import('./agents.ts')),
+  row('This machine', 'setup', 'Give an agent program the skills and hooks', () => import('./setup.ts')),
+  row(null, 'hook', 'Record what an agent program or Git tells', () => import('./hook.ts')),
   row(
     null,
     'demo-agent',
