@@ -7,6 +7,7 @@ import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
+import { dismissIncident, resumeIncident } from './resume-incident.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
@@ -41,7 +42,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const { document, body } = documents.open(id);
       return { fiber: rows.row(document, body) };
     },
-    state: () =>
+    state: async () =>
       viewState({
         world,
         memory,
@@ -49,7 +50,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         health: loop.health,
         rebooted: settings.rebooted,
         cli_contract: settings.cli_contract,
+        mux_owner: await surroundings.muxOwner(dispatcher.listing),
+        skills: surroundings.skills,
       }),
+    resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
+    dismiss_incident: ({ id }) => dismissIncident(memory, id),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
     async create_fiber(request) {

@@ -8,6 +8,7 @@ import type { ComponentContext, RunningComponent } from '../threads/worker-main.
 import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Feed } from './feed.ts';
+import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
@@ -63,9 +64,11 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       },
       logger,
     }),
+    incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
     launching: new Set(),
     unconcluded: new Map(),
   };
+  for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });

@@ -12,9 +12,12 @@ export type MuxSession = {
   attached: number;
 };
 
+/** Which server answered; another one under the same socket differs. `started_at` in milliseconds, whole seconds. */
+export type MuxServer = { pid: number; started_at: number };
+
 /** What the server answered: three different worlds, never folded into one another. */
 export type MuxListing =
-  | { kind: 'alive'; sessions: MuxSession[] }
+  | { kind: 'alive'; sessions: MuxSession[]; server?: MuxServer }
   | { kind: 'absent' }
   | { kind: 'unknown'; detail: string };
 

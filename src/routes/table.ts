@@ -5,6 +5,7 @@ import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
+import { incidentRows } from './incidents.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
@@ -16,6 +17,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
     ...dispatchRows(callers, context),
+    ...incidentRows(callers, context),
     ...agentsRows(callers, context),
     ...sessionsRows(callers),
     ...boardRows(context),

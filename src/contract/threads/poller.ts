@@ -10,6 +10,7 @@ import {
 } from '../http/dispatch.ts';
 import { doctorReplySchema } from '../http/doctor.ts';
 import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
+import { incidentReplySchema, incidentRequestSchema } from '../http/incidents.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
@@ -35,6 +36,9 @@ export const pollerCalls = {
   create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
+  /** Starts a fiber after the other, so it may take long. */
+  resume_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 110_000 },
+  dismiss_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {
