@@ -54,8 +54,31 @@ async function openForAppend(path: string): Promise<FileHandle> {
     return await open(path, APPEND, 0o600);
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path));
     return await open(path, APPEND, 0o600);
+  }
+}
+
+/** Level by level: the recursive call of Node never ends where a folder cannot be made, such as below `/proc`. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || (await exists(parent))) throw error;
+    await makeFolder(parent);
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -40,9 +40,10 @@ export function planInstall(
   for (const { name, put, take } of shared) {
     const path = join(home, name);
     const now = readText(path);
-    const text = put(now);
     const original =
       receipt.before[name]?.digest === digestOf(now ?? '') ? receipt.before[name].text : undefined;
+    // As if it were the first time, so that twice is the same as once.
+    const text = put(original === undefined ? now : original);
     const before = original === undefined ? (now === null ? null : take(now)) : original;
     next.before[name] = { digest: digestOf(text), text: before };
     if (before !== null && take(text) === before) delete next.before[name];
