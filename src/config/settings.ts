@@ -100,6 +100,11 @@ export const SETTINGS = {
   dev_origins: list('SVC_DEV_ORIGINS', [] as string[], 'Origins allowed to write besides the page itself'),
   allowed_hosts: list('SVC_ALLOWED_HOSTS', [] as string[], 'Host header names allowed besides loopback'),
   tmux_socket: path('SVC_TMUX_SOCKET', null, 'Socket path of a private tmux server; else the user’s own'),
+  terminal_socket: text(
+    'SVC_TERMINAL_SOCKET',
+    null,
+    'kitty’s socket; else KITTY_LISTEN_ON, else those in /tmp',
+  ),
   log_level: oneOf('SVC_LOG_LEVEL', 'info', LOG_LEVELS, 'Level of the structured log'),
   cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
   recorder: text('SVC_RECORDER', null, 'Meeting recorder executable'),

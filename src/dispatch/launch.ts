@@ -182,10 +182,11 @@ export function recordDispatch(world: World, run: Run): void {
     session: run.session_uuid,
     thread_id: null,
     harness: run.harness,
+    agent: run.agent,
     host: world.host,
     mux: run.mux_session,
     at: run.started_at,
-    kind: 'dispatch',
+    kind: run.claim === undefined ? 'dispatch' : 'claim',
     run_id: run.run_id,
   });
 }

@@ -27,6 +27,8 @@ export const runManifestSchema = z.object({
   ended_at: z.number().nullable(),
   /** What the document said before the launch marked it: written back when nothing was started after all. */
   undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
+  /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
+  claim: z.enum(['capture', 'person']).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });

@@ -34,6 +34,8 @@ export type Run = {
   spawned: boolean;
   /** A session with a worker's name that no run directory tells of. */
   stray: boolean;
+  /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
+  claim?: 'capture' | 'person';
   /** Who is ending it on purpose, in this daemon. */
   ending: EndRecord | null;
   /** The multiplexer server that listed its session; absent until one did. */
@@ -79,12 +81,14 @@ export function runOfManifest(manifest: RunManifest): Run {
     started_at: manifest.dispatched_at,
     boot_id: manifest.boot_id,
     state: 'unknown',
-    confirmed: false,
+    // A person's session had a conversation long before it was claimed.
+    confirmed: manifest.claim === 'person',
     transcript_path: null,
     last_activity_at: null,
     being_started: false,
     spawned: manifest.state !== 'claimed',
     stray: false,
+    ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
     ending: null,
   };
 }

@@ -17,6 +17,8 @@ export type LaunchRequest = {
   session_name: string;
   /** The launch's run directory; an adapter may ask for files of its own in it. */
   run_dir: string;
+  /** The session has no fiber yet: it files one, arms it and claims it by itself (WPL-6). */
+  capture?: boolean;
 };
 
 export type LaunchPlan = {

@@ -10,6 +10,8 @@ import { namesIn, probeFile, probing, spellingsOf } from './transcript-files.ts'
  * that a run can end by itself even where a person or a judging model would have to be waited for.
  */
 const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'];
+/** Arming a fiber starts a worker, so only a session that has to file its own may do it unasked. */
+const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
 /** Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. */
 export function claudeAdapter(options: { env: NodeJS.ProcessEnv; uid: number | null }): HarnessAdapter {
@@ -19,6 +21,7 @@ export function claudeAdapter(options: { env: NodeJS.ProcessEnv; uid: number | n
     planLaunch(request) {
       const { agent, effort, resume, session_uuid } = request;
       const argv: LaunchArgument[] = [agent.cli, ...agent.args, ...WORKER_COMMANDS];
+      if (request.capture === true) argv.push(...CAPTURE_COMMANDS);
       if (resume === null) argv.push('--session-id', session_uuid);
       else argv.push('--resume', resume);
       argv.push('--name', request.session_name);

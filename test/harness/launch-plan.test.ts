@@ -34,6 +34,11 @@ describe('the command line of', () => {
       files: [],
     });
     expect(claude.planLaunch({ ...request, agent, resume: 'old' }).argv).toContain('--resume');
+    const arming = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
+    expect(claude.planLaunch({ ...request, agent }).argv).not.toEqual(expect.arrayContaining(arming));
+    expect(claude.planLaunch({ ...request, agent, capture: true }).argv).toEqual(
+      expect.arrayContaining(arming),
+    );
     expect(claude.resumeArgv(agent, 'old')).toEqual([
       ...['claude', '--permission-mode', 'auto', '--model', 'opus', '--resume', 'old'],
     ]);

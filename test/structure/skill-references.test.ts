@@ -31,7 +31,7 @@ const CAPTURE: CaptureLaunchFacts = {
   variant: 'capture',
   reference: join(dirname(skills.service.path), 'references', 'capture.md'),
   install: {},
-  claim: { url: 'http://127.0.0.1/api/v1/claim', body: {} },
+  claim: { url: 'http://127.0.0.1/api/v1/claim', socket: null, body: {}, command: 'svc claim' },
 };
 
 /** Frontmatter of a skill, a field a line. */

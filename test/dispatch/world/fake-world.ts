@@ -22,6 +22,8 @@ import { Runs } from '../../../src/dispatch/runs.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
 import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
+import type { PastSession } from '../../../src/harness/past-session.ts';
+import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -72,6 +74,10 @@ export class FakeWorld {
   readonly directories = new Map<string, DirectoryLook>();
   readonly looked: string[] = [];
   readonly transcripts = new Map<string, TranscriptProbe>();
+  /** Transcripts by session id alone. */
+  readonly past = new Map<string, PastSession>();
+  readonly terminals: TerminalLaunch[] = [];
+  terminal: TerminalLaunched = { kind: 'opened', terminal: 'kitty' };
   agents: Agent[] = [AGENT, LEARNING];
   boot_id = 'boot-1';
   env: Record<string, string> = {};
@@ -161,7 +167,9 @@ export class FakeWorld {
           if (found === undefined) throw new CodedError('agent_unknown', `there is no agent ${id}`);
           return found;
         },
+        agents: () => this.agents,
         adapter: (name) => this.#adapter(name),
+        findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
         probe: async () => {},
       },
       processes: {
@@ -171,10 +179,15 @@ export class FakeWorld {
           this.machine.end(process);
         },
         identify: async (pid) => ({ pid, start_time: `t${pid}` }),
+        commands: async (pid) => this.machine.commands(pid),
       },
       lookAtDirectory: async (path) => {
         this.looked.push(path);
         return this.directories.get(path) ?? { kind: 'directory', real: path };
+      },
+      openTerminal: async (launch) => {
+        this.terminals.push(launch);
+        return this.terminal;
       },
       recordSession: (line) => {
         check('write the ledger');
@@ -323,7 +336,7 @@ export class FakeWorld {
         files: [],
       }),
       findTranscript: async (query) => this.transcripts.get(query.marker) ?? { kind: 'missing' },
-      resumeArgv: () => [],
+      resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
     };
   }
