@@ -72,6 +72,14 @@ export const VERBS: readonly VerbRow[] = [
   row('This machine', 'host', 'Print the host id of this machine', () => import('./host.ts')),
   row('This machine', 'agents', 'List the agents that can work on fibers', () => import('./agents.ts')),
   row('This machine', 'resolve-dir', 'Print a folder as a fiber names it', () => import('./resolve-dir.ts')),
+  row('This machine', 'setup', 'Give an agent program the skills and hooks', () => import('./setup.ts')),
+  row(
+    'Workers',
+    'incident',
+    'List lost tmux servers; start what they cut off',
+    () => import('./incident.ts'),
+  ),
+  row(null, 'hook', 'Record what an agent program or Git tells', () => import('./hook.ts')),
   row(
     null,
     'demo-agent',

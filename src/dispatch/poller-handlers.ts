@@ -17,6 +17,7 @@ import { openTerminal } from './open-terminal.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
 import { rehearse } from './rehearsals.ts';
+import { dismissIncident, resumeIncident } from './resume-incident.ts';
 import type { Rows } from './rows.ts';
 import { followMoves } from './run-moves.ts';
 import { viewState } from './state-view.ts';
@@ -70,7 +71,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const { document, body } = documents.open(id);
       return { fiber: rows.row(document, body) };
     },
-    state: () =>
+    state: async () =>
       viewState({
         world,
         memory,
@@ -78,7 +79,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         health: loop.health,
         rebooted: settings.rebooted,
         cli_contract: settings.cli_contract,
+        mux_owner: await surroundings.muxOwner(dispatcher.listing),
+        skills: surroundings.skills,
       }),
+    resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
+    dismiss_incident: ({ id }) => dismissIncident(memory, id),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),

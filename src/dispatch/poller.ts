@@ -10,6 +10,7 @@ import { Brake } from './brake.ts';
 import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Feed } from './feed.ts';
+import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
@@ -68,6 +69,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       },
       logger,
     }),
+    incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
     launching: new Set(),
     unconcluded: new Map(),
     brake: new Brake({ path: surroundings.brakeFile, logger }),
@@ -76,6 +78,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
+  for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });

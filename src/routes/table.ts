@@ -8,6 +8,7 @@ import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
+import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
@@ -24,6 +25,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...brakeRows(callers, context),
     ...whyRows(callers),
     ...lifecycleRows(callers),
+    ...incidentRows(callers, context),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),

@@ -33,6 +33,7 @@ import {
   nestedSchema,
   nestFiberSchema,
 } from '../http/fibers.ts';
+import { incidentReplySchema, incidentRequestSchema } from '../http/incidents.ts';
 import {
   lifecycleAnswerSchema,
   lifecycleRequestSchema,
@@ -112,6 +113,9 @@ export const pollerCalls = {
   /** With `kill` it waits for every worker to end. */
   pull_brake: { input: pullBrakeSchema, output: brakePulledSchema, deadline_ms: 60_000 },
   release_brake: { input: releaseBrakeSchema, output: brakeReleasedSchema, deadline_ms: 5_000 },
+  /** Starts a fiber after the other, so it may take long. */
+  resume_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 110_000 },
+  dismiss_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {
