@@ -1,6 +1,7 @@
 import { readSettings } from '../config/settings.ts';
 import type { Agent } from '../contract/agent.ts';
 import { agentsReply, loadRegistry } from '../harness/registry.ts';
+import { registerEffort } from './agents/effort.ts';
 import { EXIT, type Verb } from './verb.ts';
 
 /** `svc agents`: the effective agent registry of this host (RPL-5, OPF-3); a file that cannot be used is refused. */
@@ -8,6 +9,7 @@ export const verb: Verb = {
   name: 'agents',
   summary: 'List the agents that can work on fibers',
   register(command, context, exit) {
+    registerEffort(command, context, exit);
     command.option('--json', 'answer as JSON').action((flags: { json?: boolean }) => {
       const { registry, problem } = loadRegistry(readSettings(context.env));
       if (problem !== null) throw problem;

@@ -3,14 +3,15 @@ import type { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Settings } from '../config/settings.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
+import { REFUSAL_CODE_HEADER } from '../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../contract/operator-files.ts';
 import { findDaemon } from './daemon-file.ts';
 
 /** Where a daemon listens, in the words of `node:http`. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
 
-/** An answer as it came; `body` is parsed JSON. */
-export type DaemonAnswer = { status: number; body: unknown };
+/** An answer as it came; `body` is parsed JSON, or the text of a text route, whose `refusal` is the code of its error. */
+export type DaemonAnswer = { status: number; body: unknown; refusal?: string };
 
 export type DaemonClient = {
   readonly daemon: DaemonFile;
@@ -148,7 +149,12 @@ function exchange(
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
         try {
-          resolve({ status: response.statusCode ?? 0, body: text === '' ? null : JSON.parse(text) });
+          const status = response.statusCode ?? 0;
+          const code = response.headers[REFUSAL_CODE_HEADER.toLowerCase()];
+          const refusal = typeof code === 'string' ? { refusal: code } : {};
+          const isText = response.headers['content-type']?.startsWith('text/plain') === true;
+          const parsed: unknown = isText ? text : text === '' ? null : JSON.parse(text);
+          resolve({ status, body: parsed, ...refusal });
         } catch (error) {
           reject(unreachable('its answer is not JSON', error));
         }

@@ -39,6 +39,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'fiber show': [['svc fiber show say-hello --body-only', 'prints the body and nothing else']],
   'fiber ls': [['svc fiber ls --status active --svc', 'fibers that are to be worked on']],
   'fiber rm': [['svc fiber rm say-hello --dry-run', 'shows what would be removed']],
+  'fiber nest': [['svc fiber nest say-hello --under work', 'files it elsewhere, with its children']],
   'fiber check': [['svc fiber check', 'names every document that cannot be used, and why']],
   install: [
     [
@@ -83,12 +84,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'stop-all': [['svc stop-all --note "disk is full"', 'nothing new starts on this host']],
   'resume-all': [['svc resume-all', 'lets the brake go']],
   incident: [['svc incident', 'lists what is open']],
-  'incident list': [['svc incident list', 'lost tmux servers and the fibers they cut off']],
-  'incident ls': [['svc incident ls', 'lost tmux servers and the fibers they cut off']],
-  'incident resume': [['svc incident resume', 'starts again what the last one cut off']],
-  'incident resume-all': [['svc incident resume-all', 'starts again what the last one cut off']],
+  'incident resume': [['svc incident resume --all', 'starts again what it cut off']],
+  'incident dismiss': [['svc incident dismiss --all', 'takes them off the list and starts nothing']],
   host: [['svc host --json', 'the host id and where it comes from']],
   agents: [['svc agents', 'ids for --agent']],
+  'agents effort': [['svc agents effort codex high', 'its effort where a fiber names none']],
   'resolve-dir': [['svc resolve-dir .', 'this folder as a fiber names it']],
   setup: [['svc setup claude --dry-run', 'says which skills and hooks it would install']],
   completion: [

@@ -4,6 +4,7 @@ import { registerCheck } from './fiber/check.ts';
 import { registerEdit } from './fiber/edit.ts';
 import { registerInit } from './fiber/init.ts';
 import { registerLs } from './fiber/ls.ts';
+import { registerNest } from './fiber/nest.ts';
 import { registerRm } from './fiber/rm.ts';
 import { registerShow } from './fiber/show.ts';
 import type { Verb } from './verb.ts';
@@ -19,6 +20,7 @@ export const verb: Verb = {
       registerEdit,
       registerShow,
       registerLs,
+      registerNest,
       registerRm,
       registerCheck,
     ]) {

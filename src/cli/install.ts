@@ -1,5 +1,4 @@
-import { planInstall } from '../lifecycle/service-verbs.ts';
-import { addServiceOptions, readServiceFields, type ServiceOptions, writeService } from './service-write.ts';
+import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
 import type { Verb } from './verb.ts';
 
 /** `svc install <fiber>`: makes a fiber a oneshot and arms it. */
@@ -8,8 +7,8 @@ export const verb: Verb = {
   summary: 'Have a worker take up a fiber once',
   register(command, context, exit) {
     addServiceOptions(command).action(async (reference: string, options: ServiceOptions) => {
-      const fields = readServiceFields(context, options);
-      await writeService(context, reference, options, (document) => planInstall(document, fields), exit);
+      const fields = { action: 'install' as const, ...readServiceFields(context, options) };
+      await runLifecycle(context, reference, options, fields, exit);
     });
   },
 };

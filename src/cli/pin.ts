@@ -1,5 +1,4 @@
-import { planPin } from '../lifecycle/service-verbs.ts';
-import { addServiceOptions, readServiceFields, type ServiceOptions, writeService } from './service-write.ts';
+import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
 import type { Verb } from './verb.ts';
 
 /** `svc pin <fiber>`: makes a fiber a role that is started only by hand. */
@@ -8,8 +7,8 @@ export const verb: Verb = {
   summary: 'Keep a fiber as a role that is started by hand',
   register(command, context, exit) {
     addServiceOptions(command).action(async (reference: string, options: ServiceOptions) => {
-      const fields = readServiceFields(context, options);
-      await writeService(context, reference, options, (document) => planPin(document, fields), exit);
+      const fields = { action: 'pin' as const, ...readServiceFields(context, options) };
+      await runLifecycle(context, reference, options, fields, exit);
     });
   },
 };

@@ -11,6 +11,17 @@ const MORE: Readonly<Record<string, string>> = {
   claim: 'sessions.md',
   attach: 'sessions.md',
   dispatch: 'resume.md',
+  setup: 'setup.md',
+  incident: 'setup.md',
+  reshape: 'lifecycle.md',
+  pause: 'lifecycle.md',
+  resume: 'lifecycle.md',
+  accept: 'lifecycle.md',
+  close: 'lifecycle.md',
+  reopen: 'lifecycle.md',
+  'set-agent': 'lifecycle.md',
+  'set-model': 'lifecycle.md',
+  'set-outcome': 'lifecycle.md',
 };
 
 const INTRO = `# The command line

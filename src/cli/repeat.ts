@@ -1,5 +1,4 @@
-import { planRepeat } from '../lifecycle/service-verbs.ts';
-import { addServiceOptions, readServiceFields, type ServiceOptions, writeService } from './service-write.ts';
+import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
 import type { Verb } from './verb.ts';
 
 /** `svc repeat <fiber> --schedule …`: makes a fiber a standing role and arms it (STD-1). */
@@ -12,14 +11,12 @@ export const verb: Verb = {
       .option('--tz <zone>', 'time zone of the schedule; that of this machine otherwise')
       .action(async (reference: string, options: ServiceOptions & { schedule: string; tz?: string }) => {
         const fields = {
+          action: 'repeat' as const,
           ...readServiceFields(context, options),
           schedule: options.schedule,
           tz: options.tz,
-          thisZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
         };
-        const plan = (document: Parameters<typeof planRepeat>[0]) =>
-          planRepeat(document, fields, context.clock.now());
-        await writeService(context, reference, options, plan, exit);
+        await runLifecycle(context, reference, options, fields, exit);
       });
   },
 };

@@ -7,6 +7,7 @@ import { presence } from './daemon/status.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { fiberPage } from './fiber-page.ts';
 import { fiberPath } from './fiber-path.ts';
+import { incidentLines } from './incident.ts';
 import { formatMoment, formatTable, printable, printJson } from './output.ts';
 import { runningTable } from './ps.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
@@ -69,7 +70,9 @@ export function statePage(state: State, now: number): string {
     section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
     pending(state, now),
     section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
+    state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now)}`,
     mux(state),
+    skills(state),
   ].join('');
 }
 
@@ -133,7 +136,21 @@ function pending(state: State, now: number): string {
 
 function mux(state: State): string {
   const { state: answer, detail } = state.poll_health.mux;
-  return answer === 'unknown' ? `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n` : '';
+  if (answer === 'unknown') return `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n`;
+  const { kind, name } = state.poll_health.mux.owner;
+  if (kind === 'absent') return '\ntmux server: absent\n';
+  const mend = kind === 'daemon_born' ? '; it ends with the daemon’s service, see: svc doctor' : '';
+  return `\ntmux server: ${kind}${name === null ? '' : ` (${printable(name)})`}${mend}\n`;
+}
+
+function skills(state: State): string {
+  return state.skills.installed
+    .filter((one) => one.state === 'skewed')
+    .map(
+      ({ harness }) =>
+        `\nWorker skills of ${harness} are not those of this package; run: svc setup ${harness}\n`,
+    )
+    .join('');
 }
 
 function brakeLine({ brake }: State, now: number): string {

@@ -1,6 +1,9 @@
-import { planUninstall } from '../lifecycle/service-verbs.ts';
-import { DRY_RUN } from './rehearsal.ts';
-import { writeService } from './service-write.ts';
+import {
+  addFiberArgument,
+  addLifecycleOptions,
+  type LifecycleOptions,
+  runLifecycle,
+} from './service-write.ts';
 import type { Verb } from './verb.ts';
 
 /** `svc uninstall <fiber>`: takes the svc block away; already gone is success. */
@@ -8,13 +11,10 @@ export const verb: Verb = {
   name: 'uninstall',
   summary: 'Make a fiber a plain document again',
   register(command, context, exit) {
-    command
-      .argument('<fiber>', 'canonical id, uid or leaf')
-      .option('--store <dir>', 'store to look in')
-      .option(...DRY_RUN)
-      .option('--json', 'print JSON')
-      .action(async (reference: string, options: { store?: string; dryRun?: boolean; json?: boolean }) => {
-        await writeService(context, reference, options, planUninstall, exit);
-      });
+    addLifecycleOptions(
+      addFiberArgument(command).option('--kill', 'also stop the worker that runs; it goes on otherwise'),
+    ).action(async (reference: string, options: LifecycleOptions & { kill?: boolean }) => {
+      await runLifecycle(context, reference, options, { action: 'uninstall', kill: options.kill }, exit);
+    });
   },
 };

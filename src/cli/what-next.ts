@@ -17,7 +17,8 @@ export async function whatNext(context: CliContext, fiber: Written): Promise<str
 /** One line for the person: who starts a worker for this fiber, when, and what to type if nobody does. */
 export function describeNext(fiber: Written, state: State | null, svc: string): string {
   if (fiber.svc === undefined) return '';
-  if (fiber.svc.kind === 'pinned') return `It is started by hand: ${svc} dispatch ${fiber.id}\n`;
+  if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
+    return `It is started by hand: ${svc} dispatch ${fiber.id}\n`;
   if (fiber.status !== 'active') return '';
   if (state === null) {
     const start = svc === 'svc' ? 'svc daemon start' : svc;

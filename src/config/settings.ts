@@ -107,6 +107,7 @@ export const SETTINGS = {
   ),
   log_level: oneOf('SVC_LOG_LEVEL', 'info', LOG_LEVELS, 'Level of the structured log'),
   cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
+  cli_timeout_ms: whole('SVC_CLI_TIMEOUT_MS', 10_000, 50, 'Time limit of one verb of the external CLI'),
   recorder: text('SVC_RECORDER', null, 'Meeting recorder executable'),
   events_file: path('SVC_EVENTS_FILE', null, 'Events ledger; else events.jsonl in the data dir'),
   sessions_file: path('SVC_SESSIONS_FILE', null, 'Sessions ledger; else sessions.jsonl in the data dir'),

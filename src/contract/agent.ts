@@ -40,6 +40,14 @@ export const agentSchema = z.object({
 });
 export type Agent = z.infer<typeof agentSchema>;
 
+/** `POST /agents/effort` (WPL-17): null lets the agent have its own default effort again. */
+export const agentEffortSchema = z.object({
+  id: z.string().min(1),
+  effort: z.string().min(1).nullable(),
+  origin: z.string().optional(),
+});
+export const agentEffortReplySchema = z.object({ agent: agentSchema });
+
 /** `GET /agents` and `svc agents --json` (RPL-5); the values of each `env` are hidden. */
 export const agentsReplySchema = z.object({ default: z.string().nullable(), agents: z.array(agentSchema) });
 export type AgentsReply = z.infer<typeof agentsReplySchema>;

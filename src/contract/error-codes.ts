@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   store_not_found: 404,
   unknown_host: 404,
   no_worker: 404,
+  agent_not_found: 404,
   session_not_found: 404,
   method_not_allowed: 405,
   ambiguous_fiber: 409,

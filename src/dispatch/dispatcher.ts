@@ -222,6 +222,16 @@ export class Dispatcher {
     return this.#launcher.settled();
   }
 
+  /**
+   * The fiber's running worker, once no launch of it is under way. Where nobody can tell what runs, throws
+   * `mux_unavailable` when it has to be `sure`, and answers what is known otherwise.
+   */
+  async workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined> {
+    if (options.sure) await this.#requireAdopted();
+    await this.#launcher.underWay(key);
+    return this.#memory.runs.get(key);
+  }
+
   /** Lifts every hold; answers how many fibers may now be launched. */
   release(): Released {
     const pending = this.pending();

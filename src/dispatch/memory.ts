@@ -3,6 +3,7 @@ import type { Brake } from './brake.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './eligibility.ts';
 import type { RowFacts } from './feed.ts';
+import type { IncidentBook } from './incidents.ts';
 import { type OwedStart, owedStart } from './owed-starts.ts';
 import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
@@ -18,6 +19,8 @@ export type Memory = {
   refusals: Refusals;
   quarantine: Quarantine;
   breaker: BreakerBook;
+  /** Workers that went down with their server or with the machine, until a person says what becomes of them. */
+  incidents: IncidentBook;
   /** Launches under way: the fiber is claimed although it has no run yet. */
   launching: Set<string>;
   /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */

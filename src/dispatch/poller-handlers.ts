@@ -1,5 +1,7 @@
 import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
+import { setAgentEffort } from '../harness/agent-effort.ts';
+import { hideEnv } from '../harness/registry.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import { withoutApp } from './app-surface.ts';
@@ -7,13 +9,17 @@ import { requireNotStopped } from './brake-refusal.ts';
 import { pullBrake, releaseBrake } from './brake-requests.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
+import { createExternalCli } from './external-cli.ts';
 import type { Feed } from './feed.ts';
+import { LifecycleCalls } from './lifecycle-calls.ts';
 import type { Memory } from './memory.ts';
 import { openTerminal } from './open-terminal.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
 import { rehearse } from './rehearsals.ts';
+import { dismissIncident, resumeIncident } from './resume-incident.ts';
 import type { Rows } from './rows.ts';
+import { followMoves } from './run-moves.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -36,6 +42,23 @@ export type PollerParts = {
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings } = parts;
+  const lifecycle = new LifecycleCalls({
+    world,
+    memory,
+    dispatcher,
+    look: (reference, store) => documents.look(reference, store),
+    agents: () => surroundings.registry(),
+    cli:
+      settings.cli === null
+        ? null
+        : createExternalCli({
+            file: settings.cli,
+            env: { ...process.env, SVC_HOST: world.host, SVC_STORES: settings.store_roots.join(',') },
+            runner: surroundings.runner,
+            timeout_ms: settings.cli_timeout_ms,
+          }),
+    onMoved: (keys) => rows.runtimeMoved(keys),
+  });
   const app = withoutApp(world.host);
   return {
     feed({ svc, body }) {
@@ -48,7 +71,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const { document, body } = documents.open(id);
       return { fiber: rows.row(document, body) };
     },
-    state: () =>
+    state: async () =>
       viewState({
         world,
         memory,
@@ -56,11 +79,15 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         health: loop.health,
         rebooted: settings.rebooted,
         cli_contract: settings.cli_contract,
+        mux_owner: await surroundings.muxOwner(dispatcher.listing),
+        skills: surroundings.skills,
       }),
+    resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
+    dismiss_incident: ({ id }) => dismissIncident(memory, id),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
-    rehearse: (asked) => rehearse(parts, asked),
+    rehearse: (asked) => rehearse({ ...parts, lifecycle }, asked),
     async pull_brake(request) {
       const pulled = await pullBrake(parts, request);
       rows.refreshAll(loop.health.stores);
@@ -71,6 +98,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       void loop.tick();
       return released;
     },
+    lifecycle: (request) => lifecycle.lifecycle(request),
+    transition: (request) => lifecycle.transition(request),
     capture(request) {
       requireNotStopped(memory);
       return request.surface === 'app'
@@ -96,6 +125,15 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       const { body, ...edited } = await documents.edit(document, () => change, request.expected_digest);
       return { fiber: rows.row(edited, body) };
     },
+    async nest_fiber({ fiber_id, parent }) {
+      const document = documents.look(fiber_id);
+      const under = parent === null ? null : documents.look(parent);
+      const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
+      followMoves(world, memory, moved);
+      rows.runtimeMoved(memory.runs.all().map((run) => run.key));
+      return { fiber_id: document.id, new_id, rewritten, unwritten };
+    },
+    agent_effort: async ({ id, effort }) => ({ agent: hideEnv(await setAgentEffort(settings, id, effort)) }),
     release_quarantine() {
       const released = dispatcher.release();
       void loop.tick();

@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
@@ -9,6 +10,7 @@ import { Brake } from './brake.ts';
 import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Feed } from './feed.ts';
+import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
@@ -67,6 +69,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       },
       logger,
     }),
+    incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
     launching: new Set(),
     unconcluded: new Map(),
     brake: new Brake({ path: surroundings.brakeFile, logger }),
@@ -75,6 +78,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
+  for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });
@@ -86,7 +90,9 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
   );
   const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
-  await Promise.race([loop.start(), sleep(clock, FIRST_TICK_LIMIT_MS)]);
+  const started = loop.start();
+  void started.then(() => finishMoves(polls, documents, logger));
+  await Promise.race([started, sleep(clock, FIRST_TICK_LIMIT_MS)]);
   return {
     handlers: pollerHandlers({
       world,
@@ -107,6 +113,20 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));
     },
   };
+}
+
+/** A move of a fiber that a crash cut short is finished, in stores whose disk answers. */
+async function finishMoves(
+  polls: readonly StorePoll[],
+  documents: StoreDocuments,
+  logger: Logger,
+): Promise<void> {
+  for (const { root, health } of polls) {
+    if (health.state !== 'ok') continue;
+    await documents
+      .finishMoves(root)
+      .catch((error) => logger.warn({ store: root, detail: messageOf(error) }, 'a move was not finished'));
+  }
 }
 
 /** Tells the main thread that the feed moved: once for everything that moves within one step. */

@@ -1,9 +1,11 @@
 import type { MuxListing } from '../mux/mux.ts';
 import { recogniseSession } from './adopt.ts';
+import { type Loss, serverOf } from './incidents.ts';
 import { recordDispatch } from './launch.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import type { Memory } from './memory.ts';
 import { recallOwed } from './owed-starts.ts';
+import { isWaiting } from './resume-incident.ts';
 import type { Run } from './runs.ts';
 import { runOfManifest } from './runs.ts';
 import { Settler } from './settle.ts';
@@ -15,9 +17,9 @@ const STARTUP_MS = 10_000;
 /** One pass: what the multiplexer said, and a way to ask it once more. */
 type Pass = {
   listing: MuxListing;
-  server: () => Promise<MuxListing['kind']>;
+  server: () => Promise<MuxListing>;
   moved: Set<string>;
-  lost: Run[];
+  lost: Loss[];
 };
 
 /** Holds the runs in memory against the world. */
@@ -59,15 +61,16 @@ export class Reconciler {
     if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
     for (const key of await this.#settler.concludePending()) pass.moved.add(key);
     this.#tellIncident(pass.lost);
+    this.#dropSettled();
     return pass.moved;
   }
 
   /** Whether the server is there, asked anew at most once: a listing can be older than a server's end. */
   #askOnce(listing: MuxListing): Pass['server'] {
-    let asked: Promise<MuxListing['kind']> | null = null;
+    let asked: Promise<MuxListing> | null = null;
     return () => {
-      if (listing.kind !== 'alive') return Promise.resolve(listing.kind);
-      asked ??= this.#world.mux.list().then((answer) => answer.kind);
+      if (listing.kind !== 'alive') return Promise.resolve(listing);
+      asked ??= this.#world.mux.list();
       return asked;
     };
   }
@@ -81,6 +84,9 @@ export class Reconciler {
   #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
     const before = run.state;
     if (!run.spawned && life.kind === 'alive') this.#spawned(run);
+    const { listing } = pass;
+    if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
+      if (listing.sessions.some(({ name }) => name === run.mux_session)) run.server = listing.server;
     if (life.kind === 'unknown') run.state = 'unknown';
     else if (!run.spawned) run.state = 'claimed';
     else run.state = run.confirmed ? 'running' : 'starting';
@@ -167,9 +173,18 @@ export class Reconciler {
         return;
       }
       if (!run.spawned) recordDispatch(this.#world, run);
-      const settled = await this.#settler.settle(run, { rebooted, server: pass.server });
+      let server: ReturnType<typeof serverOf> = 'alive';
+      const settled = await this.#settler.settle(run, {
+        rebooted,
+        server: async () => {
+          server = serverOf(run, await pass.server());
+          return server === 'lost' || server === 'replaced' ? 'absent' : server;
+        },
+      });
       if (settled.reason === 'postponed') run.state = 'unknown';
-      else if (settled.reason === 'server_lost' || settled.reason === 'reboot') pass.lost.push(run);
+      else if (settled.reason === 'reboot') pass.lost.push({ run, cause: 'reboot' });
+      else if (settled.reason === 'server_lost')
+        pass.lost.push({ run, cause: (server as string) === 'replaced' ? 'server_replaced' : 'server_lost' });
       else this.#log(run, 'a worker ended', settled);
     } catch (error) {
       // The run stays in memory, so the fiber stays occupied and the next pass tries again.
@@ -189,12 +204,19 @@ export class Reconciler {
   }
 
   /** Many deaths by one cause are one incident. */
-  #tellIncident(lost: readonly Run[]): void {
+  #tellIncident(lost: readonly Loss[]): void {
     if (lost.length === 0) return;
+    this.#memory.incidents.record(lost, this.#world.clock.now(), () => this.#world.newUlid());
     this.#world.logger.warn(
-      { fibers: lost.map((run) => run.fiber_id), workers: lost.length },
+      { fibers: lost.map(({ run }) => run.fiber_id), workers: lost.length },
       'workers went down with their tmux server or with the machine; none is started again by itself',
     );
+  }
+
+  /** What runs again, or was settled by a person, waits no more. */
+  #dropSettled(): void {
+    const { incidents, runs } = this.#memory;
+    incidents.drop((fiber) => runs.get(fiber.uid)?.spawned === true || !isWaiting(this.#world, fiber));
   }
 
   #log(run: Run, message: string, more: Record<string, unknown> = {}): void {

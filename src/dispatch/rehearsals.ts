@@ -5,10 +5,15 @@ import type { pollerCalls } from '../contract/threads/poller.ts';
 import type { Rehearsed } from '../fibers/store.ts';
 import { type BrakeParts, rehearseBrakeRelease, rehearsePull } from './brake-requests.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
+import type { LifecycleCalls } from './lifecycle-calls.ts';
 import type { StoreDocuments } from './store-documents.ts';
 
 type Asked = CallInput<typeof pollerCalls, 'rehearse'>;
-type Parts = BrakeParts & { documents: StoreDocuments; settings: { store_roots: readonly string[] } };
+type Parts = BrakeParts & {
+  documents: StoreDocuments;
+  lifecycle: LifecycleCalls;
+  settings: { store_roots: readonly string[] };
+};
 
 /** Answers a write with `dry_run`: what it would do now. Nothing is written, locked, started or noted. */
 export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | Refused> {
@@ -30,6 +35,10 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | 
       const document = documents.find(request.fiber_id);
       return rehearseWrite(documents.rehearseEdit(document, () => change, request.expected_digest));
     }
+    case 'lifecycle':
+      return parts.lifecycle.rehearse(asked.request);
+    case 'transition':
+      return parts.lifecycle.rehearseMove(asked.request);
     case 'release_quarantine':
       return rehearseRelease(dispatcher.pending().map(({ document }) => document.id));
     case 'pull_brake':

@@ -93,7 +93,10 @@ export function makeRunDirectory(
 export function updateRun(
   dir: string,
   change: Partial<
-    Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start'>
+    Pick<
+      RunManifest,
+      'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start' | 'fiber' | 'path'
+    >
   >,
 ): RunManifest {
   const before = readManifest(dir);

@@ -1,5 +1,6 @@
 import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import type { MuxServer } from '../mux/mux.ts';
 import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
@@ -41,6 +42,8 @@ export type Run = {
   resume?: ResumeRecord;
   /** Sessions that it was in before `session_uuid`. */
   left_sessions?: string[];
+  /** The multiplexer server that listed its session; absent until one did. */
+  server?: MuxServer;
 };
 
 /** A worker whose transcript grew within this many milliseconds is working; of a quiet one nothing is known. */

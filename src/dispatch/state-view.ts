@@ -22,6 +22,8 @@ export function viewState(options: {
   health: PollHealth;
   rebooted: boolean;
   cli_contract: number | null;
+  mux_owner: PollerState['poll_health']['mux']['owner'];
+  skills: PollerState['skills'];
 }): PollerState {
   const { world, memory, dispatcher, health } = options;
   const pending = dispatcher.pending();
@@ -59,8 +61,10 @@ export function viewState(options: {
       ticks: health.ticks,
       interval_ms: world.settings.poll_interval_ms,
       stores: health.stores,
-      mux: muxHealth(dispatcher),
+      mux: { ...muxHealth(dispatcher), owner: options.mux_owner },
     },
+    incidents: memory.incidents.all(),
+    skills: options.skills,
   };
 }
 
@@ -89,7 +93,7 @@ function standingRows(world: World): PollerState['standing_roles'] {
   return rows;
 }
 
-function muxHealth(dispatcher: Dispatcher): PollerState['poll_health']['mux'] {
+function muxHealth(dispatcher: Dispatcher): Omit<PollerState['poll_health']['mux'], 'owner'> {
   const listing = dispatcher.listing;
   return { state: listing.kind, detail: listing.kind === 'unknown' ? listing.detail : null };
 }

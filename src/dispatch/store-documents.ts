@@ -2,10 +2,15 @@ import { CodedError, isCoded } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../fibers/document.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
+import { isSafeId } from '../fibers/fiber-id.ts';
+import { finishNest, type Nested, nestFiber } from '../fibers/nest.ts';
 import type { NewFiber } from '../fibers/new-document.ts';
 import { type Rehearsed, Store, type StoreOptions } from '../fibers/store.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import type { DocumentChange, Documents } from './world.ts';
+
+/** A document that lies at another path and has another id now. */
+export type MovedPath = { from: string; path: string; id: string };
 
 /**
  * The documents of the polled stores: rows from the index, bodies and writes from the files. After every
@@ -33,6 +38,34 @@ export class StoreDocuments implements Documents {
 
   find(id: string): FiberDocument {
     return this.#index.get(id);
+  }
+
+  /**
+   * `find`, also for a document that no listing has shown yet: by canonical id it is looked for on disk, in one store
+   * where one is named.
+   */
+  look(id: string, root?: string): FiberDocument {
+    const stores = root === undefined ? [...this.#stores.values()] : [this.#storeOf(root)];
+    const find = () => {
+      const found = this.#index.get(id);
+      if (root !== undefined && found.store !== root)
+        throw new CodedError('fiber_not_found', `no fiber "${id}" in ${root}`);
+      return found;
+    };
+    try {
+      return find();
+    } catch (error) {
+      const elsewhere = root !== undefined && isCoded(error, 'ambiguous_fiber');
+      if (!elsewhere && !isCoded(error, 'fiber_not_found')) throw error;
+      for (const store of isSafeId(id) ? stores : []) {
+        const path = store.locate(id);
+        if (path === null) continue;
+        this.refresh(path, store.root);
+        const row = this.#index.getPath(path);
+        if (row !== undefined) return row;
+      }
+      throw error;
+    }
   }
 
   byUid(uid: string): FiberDocument | undefined {
@@ -109,6 +142,45 @@ export class StoreDocuments implements Documents {
     const created = await this.#storeOf(root).create(fiber);
     this.refresh(created.path, root);
     return { ...rowOf(created), body: created.body };
+  }
+
+  /** Moves a fiber below another one of its store, or to the top; answers its old and new paths too. */
+  async nest(
+    document: FiberDocument,
+    parent: FiberDocument | null,
+  ): Promise<Nested & { moved: MovedPath[] }> {
+    if (parent !== null && parent.store !== document.store)
+      throw new CodedError(
+        'invalid_request',
+        `${parent.id} lies in ${parent.store} and ${document.id} in ${document.store}; a fiber stays in its store`,
+      );
+    const store = this.#storeOf(document.store);
+    const rows = [...this.#index.rows()].filter(
+      (row) =>
+        row.store === document.store && (row.id === document.id || row.id.startsWith(`${document.id}/`)),
+    );
+    const moved: MovedPath[] = [];
+    const to = parent === null ? document.leaf : `${parent.id}/${document.leaf}`;
+    const nested = await nestFiber(store, document.id, parent?.id ?? null, () => {
+      for (const row of rows) {
+        const id = `${to}${row.id.slice(document.id.length)}`;
+        const path = store.locate(id);
+        if (path === null) continue;
+        moved.push({ from: row.path, path, id });
+        this.refresh(row.path, row.store);
+        this.refresh(path, row.store);
+      }
+    });
+    for (const id of nested.rewritten) {
+      const path = store.locate(id);
+      if (path !== null) this.refresh(path, document.store);
+    }
+    return { ...nested, moved };
+  }
+
+  /** Finishes a move that a crash cut short. */
+  async finishMoves(root: string): Promise<void> {
+    await finishNest(this.#storeOf(root));
   }
 
   /** One document and its body as they are on disk, by canonical id, uid or unique leaf. */

@@ -12,11 +12,13 @@ import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { readTail } from '../harness/transcript-tail.ts';
 import { readUsageSign } from '../harness/usage-limit.ts';
+import { compareSkills } from '../harness/worker-skills.ts';
 import { appendLine } from '../ledgers/append-line.ts';
-import type { Mux } from '../mux/mux.ts';
+import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import { findExecutable } from '../platform/find-executable.ts';
+import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
 import { packageRoot } from '../platform/package-root.ts';
 import { createRunner, type ProcessRunner } from '../platform/process.ts';
 import { commandsFrom } from '../platform/process-commands.ts';
@@ -40,6 +42,11 @@ export type Surroundings = {
   breakerFile: string;
   brakeFile: string;
   usageLimitsFile: string;
+  incidentsFile: string;
+  /** What roots the server of this listing [MUX-4]. */
+  muxOwner(listing: MuxListing): Promise<MuxOwner>;
+  /** How the installed worker skills compare with those of this package, as found at boot (VER-3). */
+  skills: ReturnType<typeof compareSkills>;
 };
 
 /** Connects the dispatcher to this machine. */
@@ -106,6 +113,13 @@ export async function connectWorld(options: {
     newUuid: () => randomUUID(),
     newUlid: () => ulid(clock.now()),
   };
+  const skills = compareSkills(process.env);
+  for (const { harness, state } of skills.installed)
+    if (state === 'skewed')
+      logger.warn(
+        { harness },
+        `the worker skills of ${harness} are not those of this package; run: svc setup ${harness}`,
+      );
   return {
     world,
     runner,
@@ -113,6 +127,24 @@ export async function connectWorld(options: {
     breakerFile: join(paths.state_dir, 'breaker.json'),
     brakeFile: join(paths.state_dir, 'brake.json'),
     usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
+    incidentsFile: join(paths.state_dir, 'incidents.json'),
+    muxOwner: createMuxOwner(runner),
+    skills,
+  };
+}
+
+/** Asks the system once for each server. */
+function createMuxOwner(runner: ProcessRunner): Surroundings['muxOwner'] {
+  let known: { server: string; owner: MuxOwner } | null = null;
+  return async (listing) => {
+    if (listing.kind === 'absent') return { kind: 'absent', name: null };
+    if (listing.kind === 'unknown' || listing.server === undefined) return { kind: 'unknown', name: null };
+    const server = `${listing.server.pid} ${listing.server.started_at}`;
+    if (known?.server === server) return known.owner;
+    const { platform, env } = process;
+    const owner = await findMuxOwner(listing.server.pid, { platform, runner, env });
+    if (owner.kind !== 'unknown') known = { server, owner };
+    return owner;
   };
 }
 

@@ -98,10 +98,10 @@ export function resolveEffort(agent: Agent, asked: string | null): string | null
 
 /** The registry as `GET /agents` and `svc agents --json` show it; the values of `env` stay on the host. */
 export function agentsReply(registry: AgentRegistry): AgentsReply {
-  const hidden = (env: Agent['env']) =>
-    Object.fromEntries(Object.keys(env).map((name) => [name, '(hidden)']));
-  return {
-    default: registry.default_id,
-    agents: registry.agents.map((agent) => ({ ...agent, env: hidden(agent.env) })),
-  };
+  return { default: registry.default_id, agents: registry.agents.map(hideEnv) };
+}
+
+/** An agent without the values of its environment. */
+export function hideEnv(agent: Agent): Agent {
+  return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, '(hidden)'])) };
 }

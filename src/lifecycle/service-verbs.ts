@@ -61,9 +61,10 @@ export function planPin(document: FiberDocument, fields: ServiceFields): Planned
   };
 }
 
-/** Takes the svc block away and parks the document; nothing to do where there is none. */
+/** Takes the svc block away and parks what is armed; a closed document keeps its verdict. Nothing to do where there is none. */
 export function planUninstall(document: FiberDocument): PlannedEdit | null {
   if (document.svc === undefined) return null;
+  if (document.status === 'closed') return { set: {}, unset: ['svc'] };
   return { set: { status: 'open' }, unset: ['svc', 'tempered'] };
 }
 

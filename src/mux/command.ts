@@ -64,7 +64,7 @@ export const PANE_FORMAT = [
   '#{pane_id}',
   '#{pane_pid}',
   '#{pane_dead}',
-  '#{pid}',
+  '#{pid}:#{start_time}',
   '#{version}',
   '#{session_name}',
 ].join(' ');

@@ -12,6 +12,9 @@ export type MuxSession = {
   attached: number;
 };
 
+/** Which server answered; another one under the same socket differs. `started_at` in milliseconds, whole seconds. */
+export type MuxServer = { pid: number; started_at: number };
+
 /** One pane of a session. */
 export type MuxPane = {
   /** Process at its root. */
@@ -23,7 +26,7 @@ export type MuxPane = {
 
 /** What the server answered: three different worlds, never folded into one another. */
 export type MuxListing =
-  | { kind: 'alive'; sessions: MuxSession[] }
+  | { kind: 'alive'; sessions: MuxSession[]; server?: MuxServer }
   | { kind: 'absent' }
   | { kind: 'unknown'; detail: string };
 

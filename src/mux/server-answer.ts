@@ -1,5 +1,5 @@
 import type { ProcessResult } from '../platform/process.ts';
-import type { MuxPane, MuxSession } from './mux.ts';
+import type { MuxPane, MuxServer, MuxSession } from './mux.ts';
 
 /** What one run of a tmux client told; only tmux's own words make a server absent. */
 export type ServerAnswer =
@@ -41,15 +41,17 @@ export function classifyAnswer(result: ProcessResult): ServerAnswer {
 /** The sessions in lines of `PANE_FORMAT`, and the server's pid and version; null when a line cannot be read. */
 export function parsePanes(
   lines: readonly string[],
-): { sessions: MuxSession[]; server_pid: number | null; version: string | null } | null {
+): { sessions: MuxSession[]; server_pid: number | null; version: string | null; server?: MuxServer } | null {
   const sessions = new Map<string, MuxSession & { first_pane: number }>();
   let server_pid: number | null = null;
   let version: string | null = null;
+  let identity: MuxServer | undefined;
   for (const line of lines) {
-    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+) (\S*) (.*)$/.exec(line);
+    const match = /^(\$\d+) (\d+) (\d+) %(\d+) (\d*) (\d?) (\d+)(?::(\d+))? (\S*) (.*)$/.exec(line);
     if (match === null) return null;
-    const [, id = '', created, attached, pane, pid, dead, server, release, name = ''] = match;
+    const [, id = '', created, attached, pane, pid, dead, server, started, release, name = ''] = match;
     server_pid = Number(server);
+    if (started !== undefined) identity = { pid: server_pid, started_at: Number(started) * 1000 };
     version = release || null;
     const before = sessions.get(id);
     const first = before === undefined || Number(pane) < before.first_pane;
@@ -68,6 +70,7 @@ export function parsePanes(
     sessions: [...sessions.values()].map(({ first_pane: _, ...session }) => session),
     server_pid,
     version,
+    ...(identity === undefined ? {} : { server: identity }),
   };
 }
 

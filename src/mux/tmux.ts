@@ -22,6 +22,7 @@ import { PaneWatch } from './pane-watch.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
+import { startByTerminal } from './start-by-terminal.ts';
 import { type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
 
@@ -77,6 +78,8 @@ class Tmux implements Mux {
   #cancelDebounce: (() => void) | null = null;
   /** Sessions of the last listing by `id name`; null before the first one. */
   #known: Set<string> | null = null;
+  /** The server that was told to stay without sessions [MUX-3]. */
+  #kept_pid: number | null = null;
   #stopped = false;
 
   constructor(options: TmuxOptions) {
@@ -97,7 +100,9 @@ class Tmux implements Mux {
     this.#startServer =
       options.startServer ??
       (() =>
-        startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
+        this.#platform === 'darwin' && options.socket === null
+          ? startByTerminal({ ...options, deadline_ms })
+          : startServer({ ...options, platform: this.#platform, deadline_ms, anchor: anchorCommands(SIZE) }));
     this.#watch = new PaneWatch({
       clock: options.clock,
       facts: this.#facts,
@@ -218,7 +223,12 @@ class Tmux implements Mux {
     await this.#client.sawServer(panes.server_pid);
     await this.#watch.follow(panes.sessions);
     if (this.#mayAttach(panes)) void this.#connect();
-    return { kind: 'alive', sessions: panes.sessions };
+    const { sessions, server } = panes;
+    if (this.#platform === 'darwin' && server !== undefined && server.pid !== this.#kept_pid) {
+      const answer = await this.#ask(() => [keepEmptyServer()]);
+      if (answer.kind === 'done') this.#kept_pid = server.pid;
+    }
+    return { kind: 'alive', sessions, ...(server === undefined ? {} : { server }) };
   }
 
   #needsSecondLook(listing: MuxListing): boolean {

@@ -1,3 +1,4 @@
+import { agentEffortReplySchema, agentEffortSchema } from '../contract/agent.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { pollerCalls } from '../contract/threads/poller.ts';
 import { defineRow, type Row } from '../http/row.ts';
@@ -5,7 +6,7 @@ import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
 
-/** The effective agent registry and the tools as this daemon sees them (RPL-5). */
+/** The effective agent registry and the tools as this daemon sees them (RPL-5, WPL-17). */
 export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
   const { poller } = callers;
   return [
@@ -20,6 +21,19 @@ export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       async handler({ query }) {
         requireThisHost(query.origin, context.host);
         return { status: 200, json: await poller.call('agents', {}) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/agents/effort',
+      who: 'operator',
+      state: 'ready',
+      body: agentEffortSchema,
+      body_limit: 64 * 1024,
+      replies: { 200: agentEffortReplySchema },
+      async handler({ body }) {
+        requireThisHost(body.origin, context.host);
+        return { status: 200, json: await poller.call('agent_effort', body) };
       },
     }),
     defineRow({

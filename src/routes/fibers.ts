@@ -4,6 +4,8 @@ import {
   fiberReplySchema,
   fibersFeedSchema,
   fibersQuerySchema,
+  nestedSchema,
+  nestFiberSchema,
 } from '../contract/http/fibers.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
@@ -17,7 +19,7 @@ import { rehearse } from './rehearsal.ts';
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
 
-/** The feed, one fiber, and the document writes (RPL-1, RPL-3, WPL-11, WPL-13). */
+/** The feed, one fiber, and the document writes (RPL-1, RPL-3, WPL-11, WPL-12, WPL-13). */
 export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
   const { poller } = callers;
   const feed = new FeedCache(poller);
@@ -76,6 +78,18 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       async handler({ body }) {
         if (body.dry_run === true) return rehearse(poller, { write: 'edit_fiber', request: body });
         return { status: 200, json: await poller.call('edit_fiber', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/fiber-nest',
+      who: 'operator',
+      state: 'ready',
+      body: nestFiberSchema,
+      body_limit: DOCUMENT_LIMIT,
+      replies: { 200: nestedSchema },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('nest_fiber', body) };
       },
     }),
   ];

@@ -8,6 +8,8 @@ import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
+import { incidentRows } from './incidents.ts';
+import { lifecycleRows } from './lifecycle.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
@@ -22,6 +24,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...dispatchRows(callers, context),
     ...brakeRows(callers, context),
     ...whyRows(callers),
+    ...lifecycleRows(callers),
+    ...incidentRows(callers, context),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),

@@ -72,8 +72,10 @@ export function stateAnswer(over: Partial<State> = {}): State {
       stores: [
         { store: '/srv/notes', state: 'ok', fibers: 3, last_ok_at: Date.now(), last_ms: 2, error: null },
       ],
-      mux: { state: 'alive', detail: null },
+      mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
     },
+    incidents: [],
+    skills: { generation: 'g', installed: [] },
     ledgers: null,
     fleet: null,
     audio: null,

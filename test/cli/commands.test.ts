@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readCommands } from '../../src/cli/command-table.ts';
-import { NO_JSON } from '../../src/cli/examples.ts';
+import { EXAMPLES, NO_JSON } from '../../src/cli/examples.ts';
 import { renderReferencePage } from '../../src/cli/reference-page.ts';
 import { createMachine } from './kit.ts';
 
@@ -46,6 +46,11 @@ describe('the command table', () => {
     } finally {
       machine.remove();
     }
+  });
+
+  it('has examples and reasons only of commands that exist', () => {
+    const names = named.map(([name]) => name);
+    for (const name of [...Object.keys(EXAMPLES), ...Object.keys(NO_JSON)]) expect(names).toContain(name);
   });
 
   it('ops/cli.md is up to date', () => {

@@ -81,7 +81,10 @@ export function createMachine(): Machine {
 }
 
 /** Answers of a server that stands where a daemon would; `seen` holds the bodies it was sent. */
-export type Answers = Record<string, { status?: number; body: unknown } | ((body: unknown) => unknown)>;
+export type Answers = Record<
+  string,
+  { status?: number; body: unknown; text?: boolean; code?: string | undefined } | ((body: unknown) => unknown)
+>;
 export type StandIn = { listen: string; seen: { path: string; body: unknown }[]; close(): Promise<void> };
 
 /** Serves fixed answers on a free port, or on a socket file. Keys are `GET /path` below `/api/v1`. */
@@ -102,8 +105,12 @@ export async function serveAnswers(answers: Answers, socketPath?: string): Promi
           : typeof found === 'function'
             ? { body: found(body) }
             : found;
-      response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(answer.body));
+      const isText = 'text' in answer && answer.text === true;
+      response.writeHead(answer.status ?? 200, {
+        'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json',
+        ...('code' in answer && answer.code !== undefined ? { 'svc-error': answer.code } : {}),
+      });
+      response.end(isText ? answer.body : JSON.stringify(answer.body));
     });
   });
   await new Promise<void>((resolve) => {

@@ -30,7 +30,12 @@ describe('what a written fiber waits for', () => {
     ['the quarantine', fiber(), state({ active: true }), 'let it begin with: svc daemon release'],
     ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
     ['its schedule', svc({ kind: 'standing' }), state(), 'when its schedule says so'],
-    ['a person', svc({ kind: 'pinned' }), state(), 'started by hand: svc dispatch work/loader'],
+    [
+      'a person',
+      { ...svc({ kind: 'pinned' }), status: 'open' },
+      state(),
+      'started by hand: svc dispatch work/loader',
+    ],
     ['another host', svc({ kind: 'oneshot', host: 'host-b' }), state(), 'The daemon of host-b starts it'],
     ['a store that is polled', fiber(), state({ store: '/other' }), 'svc fiber init /srv/notes --poll'],
   ])('names %s', (_, written, answer, sentence) => {

@@ -80,7 +80,7 @@ describe('svc status', () => {
                 error: 'it did not answer',
               },
             ],
-            mux: { state: 'unknown', detail: 'timed out' },
+            mux: { state: 'unknown', detail: 'timed out', owner: { kind: 'unknown', name: null } },
           },
         }),
       },

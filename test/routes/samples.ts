@@ -54,8 +54,10 @@ export const POLLER_STATE: PollerState = {
     ticks: 1,
     interval_ms: 30_000,
     stores: [],
-    mux: { state: 'alive', detail: null },
+    mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
   },
+  incidents: [],
+  skills: { generation: 'g', installed: [] },
 };
 
 export const CAPTURED: Captured = {

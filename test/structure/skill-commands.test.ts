@@ -67,7 +67,9 @@ describe('the worker skills', () => {
   it('are read whole: each of their files has commands to check', () => {
     expect([...new Set(lines.map(({ file }) => file))].sort()).toEqual([
       'fiber-service/SKILL.md',
-      'fiber-service/references/capture.md',
+      ...['capture', 'handoff', 'headless', 'meeting', 'messages', 'survey', 'transcripts'].map(
+        (name) => `fiber-service/references/${name}.md`,
+      ),
       'fiber-store/SKILL.md',
     ]);
     expect(lines.length).toBeGreaterThan(12);

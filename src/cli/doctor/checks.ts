@@ -4,9 +4,11 @@ import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
 import { checkHost } from './host.ts';
 import { checkListenAddress } from './listen-address.ts';
+import { checkMuxServer } from './mux-server.ts';
 import { checkNativeHttp } from './native-http.ts';
 import { checkOperatorFiles } from './operator-files.ts';
 import { checkRuntime } from './runtime.ts';
+import { checkSkills } from './skills.ts';
 import { checkStores } from './stores.ts';
 import { checkTools } from './tools.ts';
 
@@ -20,6 +22,8 @@ export const CHECKS: readonly Check[] = [
   checkHost,
   checkStores,
   checkAgents,
+  checkSkills,
   checkDaemon,
+  checkMuxServer,
   checkListenAddress,
 ];

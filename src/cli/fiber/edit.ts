@@ -2,9 +2,10 @@ import { parse } from 'yaml';
 import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
+import { rosterEdit } from '../../fibers/roster.ts';
 import { findInStores } from '../find-fiber.ts';
 import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
-import { EXIT, type Verb } from '../verb.ts';
+import { type CliContext, EXIT, type Verb } from '../verb.ts';
 import { parseStatus } from './add.ts';
 import { readBody } from './body.ts';
 
@@ -19,6 +20,7 @@ type EditOptions = {
   set?: string[];
   unset?: string[];
   expectedDigest?: string;
+  collaboration?: string;
   store?: string;
   dryRun?: boolean;
   json?: boolean;
@@ -39,14 +41,20 @@ export const registerEdit: Verb['register'] = (command, context, exit) => {
     .option('--due <day>', 'due day')
     .option('--set <key=value...>', 'frontmatter path and YAML value, such as svc.agent=codex')
     .option('--unset <key...>', 'frontmatter paths to remove')
+    .option(
+      '--collaboration <json>',
+      'the whole roster as JSON, roles to lists of names, without any other change; - reads standard input',
+    )
     .option('--expected-digest <sha256>', 'refuse when the document is not this one any more')
     .option('--store <dir>', 'store to look in')
     .option(...DRY_RUN)
     .option('--json', 'print JSON')
     .action(async (reference: string, options: EditOptions) => {
       const { store, id } = findInStores(context, reference, options.store);
-      const body = await readBody(context, options.body);
-      const fixed = fixedEdit(options, body);
+      const fixed =
+        options.collaboration === undefined
+          ? fixedEdit(options, await readBody(context, options.body))
+          : await assignment(context, options, options.collaboration);
       const plan = (document: FiberDocument) => ({
         ...fixed,
         set: { ...fixed.set, ...tagEdit(document, options) },
@@ -64,6 +72,23 @@ export const registerEdit: Verb['register'] = (command, context, exit) => {
       exit(EXIT.ok);
     });
 };
+
+/** The roster is replaced as a whole, in a write of its own (WPL-11). */
+async function assignment(context: CliContext, options: EditOptions, given: string): Promise<DocumentEdit> {
+  const { collaboration: _roster, expectedDigest: _digest, store: _store, json: _json, ...others } = options;
+  if (Object.keys(others).length > 0)
+    throw new CodedError(
+      'invalid_request',
+      '--collaboration is an assignment of its own; leave the other changes to a second command',
+    );
+  const text = await readBody(context, given);
+  try {
+    return rosterEdit(JSON.parse(text ?? ''));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CodedError('invalid_request', `the roster is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
 
 function fixedEdit(options: EditOptions, body: string | undefined): DocumentEdit {
   const named = {

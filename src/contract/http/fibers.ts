@@ -47,6 +47,22 @@ export type CreateFiber = z.infer<typeof createFiberSchema>;
 /** Frontmatter paths (`horizon`, `svc.agent`) to values. */
 const fieldsSchema = z.record(z.string().min(1), z.json());
 
+/** `POST /fiber-nest` (WPL-12): files a fiber under another one, or at the top of its store for null. */
+export const nestFiberSchema = z.object({
+  fiber_id: z.string().min(1),
+  parent: z.string().min(1).nullable(),
+  origin: z.string().optional(),
+});
+export type NestFiber = z.infer<typeof nestFiberSchema>;
+/** `rewritten`: ids of documents whose links were; `unwritten`: those whose could not be, with the reason. */
+export const nestedSchema = z.object({
+  fiber_id: z.string(),
+  new_id: z.string(),
+  rewritten: z.array(z.string()),
+  unwritten: z.array(z.object({ id: z.string(), message: z.string() })),
+});
+export type NestedReply = z.infer<typeof nestedSchema>;
+
 export const editFiberSchema = z.object({
   fiber_id: z.string().min(1),
   name: z.string().trim().min(1).max(500).optional(),

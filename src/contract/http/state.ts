@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { blockedViewSchema, runViewSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
+import { incidentSchema } from './incidents.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
 
@@ -50,7 +51,27 @@ export const pollerStateSchema = z.object({
     ticks: z.number().int(),
     interval_ms: z.number(),
     stores: z.array(storeHealthSchema),
-    mux: z.object({ state: z.enum(['alive', 'absent', 'unknown']), detail: z.string().nullable() }),
+    mux: z.object({
+      state: z.enum(['alive', 'absent', 'unknown']),
+      detail: z.string().nullable(),
+      /** What roots the running server (MUX-4); `name` as the system tells it. */
+      owner: z.object({
+        kind: z.enum(['daemon_born', 'user_born', 'unknown', 'absent']),
+        name: z.string().nullable(),
+      }),
+    }),
+  }),
+  incidents: z.array(incidentSchema),
+  /** Worker skills in the agent programs' own places, as found at boot (VER-3). */
+  skills: z.object({
+    generation: z.string(),
+    installed: z.array(
+      z.object({
+        harness: z.string(),
+        state: z.enum(['current', 'skewed', 'absent']),
+        generation: z.string().nullable(),
+      }),
+    ),
   }),
 });
 export type PollerState = z.infer<typeof pollerStateSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentSchema } from '../agent.ts';
+import { agentEffortReplySchema, agentEffortSchema, agentSchema } from '../agent.ts';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import {
   brakePulledSchema,
@@ -25,7 +25,21 @@ import {
   releaseRequestSchema,
 } from '../http/dispatch.ts';
 import { doctorReplySchema } from '../http/doctor.ts';
-import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
+import {
+  createFiberSchema,
+  editFiberSchema,
+  feedStateSchema,
+  fiberReplySchema,
+  nestedSchema,
+  nestFiberSchema,
+} from '../http/fibers.ts';
+import { incidentReplySchema, incidentRequestSchema } from '../http/incidents.ts';
+import {
+  lifecycleAnswerSchema,
+  lifecycleRequestSchema,
+  transitionAnswerSchema,
+  transitionRequestSchema,
+} from '../http/lifecycle.ts';
 import { rehearsalSchema } from '../http/rehearsal.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import { whySchema } from '../http/why.ts';
@@ -51,6 +65,9 @@ export const pollerCalls = {
     deadline_ms: 30_000,
   },
   kill: { input: killRequestSchema, output: killedSchema, deadline_ms: 15_000 },
+  /** A refusal of the verb is a value with its exit status. */
+  lifecycle: { input: lifecycleRequestSchema, output: lifecycleAnswerSchema, deadline_ms: 45_000 },
+  transition: { input: transitionRequestSchema, output: transitionAnswerSchema, deadline_ms: 60_000 },
   /** A refusal is a value, not an error. */
   capture: {
     input: captureRequestSchema.extend({ claim: claimAddressSchema }),
@@ -72,6 +89,8 @@ export const pollerCalls = {
   },
   create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
+  nest_fiber: { input: nestFiberSchema, output: nestedSchema, deadline_ms: 60_000 },
+  agent_effort: { input: agentEffortSchema, output: agentEffortReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
   /** What the write of that name would do now; a dispatch that would be refused answers its refusal. */
   rehearse: {
@@ -80,6 +99,8 @@ export const pollerCalls = {
       z.object({ write: z.literal('kill'), request: killRequestSchema }),
       z.object({ write: z.literal('create_fiber'), request: createFiberSchema }),
       z.object({ write: z.literal('edit_fiber'), request: editFiberSchema }),
+      z.object({ write: z.literal('lifecycle'), request: lifecycleRequestSchema }),
+      z.object({ write: z.literal('transition'), request: transitionRequestSchema }),
       z.object({ write: z.literal('release_quarantine'), request: releaseRequestSchema }),
       z.object({ write: z.literal('pull_brake'), request: pullBrakeSchema }),
       z.object({ write: z.literal('release_brake'), request: releaseBrakeSchema }),
@@ -92,6 +113,9 @@ export const pollerCalls = {
   /** With `kill` it waits for every worker to end. */
   pull_brake: { input: pullBrakeSchema, output: brakePulledSchema, deadline_ms: 60_000 },
   release_brake: { input: releaseBrakeSchema, output: brakeReleasedSchema, deadline_ms: 5_000 },
+  /** Starts a fiber after the other, so it may take long. */
+  resume_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 110_000 },
+  dismiss_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Created, CreateSession, Mux, MuxListing, MuxSession } from '../../../src/mux/mux.ts';
+import type { Created, CreateSession, Mux, MuxListing, MuxServer, MuxSession } from '../../../src/mux/mux.ts';
 import type { ProcessCommand } from '../../../src/platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../../src/platform/process-facts.ts';
 
@@ -38,6 +38,7 @@ export class FakeMachine {
   lists = 0;
   readonly #clock: { now(): number; after(ms: number, run: () => void): () => void };
   #pids = 1000;
+  #identity: MuxServer = { pid: 900, started_at: 0 };
   #sessions = 0;
 
   constructor(clock: FakeMachine['clock']) {
@@ -105,6 +106,13 @@ export class FakeMachine {
     this.server = 'down';
   }
 
+  /** Somebody starts another server at the same socket. */
+  startServer(): void {
+    this.server = 'up';
+    this.#pids += 1;
+    this.#identity = { pid: this.#pids, started_at: Math.floor(this.#clock.now() / 1000) * 1000 };
+  }
+
   /** The machine starts anew: nothing of before runs. */
   reboot(): void {
     this.loseServer({ told: false });
@@ -114,7 +122,7 @@ export class FakeMachine {
     this.lists += 1;
     if (this.listing === 'unknown') return { kind: 'unknown', detail: 'it does not answer' };
     if (this.server === 'down') return { kind: 'absent' };
-    return { kind: 'alive', sessions: this.#listed() };
+    return { kind: 'alive', sessions: this.#listed(), server: this.#identity };
   }
 
   async create(spec: CreateSession, started: () => void): Promise<Created> {
@@ -128,7 +136,7 @@ export class FakeMachine {
     const failed: Created = { kind: 'failed', code: 'mux_unavailable', detail: 'it did not answer' };
     if (script === 'refuse') return failed;
     if (this.#listed().some((session) => session.name === spec.name)) return { kind: 'duplicate' };
-    this.server = 'up';
+    if (this.server === 'down') this.startServer();
     const session = this.session(spec.name);
     this.#pids += 1;
     const agent = { pid: this.#pids, start_time: `t${this.#pids}` };

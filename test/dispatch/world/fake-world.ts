@@ -13,6 +13,7 @@ import { Brake } from '../../../src/dispatch/brake.ts';
 import { BreakerBook } from '../../../src/dispatch/breaker-book.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
+import { IncidentBook } from '../../../src/dispatch/incidents.ts';
 import { Launches } from '../../../src/dispatch/launches.ts';
 import type { Memory } from '../../../src/dispatch/memory.ts';
 import { Quarantine } from '../../../src/dispatch/quarantine.ts';
@@ -239,6 +240,7 @@ export class FakeWorld {
         },
         logger: this.#logger,
       }),
+      incidents: new IncidentBook({ path: join(this.data_dir, 'incidents.json'), logger: this.#logger }),
       launching: new Set(),
       unconcluded: new Map(),
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
@@ -247,6 +249,7 @@ export class FakeWorld {
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
+    for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
     const feed = new Feed({ host: HOST, nonce: 'n', now: this.clock.now() });
@@ -279,6 +282,8 @@ export class FakeWorld {
           health: { last_tick_at: null, last_tick_ms: null, ticks: 0, stores: [] },
           rebooted: false,
           cli_contract: 1,
+          mux_owner: { kind: 'absent', name: null },
+          skills: { generation: 'g', installed: [] },
         }),
     };
   }

@@ -1,0 +1,117 @@
+/** Event types of the ledger, by the name that Claude Code and Codex give the hook. */
+const TYPES: Readonly<Record<string, string>> = {
+  SessionStart: 'session_start',
+  UserPromptSubmit: 'user_prompt_submit',
+  PreToolUse: 'pre_tool_use',
+  PostToolUse: 'post_tool_use',
+  Stop: 'stop',
+  SubagentStop: 'subagent_stop',
+  Notification: 'notification',
+  SessionEnd: 'session_end',
+};
+
+/** Keys of a tool's input that name files; nothing else of it is kept. */
+const FILE_KEYS = ['files', 'file_path', 'path', 'notebook_path'] as const;
+const LONGEST_PATH = 4_096;
+const MOST_FILES = 64;
+/** How a launch message of the service begins: nobody typed it. */
+const LAUNCH_PREAMBLE = 'You are a fiber worker:';
+
+/** One line of `events.jsonl`; `timestamp` in milliseconds. It holds no text of a message or of a command. */
+export type EventLine = {
+  id: string;
+  timestamp: number;
+  type: string;
+  sessionId: string | null;
+  cwd: string | null;
+  tmuxSession: string | null;
+  harness: string;
+  originName: string | null;
+  tool?: string;
+  toolInput?: Record<string, string | string[]>;
+  /** Why a session started: `startup`, `resume`, `clear`, … */
+  source?: string;
+  /** True for a message that no person typed. */
+  machine?: true;
+};
+
+/** One line of a run's `sessions.jsonl`: the session id that the agent program itself reports. */
+export type SessionStartLine = {
+  at: number;
+  type: 'session_start';
+  source: string;
+  session: string;
+  transcript: string | null;
+};
+
+type Surroundings = {
+  id: string;
+  now: number;
+  harness: string;
+  mux_session: string | null;
+  host: string | null;
+};
+
+/** The ledger line of one hook call, or null for what is no event of the ledger. */
+export function eventLine(input: unknown, around: Surroundings): EventLine | null {
+  const hook = record(input);
+  const type = TYPES[textOf(hook.hook_event_name) ?? ''];
+  if (type === undefined) return null;
+  const tool = textOf(hook.tool_name);
+  const files = filesOf(record(hook.tool_input));
+  const source = type === 'session_start' ? textOf(hook.source) : null;
+  const machine = type === 'user_prompt_submit' && (textOf(hook.prompt) ?? '').startsWith(LAUNCH_PREAMBLE);
+  return {
+    id: around.id,
+    timestamp: around.now,
+    type,
+    sessionId: textOf(hook.session_id),
+    cwd: textOf(hook.cwd),
+    tmuxSession: around.mux_session,
+    harness: around.harness,
+    originName: around.host,
+    ...(tool === null ? {} : { tool }),
+    ...(tool === null || Object.keys(files).length === 0 ? {} : { toolInput: files }),
+    ...(source === null ? {} : { source }),
+    ...(machine ? { machine: true as const } : {}),
+  };
+}
+
+/** What a run keeps of a session start; null for any other event, or one without a session id. */
+export function sessionStartLine(input: unknown, now: number): SessionStartLine | null {
+  const hook = record(input);
+  const session = textOf(hook.session_id);
+  if (hook.hook_event_name !== 'SessionStart' || session === null) return null;
+  return {
+    at: now,
+    type: 'session_start',
+    source: textOf(hook.source) ?? 'startup',
+    session,
+    transcript: textOf(hook.transcript_path),
+  };
+}
+
+function filesOf(input: Record<string, unknown>): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const key of FILE_KEYS) {
+    const value = input[key];
+    if (typeof value === 'string' && value.length <= LONGEST_PATH) kept[key] = value;
+    if (Array.isArray(value)) {
+      const paths = value.filter(
+        (one): one is string => typeof one === 'string' && one.length <= LONGEST_PATH,
+      );
+      if (paths.length > 0) kept[key] = paths.slice(0, MOST_FILES);
+    }
+  }
+  return kept;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

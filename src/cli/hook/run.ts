@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
+import type { CliContext } from '../verb.ts';
+import { eventLine, sessionStartLine } from './event-line.ts';
+
+/** Milliseconds a hook may take in all; an agent waits for it. */
+const LIMIT_MS = 2_000;
+/** Milliseconds it waits for the end of its input. */
+const INPUT_MS = 1_000;
+/** What a hook may be given on stdin, in bytes; a tool's output can be long. */
+const MOST_INPUT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * `svc hook event` and `svc hook commit`, apart from the other verbs: an agent waits for this, so it loads next to
+ * nothing, and whatever goes wrong it ends in time, without a word, as if all were well.
+ */
+export async function runHook(argv: readonly string[], context: CliContext): Promise<void> {
+  const watchdog = setTimeout(() => giveUp(), LIMIT_MS);
+  try {
+    if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
+    else if (argv[0] === 'commit') await recordCommit(context);
+  } catch {
+    // An agent must not notice that its event was lost.
+  } finally {
+    clearTimeout(watchdog);
+  }
+}
+
+/** `process.exit` would wait for a thread that hangs in a file operation; the hook's shell turns this into 0. */
+function giveUp(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+async function recordEvent(argv: readonly string[], context: CliContext): Promise<void> {
+  const { env, clock } = context;
+  const input: unknown = JSON.parse(await withinTime(readInput(context.stdin)));
+  const now = clock.now();
+  const event = eventLine(input, {
+    id: randomUUID(),
+    now,
+    harness: harnessOf(argv, env),
+    mux_session: muxSessionOf(env),
+    host: hostOf(env),
+  });
+  const start = sessionStartLine(input, now);
+  const runDir = given(env.SVC_RUN_DIR);
+  const writes: Promise<void>[] = [];
+  if (start !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'sessions.jsonl'), start));
+  if (event !== null) writes.push(appendRotated(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
+  await Promise.allSettled(writes);
+}
+
+async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
+  const [{ runProcess }, { LAST_COMMIT, parseLastCommit }] = await Promise.all([
+    import('../../platform/process.ts'),
+    import('./commit-line.ts'),
+  ]);
+  const git = (args: readonly string[]) =>
+    runProcess({ file: 'git', args, cwd, env, timeout_ms: LIMIT_MS / 2, max_output_bytes: 64 * 1024 });
+  const [log, top] = await Promise.all([git(LAST_COMMIT), git(['rev-parse', '--show-toplevel'])]);
+  if (log.kind !== 'exited' || log.code !== 0 || top.kind !== 'exited' || top.code !== 0) return;
+  const commit = parseLastCommit(log.stdout);
+  if (commit === null) return;
+  await appendRotated(ledger(env, 'commits'), {
+    at: clock.now(),
+    kind: 'commit',
+    ...commit,
+    repo: top.stdout.replace(/\n$/, ''),
+    session: await runSession(env),
+    mux: muxSessionOf(env),
+    cwd,
+  });
+}
+
+/** The session of this run: the newest one that its hooks reported, else the one it was launched with. */
+async function runSession(env: NodeJS.ProcessEnv): Promise<string | null> {
+  const runDir = given(env.SVC_RUN_DIR);
+  if (runDir === null) return null;
+  for (const line of (textOf(join(runDir, 'sessions.jsonl')) ?? '').split('\n').reverse()) {
+    const session = field(line, 'session');
+    if (session !== null) return session;
+  }
+  return field(textOf(join(runDir, 'run.json')) ?? '', 'session_uuid');
+}
+
+function muxSessionOf(env: NodeJS.ProcessEnv): string | null {
+  const runDir = given(env.SVC_RUN_DIR);
+  return runDir === null ? null : field(textOf(join(runDir, 'run.json')) ?? '', 'mux_session');
+}
+
+function harnessOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
+  const at = argv.indexOf('--harness');
+  return (at === -1 ? undefined : argv[at + 1]) ?? given(env.SVC_HARNESS) ?? 'claude';
+}
+
+/** As `config/host-identity.ts` finds it, without the schemas that it loads. */
+function hostOf(env: NodeJS.ProcessEnv): string | null {
+  const named = given(env.SVC_HOST);
+  if (named !== null) return named.trim();
+  const folder = given(env.SVC_CONFIG_DIR) ?? join(homedir(), '.config', 'svc');
+  const file = given(env.SVC_HOST_CONFIG_FILE) ?? join(folder, 'host.json');
+  const [os = ''] = hostname().trim().toLowerCase().split('.');
+  return field(textOf(file) ?? '', 'host') ?? os.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
+}
+
+function ledger(env: NodeJS.ProcessEnv, name: 'events' | 'commits'): string {
+  const file = given(name === 'events' ? env.SVC_EVENTS_FILE : env.SVC_COMMITS_FILE);
+  return file ?? join(given(env.SVC_DATA_DIR) ?? join(homedir(), '.svc'), `${name}.jsonl`);
+}
+
+function given(value: string | undefined): string | null {
+  return value === undefined || value.trim() === '' ? null : value;
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function field(json: string, name: string): string | null {
+  try {
+    const value = (JSON.parse(json) as Record<string, unknown>)[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function withinTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error('no end of the input')), INPUT_MS);
+    work.then(resolve, reject).finally(() => clearTimeout(limit));
+  });
+}
+
+async function readInput(stdin: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk as Buffer);
+    size += bytes.length;
+    if (size > MOST_INPUT_BYTES) throw new Error('too much input');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,20 @@
+import {
+  addFiberArgument,
+  addLifecycleOptions,
+  type LifecycleOptions,
+  runLifecycle,
+} from './service-write.ts';
+import type { Verb } from './verb.ts';
+
+/** `svc reopen <fiber>`: opens a closed fiber (LIF-4); open already is success. */
+export const verb: Verb = {
+  name: 'reopen',
+  summary: 'Take a closed fiber up again',
+  register(command, context, exit) {
+    addLifecycleOptions(addFiberArgument(command)).action(
+      async (reference: string, options: LifecycleOptions) => {
+        await runLifecycle(context, reference, options, { action: 'reopen' }, exit);
+      },
+    );
+  },
+};

@@ -1,0 +1,23 @@
+import {
+  addFiberArgument,
+  addLifecycleOptions,
+  type LifecycleOptions,
+  runLifecycle,
+} from './service-write.ts';
+import type { Verb } from './verb.ts';
+
+type Options = LifecycleOptions;
+
+/** `svc set-outcome <fiber> <outcome>`: the line that the card shows. */
+export const verb: Verb = {
+  name: 'set-outcome',
+  summary: 'Write the line that the card shows',
+  register(command, context, exit) {
+    addLifecycleOptions(addFiberArgument(command).argument('<outcome>', 'one line')).action(
+      async (reference: string, outcome: string, options: Options) => {
+        const fields = { action: 'set-outcome' as const, outcome };
+        await runLifecycle(context, reference, options, fields, exit);
+      },
+    );
+  },
+};

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { fiberKindSchema, surfaceSchema } from '../fiber.ts';
+
+const word = z.string().trim().min(1);
+const origin = { origin: z.string().optional() };
+const rehearsed = { dry_run: z.boolean().optional() };
+/** `store` is the root of its store, for an id that two stores have; `dry_run` shows what would be done. */
+const whose = { fiber: word, store: word.optional(), ...origin, ...rehearsed };
+/** `kill`: also end the worker that runs; without it the worker goes on. */
+const kill = { kill: z.boolean().optional() };
+const shape = {
+  project_dir: word.optional(),
+  agent: word.optional(),
+  effort: word.optional(),
+  host: word.optional(),
+  surface: surfaceSchema.optional(),
+};
+/** An effort of null takes the fiber's own effort away, so that the agent's default counts. */
+const effort = { effort: word.nullable().optional() };
+
+/** `POST /lifecycle` (WPL-3): one verb of the service with its fields; a field that the verb does not have is refused. */
+export const lifecycleRequestSchema = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.literal('install'), ...whose, ...shape }),
+  z.strictObject({ action: z.literal('pin'), ...whose, ...shape }),
+  z.strictObject({ action: z.literal('repeat'), ...whose, ...shape, schedule: word, tz: word.optional() }),
+  z.strictObject({
+    action: z.literal('reshape'),
+    ...whose,
+    ...shape,
+    kind: fiberKindSchema.optional(),
+    schedule: word.optional(),
+    tz: word.optional(),
+  }),
+  z.strictObject({ action: z.literal('pause'), ...whose, ...kill }),
+  z.strictObject({ action: z.literal('resume'), ...whose }),
+  z.strictObject({ action: z.literal('accept'), ...whose, outcome: word.optional() }),
+  z.strictObject({ action: z.literal('set-model'), ...whose, model: word, ...effort }),
+  z.strictObject({ action: z.literal('set-agent'), ...whose, agent: word, ...effort }),
+  z.strictObject({ action: z.literal('set-outcome'), ...whose, outcome: word }),
+  z.strictObject({ action: z.literal('uninstall'), ...whose, ...kill }),
+  z.strictObject({ action: z.literal('close'), ...whose, outcome: word.optional(), ...kill }),
+  z.strictObject({ action: z.literal('reopen'), ...whose }),
+]);
+export type LifecycleRequest = z.infer<typeof lifecycleRequestSchema>;
+export type LifecycleAction = LifecycleRequest['action'];
+export const LIFECYCLE_ACTIONS = lifecycleRequestSchema.options.map((option) => option.shape.action.value);
+
+/** What the verb answered: the exit status and the text that the command prints, and the code of a refusal. */
+export const lifecycleAnswerSchema = z.object({
+  status: z.number().int(),
+  text: z.string(),
+  error: z.string().nullable(),
+});
+export type LifecycleAnswer = z.infer<typeof lifecycleAnswerSchema>;
+
+/** Carries the code of a refusal beside the text body of a 422. */
+export const REFUSAL_CODE_HEADER = 'Svc-Error';
+
+export const TRANSITION_TARGETS = ['drafts', 'inFlight', 'awaitingReview', 'tempered', 'composted'] as const;
+/** `POST /transition` (WPL-2): one fiber moved to a column of the board. */
+export const transitionRequestSchema = z.object({
+  fiber_id: z.string().min(1),
+  target: z.enum(TRANSITION_TARGETS),
+  ...origin,
+  ...rehearsed,
+});
+export type TransitionRequest = z.infer<typeof transitionRequestSchema>;
+export type TransitionTarget = TransitionRequest['target'];
+
+/** `none`: the fiber was there already. */
+export const TRANSITION_ACTIONS = [
+  'none',
+  'pause',
+  'draft',
+  'dispatch',
+  'resume',
+  'close',
+  'accept',
+  'compost',
+] as const;
+export const transitionActionSchema = z.enum(TRANSITION_ACTIONS);
+export type TransitionAction = z.infer<typeof transitionActionSchema>;
+const moved = {
+  fiber_id: z.string(),
+  target: z.enum(TRANSITION_TARGETS),
+  origin: z.string(),
+  action: transitionActionSchema,
+};
+export const transitionedSchema = z.object({ ...moved, invoked: z.literal(true) });
+/** A launch that was refused (422): the fiber stays in its column. */
+export const transitionRefusedSchema = z.object({
+  ...moved,
+  invoked: z.literal(false),
+  dispatched: z.literal(false),
+  reason: z.string(),
+  host: z.string(),
+  message: z.string(),
+  needs: z.literal('project_dir').optional(),
+});
+export const transitionAnswerSchema = z.discriminatedUnion('invoked', [
+  transitionedSchema,
+  transitionRefusedSchema,
+]);
+export type TransitionAnswer = z.infer<typeof transitionAnswerSchema>;

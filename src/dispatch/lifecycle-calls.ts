@@ -1,0 +1,270 @@
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { Refused } from '../contract/http/dispatch.ts';
+import type {
+  LifecycleAnswer,
+  LifecycleRequest,
+  TransitionAnswer,
+  TransitionRequest,
+} from '../contract/http/lifecycle.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { describeFiber, isArming, planAction } from '../lifecycle/actions.ts';
+import type { KnownAgents } from '../lifecycle/agent-verbs.ts';
+import type { PlannedEdit } from '../lifecycle/planned-edit.ts';
+import type { VerbFacts } from '../lifecycle/rearm.ts';
+import { planTransition } from '../lifecycle/transition.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { ExternalCli } from './external-cli.ts';
+import { FiberTurns } from './fiber-turns.ts';
+import { keyOf, type Memory } from './memory.ts';
+import type { World } from './world.ts';
+
+/** What the calls need of the poller. */
+export type LifecyclePorts = {
+  world: World;
+  memory: Memory;
+  dispatcher: Pick<Dispatcher, 'workerOf' | 'kill' | 'dispatch' | 'rehearse' | 'launchMoved'>;
+  /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
+  look(reference: string, store?: string): FiberDocument;
+  agents(): KnownAgents;
+  /** Runs the verbs in place of the bundled ones (`SVC_CLI`); null without one. */
+  cli: ExternalCli | null;
+  /** Rows of these fibers may have moved. */
+  onMoved(keys: Iterable<string>): void;
+};
+
+/**
+ * `POST /lifecycle` and `POST /transition` on the poller: the verbs of the command, in turn with everything else that
+ * moves the fiber. A document is written in one step, so that no reader sees half of a verb.
+ */
+export class LifecycleCalls {
+  readonly #ports: LifecyclePorts;
+  readonly #turns = new FiberTurns();
+
+  constructor(ports: LifecyclePorts) {
+    this.#ports = ports;
+  }
+
+  /** Runs one verb; a refusal is an answer with its status, sentence and code, as the command has them (WPL-3). */
+  async lifecycle(request: LifecycleRequest): Promise<LifecycleAnswer> {
+    try {
+      const document = this.#ports.look(request.fiber, request.store);
+      return await this.#turns.run(keyOf(document), () => this.#verb(document, request));
+    } catch (error) {
+      if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;
+      return { status: 1, text: error.message, error: error.code };
+    }
+  }
+
+  /** Moves one fiber to a column (WPL-2). */
+  async transition(request: TransitionRequest): Promise<TransitionAnswer> {
+    const document = this.#ports.look(request.fiber_id);
+    return this.#turns.run(keyOf(document), () => this.#move(document, request));
+  }
+
+  /** What `lifecycle` would write now; writes, ends and notes nothing. */
+  async rehearse(request: LifecycleRequest): Promise<Rehearsal> {
+    const { world, cli } = this.#ports;
+    if (cli !== null)
+      throw new CodedError(
+        'invalid_request',
+        'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+      );
+    const document = this.#reread(this.#ports.look(request.fiber, request.store));
+    await this.#requireDirectory(document, request);
+    const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: false });
+    const ends = 'kill' in request && request.kill === true && run !== undefined ? [run.mux_session] : [];
+    const running = run !== undefined && ends.length === 0;
+    const agents = this.#agentsOf(document, request);
+    return this.#show(
+      document,
+      (current) => planAction(current, request, this.#facts(running), agents, world.clock.now()),
+      ends,
+    );
+  }
+
+  /** What `transition` would do now. */
+  async rehearseMove(request: TransitionRequest): Promise<Rehearsal | Refused> {
+    const { world, dispatcher } = this.#ports;
+    const document = this.#reread(this.#ports.look(request.fiber_id));
+    const run = await dispatcher.workerOf(keyOf(document), { sure: true });
+    const facts = this.#facts(run !== undefined);
+    const plan = planTransition(document, request.target, facts, world.clock.now());
+    if (plan.dispatch) return dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
+    const ends = plan.end_worker && run !== undefined ? [run.mux_session] : [];
+    return this.#show(
+      document,
+      (current) => planTransition(current, request.target, facts, world.clock.now()).edit,
+      ends,
+    );
+  }
+
+  async #show(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => PlannedEdit | null,
+    ends: string[],
+  ): Promise<Rehearsal> {
+    const { documents, clock } = this.#ports.world;
+    const change = (current: FiberDocument) => plan(current) ?? { set: {}, unset: [] };
+    const { path, diff } = await documents.rehearse(document, change);
+    if (diff === '') return rehearsal(`write nothing: ${document.id} is already so`, { ends });
+    const minted = { at: new Date(clock.now()).toISOString() };
+    return rehearsal(`write ${document.id}`, { document: { path, diff }, minted, ends });
+  }
+
+  async #verb(known: FiberDocument, request: LifecycleRequest): Promise<LifecycleAnswer> {
+    const { world, cli } = this.#ports;
+    const key = keyOf(known);
+    await this.#requireDirectory(known, request);
+    const ended = await this.#endAsAsked(known, request);
+    const running = !ended && (await this.#isRunning(known, { sure: false }));
+    const before = world.documents.reread(known) ?? known;
+    let document = before;
+    let text: string | null = null;
+    if (cli === null) {
+      document = await this.#write(before, (current) =>
+        planAction(
+          current,
+          request,
+          this.#facts(running),
+          this.#agentsOf(current, request),
+          world.clock.now(),
+        ),
+      );
+    } else {
+      const answer = await cli.run(request);
+      document = world.documents.reread(before) ?? before;
+      if (answer.status !== 0) return answer;
+      text = answer.text;
+    }
+    this.#moved(document, key, isArming(request.action, document.digest !== before.digest));
+    return {
+      status: 0,
+      text: (text ?? describeFiber(document)) + noteOf(document, request, running),
+      error: null,
+    };
+  }
+
+  async #move(known: FiberDocument, request: TransitionRequest): Promise<TransitionAnswer> {
+    const { world, dispatcher } = this.#ports;
+    const { target } = request;
+    const document = this.#reread(known);
+    const running = await this.#isRunning(document, { sure: true });
+    const plan = planTransition(document, target, this.#facts(running), world.clock.now());
+    const moved = {
+      fiber_id: document.id,
+      target,
+      origin: request.origin ?? world.host,
+      action: plan.action,
+    };
+    if (plan.dispatch) {
+      const reply = await dispatcher.dispatch({ fiber_id: document.uid ?? document.id, force: true });
+      if (reply.dispatched) return { ...moved, invoked: true };
+      return { ...moved, ...reply, invoked: false };
+    }
+    if (plan.end_worker) await this.#end(document);
+    // Planned anew on what its end wrote into the document: a role that was at work is closed by now.
+    const facts = this.#facts(running && !plan.end_worker);
+    const written = await this.#write(
+      document,
+      (current) => planTransition(current, target, facts, world.clock.now()).edit,
+    );
+    this.#moved(written, keyOf(document), written.status === 'active');
+    return { ...moved, invoked: true };
+  }
+
+  /** Writes what is planned on the document as it is under its lock. */
+  #write(known: FiberDocument, plan: (current: FiberDocument) => PlannedEdit | null): Promise<FiberDocument> {
+    return this.#ports.world.documents.change(known, (current) => plan(current) ?? { set: {}, unset: [] });
+  }
+
+  /** The document has moved by a person's order: what was held against it is over, and it may be due now. */
+  #moved(document: FiberDocument, key: string, arming: boolean): void {
+    const { memory, world, dispatcher, onMoved } = this.#ports;
+    if (arming || document.status !== 'active') {
+      memory.quarantine.forget(key);
+      memory.refusals.clear(key);
+    }
+    if (arming) memory.breaker.clear(key);
+    onMoved([key, keyOf(document)]);
+    dispatcher
+      .launchMoved(new Set([document.path]))
+      .catch((error) => world.logger.error({ err: error, fiber: document.id }, 'a poll step failed'));
+  }
+
+  #facts(running: boolean): VerbFacts {
+    const { world } = this.#ports;
+    return { this_host: world.host, this_zone: world.zone, new_uid: world.newUlid(), running };
+  }
+
+  /** The agents to judge by: only those of this host are known here. */
+  #agentsOf(document: FiberDocument, request: LifecycleRequest): KnownAgents | null {
+    const { world, agents } = this.#ports;
+    const host = ('host' in request ? request.host : undefined) ?? document.svc?.host ?? world.host;
+    return host === world.host ? agents() : null;
+  }
+
+  async #isRunning(document: FiberDocument, options: { sure: boolean }): Promise<boolean> {
+    return (await this.#ports.dispatcher.workerOf(keyOf(document), options)) !== undefined;
+  }
+
+  async #endAsAsked(document: FiberDocument, request: LifecycleRequest): Promise<boolean> {
+    if (!('kill' in request) || request.kill !== true) return false;
+    await this.#end(document);
+    return true;
+  }
+
+  async #end(document: FiberDocument): Promise<void> {
+    try {
+      await this.#ports.dispatcher.kill(document.uid ?? document.id);
+    } catch (error) {
+      if (!isCoded(error, 'no_worker')) throw error;
+    }
+  }
+
+  /** A folder on this host must be one, as for the command. */
+  async #requireDirectory(document: FiberDocument, request: LifecycleRequest): Promise<void> {
+    const { world } = this.#ports;
+    if (!('project_dir' in request) || request.project_dir === undefined) return;
+    const host = request.host ?? document.svc?.host ?? world.host;
+    if (host !== world.host || !request.project_dir.startsWith('/')) return;
+    const look = await world.lookAtDirectory(request.project_dir);
+    if (look.kind === 'directory') return;
+    throw new CodedError(
+      look.kind === 'silent' || look.kind === 'unreadable'
+        ? 'project_dir_unreachable'
+        : 'project_dir_missing',
+      `not a directory: ${request.project_dir}; make it or name another with --project-dir`,
+    );
+  }
+
+  #reread(known: FiberDocument): FiberDocument {
+    const document = this.#ports.world.documents.reread(known);
+    if (document !== undefined) return document;
+    throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
+  }
+}
+
+/** What says nothing of the verb: the caller asks again (503, 504). */
+const NOT_A_REFUSAL = ['cli_unavailable', 'cli_timed_out', 'internal'];
+
+/** What a person should know of the worker that a verb left alone. */
+function noteOf(document: FiberDocument, request: LifecycleRequest, running: boolean): string {
+  if (!running) return '';
+  switch (request.action) {
+    case 'pause':
+    case 'close':
+    case 'uninstall':
+    case 'accept':
+      return `Its worker goes on until it ends by itself; stop it with: svc kill ${document.id}\n`;
+    case 'reshape':
+    case 'set-agent':
+    case 'set-model':
+    case 'pin':
+    case 'repeat':
+    case 'install':
+      return 'The worker that runs keeps what it was started with.\n';
+    default:
+      return '';
+  }
+}

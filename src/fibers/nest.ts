@@ -1,0 +1,187 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
+import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
+import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
+import { nameLinks, renameLinks } from './links.ts';
+import type { Store } from './store.ts';
+
+/** What came of a move. `unwritten` names documents whose links could not be rewritten, each with the reason. */
+export type Nested = {
+  id: string;
+  new_id: string;
+  rewritten: string[];
+  unwritten: { id: string; message: string }[];
+};
+
+/** `.fibers/.nest.json`: the move under way, so that one that is cut short is finished by the next. */
+const journalSchema = z.object({ from: z.string(), to: z.string(), bare: z.boolean() });
+type Journal = z.infer<typeof journalSchema>;
+/** How many documents are looked at before others get a turn. */
+const TURN = 100;
+
+/**
+ * Files a fiber under another one, or at the top of its store for null: its folder moves with its children and companions,
+ * and every link of the store that names a moved id is rewritten (WPL-12). The order survives a crash at any moment: the
+ * move is noted, made in one rename, and only then are links rewritten; a noted move is finished by `finishNest`.
+ * `onMoved` is called as soon as the documents lie at their new place.
+ *
+ * Throws `fiber_not_found`, `already_exists`, `ambiguous_fiber`, and `invalid_request` for a move below itself.
+ */
+export async function nestFiber(
+  store: Store,
+  id: string,
+  parent: string | null,
+  onMoved: () => void = () => {},
+): Promise<Nested> {
+  return withNestLock(store, async () => {
+    await finish(store);
+    const path = store.locate(id);
+    if (path === null) throw notFound(id);
+    if (parent !== null) requireParent(store, id, parent);
+    const new_id = parent === null ? leafOf(id) : `${parent}/${leafOf(id)}`;
+    if (new_id === id) return { id, new_id, rewritten: [], unwritten: [] };
+    requireFree(store, new_id);
+    const journal: Journal = { from: id, to: new_id, bare: dirname(path) === baseOf(store) };
+    writeFileAtomic(journalPath(store), `${JSON.stringify(journal)}\n`);
+    try {
+      await move(store, journal);
+    } catch (error) {
+      if (existsSync(path)) rmSync(journalPath(store), { force: true });
+      throw error;
+    }
+    onMoved();
+    return { id, new_id, ...(await rewrite(store, journal)) };
+  });
+}
+
+/** Finishes a move that was cut short; answers its new id, or null when there was none. */
+export async function finishNest(store: Store): Promise<string | null> {
+  return existsSync(journalPath(store)) ? withNestLock(store, () => finish(store)) : null;
+}
+
+async function withNestLock<T>(store: Store, run: () => Promise<T>): Promise<T> {
+  const lock = await acquireFileLock(join(baseOf(store), '.nest.lock'));
+  try {
+    return await run();
+  } finally {
+    lock.release();
+  }
+}
+
+async function finish(store: Store): Promise<string | null> {
+  const journal = readJournal(store);
+  if (journal === null) return null;
+  const moved = existsSync(documentAt(store, journal.to));
+  // A folder moves in one rename: where it did not, nothing has happened yet. A bare document takes two steps.
+  if (!moved && !journal.bare) {
+    rmSync(journalPath(store), { force: true });
+    return null;
+  }
+  if (!moved) await move(store, journal);
+  await rewrite(store, journal);
+  return journal.to;
+}
+
+async function move(store: Store, journal: Journal): Promise<void> {
+  const base = baseOf(store);
+  const [from, to] = [join(base, journal.from), join(base, journal.to)];
+  const lock = await acquireFileLock(join(journal.bare ? base : from, `.${leafOf(journal.from)}.lock`));
+  try {
+    mkdirSync(dirname(to), { recursive: true });
+    if (existsSync(from)) renameSync(from, to);
+    if (journal.bare) {
+      mkdirSync(to, { recursive: true });
+      renameSync(`${from}.md`, documentAt(store, journal.to));
+    } else for (const name of readdirSync(to).filter(isLockName)) rmSync(join(to, name), { force: true });
+    for (const folder of new Set([dirname(from), dirname(to), to])) syncFolder(folder);
+  } finally {
+    lock.release();
+  }
+  removeEmpty(base, dirname(from));
+}
+
+async function rewrite(store: Store, journal: Journal): Promise<Pick<Nested, 'rewritten' | 'unwritten'>> {
+  const { from, to } = journal;
+  const done: Pick<Nested, 'rewritten' | 'unwritten'> = { rewritten: [], unwritten: [] };
+  let looked = 0;
+  for (const row of store.list().documents) {
+    looked += 1;
+    if (looked % TURN === 0) await nextTurn();
+    try {
+      if (!nameLinks(readFileSync(row.path, 'utf8'), from)) continue;
+      await store.update(row.id, (document) => {
+        const body = renameLinks(document.body, from, to);
+        const outcome = document.outcome === undefined ? undefined : renameLinks(document.outcome, from, to);
+        const set = outcome === undefined || outcome === document.outcome ? {} : { outcome };
+        if (body === document.body && Object.keys(set).length === 0) return null;
+        return { set, ...(body === document.body ? {} : { body }) };
+      });
+      done.rewritten.push(row.id);
+    } catch (error) {
+      if (!isCoded(error) && systemCode(error) === undefined) throw error;
+      done.unwritten.push({ id: row.id, message: messageOf(error) });
+    }
+  }
+  rmSync(journalPath(store), { force: true });
+  return done;
+}
+
+function requireParent(store: Store, id: string, parent: string): void {
+  if (parent === id || parent.startsWith(`${id}/`))
+    throw new CodedError('invalid_request', `"${id}" cannot be filed below itself, under "${parent}"`);
+  if (store.locate(parent) === null) throw notFound(parent);
+}
+
+function requireFree(store: Store, id: string): void {
+  const folder = join(baseOf(store), id);
+  const taken = store.locate(id) !== null || (existsSync(folder) && readdirSync(folder).length > 0);
+  if (!taken) return;
+  throw new CodedError(
+    'already_exists',
+    `"${id}" exists already in ${store.root}; move or rename that one first`,
+    { details: { id } },
+  );
+}
+
+function readJournal(store: Store): Journal | null {
+  try {
+    return journalSchema.parse(JSON.parse(readFileSync(journalPath(store), 'utf8')));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw new CodedError(
+      'store_unavailable',
+      `${journalPath(store)} cannot be read (${messageOf(error)}); look at the move it notes and delete it`,
+      { cause: error },
+    );
+  }
+}
+
+function removeEmpty(base: string, folder: string): void {
+  for (let at = folder; at !== base && at.startsWith(base); at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch {
+      return;
+    }
+  }
+}
+
+function baseOf(store: Store): string {
+  return join(store.root, FIBERS_FOLDER);
+}
+
+function journalPath(store: Store): string {
+  return join(baseOf(store), '.nest.json');
+}
+
+function documentAt(store: Store, id: string): string {
+  return join(baseOf(store), id, `${basename(id)}.md`);
+}
+
+function notFound(id: string): CodedError {
+  return new CodedError('fiber_not_found', `no fiber "${id}"; "svc fiber ls" lists them`);
+}

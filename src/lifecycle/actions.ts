@@ -1,0 +1,112 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { LifecycleRequest } from '../contract/http/lifecycle.ts';
+import { type KnownAgents, planSetAgent, planSetModel } from './agent-verbs.ts';
+import { planPause, planReopen, planResume } from './arming-verbs.ts';
+import type { PlannedEdit } from './planned-edit.ts';
+import { rearmed, type VerbFacts } from './rearm.ts';
+import { planAccept, planClose, planSetOutcome } from './review-verbs.ts';
+import { planInstall, planPin, planRepeat, planUninstall, type ServiceFields } from './service-verbs.ts';
+import { planReshape } from './shape-verb.ts';
+
+/**
+ * True for a verb after which a fiber may be launched although it was held or refused before: a person has just said so.
+ * `accept` and `reopen` say so only where they `changed` the document.
+ */
+export function isArming(action: LifecycleRequest['action'], changed: boolean): boolean {
+  return (
+    ['install', 'repeat', 'resume'].includes(action) || (changed && ['accept', 'reopen'].includes(action))
+  );
+}
+
+/**
+ * What a lifecycle verb writes into the document, in one write; null when nothing has to change. One total function:
+ * every refusal is a `CodedError` whose sentence names the mend, and none is left behind by another verb, but for a
+ * service verb on a document that is no service (P5). `known` is null where the agents of the fiber's host are not known
+ * here. `now` is in milliseconds since the Unix epoch.
+ */
+export function planAction(
+  document: FiberDocument,
+  request: LifecycleRequest,
+  facts: VerbFacts,
+  known: KnownAgents | null,
+  now: number,
+): PlannedEdit | null {
+  switch (request.action) {
+    case 'install':
+      return rearmed(document, planInstall(document, serviceFields(request, facts)), facts, now);
+    case 'repeat':
+      return rearmed(
+        document,
+        planRepeat(
+          document,
+          {
+            ...serviceFields(request, facts),
+            schedule: request.schedule,
+            thisZone: facts.this_zone,
+            ...(request.tz === undefined ? {} : { tz: request.tz }),
+          },
+          now,
+        ),
+        facts,
+        now,
+      );
+    case 'pin':
+      return planPin(document, serviceFields(request, facts));
+    case 'reshape': {
+      const {
+        action: _action,
+        fiber: _fiber,
+        store: _store,
+        origin: _origin,
+        dry_run: _dry,
+        ...fields
+      } = request;
+      return planReshape(document, fields, facts, known, now);
+    }
+    case 'pause':
+      return planPause(document);
+    case 'resume':
+      return planResume(document, facts, now);
+    case 'reopen':
+      return planReopen(document, facts, now);
+    case 'accept':
+      return planAccept(document, request, facts, now);
+    case 'close':
+      return planClose(document, request);
+    case 'set-outcome':
+      return planSetOutcome(document, request);
+    case 'set-agent':
+      return planSetAgent(document, request, known);
+    case 'set-model':
+      return planSetModel(document, request, known);
+    case 'uninstall':
+      return planUninstall(document);
+  }
+}
+
+/** Where a fiber stands, as one line of the command's output. */
+export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status' | 'tempered'>): string {
+  const service =
+    fiber.svc === undefined
+      ? 'no service'
+      : `${fiber.svc.kind ?? 'oneshot'} on ${fiber.svc.host ?? 'no host'}`;
+  const verdict =
+    fiber.status !== 'closed'
+      ? ''
+      : fiber.tempered === undefined
+        ? ', awaits review'
+        : fiber.tempered
+          ? ', accepted'
+          : ', set aside';
+  return `${fiber.id}: ${service}, ${fiber.status}${verdict}\n`;
+}
+
+function serviceFields(
+  request: Extract<LifecycleRequest, { action: 'install' | 'pin' | 'repeat' }>,
+  facts: VerbFacts,
+): ServiceFields {
+  const { project_dir, agent, effort, host, surface } = request;
+  const given = { project_dir, agent, effort, host, surface };
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(named), thisHost: facts.this_host, newUid: facts.new_uid };
+}

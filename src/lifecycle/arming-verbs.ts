@@ -1,0 +1,27 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import { type PlannedEdit, requireService } from './planned-edit.ts';
+import { isArmed, rearmed, type VerbFacts } from './rearm.ts';
+
+/** Parks an armed fiber; its worker, where one runs, is not part of this. Nothing to do for one that is not armed. */
+export function planPause(document: FiberDocument): PlannedEdit | null {
+  return document.status === 'active' ? { set: { status: 'open' }, unset: ['tempered'] } : null;
+}
+
+/** Arms a parked, closed or awaiting fiber (LIF-6, RES-8); nothing to do for an armed one. Refused without a svc block. */
+export function planResume(document: FiberDocument, facts: VerbFacts, now: number): PlannedEdit | null {
+  requireService(document, 'resume');
+  const complete = document.uid !== null && document.svc?.host !== undefined;
+  if (isArmed(document) && complete) return null;
+  return rearmed(document, { set: {}, unset: ['closed-at'] }, facts, now);
+}
+
+/**
+ * Reopens a closed fiber (LIF-4): a service is armed as by `planResume`, a pinned role is parked, since it is started
+ * by hand, and so is a plain document.
+ */
+export function planReopen(document: FiberDocument, facts: VerbFacts, now: number): PlannedEdit | null {
+  if (document.status !== 'closed') return null;
+  if (document.svc === undefined || document.svc.kind === 'pinned')
+    return { set: { status: 'open' }, unset: ['tempered', 'closed-at'] };
+  return planResume(document, facts, now);
+}

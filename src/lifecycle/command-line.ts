@@ -1,0 +1,28 @@
+import type { LifecycleRequest } from '../contract/http/lifecycle.ts';
+
+/** Fields that are words of their own on the command line, after the fiber. */
+const POSITIONAL: Readonly<Partial<Record<LifecycleRequest['action'], string>>> = {
+  'set-model': 'model',
+  'set-agent': 'agent',
+  'set-outcome': 'outcome',
+};
+
+/**
+ * The command line that does what a request of `POST /lifecycle` asks for, after the program's name (design: the CLI
+ * boundary). `--local` has the command write the document itself instead of asking a daemon.
+ */
+export function lifecycleArgv(request: LifecycleRequest): string[] {
+  const { action, fiber, origin: _origin, ...fields } = request;
+  const positional = POSITIONAL[action];
+  const options: string[] = [];
+  const words: string[] = [fiber];
+  for (const [name, value] of Object.entries(fields)) {
+    const option = `--${name.replaceAll('_', '-')}`;
+    if (value === undefined || value === false) continue;
+    if (name === positional) words.push(String(value));
+    else if (value === true) options.push(option);
+    else if (value === null) options.push(`--default-${name}`);
+    else options.push(`${option}=${value}`);
+  }
+  return [action, '--local', ...options, '--', ...words];
+}

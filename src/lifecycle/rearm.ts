@@ -1,0 +1,56 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import { armed, type PlannedEdit, stamp } from './planned-edit.ts';
+
+/** What is known beside the document when a verb is planned. */
+export type VerbFacts = {
+  /** Host of the machine the verb runs on. */
+  this_host: string;
+  /** Zone of this machine, for a role that names none. */
+  this_zone: string;
+  /** Given to a document that has no ULID yet, since it could not be dispatched (DSP-9). */
+  new_uid: string;
+  /** A worker of this fiber runs now. */
+  running: boolean;
+};
+
+/** True for a document that the poller may take up: active, without a verdict. */
+export function isArmed(document: Pick<FiberDocument, 'status' | 'tempered'>): boolean {
+  return document.status === 'active' && document.tempered === undefined;
+}
+
+/**
+ * Arms a service again in one write. A standing role is stamped as served, so that what fell due before does not
+ * fire (LIF-6, STD-1); a closed fiber whose conversation is over starts fresh at its next dispatch (RES-8).
+ */
+export function rearmed(
+  document: FiberDocument,
+  edit: PlannedEdit,
+  facts: Pick<VerbFacts, 'this_host' | 'new_uid' | 'running'>,
+  now: number,
+): PlannedEdit {
+  const set: PlannedEdit['set'] = { ...edit.set };
+  if (document.uid === null) set.id = facts.new_uid;
+  if (document.svc?.host === undefined && set['svc.host'] === undefined) set['svc.host'] = facts.this_host;
+  if (!isArmed(document)) Object.assign(set, served(document, edit, facts.running, now));
+  const { set: all, unset } = armed({ set, unset: edit.unset });
+  return { set: all, unset: [...new Set(unset)] };
+}
+
+function served(
+  document: FiberDocument,
+  edit: PlannedEdit,
+  running: boolean,
+  now: number,
+): PlannedEdit['set'] {
+  const dispatched_at = document.svc?.runtime?.dispatched_at;
+  const kind = edit.set['svc.kind'] ?? document.svc?.kind;
+  const over = document.status === 'closed' && dispatched_at !== undefined && !running;
+  if (kind !== 'standing' && !over) return {};
+  return { 'svc.runtime.handed_off_at': stamp(now), ...withoutFuture(dispatched_at, now) };
+}
+
+/** A mark that a clock set while it was ahead would keep a role from being due until that time has come. */
+function withoutFuture(dispatched_at: string | undefined, now: number): PlannedEdit['set'] {
+  const at = Date.parse(dispatched_at ?? '');
+  return at >= now ? { 'svc.runtime.dispatched_at': stamp(now - 1) } : {};
+}

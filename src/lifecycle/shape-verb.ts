@@ -1,0 +1,92 @@
+import { CodedError } from '../base/errors.ts';
+import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
+import { type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
+import type { VerbFacts } from './rearm.ts';
+import { requireSchedule, requireZone } from './service-verbs.ts';
+
+/** What `reshape` may change; what is absent stays. */
+export type ShapeFields = {
+  kind?: FiberKind | undefined;
+  schedule?: string | undefined;
+  tz?: string | undefined;
+  project_dir?: string | undefined;
+  surface?: Surface | undefined;
+  host?: string | undefined;
+  agent?: string | undefined;
+  effort?: string | undefined;
+};
+
+/**
+ * Changes what a service is and keeps what it has lived through: its runtime marks, its verdict, its outcome. It stays
+ * armed or parked as it was; only an armed one that becomes a pinned role is parked, since those are started by hand.
+ * A schedule that is new counts from now (STD-1). `known` is null where the agents of its host are not known here.
+ */
+export function planReshape(
+  document: FiberDocument,
+  fields: ShapeFields,
+  facts: VerbFacts,
+  known: KnownAgents | null,
+  now: number,
+): PlannedEdit | null {
+  requireService(document, 'reshape');
+  if (Object.values(fields).every((value) => value === undefined))
+    throw new CodedError(
+      'invalid_request',
+      'name what to change: the kind, schedule, zone, folder, surface, host, agent or effort',
+    );
+  const kind = fields.kind ?? document.svc?.kind ?? 'oneshot';
+  const { agent, effort } = fields;
+  const edit: PlannedEdit =
+    agent === undefined && effort === undefined
+      ? { set: {}, unset: [] }
+      : chooseAgent(document, { agent, effort }, known);
+  if (fields.kind !== undefined) edit.set['svc.kind'] = kind;
+  if (fields.surface !== undefined) edit.set['svc.surface'] = fields.surface;
+  if (fields.host !== undefined) edit.set['svc.host'] = fields.host;
+  if (fields.project_dir !== undefined)
+    edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
+  else if (fields.kind !== undefined && kind !== 'pinned') requireProjectDir(document, undefined);
+  if (kind === 'standing') Object.assign(edit.set, standing(document, fields, facts, now));
+  else if (fields.schedule !== undefined || fields.tz !== undefined)
+    throw new CodedError(
+      'invalid_request',
+      `a ${kind} fiber has no schedule; make it a standing role with --kind standing`,
+    );
+  else if (document.svc?.kind === 'standing') edit.unset.push('svc.schedule', 'svc.tz');
+  if (kind === 'pinned' && fields.kind !== undefined && document.status === 'active' && !facts.running)
+    edit.set.status = 'open';
+  return unlessSame(document, edit);
+}
+
+function standing(
+  document: FiberDocument,
+  fields: ShapeFields,
+  facts: VerbFacts,
+  now: number,
+): PlannedEdit['set'] {
+  const { svc } = document;
+  const given = fields.schedule ?? svc?.schedule;
+  if (given === undefined)
+    throw new CodedError(
+      'invalid_request',
+      'a standing role needs a schedule; name one with --schedule, such as "0 9 * * 1-5"',
+    );
+  const schedule = requireSchedule(given);
+  const tz = requireZone(fields.tz ?? svc?.tz ?? facts.this_zone);
+  const set: PlannedEdit['set'] = {};
+  if (svc?.schedule !== schedule) set['svc.schedule'] = schedule;
+  if (svc?.tz !== tz) set['svc.tz'] = tz;
+  if (Object.keys(set).length > 0 || svc?.kind !== 'standing') set['svc.runtime.handed_off_at'] = stamp(now);
+  return set;
+}
+
+function unlessSame(document: FiberDocument, edit: PlannedEdit): PlannedEdit | null {
+  const svc: Record<string, unknown> = { ...document.svc };
+  const same =
+    edit.unset.length === 0 &&
+    Object.entries(edit.set).every(
+      ([path, value]) => path.startsWith('svc.') && svc[path.slice(4)] === value,
+    );
+  return same ? null : edit;
+}

@@ -1,0 +1,35 @@
+import { incidentReplySchema, incidentRequestSchema } from '../contract/http/incidents.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { requireThisHost } from './origin.ts';
+
+/** A lost multiplexer server: start what it cut off, or take it off the list (P2). */
+export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const shared = {
+    method: 'POST',
+    who: 'operator',
+    state: 'ready',
+    body: incidentRequestSchema,
+    body_limit: 64 * 1024,
+    replies: { 200: incidentReplySchema },
+  } as const;
+  return [
+    defineRow({
+      ...shared,
+      path: '/api/v1/incidents/resume',
+      async handler({ body }) {
+        requireThisHost(body.origin, context.host);
+        return { status: 200, json: await poller.call('resume_incident', body) };
+      },
+    }),
+    defineRow({
+      ...shared,
+      path: '/api/v1/incidents/dismiss',
+      async handler({ body }) {
+        requireThisHost(body.origin, context.host);
+        return { status: 200, json: await poller.call('dismiss_incident', body) };
+      },
+    }),
+  ];
+}

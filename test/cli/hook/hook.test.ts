@@ -1,0 +1,245 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
+import { eventLine } from '../../../src/cli/hook/event-line.ts';
+import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-rotated.ts';
+
+const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-hook-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+type Ended = { code: number | null; out: string; ms: number };
+
+/** Runs the real command; `input` null leaves its stdin open. */
+function hook(
+  args: string[],
+  input: string | null,
+  more: Record<string, string> = {},
+  cwd = dir,
+): Promise<Ended> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [LAUNCHER, 'hook', ...args], {
+    cwd,
+    env: { HOME: dir, PATH: process.env.PATH, SVC_DATA_DIR: join(dir, 'data'), SVC_HOST: 'host-a', ...more },
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      out += chunk;
+    });
+  child.stdin.on('error', () => {});
+  if (input !== null) child.stdin.end(input);
+  return new Promise((resolve) =>
+    child.on('close', (code) => {
+      child.stdin.destroy();
+      resolve({ code, out, ms: performance.now() - started });
+    }),
+  );
+}
+
+const START = {
+  session_id: 's-1',
+  transcript_path: '/t/s-1.jsonl',
+  cwd: '/srv/dev',
+  hook_event_name: 'SessionStart',
+  source: 'clear',
+};
+const lines = (path: string) =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+const events = () => lines(join(dir, 'data', 'events.jsonl'));
+const silent = { code: 0, out: '' };
+
+describe('svc hook event', () => {
+  it('[P7] adds the event, and to its run the session id that the program itself reports', async () => {
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    writeFileSync(
+      join(run, 'run.json'),
+      JSON.stringify({ mux_session: 'loader-01K-svc', session_uuid: 's-0' }),
+    );
+    expect(
+      await hook(['event', '--harness', 'codex'], JSON.stringify(START), { SVC_RUN_DIR: run }),
+    ).toMatchObject(silent);
+    expect(events()).toEqual([
+      {
+        id: expect.any(String),
+        timestamp: expect.any(Number),
+        type: 'session_start',
+        sessionId: 's-1',
+        cwd: '/srv/dev',
+        tmuxSession: 'loader-01K-svc',
+        harness: 'codex',
+        originName: 'host-a',
+        source: 'clear',
+      },
+    ]);
+    expect(lines(join(run, 'sessions.jsonl'))).toEqual([
+      {
+        at: expect.any(Number),
+        type: 'session_start',
+        source: 'clear',
+        session: 's-1',
+        transcript: '/t/s-1.jsonl',
+      },
+    ]);
+    expect(statSync(join(run, 'sessions.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['', 'no json', 'null', '[]', '{"hook_event_name":"PreCompact"}'])(
+    'ends well and writes nothing for what is no event: %j',
+    async (input) => {
+      expect(await hook(['event'], input)).toMatchObject(silent);
+      expect(existsSync(join(dir, 'data'))).toBe(false);
+    },
+  );
+
+  it('ends well and soon when its input never ends', async () => {
+    const ended = await hook(['event'], null);
+    expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['a full disk', () => ({ SVC_EVENTS_FILE: '/dev/full' })],
+    ['a folder that cannot be made', () => ({ SVC_EVENTS_FILE: '/proc/nowhere/events.jsonl' })],
+    [
+      'a folder in the file’s place',
+      () => {
+        mkdirSync(join(dir, 'data', 'events.jsonl'), { recursive: true });
+        return {};
+      },
+    ],
+  ])('ends well and without a word on %s', async (_what, prepare) => {
+    expect(await hook(['event'], JSON.stringify(START), prepare())).toMatchObject(silent);
+  });
+
+  it('loses nothing of 20 processes at once, while one of them rotates the file once', async () => {
+    const path = join(dir, 'data', 'events.jsonl');
+    mkdirSync(join(dir, 'data'));
+    openSync(path, 'w');
+    truncateSync(path, EVENTS_ROTATE_BYTES);
+    const ends = await Promise.all(
+      Array.from({ length: 20 }, (_, nth) =>
+        hook(['event'], JSON.stringify({ ...START, session_id: `s-${nth}` })),
+      ),
+    );
+    expect(ends.every(({ code }) => code === 0)).toBe(true);
+    expect(statSync(`${path}.1`).size).toBeGreaterThanOrEqual(EVENTS_ROTATE_BYTES);
+    expect(statSync(path).size).toBeLessThan(100_000);
+    const old = readFileSync(`${path}.1`).subarray(EVENTS_ROTATE_BYTES).toString('utf8');
+    const all = [
+      ...old
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+      ...events(),
+    ];
+    expect(all.map(({ sessionId }) => sessionId).sort()).toEqual(
+      Array.from({ length: 20 }, (_, nth) => `s-${nth}`).sort(),
+    );
+  });
+
+  const around = { id: 'i', now: 5, harness: 'claude', mux_session: null, host: 'h' };
+  it('keeps the files that a tool was given, and no text of a command, an answer or a message', () => {
+    const secret = 'do not keep';
+    const tool = (tool_name: string, tool_input: object) =>
+      eventLine(
+        { hook_event_name: 'PreToolUse', session_id: 's', tool_name, tool_input, tool_response: secret },
+        around,
+      );
+    expect(tool('SendUserFile', { files: ['out/a.png', 3], caption: secret })).toMatchObject({
+      tool: 'SendUserFile',
+      toolInput: { files: ['out/a.png'] },
+    });
+    expect(tool('Bash', { command: secret })).not.toHaveProperty('toolInput');
+    for (const event of [
+      tool('Bash', { command: secret }),
+      tool('Write', { file_path: '/a', content: secret }),
+      eventLine({ hook_event_name: 'UserPromptSubmit', prompt: secret }, around),
+      eventLine({ hook_event_name: 'Notification', message: secret }, around),
+      eventLine({ hook_event_name: 'Stop', last_assistant_message: secret }, around),
+    ])
+      expect(JSON.stringify(event)).not.toContain(secret);
+  });
+
+  it('tells a launch message from what a person typed', () => {
+    const prompt = (text: string) => eventLine({ hook_event_name: 'UserPromptSubmit', prompt: text }, around);
+    expect(prompt('You are a fiber worker: activate …')).toMatchObject({ machine: true });
+    expect(prompt('hello')).not.toHaveProperty('machine');
+  });
+});
+
+describe('svc hook commit', () => {
+  it('adds the last commit of the work tree with the session of its run', async () => {
+    const run = join(dir, 'run');
+    const repo = join(dir, 'repo');
+    mkdirSync(run);
+    mkdirSync(repo);
+    writeFileSync(join(run, 'run.json'), JSON.stringify({ mux_session: 'm', session_uuid: 's-0' }));
+    const hooked = `#!/bin/sh\n'${process.execPath}' '${LAUNCHER}' hook commit\n`;
+    const git = (...args: string[]) =>
+      new Promise<number | null>((resolve) =>
+        spawn('git', args, {
+          cwd: repo,
+          stdio: 'ignore',
+          env: {
+            ...{ HOME: dir, PATH: process.env.PATH, SVC_DATA_DIR: join(dir, 'data'), SVC_RUN_DIR: run },
+            ...{
+              GIT_AUTHOR_NAME: 'a',
+              GIT_AUTHOR_EMAIL: 'a@b',
+              GIT_COMMITTER_NAME: 'a',
+              GIT_COMMITTER_EMAIL: 'a@b',
+            },
+          },
+        }).on('close', resolve),
+      );
+    await git('init', '-q');
+    writeFileSync(join(repo, '.git', 'hooks', 'post-commit'), hooked);
+    chmodSync(join(repo, '.git', 'hooks', 'post-commit'), 0o755);
+    writeFileSync(join(repo, 'a.txt'), 'one\ntwo\n');
+    await git('add', '.');
+    expect(await git('commit', '-qm', 'Add two lines')).toBe(0);
+    expect(lines(join(dir, 'data', 'commits.jsonl'))).toEqual([
+      {
+        at: expect.any(Number),
+        kind: 'commit',
+        sha: expect.stringMatching(/^[0-9a-f]{40}$/),
+        subject: 'Add two lines',
+        repo: expect.stringMatching(/\/repo$/),
+        files: 1,
+        insertions: 2,
+        deletions: 0,
+        session: 's-0',
+        mux: 'm',
+        cwd: expect.stringMatching(/\/repo$/),
+      },
+    ]);
+  });
+
+  it('ends well outside a work tree, and reads only what is a commit', async () => {
+    expect(await hook(['commit'], '', { GIT_CEILING_DIRECTORIES: '/' }, '/')).toMatchObject(silent);
+    expect(existsSync(join(dir, 'data'))).toBe(false);
+    expect(parseLastCommit('fatal: not a git repository')).toBeNull();
+  });
+});

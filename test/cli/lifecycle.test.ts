@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
+import { stateAnswer } from './answers.ts';
+import { createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
+
+let machine: Machine;
+let temp: TempStore;
+let server: StandIn | undefined;
+beforeEach(async () => {
+  machine = createMachine();
+  temp = createTempStore();
+  Object.assign(machine.env, { SVC_STORES: temp.root, SVC_HOST: 'host-a' });
+  await temp.store.create({ name: 'a', outcome: 'Kept.' });
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  temp.remove();
+  machine.remove();
+});
+const stored = () => temp.store.read('a');
+
+describe('the lifecycle verbs without a daemon', () => {
+  it('[WPL-3] [LIF-4] [LIF-6] walk a fiber through a life, each with its exit code and one line', async () => {
+    const steps: [string[], string, object][] = [
+      [
+        ['install', 'a', '--project-dir', machine.folder],
+        'a: oneshot on host-a, active',
+        { status: 'active' },
+      ],
+      [['pause', 'a'], 'a: oneshot on host-a, open', { status: 'open' }],
+      [['pause', 'a'], 'a: oneshot on host-a, open', { status: 'open' }],
+      [['resume', 'a'], 'a: oneshot on host-a, active', { status: 'active' }],
+      [['close', 'a'], 'a: oneshot on host-a, closed, awaits review', { status: 'closed' }],
+      [['accept', 'a'], 'a: oneshot on host-a, closed, accepted', { tempered: true }],
+      [['reopen', 'a'], 'a: oneshot on host-a, active', { status: 'active' }],
+      [
+        ['reshape', 'a', '--kind', 'standing', '--schedule', '@daily'],
+        'a: standing on host-a, active',
+        { svc: { schedule: '@daily' } },
+      ],
+      [
+        ['close', 'a', '--outcome', 'New.'],
+        'a: standing on host-a, closed, awaits review',
+        { outcome: 'New.' },
+      ],
+      [
+        ['accept', 'a'],
+        'a: standing on host-a, active',
+        { status: 'active', svc: { runtime: { handed_off_at: expect.any(String) } } },
+      ],
+      [['set-agent', 'a', 'codex'], 'a: standing on host-a, active', { svc: { agent: 'codex' } }],
+      [['set-outcome', 'a', 'Kept.'], 'a: standing on host-a, active', { outcome: 'Kept.' }],
+      [['uninstall', 'a'], 'a: no service, open', { status: 'open', outcome: 'Kept.' }],
+    ];
+    for (const [argv, line, document] of steps) {
+      const ran = await machine.svc(...argv, '--local');
+      expect(ran, argv.join(' ')).toEqual({ code: 0, out: `${line}\n`, err: '' });
+      expect(stored()).toMatchObject(document);
+    }
+  });
+
+  it.each([
+    [['resume', 'a'], 1, 'invalid_request'],
+    [['set-agent', 'a', 'codex'], 1, 'invalid_request'],
+    [['accept', 'nobody'], 1, 'fiber_not_found'],
+    [['pause', 'a', '--kill'], 3, 'daemon_unreachable'],
+    [['set-outcome', 'a', ''], 1, 'invalid_request'],
+  ])('[WPL-3] refuse %j with exit code %d, and write nothing', async (argv, code, error) => {
+    const { digest } = stored();
+    const ran = await machine.svc(...argv, '--json');
+    expect(ran.code).toBe(code);
+    expect(JSON.parse(ran.out)).toMatchObject({ error, message: expect.any(String) });
+    expect(stored().digest).toBe(digest);
+  });
+
+  it.each([[['reshape', 'a', '--kind', 'odd']], [['set-model', 'a']], [['accept']]])(
+    'are a usage error as %j',
+    async (argv) => {
+      expect((await machine.svc(...argv)).code).toBe(2);
+    },
+  );
+});
+
+describe('the lifecycle verbs with a daemon', () => {
+  async function serve(
+    store: string,
+    answer: { status?: number; text: string; code?: string },
+  ): Promise<StandIn> {
+    const { poll_health } = stateAnswer();
+    server = await serveAnswers({
+      'GET /state': {
+        body: stateAnswer({
+          poll_health: { ...poll_health, stores: [{ ...poll_health.stores[0]!, store }] },
+        }),
+      },
+      'POST /lifecycle': { status: answer.status ?? 200, body: answer.text, text: true, code: answer.code },
+    });
+    machine.writeDaemonFile([server.listen]);
+    return server;
+  }
+
+  it('[WPL-3] have the daemon of the store do the write, and print its text', async () => {
+    const { seen } = await serve(temp.root, { text: 'a: no service, closed, accepted\n' });
+    const { digest } = stored();
+    expect(await machine.svc('accept', 'a', '--outcome', 'New.')).toEqual({
+      code: 0,
+      out: 'a: no service, closed, accepted\n',
+      err: '',
+    });
+    expect(seen.find((call) => call.path === '/lifecycle')?.body).toEqual({
+      action: 'accept',
+      fiber: 'a',
+      store: temp.root,
+      outcome: 'New.',
+    });
+    expect(stored().digest).toBe(digest);
+  });
+
+  it('[ERR-18] show its refusal as their own', async () => {
+    await serve(temp.root, { status: 422, text: 'svc exited 1: it is not so\n', code: 'agent_unknown' });
+    expect(await machine.svc('accept', 'a')).toEqual({ code: 1, out: '', err: 'svc: it is not so\n' });
+    expect(JSON.parse((await machine.svc('accept', 'a', '--json')).out)).toMatchObject({
+      error: 'agent_unknown',
+    });
+  });
+
+  it('write the document themselves where the daemon does not poll its store, or with --local', async () => {
+    const { seen } = await serve('/srv/other', { text: 'never\n' });
+    expect((await machine.svc('accept', 'a')).code).toBe(0);
+    expect(stored()).toMatchObject({ status: 'closed', tempered: true });
+    expect((await machine.svc('reopen', 'a', '--local')).code).toBe(0);
+    expect(stored().status).toBe('open');
+    expect(seen.filter((call) => call.path === '/lifecycle')).toEqual([]);
+  });
+});

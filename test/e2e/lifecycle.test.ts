@@ -1,0 +1,204 @@
+import { chmodSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FiberRow } from '../../src/contract/fiber.ts';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { TEST_HOST } from '../kit/test-home.ts';
+
+const ROLE = { kind: 'standing', schedule: '0 9 * * *', tz: 'UTC' };
+
+describe('the verbs of the service with a daemon', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon({ settings: { SVC_POLL_INTERVAL_MS: '30000' } });
+  });
+  afterAll(() => daemon.dispose());
+  const verb = (fiber: string, action: string, fields = {}) =>
+    daemon.http.post('/lifecycle', { fiber, action, ...fields });
+  const read = async (id: string) => (await daemon.http.get<{ fiber: FiberRow }>(`/fibers/${id}`)).body.fiber;
+
+  it('[WPL-3] [LIF-6] no reader sees status and handed_off_at of different writes while accept and close go on', async () => {
+    daemon.home.fiber('hammered', {
+      svc: ROLE,
+      front: { status: 'closed', 'created-at': new Date().toISOString() },
+    });
+    await daemon.rowWhen('hammered', 'listed', () => true);
+    const seen: { updated_at: string; status: string; stamp: string | undefined }[] = [];
+    let done = false;
+    const reader = (async () => {
+      while (!done) {
+        const { updated_at = '', status, svc } = await read('hammered');
+        seen.push({ updated_at, status, stamp: svc?.runtime?.handed_off_at });
+      }
+    })();
+    const closed: string[] = [];
+    for (let turn = 0; turn < 15; turn += 1) {
+      const action = turn % 2 === 0 ? 'accept' : 'resume';
+      const text = `hammered: standing on ${TEST_HOST}, active\n`;
+      expect(await verb('hammered', action)).toMatchObject({ status: 200, text });
+      expect(await read('hammered')).toMatchObject({ status: 'active' });
+      expect(await verb('hammered', 'close')).toMatchObject({ status: 200 });
+      closed.push((await read('hammered')).updated_at!);
+    }
+    done = true;
+    await reader;
+    const armed = seen.filter(({ status }) => status === 'active');
+    expect(armed.length).toBeGreaterThan(0);
+    // With the stamp of an earlier write, a close would lie between the stamp and the write that armed it.
+    for (const { updated_at, stamp = '' } of armed) {
+      expect(stamp <= updated_at).toBe(true);
+      expect(closed.filter((at) => stamp < at && at < updated_at)).toEqual([]);
+    }
+    const stamps = new Map<string, Set<string | undefined>>();
+    for (const { updated_at, status, stamp } of seen)
+      stamps.set(updated_at + status, (stamps.get(updated_at + status) ?? new Set()).add(stamp));
+    expect([...stamps.values()].filter((each) => each.size > 1)).toEqual([]);
+  });
+
+  it('[WPL-3] the command asks the daemon, which starts a resumed fiber at once, and prints the same text', async () => {
+    daemon.home.fiber('worked', { front: { status: 'open' } });
+    await daemon.rowWhen('worked', 'listed', () => true);
+    expect((await daemon.home.svc('resume', 'worked')).stdout).toContain(
+      `worked: oneshot on ${TEST_HOST}, active\n`,
+    );
+    await daemon.running('worked');
+    const paused = await daemon.home.svc('pause', 'worked', '--kill');
+    expect(paused).toMatchObject({ code: 0, stdout: `worked: oneshot on ${TEST_HOST}, open\n` });
+    expect((await daemon.row('worked'))?.runtime).toBeUndefined();
+    const refused = await daemon.home.svc('set-agent', 'worked', 'nobody', '--json');
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: 'agent_unknown' });
+  });
+
+  it('[WPL-3] a fiber that was made a moment ago is found before any listing has shown it', async () => {
+    daemon.home.fiber('fresh', { front: { status: 'open' } });
+    expect(await verb('fresh', 'set-outcome', { outcome: 'Seen.' })).toMatchObject({ status: 200 });
+    expect(await read('fresh')).toMatchObject({ outcome: 'Seen.' });
+  });
+
+  it('[WPL-2] a card goes through the columns, with its worker', async () => {
+    daemon.home.fiber('card', { front: { status: 'open', outcome: 'Kept.' } });
+    await daemon.rowWhen('card', 'listed', () => true);
+    const to = (target: string) => daemon.http.post('/transition', { fiber_id: 'card', target });
+    expect(await to('inFlight')).toMatchObject({
+      status: 200,
+      body: { action: 'dispatch', invoked: true, origin: TEST_HOST },
+    });
+    await daemon.running('card');
+    expect(await to('awaitingReview')).toMatchObject({ status: 200, body: { action: 'close' } });
+    expect(await daemon.row('card')).toMatchObject({ status: 'closed', outcome: 'Kept.' });
+    expect((await daemon.row('card'))?.runtime).toBeUndefined();
+    expect(await to('tempered')).toMatchObject({ status: 200, body: { action: 'accept' } });
+    expect(await to('tempered')).toMatchObject({ status: 200, body: { action: 'none' } });
+    expect(await daemon.row('card')).toMatchObject({ status: 'closed', tempered: true, outcome: 'Kept.' });
+  });
+
+  it('[WPL-12] a running worker keeps its fiber when that is filed elsewhere', async () => {
+    const { home } = daemon;
+    home.fiber('shelf', { svc: null, front: { status: 'open' } });
+    const uid = home.fiber('moving');
+    home.fiber('teller', { svc: null, front: { status: 'open' }, body: 'See [[moving]].\n' });
+    const { runtime } = await daemon.running('moving');
+    const moved = await daemon.http.post('/fiber-nest', { fiber_id: 'moving', parent: 'shelf' });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { fiber_id: 'moving', new_id: 'shelf/moving', rewritten: ['teller'] },
+    });
+    expect(home.document('teller')).toContain('[[shelf/moving]]');
+    expect(await daemon.row('moving')).toBeUndefined();
+    const row = await daemon.row('shelf/moving');
+    expect(row).toMatchObject({ uid, runtime: { mux_session: runtime.mux_session } });
+    expect((await daemon.state()).running.find((run) => run.uid === uid)).toMatchObject({
+      fiber_id: 'shelf/moving',
+    });
+    expect(await daemon.kill('shelf/moving')).toMatchObject({ status: 200 });
+    expect(
+      await daemon.http.post('/fiber-nest', { fiber_id: 'shelf', parent: 'shelf/moving' }),
+    ).toMatchObject({ status: 400 });
+    const back = await home.svc('fiber', 'nest', 'shelf/moving', '--top', '--json');
+    expect(JSON.parse(back.stdout)).toMatchObject({ new_id: 'moving' });
+  });
+
+  it('[WPL-11] [FIB-13] the roster is one write that leaves worker and agent alone', async () => {
+    daemon.home.fiber('team');
+    const { runtime } = await daemon.running('team');
+    const edit = (fields: object) =>
+      daemon.http.post<{ fiber: FiberRow }>('/fiber-edit', { fiber_id: 'team', ...fields });
+    const before = await read('team');
+    const edited = await edit({ collaboration: { reviewer: ['ada'], editor: [] } });
+    expect(edited).toMatchObject({
+      status: 200,
+      body: { fiber: { collaboration: { reviewer: ['ada'], editor: [] } } },
+    });
+    expect(edited.body.fiber).toMatchObject({
+      svc: before.svc,
+      status: before.status,
+      runtime: { run_id: runtime.run_id },
+    });
+    expect(await edit({ collaboration: { reviewer: ['Ada L'] } })).toMatchObject({ status: 400 });
+    expect(await edit({ collaboration: {}, status: 'open' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
+    expect((await edit({ collaboration: { lead: [] } })).body.fiber.collaboration).toEqual({ lead: [] });
+  });
+
+  it('[WPL-17] an effort set over HTTP is in the registry that the daemon answers with', async () => {
+    const effort = (body: object) => daemon.http.post('/agents/effort', body);
+    expect(await effort({ id: 'stays', effort: 'high' })).toMatchObject({
+      status: 422,
+      body: { error: 'effort_unknown' },
+    });
+    expect(await effort({ id: 'nobody', effort: null })).toMatchObject({
+      status: 404,
+      body: { error: 'agent_not_found' },
+    });
+    expect(await effort({ id: 'stays', effort: null, origin: 'elsewhere' })).toMatchObject({
+      status: 404,
+      body: { error: 'unknown_host' },
+    });
+    expect(await effort({ id: 'stays', effort: null })).toMatchObject({
+      status: 200,
+      body: { agent: { id: 'stays', default_effort: null } },
+    });
+  });
+});
+
+describe('the verbs with an external CLI', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon({
+      settings: { SVC_CLI_TIMEOUT_MS: '8000', SVC_CLI: undefined },
+      prepare(home) {
+        const launcher = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
+        const file = home.write(
+          'cli.sh',
+          `#!/bin/sh\ncase "$*" in *set-outcome*slow*) exec sleep 60;; esac\nexec ${process.execPath} ${launcher} "$@"\n`,
+        );
+        chmodSync(file, 0o755);
+        home.env.SVC_CLI = file;
+        home.fiber('role', { svc: ROLE, front: { status: 'closed' } });
+      },
+    });
+  });
+  afterAll(() => daemon.dispose());
+  const verb = (action: string, fields = {}) =>
+    daemon.http.post('/lifecycle', { fiber: 'role', action, ...fields });
+
+  it('[WPL-3] [ERR-18] answers as the bundled one does', async () => {
+    expect(await verb('accept')).toMatchObject({
+      status: 200,
+      text: `role: standing on ${TEST_HOST}, active\n`,
+    });
+    const { body } = await daemon.http.get<{ fiber: FiberRow }>('/fibers/role');
+    expect(body.fiber.status).toBe('active');
+    const stamp = body.fiber.svc?.runtime?.handed_off_at ?? '';
+    expect(Math.abs(Date.parse(body.fiber.updated_at ?? '') - Date.parse(stamp))).toBeLessThan(5_000);
+    const refused = await verb('set-agent', { agent: 'nobody' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/^svc exited 1: there is no agent "nobody"/);
+    expect(await verb('set-outcome', { outcome: 'slow' })).toMatchObject({
+      status: 504,
+      body: { error: 'cli_timed_out' },
+    });
+  });
+});
