@@ -1,11 +1,19 @@
 import { resolve } from 'node:path';
+import { Option } from 'commander';
 import { readSettings } from '../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../contract/http/dispatch.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
 import { printable, printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
-type Options = { force?: boolean; message?: string; projectDir?: string; json?: boolean };
+type Options = {
+  force?: boolean;
+  message?: string;
+  projectDir?: string;
+  resumeMode?: ResumeMode;
+  json?: boolean;
+};
+type ResumeMode = NonNullable<DispatchRequest['resume_mode']>;
 
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
 export const verb: Verb = {
@@ -17,6 +25,12 @@ export const verb: Verb = {
       .option('--force', 'start although the fiber is not due, is closed or is held back')
       .option('--message <text>', 'what to tell the worker besides the fiber')
       .option('--project-dir <dir>', 'folder to work in; it is saved in the fiber')
+      .addOption(
+        new Option(
+          '--resume-mode <mode>',
+          'previous: go on with the last conversation; fresh: begin a new one; continue: by the rule for oneshots',
+        ).choices(['previous', 'fresh', 'continue']),
+      )
       .option('--json', 'answer as JSON')
       .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
   },
@@ -28,6 +42,7 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     ...(options.force ? { force: true } : {}),
     ...(options.message === undefined ? {} : { user_message: options.message }),
     ...(options.projectDir === undefined ? {} : { project_dir: resolve(context.cwd, options.projectDir) }),
+    ...(options.resumeMode === undefined ? {} : { resume_mode: options.resumeMode }),
   };
   const settings = readSettings(context.env);
   const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
@@ -42,8 +57,9 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
   const run = launched.data;
   if (options.json) printJson(context, run);
   else {
-    const verbs = run.already_running ? 'runs already' : 'started';
+    const verbs = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
     context.out(`${printable(run.fiber_id)} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
+    for (const note of run.notes ?? []) context.out(`Note: ${printable(note)}\n`);
     if (run.mux_session !== null)
       context.out(`Watch it with: svc ${settings.demo ? 'demo ' : ''}attach ${run.mux_session}\n`);
   }

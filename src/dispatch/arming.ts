@@ -1,5 +1,6 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { forgetOwed } from './owed-starts.ts';
 import type { World } from './world.ts';
 
 /**
@@ -32,7 +33,10 @@ export class Arming {
       if (document.error !== undefined) continue;
       const key = keyOf(document);
       if (document.status === 'active' && document.svc?.host === this.#world.host) this.#armed.add(key);
-      else if (this.#armed.has(key) && !this.#world.documents.isAmbiguous(document))
+      else if (
+        (this.#armed.has(key) || this.#memory.owed.has(key)) &&
+        !this.#world.documents.isAmbiguous(document)
+      )
         disarmed.push(...this.#forget(key));
     }
     return disarmed;
@@ -42,6 +46,7 @@ export class Arming {
     this.#armed.delete(key);
     this.#memory.quarantine.forget(key);
     this.#memory.refusals.clear(key);
+    forgetOwed(this.#world, this.#memory, key);
     return [key];
   }
 }

@@ -10,6 +10,7 @@ import { endWorker } from './end-worker.ts';
 import type { LaunchResult } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory } from './memory.ts';
+import { owedStart } from './owed-starts.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
@@ -119,7 +120,12 @@ export class Dispatcher {
     const user_message = request.user_message?.trim() ? request.user_message : null;
     const launch = this.#launcher.launch(
       document,
-      { kind: 'request', force: request.force === true, user_message },
+      {
+        kind: 'request',
+        force: request.force === true,
+        user_message: user_message ?? owedStart(this.#memory, document)?.user_message ?? null,
+        resume_mode: request.resume_mode ?? null,
+      },
       directory,
     );
     const result = await launch;
@@ -204,8 +210,13 @@ export class Dispatcher {
     }
     if (document === undefined || !this.#isEligible(document)) return;
     const due = dueOf(this.#world, document);
-    const occurrence = due?.kind === 'due' ? due.occurrence : null;
-    await this.#launcher.launch(document, { kind: 'poll', occurrence });
+    const owed = owedStart(this.#memory, document);
+    const occurrence = owed === null && due?.kind === 'due' ? due.occurrence : null;
+    await this.#launcher.launch(document, {
+      kind: 'poll',
+      occurrence,
+      user_message: owed?.user_message ?? null,
+    });
   }
 
   /** A fiber that was paused before this daemon started is shown as blocked all the same. */

@@ -5,11 +5,13 @@ import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { workerSessionName } from '../mux/session-name.ts';
 import { abandonClaim } from './abandon-claim.ts';
+import { type Conversation, decideConversation } from './conversation.ts';
 import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
 import { mayBeOf } from './liveness.ts';
 import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
+import type { ResumeMode } from './resume.ts';
 import { type Authority, runIdFor } from './run-id.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
 import type { Run } from './runs.ts';
@@ -26,17 +28,19 @@ export type Started = LaunchResult | { kind: 'uncertain'; refusal: Refusal };
 
 /** The checks' answer: what a launch will run, with nothing written yet. */
 export type Checked =
-  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string }
+  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string; conversation: Conversation }
   | { kind: 'refused'; refusal: Refusal };
 
 /**
  * Every check of a launch, before any effect (WPL-1). `project_dir` replaces the document's own: a
- * directory that a person has just confirmed. Throws what the agent registry throws.
+ * directory that a person has just confirmed. `cuts`: a running worker is ended for it. Throws what the agent
+ * registry throws.
  */
 export async function checkLaunch(
   world: World,
   document: FiberDocument,
   project_dir = document.project_dir,
+  wish: { mode: ResumeMode | null; cuts: boolean } = { mode: null, cuts: false },
 ): Promise<Checked> {
   const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
@@ -46,7 +50,9 @@ export async function checkLaunch(
   const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
   if (refused !== null) return { kind: 'refused', refusal: refused };
   await world.harness.probe(agent);
-  return { kind: 'ready', agent, effort, project_dir: directory };
+  const conversation = await decideConversation(world, document, { ...wish, agent, project_dir: directory });
+  if (conversation.kind === 'refused') return conversation;
+  return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
 
 /** The run of a launch that passed its checks; nothing is written yet. */
@@ -55,7 +61,8 @@ export function planRun(
   document: FiberDocument,
   checked: Extract<Checked, { kind: 'ready' }>,
   authority: Authority,
-): { run: Run; plan: LaunchPlan } {
+): { run: Run; plan: LaunchPlan; conversation: Conversation } {
+  const { conversation } = checked;
   const now = world.clock.now();
   const launch_id = world.newUlid();
   const uid = document.uid ?? '';
@@ -64,7 +71,7 @@ export function planRun(
     agent: checked.agent,
     effort: checked.effort,
     session_uuid: world.newUuid(),
-    resume: null,
+    resume: conversation.kind === 'resume' ? conversation.session_uuid : null,
     project_dir: checked.project_dir,
     session_name: mux_session,
     run_dir: world.launches.directory(launch_id),
@@ -94,8 +101,17 @@ export function planRun(
     spawned: false,
     stray: false,
     ending: null,
+    ...(conversation.kind === 'resume'
+      ? {
+          resume: {
+            session_uuid: conversation.session_uuid,
+            size: conversation.size,
+            user_message: authority.user_message ?? null,
+          },
+        }
+      : {}),
   };
-  return { run, plan };
+  return { run, plan, conversation };
 }
 
 /**
@@ -107,12 +123,12 @@ export function planRun(
 export async function startRun(
   world: World,
   document: FiberDocument,
-  planned: { run: Run; plan: LaunchPlan },
+  planned: { run: Run; plan: LaunchPlan; conversation: Conversation },
   authority: Authority,
   confirmed_dir: string | undefined,
 ): Promise<Started> {
   const { run, plan } = planned;
-  const prompt = await launchPrompt(world, document, run, authority);
+  const prompt = launchPrompt(world, document, planned, authority);
   claimOnDisk(world, document, run, plan, prompt);
   try {
     await world.documents.change(document, (current) => {
@@ -187,6 +203,7 @@ export function recordDispatch(world: World, run: Run): void {
     at: run.started_at,
     kind: 'dispatch',
     run_id: run.run_id,
+    ...(run.resume === undefined ? {} : { resumed: true }),
   });
 }
 
@@ -234,6 +251,7 @@ function claimOnDisk(
       state: 'claimed',
       ended_at: null,
       boot_id: world.bootId,
+      ...(run.resume === undefined ? {} : { resume: run.resume }),
     },
     prompt,
     script,

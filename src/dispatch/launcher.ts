@@ -59,10 +59,12 @@ export class Launcher {
     const key = keyOf(document);
     const unfit = refuseUnfit(document, this.#world.host);
     if (unfit !== null) return { kind: 'refused', refusal: unfit };
-    const checked: Checked = await checkLaunch(this.#world, document, directory);
+    const earlier = this.#memory.runs.get(key);
+    const mode = authority.kind === 'request' ? (authority.resume_mode ?? null) : null;
+    const wish = { mode, cuts: earlier !== undefined };
+    const checked: Checked = await checkLaunch(this.#world, document, directory, wish);
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
     const planned = planRun(this.#world, document, checked, authority);
-    const earlier = this.#memory.runs.get(key);
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
       return this.#refuse(document, cannotEnd(earlier));
     if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
@@ -96,6 +98,7 @@ export class Launcher {
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     this.#memory.unconcluded.delete(run.key);
+    this.#memory.owed.delete(run.key);
     if (authority.kind === 'request') this.#memory.breaker.clear(run.key);
     this.#world.logger.info(
       { fiber: document.id, session: run.mux_session, run: run.run_id, agent: run.agent },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
+import type { SessionStart } from './follow-session.ts';
 import {
   claimRun,
   listRuns,
@@ -18,6 +19,7 @@ import {
 } from './run-directory.ts';
 import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
 import { removeRuns, selectExpiredRuns } from './run-retention.ts';
+import { readSessionStarts } from './session-starts.ts';
 
 /** How a launch ended, as its run directory tells. */
 export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
@@ -77,6 +79,16 @@ export class Launches {
     const read = readAgentPid(this.directory(launch_id));
     if (read.kind === 'found') this.#agents.set(launch_id, read);
     return read;
+  }
+
+  /** The session starts that hooks reported for a launch, oldest first. */
+  sessionStarts(launch_id: string): SessionStart[] {
+    try {
+      return readSessionStarts(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the session starts of a run could not be read');
+      return [];
+    }
   }
 
   /** Says beforehand who ends the run and why. */

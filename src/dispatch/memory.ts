@@ -2,6 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 import type { RowFacts } from './feed.ts';
+import { type OwedStart, owedStart } from './owed-starts.ts';
 import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
 import { type Run, type Runs, viewRun } from './runs.ts';
@@ -18,6 +19,8 @@ export type Memory = {
   launching: Set<string>;
   /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
   unconcluded: Map<string, Run>;
+  /** Fresh starts that launches which resumed in vain still owe (P7). */
+  owed: Map<string, OwedStart>;
 };
 
 /** A fiber's key: its uid, or its file where it has none. */
@@ -39,7 +42,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     host: world.host,
     now,
     occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
-    due: dueOf(world, document),
+    due: owedStart(memory, document) === null ? dueOf(world, document) : { kind: 'due', occurrence: now },
     paused_until: memory.breaker.pausedUntil(key, now),
     held: holdOf(memory, key),
     cooldown_until: memory.refusals.cooldownOf(key),

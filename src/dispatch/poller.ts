@@ -65,6 +65,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     }),
     launching: new Set(),
     unconcluded: new Map(),
+    owed: new Map(),
   };
   if (settings.demo) memory.quarantine.release(clock.now());
 

@@ -14,6 +14,8 @@ export type PreviousSession = {
   cut_off: boolean;
   /** Absolute path of its transcript; null when it is not on this host. */
   transcript: string | null;
+  /** Why nothing could be told of its transcript: the disk did not answer. */
+  doubt?: string;
 };
 
 /** Facts of a launch that works on a fiber. */
@@ -113,12 +115,16 @@ const RESUMED = [
 
 function previousSession(previous: PreviousSession | null): string[] {
   if (previous === null) return [];
-  const { session_uuid, harness, cut_off, transcript } = previous;
-  const line = fact('Previous session', `${session_uuid} (${harness})`);
-  if (!cut_off) return [line];
-  const place =
-    transcript === null ? 'its transcript is not on this host' : `transcript: ${oneLine(transcript)}`;
-  return [`${line}; it ended without a handoff and is not resumed; ${place}`];
+  const line = fact('Previous session', `${previous.session_uuid} (${previous.harness})`);
+  if (!previous.cut_off) return [line];
+  return [`${line}; it ended without a handoff and is not resumed; ${placeOf(previous)}`];
+}
+
+function placeOf({ transcript, doubt }: PreviousSession): string {
+  if (transcript !== null) return `transcript: ${oneLine(transcript)}`;
+  return doubt === undefined
+    ? 'its transcript is not on this host'
+    : `its transcript could not be looked for (${oneLine(doubt)})`;
 }
 
 function collaboration(facts: FiberLaunchFacts['collaboration']): string[] {

@@ -3,6 +3,7 @@ import { recogniseSession } from './adopt.ts';
 import { recordDispatch } from './launch.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import type { Memory } from './memory.ts';
+import { recallOwed } from './owed-starts.ts';
 import type { Run } from './runs.ts';
 import { runOfManifest } from './runs.ts';
 import { Settler } from './settle.ts';
@@ -123,7 +124,9 @@ export class Reconciler {
   /** Takes up the launches that an earlier daemon left open; the newest of a fiber first. */
   #adoptRecorded(pass: Pass): Run[] {
     const runs: Run[] = [];
-    for (const manifest of this.#world.launches.all().reverse()) {
+    const manifests = this.#world.launches.all();
+    recallOwed(this.#memory, manifests);
+    for (const manifest of manifests.reverse()) {
       if (manifest.state === 'ended') continue;
       const run = runOfManifest(manifest);
       if (manifest.ended_at !== null) {

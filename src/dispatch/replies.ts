@@ -16,6 +16,7 @@ export function dispatchedReply(host: string, run: Run, already_running: boolean
     run_id: run.run_id,
     agent: run.agent,
     harness: run.harness,
+    ...(run.resume === undefined ? {} : { resumed: true }),
   };
 }
 

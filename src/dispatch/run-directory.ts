@@ -78,7 +78,9 @@ export function claimRun(
 /** Changes some fields of the manifest and gives the whole; throws `not_found` when it cannot be read. */
 export function updateRun(
   dir: string,
-  change: Partial<Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at' | 'undo'>>,
+  change: Partial<
+    Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start'>
+  >,
 ): RunManifest {
   const before = readManifest(dir);
   if (before.kind !== 'found') {

@@ -1,7 +1,10 @@
+import type { ResumeMode } from './resume.ts';
+
 /** Why a launch happens: the poller saw it due, or a person or program asked. */
 export type Authority =
-  | { kind: 'poll'; occurrence: number | null }
-  | { kind: 'request'; force: boolean; user_message: string | null };
+  /** `user_message`: what a launch that resumed in vain was to say (P7). */
+  | { kind: 'poll'; occurrence: number | null; user_message?: string | null }
+  | { kind: 'request'; force: boolean; user_message: string | null; resume_mode?: ResumeMode | null };
 
 /**
  * The run id: `adhoc-<ms>` for a standing role started by hand and `scheduled-<ms of the occurrence>` for one

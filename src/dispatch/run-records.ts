@@ -3,6 +3,15 @@ import { HARNESS_NAMES } from '../contract/harness-name.ts';
 
 /** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
+/** What a launch that goes on with an earlier conversation found, and what it was to say. */
+export const resumeRecordSchema = z.object({
+  session_uuid: z.string().min(1),
+  /** Size of the transcript in bytes before the launch; null where none was found. */
+  size: z.number().nullable(),
+  user_message: z.string().nullable(),
+});
+export type ResumeRecord = z.infer<typeof resumeRecordSchema>;
+
 /** `run.json`: what was launched and how far it came. */
 export const runManifestSchema = z.object({
   version: z.literal(1),
@@ -27,6 +36,12 @@ export const runManifestSchema = z.object({
   ended_at: z.number().nullable(),
   /** What the document said before the launch marked it: written back when nothing was started after all. */
   undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
+  /** Present when the launch went on with an earlier conversation. */
+  resume: resumeRecordSchema.optional(),
+  /** Sessions that the run was in before `session_uuid`, oldest first. */
+  left_sessions: z.array(z.string()).optional(),
+  /** It resumed in vain, and the fresh start that makes up for it has not come about yet (P7). */
+  owes_fresh_start: z.boolean().optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });

@@ -1,6 +1,6 @@
 import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
-import type { EndRecord, RunManifest } from './run-records.ts';
+import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
 export type Run = {
@@ -35,6 +35,10 @@ export type Run = {
   stray: boolean;
   /** Who is ending it on purpose, in this daemon. */
   ending: EndRecord | null;
+  /** Present when it went on with an earlier conversation. */
+  resume?: ResumeRecord;
+  /** Sessions that it was in before `session_uuid`. */
+  left_sessions?: string[];
 };
 
 /** A worker whose transcript grew within this many milliseconds is working; of a quiet one nothing is known. */
@@ -83,6 +87,8 @@ export function runOfManifest(manifest: RunManifest): Run {
     spawned: manifest.state !== 'claimed',
     stray: false,
     ending: null,
+    ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
+    ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
   };
 }
 

@@ -6,6 +6,7 @@ import { blockWhenPaused } from './breaker-row.ts';
 import type { LaunchEnd } from './launches.ts';
 import type { Memory } from './memory.ts';
 import type { ExitRecord } from './run-records.ts';
+import { followHooks, isRunInVain } from './run-session.ts';
 import type { Run } from './runs.ts';
 import { isConcludable, isWordless, planWorkerEnd } from './worker-end.ts';
 import type { DocumentChange, World } from './world.ts';
@@ -44,10 +45,19 @@ export class Settler {
     const wordless = !facts.rebooted && isWordless(run, launch);
     const server = wordless ? await facts.server() : 'alive';
     if (server === 'unknown') return { reason: 'postponed', code: null };
+    await followHooks(world, run);
+    const resumed_in_vain = await isRunInVain(world, run);
     const document = this.#documentOf(run);
     const now = world.clock.now();
-    const server_absent = server === 'absent';
-    const plan = planWorkerEnd({ run, document, launch, server_absent, rebooted: facts.rebooted, now });
+    const plan = planWorkerEnd({
+      run,
+      document,
+      launch,
+      server_absent: server === 'absent',
+      rebooted: facts.rebooted,
+      resumed_in_vain,
+      now,
+    });
 
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
@@ -55,6 +65,7 @@ export class Settler {
     if (plan.refusal !== null)
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
+    if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
     const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
     if (plan.conclude || document?.error !== undefined) await this.#conclude(run, exit);
@@ -127,6 +138,17 @@ export class Settler {
         clock.after(EXIT_FILE_STEP_MS, resolve);
       });
     }
+  }
+
+  /** On disk first: a daemon that is killed here starts the same one again, and no more than that one. */
+  #owe(run: Run): void {
+    const { launch_id, run_id, resume } = run;
+    this.#world.launches.update(launch_id, { owes_fresh_start: true });
+    this.#memory.owed.set(run.key, { launch_id, run_id, user_message: resume?.user_message ?? null });
+    this.#world.logger.warn(
+      { fiber: run.fiber_id, session: run.session_uuid },
+      'a resumed conversation ended before it grew; the next start is fresh',
+    );
   }
 
   #close(run: Run): void {

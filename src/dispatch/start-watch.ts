@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.ts';
-import { planLearnedSession } from '../lifecycle/run-transitions.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import type { Memory } from './memory.ts';
+import { followHooks, learnSession } from './run-session.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
@@ -37,9 +37,10 @@ export class StartWatch {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
       if (!run.confirmed || run.transcript_path === null) continue;
-      const before = run.last_activity_at;
+      const before = [run.last_activity_at, run.session_uuid];
+      await followHooks(this.#world, run);
       await this.#look(run);
-      if (run.last_activity_at !== before) moved.push(run.key);
+      if (run.last_activity_at !== before[0] || run.session_uuid !== before[1]) moved.push(run.key);
     }
     return moved;
   }
@@ -55,10 +56,10 @@ export class StartWatch {
         marker: run.launch_id,
         launched_at: run.started_at,
       });
-      if (probe.kind !== 'found') return false;
+      if (probe.kind !== 'found' || !isOfThisLaunch(run, probe)) return false;
       run.transcript_path = probe.path;
       run.last_activity_at = Math.max(run.last_activity_at ?? 0, Math.floor(probe.mtime_ms));
-      if (run.session_uuid !== probe.session_uuid) await this.#learn(run, probe.session_uuid);
+      if (run.session_uuid !== probe.session_uuid) await learnSession(this.#world, run, probe.session_uuid);
       return true;
     } catch (error) {
       if (!this.#told.has(run.launch_id)) {
@@ -70,32 +71,6 @@ export class StartWatch {
       }
       return false;
     }
-  }
-
-  /** A harness that assigns its own session id: the document and the ledger then name the real one. */
-  async #learn(run: Run, session_uuid: string): Promise<void> {
-    const { documents, launches, clock, host } = this.#world;
-    const document = documents.of(run);
-    if (document !== undefined)
-      await documents.change(
-        document,
-        (current) =>
-          planLearnedSession(current, { run_id: run.run_id, session_uuid }) ?? { set: {}, unset: [] },
-      );
-    run.session_uuid = session_uuid;
-    launches.update(run.launch_id, { session_uuid });
-    this.#world.recordSession({
-      fiber: run.fiber_id,
-      uid: run.uid,
-      session: session_uuid,
-      thread_id: null,
-      harness: run.harness,
-      host,
-      mux: run.mux_session,
-      at: clock.now(),
-      kind: 'learned',
-      run_id: run.run_id,
-    });
   }
 
   /** Lists a worker that stays silent as blocked, with what its screen shows; true when that is new. */
@@ -122,4 +97,9 @@ export class StartWatch {
     );
     return true;
   }
+}
+
+/** The transcript of a resumed conversation was there before: only its growth tells that the worker came up. */
+function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
+  return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
 }

@@ -16,6 +16,8 @@ export type EndFacts = {
   server_absent: boolean;
   /** The machine was started anew since. */
   rebooted: boolean;
+  /** It went on with an earlier conversation, and that has not grown since. */
+  resumed_in_vain: boolean;
   now: number;
 };
 
@@ -30,10 +32,14 @@ export type EndPlan = {
   refusal: Refusal | null;
   /** A standing role closes into awaiting review (LIF-5), a pinned one is parked. */
   conclude: boolean;
+  /** Its conversation could not be gone on with: one fresh start makes up for it (P7). */
+  owes_fresh_start: boolean;
 };
 
 /** Ends that say nothing of the fiber's own health. */
 const NOT_ITS_FAULT = ['kill', 'forced_start', 'server_lost', 'reboot'];
+/** Ends that nobody brought about. */
+const BY_ITSELF = ['exited', 'session_gone'];
 
 /** Decides what follows from a worker's end; reads nothing but its argument. */
 export function planWorkerEnd(facts: EndFacts): EndPlan {
@@ -43,13 +49,16 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const refusal = refusalOf(facts.run, exit);
   const ended_at = exit?.at ?? end?.at ?? facts.now;
   const lived_ms = Math.max(0, ended_at - facts.run.started_at);
+  const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
   return {
     reason,
     breaker: refusal === null ? breakerEnd(reason, lived_ms) : { kind: 'stopped' },
     hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
     refusal,
+    owes_fresh_start,
     conclude:
       reason !== 'forced_start' &&
+      !owes_fresh_start &&
       facts.document !== undefined &&
       isConcludable(facts.document, facts.run, exit),
   };

@@ -28,6 +28,7 @@ function facts(change: Partial<EndFacts>): EndFacts {
     launch: { exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } }, end: NONE },
     server_absent: false,
     rebooted: false,
+    resumed_in_vain: false,
     now: started_at + 60_000,
     ...change,
   };
@@ -41,6 +42,7 @@ describe('the end of a worker', () => {
       hold: null,
       refusal: null,
       conclude: false,
+      owes_fresh_start: false,
     });
   });
 

@@ -140,9 +140,13 @@ export class Daemon {
       max_output_bytes: 64 * 1024 * 1024,
       ...(body === null ? {} : { input: body }),
     });
-    if (answer.kind !== 'exited' || answer.code !== 0) throw new Error(`curl failed: ${JSON.stringify(answer)}`);
+    if (answer.kind !== 'exited' || answer.code !== 0)
+      throw new Error(`curl failed: ${JSON.stringify(answer)}`);
     const end = answer.stdout.lastIndexOf('\n');
-    return { status: Number(answer.stdout.slice(end + 1)), json: JSON.parse(answer.stdout.slice(0, end)) as T };
+    return {
+      status: Number(answer.stdout.slice(end + 1)),
+      json: JSON.parse(answer.stdout.slice(0, end)) as T,
+    };
   }
 }
 

@@ -25,6 +25,10 @@ export const dispatchedSchema = z.object({
   run_id: z.string(),
   agent: z.string(),
   harness: z.string(),
+  /** True when the worker goes on with the previous conversation (RES-3). */
+  resumed: z.boolean().optional(),
+  /** What a person should know of this launch, one sentence each. */
+  notes: z.array(z.string()).optional(),
 });
 export type Dispatched = z.infer<typeof dispatchedSchema>;
 

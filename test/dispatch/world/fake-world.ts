@@ -20,7 +20,13 @@ import { Rows } from '../../../src/dispatch/rows.ts';
 import { Runs } from '../../../src/dispatch/runs.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
-import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
+import {
+  type HarnessAdapter,
+  type LaunchRequest,
+  PROMPT,
+  type TranscriptProbe,
+  type TranscriptQuery,
+} from '../../../src/harness/adapter.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -70,7 +76,14 @@ export class FakeWorld {
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
   readonly directories = new Map<string, DirectoryLook>();
   readonly looked: string[] = [];
+  /** By launch id, for a session that is not known yet. */
   readonly transcripts = new Map<string, TranscriptProbe>();
+  /** By session id. */
+  readonly conversations = new Map<string, TranscriptProbe>();
+  /** What the adapters were asked to plan, in order. */
+  readonly planned: LaunchRequest[] = [];
+  /** What the adapters were asked to find, in order. */
+  readonly queries: (TranscriptQuery & { harness: string })[] = [];
   agents: Agent[] = [AGENT, LEARNING];
   boot_id = 'boot-1';
   env: Record<string, string> = {};
@@ -206,6 +219,7 @@ export class FakeWorld {
       }),
       launching: new Set(),
       unconcluded: new Map(),
+      owed: new Map(),
     };
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
@@ -308,16 +322,33 @@ export class FakeWorld {
     this.transcripts.set(launch_id, { kind: 'found', session_uuid, path: '/t.jsonl', size: 1, mtime_ms });
   }
 
+  /** The transcript of a conversation, as the worker of a fiber has written it. */
+  writesConversation(
+    session_uuid: string,
+    written: { size?: number; mtime_ms?: number; path?: string } = {},
+  ): void {
+    const { size = 100, mtime_ms = this.clock.now(), path = `/t/${session_uuid}.jsonl` } = written;
+    this.conversations.set(session_uuid, { kind: 'found', session_uuid, path, size, mtime_ms });
+  }
+
   #adapter(name: HarnessAdapter['name']): HarnessAdapter {
     return {
       name,
-      planLaunch: (request) => ({
-        argv: [request.agent.cli, PROMPT],
-        env: {},
-        session_uuid: name === 'codex' ? null : request.session_uuid,
-        files: [],
-      }),
-      findTranscript: async (query) => this.transcripts.get(query.marker) ?? { kind: 'missing' },
+      planLaunch: (request) => {
+        this.planned.push(request);
+        const fresh = name === 'codex' ? null : request.session_uuid;
+        return {
+          argv: [request.agent.cli, PROMPT],
+          env: {},
+          session_uuid: request.resume ?? fresh,
+          files: [],
+        };
+      },
+      findTranscript: async (query) => {
+        this.queries.push({ ...query, harness: name });
+        const known = query.session_uuid === null ? undefined : this.conversations.get(query.session_uuid);
+        return known ?? this.transcripts.get(query.marker) ?? { kind: 'missing' };
+      },
       resumeArgv: () => [],
       checkFirstRun: async () => [],
     };

@@ -1,0 +1,37 @@
+/** One start of a session as the hooks of a harness reported it. */
+export type SessionStart = {
+  /** Milliseconds. */
+  at: number;
+  /** `startup`, `resume`, `clear`, `compact`, `fork`, …, in the harness's words. */
+  source: string;
+  session: string;
+  transcript: string | null;
+};
+
+/** The sessions of one run: the one it is known by, and those that it was in before. */
+export type OwnSessions = { known: string | null; left: readonly string[] };
+
+/**
+ * The session that a run is in, from the sessions it is known by and every start reported in its run directory,
+ * oldest first (P7). A conversation that was cleared or forked goes on under the new id. A `startup` is an agent
+ * that the worker itself started and that inherited its environment, and whatever it does later is its own; a
+ * `resume` is the run's only when it goes back to a session that the run was in before. Null while the run's
+ * first session is not known: no hook can tell it from one of an agent inside.
+ */
+export function followSession({ known, left }: OwnSessions, starts: readonly SessionStart[]): string | null {
+  if (known === null) return null;
+  const own = new Set([known, ...left]);
+  const foreign = new Set<string>();
+  let session = known;
+  for (const { source, session: told } of starts) {
+    if (own.has(told)) {
+      if (source !== 'compact') session = told;
+    } else if (source === 'startup' || source === 'resume') {
+      foreign.add(told);
+    } else if ((source === 'clear' || source === 'fork') && !foreign.has(told)) {
+      own.add(told);
+      session = told;
+    }
+  }
+  return session;
+}

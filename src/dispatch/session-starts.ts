@@ -1,0 +1,56 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { systemCode } from '../base/errors.ts';
+import type { SessionStart } from './follow-session.ts';
+
+/** Written by `svc hook event` into the run directory that the agent's environment names. */
+export const SESSION_STARTS_FILE = 'sessions.jsonl';
+
+/** No more than the end of the file is read: an agent inside may be started very often. */
+const MOST_BYTES = 512 * 1024;
+
+const startSchema = z.object({
+  at: z.number(),
+  type: z.literal('session_start'),
+  source: z.string(),
+  session: z.string().min(1),
+  transcript: z.string().nullable(),
+});
+
+/** The session starts that hooks reported in a run directory, oldest first; what cannot be read is left out. */
+export function readSessionStarts(run_dir: string): SessionStart[] {
+  return tailOf(join(run_dir, SESSION_STARTS_FILE))
+    .split('\n')
+    .flatMap((line) => startOf(line));
+}
+
+function startOf(line: string): SessionStart[] {
+  if (line === '') return [];
+  try {
+    const parsed = startSchema.safeParse(JSON.parse(line));
+    if (!parsed.success) return [];
+    const { at, source, session, transcript } = parsed.data;
+    return [{ at, source, session, transcript }];
+  } catch {
+    return [];
+  }
+}
+
+function tailOf(path: string): string {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, MOST_BYTES));
+    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8', 0, read);
+  } finally {
+    closeSync(file);
+  }
+}
