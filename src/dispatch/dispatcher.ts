@@ -3,6 +3,8 @@ import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../contract/http/dispatch.ts';
 import type { MuxListing } from '../mux/mux.ts';
+import { appIdentity, isAppRun, isReserved } from './app-run.ts';
+import { AppRuns } from './app-runs.ts';
 import { Arming } from './arming.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import { isPendingLaunch, judgeEligibility } from './eligibility.ts';
@@ -14,7 +16,7 @@ import { owedStart } from './owed-starts.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
-import type { Run } from './runs.ts';
+import { muxSessionOf, type Run } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
 import type { World } from './world.ts';
 
@@ -32,11 +34,12 @@ export class Dispatcher {
   readonly #launcher: Launcher;
   readonly #starts: StartWatch;
   readonly #arming: Arming;
+  readonly #apps: AppRuns;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
   /** Sessions ended by a kill of this daemon, by fiber key: killing once more is success (P5). */
-  #killed = new Map<string, string>();
+  #killed = new Map<string, Omit<Killed, 'killed' | 'fiber_id'>>();
   #stopped = false;
 
   constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
@@ -47,6 +50,7 @@ export class Dispatcher {
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#arming = new Arming(world, memory);
+    this.#apps = new AppRuns(world, memory, onMoved);
   }
 
   /** What the multiplexer answered last. */
@@ -115,7 +119,11 @@ export class Dispatcher {
     const underWay = this.#launcher.underWay(key);
     if (underWay !== undefined) return this.#reply(document, await underWay, true);
     const running = this.#memory.runs.get(key);
-    if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
+    if (
+      running !== undefined &&
+      !needsLaunch(running, request) &&
+      !this.#world.documents.isAmbiguous(document)
+    )
       return dispatchedReply(this.#world.host, running, true);
     const user_message = request.user_message?.trim() ? request.user_message : null;
     const launch = this.#launcher.launch(
@@ -140,8 +148,8 @@ export class Dispatcher {
     await this.#launcher.underWay(key);
     const run = this.#memory.runs.get(key);
     if (run === undefined) {
-      const mux_session = this.#killed.get(key);
-      if (mux_session !== undefined) return { killed: true, fiber_id: id, mux_session };
+      const killed = this.#killed.get(key);
+      if (killed !== undefined) return { killed: true, fiber_id: id, ...killed };
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
     }
     // From here on nobody starts it again by itself, whatever becomes of the worker.
@@ -152,8 +160,9 @@ export class Dispatcher {
         `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${id}\``,
         { details: { fiber_id: id } },
       );
-    this.#killed.set(key, run.mux_session);
-    return { killed: true, fiber_id: id, mux_session: run.mux_session };
+    const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
+    this.#killed.set(key, killed);
+    return { killed: true, fiber_id: id, ...killed };
   }
 
   /** Lifts every hold; answers how many fibers may now be launched. */
@@ -162,6 +171,11 @@ export class Dispatcher {
     this.#memory.quarantine.release(this.#world.clock.now());
     this.#onMoved(pending.map((one) => keyOf(one.document)));
     return { released: true, pending: pending.length };
+  }
+
+  /** Holds the app conversations against their server; resolves when all have been looked at. */
+  watchApps(): Promise<void> {
+    return this.#reconciler.adopted ? this.#apps.look() : Promise.resolve();
   }
 
   /** Looks after workers whose start is not confirmed yet (P9). */
@@ -240,6 +254,11 @@ export class Dispatcher {
 
   /** Ends a run on request; false when it could not be seen to end. */
   async #cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean> {
+    if (isAppRun(run)) {
+      await this.#apps.release(run, reason);
+      this.#onMoved([run.key]);
+      return true;
+    }
     const at = this.#world.clock.now();
     run.ending = { reason, at };
     if (!run.stray) this.#world.launches.writeEnd(run.launch_id, reason, at);
@@ -280,4 +299,9 @@ export class Dispatcher {
         : { reason: 'conflict', message: `${document.id} was changed while it was being started; try again` };
     return refusedReply(this.#world.host, document, refusal);
   }
+}
+
+/** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
+function needsLaunch(running: Run, request: DispatchRequest): boolean {
+  return request.force === true || isReserved(running) || running.app?.missing === true;
 }

@@ -48,7 +48,13 @@ export function runDirectoryOf(data_dir: string, launch_id: string): string {
  */
 export function claimRun(
   data_dir: string,
-  claim: { manifest: RunManifest; prompt: string; script: string; files: { name: string; text: string }[] },
+  claim: {
+    manifest: RunManifest;
+    prompt: string;
+    /** Null where no process of ours is started. */
+    script: string | null;
+    files: { name: string; text: string }[];
+  },
 ): string {
   const dir = runDirectoryOf(data_dir, claim.manifest.launch_id);
   for (const { name } of claim.files) {
@@ -69,7 +75,8 @@ export function claimRun(
   const passing = { mode: 0o600, durable: false };
   for (const { name, text } of claim.files) writeFileAtomic(join(dir, name), text, passing);
   writeFileAtomic(join(dir, RUN_FILES.prompt), claim.prompt, passing);
-  writeFileAtomic(join(dir, RUN_FILES.script), claim.script, { ...passing, mode: 0o700 });
+  if (claim.script !== null)
+    writeFileAtomic(join(dir, RUN_FILES.script), claim.script, { ...passing, mode: 0o700 });
   writeManifest(dir, manifest);
   syncFolder(runs);
   return dir;
@@ -79,7 +86,10 @@ export function claimRun(
 export function updateRun(
   dir: string,
   change: Partial<
-    Pick<RunManifest, 'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start'>
+    Pick<
+      RunManifest,
+      'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start' | 'app'
+    >
   >,
 ): RunManifest {
   const before = readManifest(dir);

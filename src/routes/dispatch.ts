@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { statusOf } from '../contract/error-codes.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -7,10 +9,19 @@ import {
   releasedSchema,
   releaseRequestSchema,
 } from '../contract/http/dispatch.ts';
+import { errorBodySchema } from '../contract/http/errors.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
+
+/** A fault of the daemon itself has these statuses too. */
+const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
+
+/** What an app server cannot do is no fault of the request (ERR-23, ERR-24). */
+function refusalStatus(reason: string): number {
+  return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
+}
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -25,10 +36,15 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
       state: 'ready',
       body: dispatchRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: dispatchedSchema, 422: refusedSchema },
+      replies: {
+        200: dispatchedSchema,
+        422: refusedSchema,
+        502: refusedOrErrorSchema,
+        503: refusedOrErrorSchema,
+      },
       async handler({ body }) {
         const outcome = await poller.call('dispatch', body);
-        return { status: outcome.dispatched ? 200 : 422, json: outcome };
+        return { status: outcome.dispatched ? 200 : refusalStatus(outcome.reason), json: outcome };
       },
     }),
     defineRow({
