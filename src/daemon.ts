@@ -54,7 +54,7 @@ export async function runDaemon(options: {
   try {
     const boot = await decideBoot(settings);
     const daemon = assemble({ settings, clock, logger, boot, booted_at, giveUp: () => ending.resolve(1) });
-    const stopListening = onSignals((signal) => {
+    const stopListening = onSignals(clock, (signal) => {
       logger.info({ signal }, 'stopping');
       ending.resolve(0);
     });
@@ -231,14 +231,20 @@ function assemble(options: {
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Calls `stop` on the first signal; a second one ends the process at once. */
-function onSignals(stop: (signal: NodeJS.Signals) => void): () => void {
-  let asked = false;
+/** A signal to a whole group comes twice: directly and passed on by the launcher. In milliseconds. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Calls `stop` on the first signal; a later one, sent by somebody who does not want to wait, ends the process at once. */
+function onSignals(clock: Clock, stop: (signal: NodeJS.Signals) => void): () => void {
+  let asked_at: number | null = null;
   const hear = (signal: NodeJS.Signals) => {
-    // An orderly exit would wait for threads, and one of them may be what the first signal waits for.
-    if (asked) process.kill(process.pid, 'SIGKILL');
-    asked = true;
-    stop(signal);
+    if (asked_at === null) {
+      asked_at = clock.now();
+      stop(signal);
+    } else if (Math.abs(clock.now() - asked_at) > SAME_SIGNAL_MS) {
+      // An orderly exit would wait for threads, and one of them may be what the first signal waits for.
+      process.kill(process.pid, 'SIGKILL');
+    }
   };
   for (const signal of SIGNALS) process.on(signal, hear);
   return () => {

@@ -88,7 +88,16 @@ function isOwnPage(origin: string, host: string | null, policy: AccessPolicy): b
   return isKnownHost(host, policy);
 }
 
+/** The last answer: a client sends the same `Host` with every request. */
+let last: { host: string | null; policy: AccessPolicy; known: boolean } | null = null;
+
 function isKnownHost(host: string | null, policy: AccessPolicy): boolean {
+  if (last === null || last.host !== host || last.policy !== policy)
+    last = { host, policy, known: judgeHost(host, policy) };
+  return last.known;
+}
+
+function judgeHost(host: string | null, policy: AccessPolicy): boolean {
   const parsed = host === null ? null : parseHostHeader(host);
   if (parsed === null) return false;
   const { name } = parsed;

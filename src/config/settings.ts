@@ -168,7 +168,7 @@ export const SETTINGS = {
   ),
   heartbeat_interval_ms: whole(
     'SVC_HEARTBEAT_INTERVAL_MS',
-    1_000,
+    3_000,
     10,
     'How often each thread is asked for a sign of life',
   ),

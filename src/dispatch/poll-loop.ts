@@ -16,7 +16,7 @@ const URGENT_MS = 300;
 /** Any other hint is followed by a whole tick no sooner than this after the last one, in milliseconds. */
 const LAZY_MS = 10_000;
 /** How often processes and unconfirmed starts are looked at, in milliseconds. */
-const WATCH_MS = 500;
+const WATCH_MS = 1_000;
 /** How long an ended process is left alone while the multiplexer does not answer, in milliseconds. */
 const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */

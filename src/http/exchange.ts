@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
 const LARGE_BODY = 64 * 1024;
@@ -51,7 +51,8 @@ export class Exchange {
   #write(reply: PreparedReply, options: { head: boolean; close: boolean }): void {
     const response = this.#response;
     response.writeStatus(reply.status_line);
-    writeHeaders(response, reply.headers);
+    // One call for the whole block: the library writes name and value as they are, and each call costs.
+    response.writeHeader(FIRST_HEADER, reply.headers);
     const { body } = reply;
     if (body === null || options.head) {
       // Given a length, the library would wait for a body that never comes and take no further request.
@@ -102,10 +103,4 @@ function byteLength(body: string | Uint8Array): number {
 /** A string of UTF-16 units has at most three bytes a unit, so most need no counting. */
 function byteLengthAtMost(body: string | Uint8Array, most: number): boolean {
   return body.length * (typeof body === 'string' ? 3 : 1) <= most;
-}
-
-/** One call for the whole block: the library writes name and value as they are, and each call costs. */
-function writeHeaders(response: HttpResponse, block: string): void {
-  const colon = block.indexOf(': ');
-  response.writeHeader(block.slice(0, colon), block.slice(colon + 2, -2));
 }

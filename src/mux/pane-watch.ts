@@ -2,28 +2,33 @@ import type { Clock } from '../base/clock.ts';
 import { judgeLife, type ProcessFacts, type ProcessIdentity } from '../platform/process-facts.ts';
 import type { MuxSession } from './mux.ts';
 
+/** While a watch is not needed, how often it asks whether it has become so, in milliseconds. */
+const RESTING_MS = 500;
+
+type PaneWatchOptions = {
+  clock: Clock;
+  facts: ProcessFacts;
+  every_ms: number;
+  /** False while somebody else brings the news. */
+  needed: () => boolean;
+  onEnd: () => void;
+};
+
 /**
  * Notices that a session's first process has ended, by asking the kernel: for servers to which no control
  * client is attached. It only calls; what ended is for a listing to say.
  */
 export class PaneWatch {
   readonly #facts: ProcessFacts;
-  readonly #cancel: () => void;
+  readonly #options: PaneWatchOptions;
+  #cancel: () => void;
   #panes = new Map<number, ProcessIdentity>();
   #looking = false;
 
-  constructor(options: {
-    clock: Clock;
-    facts: ProcessFacts;
-    every_ms: number;
-    /** False while somebody else brings the news. */
-    needed: () => boolean;
-    onEnd: () => void;
-  }) {
+  constructor(options: PaneWatchOptions) {
     this.#facts = options.facts;
-    this.#cancel = options.clock.every(options.every_ms, () => {
-      if (!this.#looking && this.#panes.size > 0 && options.needed()) void this.#look(options.onEnd);
-    });
+    this.#options = options;
+    this.#cancel = options.clock.after(options.every_ms, () => this.#next());
   }
 
   /** Watches the processes of these sessions and no others. */
@@ -41,6 +46,13 @@ export class PaneWatch {
 
   stop(): void {
     this.#cancel();
+  }
+
+  #next(): void {
+    const { clock, every_ms, needed, onEnd } = this.#options;
+    const watches = this.#panes.size > 0 && needed();
+    this.#cancel = clock.after(watches ? every_ms : Math.max(every_ms, RESTING_MS), () => this.#next());
+    if (watches && !this.#looking) void this.#look(onEnd);
   }
 
   async #look(onEnd: () => void): Promise<void> {

@@ -182,4 +182,12 @@ describe('Ctrl-C', () => {
     await daemon.home.assertNoProcess();
     expect(readdirSync(daemon.home.data)).not.toContain('daemon.json');
   });
+
+  it('is one order where a signal to the whole group comes twice at once', async () => {
+    daemon = await startTestDaemon();
+    process.kill(daemon.pid, 'SIGTERM');
+    const ran = await daemon.stop('SIGINT');
+    expect(ran).toMatchObject({ code: 0, signal: null });
+    expect(ran.stderr).toContain('Stopped');
+  });
 });
