@@ -13,6 +13,7 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
       handlers: {
         state: () => service.state(),
         sessions: ({ uid }) => ({ sessions: service.sessions(uid) }),
+        lines_of_session: ({ session }) => ({ lines: service.linesOf(session) }),
       },
       stop: async () => service.stop(),
     };

@@ -1,8 +1,9 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
+import { resumedSessionSchema } from '../contract/http/attach.ts';
 import { type State, stateSchema } from '../contract/http/state.ts';
 import { runInTerminal } from '../platform/interactive-process.ts';
-import { connectDaemon } from './daemon-client.ts';
+import { connectDaemon, errorOf } from './daemon-client.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
@@ -12,16 +13,18 @@ export const verb: Verb = {
   register(command, context, exit) {
     command
       .argument(
-        '<fiber|session>',
+        '[fiber|session]',
         'canonical id, uid or last part of the id of a running fiber, or a session name',
       )
-      .action(async (name: string) => exit(await run(context, name)));
+      .option('--session <id>', 'a past session, by the id of its conversation: it is opened again')
+      .action(async (name: string | undefined, options: { session?: string }) =>
+        exit(await run(context, await sessionToShow(context, name, options.session))),
+      );
   },
 };
 
-async function run(context: CliContext, name: string): Promise<ExitCode> {
+async function run(context: CliContext, session: string): Promise<ExitCode> {
   const settings = readSettings(context.env);
-  const session = isSessionName(name) ? name : await sessionOf(settings, name);
   const { file, args, env } = attachCommand(session, settings.tmux_socket, context.env);
   try {
     const code = await runInTerminal({ file, args, env, cwd: context.cwd });
@@ -34,9 +37,31 @@ async function run(context: CliContext, name: string): Promise<ExitCode> {
   }
 }
 
-/** A whole session name (`<leaf>-<uid>-svc`) needs no daemon: the worker outlives it. */
+/** The terminal session to show; a past one is started, or found, by its host's daemon. */
+async function sessionToShow(
+  context: CliContext,
+  name: string | undefined,
+  past: string | undefined,
+): Promise<string> {
+  const settings = readSettings(context.env);
+  if ((name === undefined) === (past === undefined))
+    throw new CodedError(
+      'invalid_request',
+      'name a running fiber or a session, or a past one with --session',
+    );
+  if (name !== undefined) return isSessionName(name) ? name : sessionOf(settings, name);
+  const daemon = await connectDaemon(settings);
+  const answer = await daemon.request('POST', '/sessions/resume', { session: past });
+  const resumed = resumedSessionSchema.safeParse(answer.body);
+  if (!resumed.success) throw errorOf(answer, '/sessions/resume');
+  return resumed.data.mux_session;
+}
+
+/** A whole session name (`<leaf>-<uid>-svc`, `capture-<uuid>`, `resume-<uuid>`) needs no daemon. */
 export function isSessionName(name: string): boolean {
-  return /-[0-9A-HJKMNP-TV-Z]{26}-svc$/i.test(name);
+  return /-[0-9A-HJKMNP-TV-Z]{26}-svc$|^(capture|resume)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(
+    name,
+  );
 }
 
 async function sessionOf(settings: Settings, name: string): Promise<string> {

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { readSettings } from '../config/settings.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { ownFiber } from './capture-session.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
-import { EXIT, type Verb } from './verb.ts';
+import { findOwnRun } from './handoff/own-run.ts';
+import { type CliContext, EXIT, type Verb } from './verb.ts';
 
 type HandoffOptions = { store?: string; json?: boolean };
 
@@ -22,8 +25,8 @@ export const verb: Verb = {
       .option('--store <dir>', 'store to look in')
       .option('--json', 'print JSON')
       .action(async (reference: string | undefined, options: HandoffOptions) => {
-        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER;
-        if (named === undefined || named === '') {
+        const named = reference ?? context.env.SVC_FIBER_UID ?? context.env.SVC_FIBER ?? ownFiber(context);
+        if (!named) {
           throw new CodedError(
             'invalid_request',
             'name the fiber, or call this from a worker that svc started',
@@ -33,8 +36,8 @@ export const verb: Verb = {
         const { body: _body, ...fiber } = await store.update(id, (document) =>
           planHandoff(document, context.clock.now()),
         );
-        const runDir = context.env.SVC_RUN_DIR;
-        const inRun = runDir !== undefined && runDir !== '';
+        const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, fiber.uid));
+        const inRun = runDir !== null;
         const ends_session = inRun && context.env.SVC_SURFACE !== 'app';
         if (inRun) {
           const end = { reason: 'handoff', at: context.clock.now() };
@@ -56,3 +59,7 @@ export const verb: Verb = {
       });
   },
 };
+
+async function ownRun(context: CliContext, uid: string | null): Promise<string | null> {
+  return uid === null ? null : findOwnRun(readSettings(context.env).data_dir, uid);
+}

@@ -7,6 +7,7 @@ import { expandHome } from '../config/settings.ts';
 import { SURFACES, surfaceSchema } from '../contract/fiber.ts';
 import type { PlanEdit } from '../fibers/store.ts';
 import type { ServiceFields } from '../lifecycle/service-verbs.ts';
+import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { whatNext } from './what-next.ts';
@@ -65,12 +66,17 @@ export async function writeService(
   exit: (code: ExitCode) => void,
 ): Promise<void> {
   const { store, id } = findInStores(context, reference, options.store);
+  await claimBeforeArming(context, id);
   const { body: _body, ...fiber } = await store.update(id, plan);
   if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
   else {
     const service = fiber.svc === undefined ? 'no service' : `${fiber.svc.kind} on ${fiber.svc.host}`;
     context.out(`${fiber.id}: ${service}, ${fiber.status}\n`);
-    context.out(await whatNext(context, fiber));
+    context.out(
+      fiber.uid !== null && ownFiber(context) === fiber.uid
+        ? 'This session is its worker.\n'
+        : await whatNext(context, fiber),
+    );
   }
   exit(EXIT.ok);
 }

@@ -58,6 +58,13 @@ export function statePage(state: State, now: number): string {
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
     `\nRunning\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    section('Captures without a fiber', captureRows(state, now), [
+      'session',
+      'agent',
+      'since',
+      'state',
+      'its text',
+    ]),
     section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
     pending(state, now),
     section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
@@ -82,6 +89,16 @@ function storeRows(state: State, now: number): string[][] {
     String(store.fibers),
     store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
     store.error ?? '-',
+  ]);
+}
+
+function captureRows(state: State, now: number): string[][] {
+  return state.captures.map((capture) => [
+    capture.mux_session,
+    capture.agent,
+    formatMoment(capture.captured_at, now),
+    capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,
+    capture.prompt_file,
   ]);
 }
 

@@ -32,6 +32,13 @@ export const VERBS: readonly VerbRow[] = [
   row('Tasks', 'uninstall', 'Make a fiber a plain document again', () => import('./uninstall.ts')),
   row('Workers', 'ps', 'List the running workers', () => import('./ps.ts')),
   row('Workers', 'attach', 'Open a worker’s terminal here', () => import('./attach.ts')),
+  row(
+    'Workers',
+    'capture',
+    'Have a worker make a fiber of a text and take it up',
+    () => import('./capture.ts'),
+  ),
+  row('Workers', 'claim', 'Make this session the worker of a fiber', () => import('./claim.ts')),
   row('Workers', 'dispatch', 'Start a worker for a fiber now', () => import('./dispatch.ts')),
   row('Workers', 'kill', 'Stop the worker of a fiber', () => import('./kill.ts')),
   row('Workers', 'handoff', 'End this worker’s run; the next one starts fresh', () => import('./handoff.ts')),

@@ -121,6 +121,11 @@ export const SETTINGS = {
         : { ok: false, expected: 'a URL scheme such as codex' },
     'Scheme of the desktop links to app conversations (WRK-7)',
   ),
+  terminal_socket: text(
+    'SVC_TERMINAL_SOCKET',
+    null,
+    'kitty’s socket; else KITTY_LISTEN_ON, else those in /tmp',
+  ),
   log_level: oneOf('SVC_LOG_LEVEL', 'info', LOG_LEVELS, 'Level of the structured log'),
   cli: path('SVC_CLI', null, 'An external CLI instead of the bundled one'),
   recorder: text('SVC_RECORDER', null, 'Meeting recorder executable'),

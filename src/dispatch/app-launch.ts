@@ -26,7 +26,7 @@ export async function startAppRun(
   options: { prompt: string; confirmed_dir: string | undefined },
 ): Promise<Started> {
   const { confirmed_dir, prompt } = options;
-  world.launches.claim({ manifest: manifestOf(world, document, run), prompt, script: null, files: [] });
+  world.launches.claim({ manifest: manifestOf(world, document, run), prompt, files: [] });
   const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
   if (unmarked !== null) return unmarked;
   let conversation: AppConversation;

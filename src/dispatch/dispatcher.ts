@@ -1,18 +1,23 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import type { ResumedSession } from '../contract/http/attach.ts';
 import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../contract/http/dispatch.ts';
+import type { SessionLine } from '../contract/ledger.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { appIdentity, isAppRun, isReserved } from './app-run.ts';
 import { AppRuns } from './app-runs.ts';
 import { Arming } from './arming.ts';
 import { blockWhenPaused } from './breaker-row.ts';
+import { Captures } from './captures.ts';
+import { Claims } from './claims.ts';
 import { isPendingLaunch, judgeEligibility } from './eligibility.ts';
 import { endWorker } from './end-worker.ts';
 import type { LaunchResult } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory } from './memory.ts';
 import { owedStart } from './owed-starts.ts';
+import { openPastSession } from './past-session-terminal.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
@@ -35,6 +40,9 @@ export class Dispatcher {
   readonly #starts: StartWatch;
   readonly #arming: Arming;
   readonly #apps: AppRuns;
+  /** Captures that no fiber was claimed for yet. */
+  readonly captures: Captures;
+  readonly claims: Claims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
@@ -51,6 +59,12 @@ export class Dispatcher {
     this.#starts = new StartWatch(world, memory);
     this.#arming = new Arming(world, memory);
     this.#apps = new AppRuns(world, memory, onMoved);
+    this.captures = new Captures(world);
+    this.claims = new Claims(world, memory, this.captures, {
+      adopted: () => this.#requireAdopted(),
+      underWay: (key) => this.#launcher.underWay(key),
+      onMoved,
+    });
   }
 
   /** What the multiplexer answered last. */
@@ -65,6 +79,7 @@ export class Dispatcher {
       const started = this.#memory.runs.all().filter((run) => !run.being_started);
       this.#listing = await this.#world.mux.list();
       const moved = await this.#reconciler.reconcile(this.#listing, started);
+      await this.captures.reconcile(this.#listing);
       if (moved.size > 0) this.#onMoved(moved);
     });
   }
@@ -75,7 +90,7 @@ export class Dispatcher {
       const agent = this.#world.launches.agent(run.launch_id);
       if (agent.kind === 'found' && (await this.#world.processes.look(agent.value)) === 'gone') return true;
     }
-    return false;
+    return this.captures.someEnded();
   }
 
   /** One round of DSP-2 over all documents: launches what is due, notes what waits. */
@@ -181,6 +196,7 @@ export class Dispatcher {
   /** Looks after workers whose start is not confirmed yet (P9). */
   async watchStarts(): Promise<void> {
     const moved = await this.#starts.starts(this.#listing);
+    await this.captures.learn();
     if (moved.length > 0) this.#onMoved(moved);
   }
 
@@ -239,6 +255,12 @@ export class Dispatcher {
     if (document.svc?.host !== this.#world.host || this.#memory.refusals.get(key) !== undefined) return;
     if (this.#memory.runs.get(key) !== undefined || document.status !== 'active') return;
     blockWhenPaused(this.#world, this.#memory, key, document.id);
+  }
+
+  /** `POST /sessions/resume` (WPL-22); `lines` are what the sessions ledger has of the session. */
+  async resumeSession(request: { session: string; lines: readonly SessionLine[] }): Promise<ResumedSession> {
+    await this.#requireAdopted();
+    return openPastSession(this.#world, this.#memory, this.captures, request);
   }
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */

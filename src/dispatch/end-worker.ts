@@ -8,9 +8,14 @@ import type { World } from './world.ts';
  * session by tmux's stable id unless a person opened more panes in it. What cannot be told is left to the
  * reconciler, which frees the fiber only when it has seen the worker gone.
  */
-export async function endWorker(world: World, run: Pick<Run, 'launch_id' | 'mux_session'>): Promise<void> {
+export async function endWorker(
+  world: World,
+  run: Pick<Run, 'launch_id' | 'mux_session' | 'claim'>,
+): Promise<void> {
   const agent = world.launches.agent(run.launch_id);
   if (agent.kind === 'found') await world.processes.end(agent.value);
+  // The session of a person is theirs: only its agent was the worker.
+  if (run.claim === 'person') return;
   const session = await sessionOf(world, run);
   if (session === undefined) return;
   if (session.panes <= 1) {

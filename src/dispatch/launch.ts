@@ -218,10 +218,11 @@ export function recordDispatch(world: World, run: Run): void {
     session: run.app?.transcript_session_uuid ?? run.session_uuid,
     thread_id: run.app?.thread_id ?? null,
     harness: run.harness,
+    agent: run.agent,
     host: world.host,
     mux: muxSessionOf(run),
     at: run.started_at,
-    kind: 'dispatch',
+    kind: run.claim === undefined ? 'dispatch' : 'claim',
     run_id: run.run_id,
     ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
   });

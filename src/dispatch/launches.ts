@@ -44,12 +44,7 @@ export class Launches {
   }
 
   /** Records the claim with everything the start needs; durable when it returns. */
-  claim(claim: {
-    manifest: RunManifest;
-    prompt: string;
-    script: string | null;
-    files: LaunchPlan['files'];
-  }): void {
+  claim(claim: { manifest: RunManifest; prompt: string; script?: string; files: LaunchPlan['files'] }): void {
     claimRun(this.#data_dir, claim);
   }
 

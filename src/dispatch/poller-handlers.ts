@@ -1,10 +1,13 @@
+import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
+import { withoutApp } from './app-surface.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
+import { openTerminal } from './open-terminal.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
 import type { Rows } from './rows.ts';
@@ -30,6 +33,7 @@ export type PollerParts = {
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings } = parts;
+  const app = withoutApp(world.host);
   return {
     feed({ svc, body }) {
       const { etag, bytes } = body
@@ -52,6 +56,17 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       }),
     dispatch: (request) => dispatcher.dispatch(request),
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
+    capture: (request) =>
+      request.surface === 'app'
+        ? app.capture(request)
+        : dispatcher.captures.capture(request, storeForNew(settings.store_roots, request.store, undefined)),
+    async claim(request) {
+      if (request.surface === 'app') return app.claim(request);
+      await listUntilKnown(documents, loop, request.fiber_id);
+      return dispatcher.claims.claim(request);
+    },
+    resume_session: (request) => dispatcher.resumeSession(request),
+    open_terminal: ({ mux_session, ssh }) => openTerminal(world, mux_session, ssh),
     async create_fiber(request) {
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
       const root = storeForNew(settings.store_roots, request.store, parent?.store);
@@ -72,4 +87,17 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     agents: () => ({ agents: surroundings.registry().agents }),
     tools: () => lookAtTools(surroundings.runner, surroundings.registry().agents),
   };
+}
+
+/** A fiber that was filed a moment ago is in no listing yet: the tick that begins after the request has it. */
+async function listUntilKnown(documents: StoreDocuments, loop: PollLoop, fiber_id: string): Promise<void> {
+  for (let ticks = 0; ticks < 2; ticks += 1) {
+    try {
+      documents.find(fiber_id);
+      return;
+    } catch (error) {
+      if (!isCoded(error, 'fiber_not_found')) throw error;
+      await loop.tick();
+    }
+  }
 }

@@ -54,7 +54,14 @@ export type CaptureLaunchFacts = {
   /** What the new fiber is to be installed with: host, store, agent and so on. */
   install: Record<string, unknown>;
   /** The request that binds the session to the fiber it files. */
-  claim: { url: string; body: Record<string, unknown> };
+  claim: {
+    url: string;
+    /** Path of the Unix socket that the request goes through; null for a TCP address. */
+    socket: string | null;
+    body: Record<string, unknown>;
+    /** The same as a command of `svc`. */
+    command: string;
+  };
   user_message: string | null;
 };
 
@@ -95,7 +102,9 @@ function captureFacts(facts: CaptureLaunchFacts): string[] {
     ...sharedFacts(facts),
     `Install: ${JSON.stringify(facts.install)}`,
     fact('Claim', `POST ${facts.claim.url}`),
+    ...(facts.claim.socket === null ? [] : [fact('Claim socket', facts.claim.socket)]),
     `Claim body: ${JSON.stringify(facts.claim.body)}`,
+    fact('Claim command', facts.claim.command),
   ];
 }
 

@@ -51,33 +51,46 @@ export function claimRun(
   claim: {
     manifest: RunManifest;
     prompt: string;
-    /** Null where no process of ours is started. */
-    script: string | null;
+    /** Absent where no process of ours is started. */
+    script?: string;
     files: { name: string; text: string }[];
   },
 ): string {
-  const dir = runDirectoryOf(data_dir, claim.manifest.launch_id);
-  for (const { name } of claim.files) {
+  const manifest = runManifestSchema.parse(claim.manifest);
+  return makeRunDirectory(data_dir, manifest.launch_id, claim, (dir) => writeManifest(dir, manifest));
+}
+
+/**
+ * Makes the directory of one launch (0700) with the texts its start needs, and lets `finish` write what makes it
+ * count. Throws `already_exists` for a launch id that was used before.
+ */
+export function makeRunDirectory(
+  data_dir: string,
+  launch_id: string,
+  texts: { prompt?: string; script?: string; files: { name: string; text: string }[] },
+  finish: (dir: string) => void,
+): string {
+  const dir = runDirectoryOf(data_dir, launch_id);
+  for (const { name } of texts.files) {
     if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name) || OURS.has(name)) {
       throw new CodedError('internal', `${JSON.stringify(name)} cannot name a file of a run directory.`);
     }
   }
-  const manifest = runManifestSchema.parse(claim.manifest);
   const runs = join(data_dir, 'runs');
   mkdirSync(runs, { recursive: true, mode: 0o700 });
   try {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    throw new CodedError('already_exists', `The launch ${claim.manifest.launch_id} was claimed before.`);
+    throw new CodedError('already_exists', `The launch ${launch_id} was claimed before.`);
   }
   // Only the session about to start reads these, and a crash of the machine ends that session too.
   const passing = { mode: 0o600, durable: false };
-  for (const { name, text } of claim.files) writeFileAtomic(join(dir, name), text, passing);
-  writeFileAtomic(join(dir, RUN_FILES.prompt), claim.prompt, passing);
-  if (claim.script !== null)
-    writeFileAtomic(join(dir, RUN_FILES.script), claim.script, { ...passing, mode: 0o700 });
-  writeManifest(dir, manifest);
+  for (const { name, text } of texts.files) writeFileAtomic(join(dir, name), text, passing);
+  if (texts.prompt !== undefined) writeFileAtomic(join(dir, RUN_FILES.prompt), texts.prompt, passing);
+  if (texts.script !== undefined)
+    writeFileAtomic(join(dir, RUN_FILES.script), texts.script, { ...passing, mode: 0o700 });
+  finish(dir);
   syncFolder(runs);
   return dir;
 }
@@ -154,7 +167,8 @@ export function writeScreen(dir: string, text: string): void {
   writeFileAtomic(join(dir, RUN_FILES.screen), text, { mode: 0o600 });
 }
 
-function writeManifest(dir: string, manifest: RunManifest, durable = true): void {
+/** Writes `run.json`, which makes the directory a run's. */
+export function writeManifest(dir: string, manifest: RunManifest, durable = true): void {
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   writeFileAtomic(join(dir, RUN_FILES.manifest), text, { mode: 0o600, durable });
 }

@@ -58,6 +58,8 @@ export const runManifestSchema = z.object({
   owes_fresh_start: z.boolean().optional(),
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
   app: appRecordSchema.optional(),
+  /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
+  claim: z.enum(['capture', 'person']).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });

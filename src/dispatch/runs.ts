@@ -34,6 +34,8 @@ export type Run = {
   spawned: boolean;
   /** A session with a worker's name that no run directory tells of. */
   stray: boolean;
+  /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
+  claim?: 'capture' | 'person';
   /** Who is ending it on purpose, in this daemon. */
   ending: EndRecord | null;
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
@@ -90,12 +92,14 @@ export function runOfManifest(manifest: RunManifest): Run {
     started_at: manifest.dispatched_at,
     boot_id: manifest.boot_id,
     state: 'unknown',
-    confirmed: manifest.app !== undefined,
+    // A person's session had a conversation long before it was claimed; an app conversation has no start to watch.
+    confirmed: manifest.claim === 'person' || manifest.app !== undefined,
     transcript_path: null,
     last_activity_at: null,
     being_started: false,
     spawned: manifest.state !== 'claimed',
     stray: false,
+    ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
     ending: null,
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),

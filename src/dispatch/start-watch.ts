@@ -36,7 +36,7 @@ export class StartWatch {
   async activity(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!run.confirmed || run.transcript_path === null) continue;
+      if (!run.confirmed || (run.transcript_path === null && !isPersons(run))) continue;
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
@@ -77,7 +77,8 @@ export class StartWatch {
   async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
     const { clock, settings, mux, launches } = this.#world;
     const now = clock.now();
-    if (now - run.started_at < settings.startup_confirm_ms) return false;
+    // A claimed session has shown that it works: it claimed.
+    if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
     if (this.#memory.refusals.get(run.key)?.reason === 'startup_unconfirmed') return false;
     const session =
       listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
@@ -102,4 +103,9 @@ export class StartWatch {
 /** The transcript of a resumed conversation was there before: only its growth tells that the worker came up. */
 function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
   return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
+}
+
+/** A person's session whose conversation is known: its transcript was not looked for at a start. */
+function isPersons(run: Run): boolean {
+  return run.claim === 'person' && run.session_uuid !== null;
 }

@@ -8,6 +8,7 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
+import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { appendLine } from '../ledgers/append-line.ts';
 import type { Mux } from '../mux/mux.ts';
@@ -16,8 +17,10 @@ import { readBootId } from '../platform/boot-id.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { packageRoot } from '../platform/package-root.ts';
 import { createRunner, type ProcessRunner } from '../platform/process.ts';
+import { commandsFrom } from '../platform/process-commands.ts';
 import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
 import { endProcessTree } from '../platform/process-tree.ts';
+import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { Launches } from './launches.ts';
 import { lookAtDirectory } from './look-at-directory.ts';
@@ -63,7 +66,9 @@ export async function connectWorld(options: {
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
       agent: (id) => resolveAgent(registry(), id),
+      agents: () => registry().agents,
       adapter: (name: HarnessName) => adapters[name],
+      findPastSession: (agent, session) => findPastSession(agent, session, process.env),
       probe: (agent) => capabilities.probe(agent),
     },
     processes: {
@@ -75,8 +80,11 @@ export async function connectWorld(options: {
         const found = await facts.lookUp(pid);
         return found.kind === 'found' ? { pid, start_time: found.row.start_time } : null;
       },
+      commands: (pid) => commandsFrom(pid, { facts, platform: process.platform, runner }),
     },
     lookAtDirectory: (path) => lookAtDirectory(path, clock),
+    openTerminal: (launch) =>
+      launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid }),
     recordSession(line) {
       try {
         appendLine(paths.sessions_file, line);

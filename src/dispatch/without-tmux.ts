@@ -10,6 +10,7 @@ export function withoutTmux(): Mux {
     create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
     kill: async () => 'unknown',
     capture: async () => null,
+    panes: async () => null,
     onChange: () => () => {},
     describe: () => ({
       tmux: 'tmux',

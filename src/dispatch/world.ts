@@ -7,8 +7,11 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { AppServer } from '../harness/app-server/app-server.ts';
+import type { PastSession } from '../harness/past-session.ts';
 import type { Mux } from '../mux/mux.ts';
+import type { ProcessCommand } from '../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
+import type { TerminalLaunch, TerminalLaunched } from '../platform/terminal-kitty.ts';
 import type { Launches } from './launches.ts';
 
 /** What the disk says of a directory; `real` is its path with links resolved. */
@@ -58,7 +61,11 @@ export type World = {
   harness: {
     /** The agent of an id, or the default one for null; throws `agent_unknown`. */
     agent(id: string | null): Agent;
+    /** Every agent of the registry. */
+    agents(): readonly Agent[];
     adapter(name: HarnessName): HarnessAdapter;
+    /** Finds the transcript of a session by its id alone. */
+    findPastSession(agent: Agent, session: string): Promise<PastSession>;
     /** Asks the agent's program what it can do; answers from memory when it was asked before. */
     probe(agent: Agent): Promise<void>;
   };
@@ -68,9 +75,13 @@ export type World = {
     end(process: ProcessIdentity): Promise<void>;
     /** Who has this pid now; null when nobody has, or the kernel does not tell. */
     identify(pid: number): Promise<ProcessIdentity | null>;
+    /** The process and all below it with their command lines, nearest first; null when the kernel does not tell. */
+    commands(pid: number): Promise<ProcessCommand[] | null>;
   };
   /** Looks whether a `project_dir` is a directory (DSP-4); the one way of the dispatcher to touch one. */
   lookAtDirectory(path: string): Promise<DirectoryLook>;
+  /** Starts a program in the user's terminal emulator. */
+  openTerminal(launch: TerminalLaunch): Promise<TerminalLaunched>;
   /** Appends to the sessions ledger; a failure is logged, never fatal to a launch. */
   recordSession(line: SessionLine): void;
   /** Environment that every worker gets on top of its own. */

@@ -20,22 +20,31 @@ export function remotesPath(settings: { remotes_file: string | null; config_dir:
 
 /** Reads the configured remotes; none when the file is absent; throws `invalid_config` when it cannot be read. */
 export function readRemotesFile(path: string): RemotesFile {
-  const value = readJson(path);
-  if (value === undefined) return { names: [], problems: [] };
-  const file = remotesFileSchema.safeParse(value);
-  if (!file.success)
-    throw new CodedError('invalid_config', `${path} must be an object with a list "remotes"`, {
-      details: { path },
-    });
+  const entries = entriesIn(path);
   const names = new Set<string>();
   const problems: string[] = [];
-  file.data.remotes.forEach((entry, index) => {
+  entries.forEach((entry, index) => {
     const remote = remoteSchema.safeParse(entry);
     if (!remote.success) problems.push(`${path}: entry ${index + 1} of "remotes" needs a "name"`);
     else if (names.has(remote.data.name)) problems.push(`${path}: two remotes are named ${remote.data.name}`);
     else names.add(remote.data.name);
   });
   return { names: [...names], problems };
+}
+
+/** The entries that name a remote, as they are written; what else they hold is for those who use it. */
+export function readRemoteEntries(path: string): z.infer<typeof remoteSchema>[] {
+  return entriesIn(path).flatMap((entry) => remoteSchema.safeParse(entry).data ?? []);
+}
+
+function entriesIn(path: string): unknown[] {
+  const value = readJson(path);
+  if (value === undefined) return [];
+  const file = remotesFileSchema.safeParse(value);
+  if (file.success) return file.data.remotes;
+  throw new CodedError('invalid_config', `${path} must be an object with a list "remotes"`, {
+    details: { path },
+  });
 }
 
 function readJson(path: string): unknown {

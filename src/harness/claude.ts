@@ -9,7 +9,13 @@ import { namesIn, probeFile, probing, spellingsOf } from './transcript-files.ts'
  * Given to every start: what the worker skills tell a worker to run is never asked about, in whatever mode, so
  * that a run can end by itself even where a person or a judging model would have to be waited for.
  */
-const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'];
+const WORKER_COMMANDS = [
+  '--allowedTools',
+  'Bash(svc handoff:*)',
+  'Bash(svc fiber:*)',
+  'Bash(svc claim:*)',
+  'Bash(svc install:*)',
+];
 
 /** Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. */
 export function claudeAdapter(options: { env: NodeJS.ProcessEnv; uid: number | null }): HarnessAdapter {

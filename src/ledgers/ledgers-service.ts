@@ -13,6 +13,8 @@ export type LedgersService = {
   state(): LedgersState;
   /** Sessions as of now, oldest first (TMP-2). */
   sessions(uid?: string): SessionLine[];
+  /** Lines of one harness session as of now, oldest first. */
+  linesOf(session: string): SessionLine[];
   stop(): void;
 };
 
@@ -42,6 +44,10 @@ export function startLedgersService(options: {
     sessions(uid) {
       ledger.refresh();
       return ledger.sessions(uid);
+    },
+    linesOf(session) {
+      ledger.refresh();
+      return ledger.linesOf(session);
     },
     stop: cancel,
   };

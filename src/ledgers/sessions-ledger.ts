@@ -49,6 +49,13 @@ export class SessionsLedger {
     return [...(this.#byUid.get(uid) ?? [])];
   }
 
+  /** Lines of one harness session, by its transcript or its thread identity; oldest first. */
+  linesOf(session: string): SessionLine[] {
+    return this.#entries
+      .slice(-this.#bound)
+      .filter((entry) => entry.session === session || entry.thread_id === session);
+  }
+
   #add(entry: SessionLine): void {
     this.#entries.push(entry);
     if (entry.uid !== null) {

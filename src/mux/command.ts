@@ -138,6 +138,11 @@ export function capturePane(id: string): TmuxCommand {
   return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
 }
 
+/** Prints one line for each pane of a session: its pid, whether it is dead, its working directory. */
+export function sessionPanes(id: string): TmuxCommand {
+  return ['list-panes', '-s', '-t', idTarget(id), '-F', '#{pane_pid} #{?pane_dead,1,0} #{pane_current_path}'];
+}
+
 /** Prints `text`, which must be plain; marks the end of a reply. */
 export function printMark(text: string): TmuxCommand {
   if (!/^[A-Za-z0-9-]+$/.test(text)) throw refused('a mark holds letters, digits and dashes only');

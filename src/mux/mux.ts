@@ -12,6 +12,15 @@ export type MuxSession = {
   attached: number;
 };
 
+/** One pane of a session. */
+export type MuxPane = {
+  /** Process at its root. */
+  pid: number;
+  dead: boolean;
+  /** Working directory of what runs in front; empty where tmux does not tell. */
+  cwd: string;
+};
+
 /** What the server answered: three different worlds, never folded into one another. */
 export type MuxListing =
   | { kind: 'alive'; sessions: MuxSession[] }
@@ -40,6 +49,8 @@ export type Mux = {
   kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'>;
   /** The visible text of the session's first pane, or null where it cannot be read. */
   capture(target: { id: string }): Promise<string | null>;
+  /** Every pane of one session, oldest first; null where they cannot be told. */
+  panes(target: { id: string }): Promise<MuxPane[] | null>;
   /** Calls back soon (milliseconds) after a session appeared or ended; the function returned unsubscribes. */
   onChange(listener: () => void): () => void;
   /** Path of the tmux executable and socket in use, for `svc doctor` and `svc attach`. */

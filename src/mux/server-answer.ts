@@ -1,5 +1,5 @@
 import type { ProcessResult } from '../platform/process.ts';
-import type { MuxSession } from './mux.ts';
+import type { MuxPane, MuxSession } from './mux.ts';
 
 /** What one run of a tmux client told; only tmux's own words make a server absent. */
 export type ServerAnswer =
@@ -69,6 +69,17 @@ export function parsePanes(
     server_pid,
     version,
   };
+}
+
+/** The panes in lines of `sessionPanes`; null when a line cannot be read. */
+export function parseSessionPanes(lines: readonly string[]): MuxPane[] | null {
+  const panes: MuxPane[] = [];
+  for (const line of lines) {
+    const match = /^(\d+) ([01]) (.*)$/.exec(line);
+    if (match === null) return null;
+    panes.push({ pid: Number(match[1]), dead: match[2] === '1', cwd: match[3] ?? '' });
+  }
+  return panes;
 }
 
 /**

@@ -34,6 +34,16 @@ export function resumeSessionName(session_uuid: string): string {
   return `resume-${session_uuid}`;
 }
 
+/** The session name of a capture, which has no fiber yet; no worker's name and no past session's [DSP-10]. */
+export function captureSessionName(uuid: string): string {
+  return `capture-${uuid}`;
+}
+
+/** True for a past conversation opened by hand and for the anchor: neither is ever a worker [DSP-10]. */
+export function isNeverWorker(name: string): boolean {
+  return name === ANCHOR_SESSION || name.startsWith('resume-');
+}
+
 /** True for a name that tmux keeps as it is and that means nothing in its formats and targets. */
 export function isPlainSessionName(name: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/.test(name);

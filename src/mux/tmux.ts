@@ -12,13 +12,14 @@ import {
   listPanes,
   NOT_THAT_SESSION,
   newSession,
+  sessionPanes,
   type TmuxCommand,
 } from './command.ts';
 import { ControlClient } from './control-client.ts';
 import { type ControlPolicy, mayAttach } from './control-safety.ts';
-import type { Created, CreateSession, Mux, MuxListing, MuxSession } from './mux.ts';
+import type { Created, CreateSession, Mux, MuxListing, MuxPane, MuxSession } from './mux.ts';
 import { PaneWatch } from './pane-watch.ts';
-import { parsePanes, type ServerAnswer } from './server-answer.ts';
+import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
 import { type ServerStarted, startServer } from './start-server.ts';
@@ -175,6 +176,11 @@ class Tmux implements Mux {
   async capture(target: { id: string }): Promise<string | null> {
     const answer = await this.#ask(() => [capturePane(target.id)]);
     return answer.kind === 'done' ? answer.text : null;
+  }
+
+  async panes(target: { id: string }): Promise<MuxPane[] | null> {
+    const answer = await this.#ask(() => [sessionPanes(target.id)]);
+    return answer.kind === 'done' ? parseSessionPanes(linesOf(answer.text)) : null;
   }
 
   onChange(listener: () => void): () => void {

@@ -1,7 +1,9 @@
 import type { Row } from '../http/row.ts';
 import { agentsRows } from './agents.ts';
+import { attachRows } from './attach.ts';
 import { boardRows } from './board.ts';
 import type { Callers } from './callers.ts';
+import { captureRows } from './capture.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
@@ -16,6 +18,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
     ...dispatchRows(callers, context),
+    ...captureRows(callers, context),
+    ...attachRows(callers, context),
     ...agentsRows(callers, context),
     ...sessionsRows(callers),
     ...boardRows(context),

@@ -59,6 +59,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
     blocked: [],
     pending_launch: [],
     standing_roles: [],
+    captures: [],
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
     contract: { ok: true, daemon: 1, cli: 1 },
     poll_health: {

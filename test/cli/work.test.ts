@@ -41,6 +41,22 @@ describe('svc status', () => {
               retry_at: Date.now() + 125_000,
             },
           ],
+          captures: [
+            {
+              mux_session: 'capture-1',
+              session_uuid: null,
+              run_id: 'r',
+              agent: 'pi',
+              harness: 'pi',
+              project_dir: '/srv/dev',
+              store: '/srv/notes',
+              state: 'ended',
+              captured_at: 1,
+              ended_at: 2,
+              ended_reason: 'exited with 3',
+              prompt_file: '/data/runs/r/prompt.md',
+            },
+          ],
           pending_launch: [{ ...ref, fiber_id: 'work/held', since: Date.now() - 60_000, reason: 'restart' }],
           standing_roles: [
             {
@@ -78,6 +94,7 @@ describe('svc status', () => {
       /work\/stuck +project_dir_missing +3 +in 2 min +\/srv\/gone is not a folder; make it/,
     );
     expect(out).toMatch(/work\/held +1 min ago +restart\nLet them start with: svc daemon release\n/);
+    expect(out).toMatch(/capture-1 +pi +.* ended \(exited with 3\) +\/data\/runs\/r\/prompt\.md\n/);
     expect(out).toMatch(/roles\/daily +0 9 \* \* \* +Europe\/Paris +in 2 h\n/);
     expect(out).toContain('tmux does not answer: timed out; see: svc doctor');
   });
@@ -91,7 +108,8 @@ describe('svc status', () => {
     const { out } = await machine.svc('status');
     expect(out).toContain('No store is configured');
     expect(out).toContain('No worker runs.');
-    for (const title of ['Blocked', 'Held back', 'Standing roles']) expect(out).not.toContain(title);
+    for (const title of ['Captures', 'Blocked', 'Held back', 'Standing roles'])
+      expect(out).not.toContain(title);
   });
 
   it('[RDY-1] says so while the daemon boots', async () => {

@@ -38,7 +38,12 @@ const capture: CaptureLaunchFacts = {
   run_id: '01KCAP',
   launch_id: '01KCAP',
   install: { host: 'host-a', store: '/srv/notes' },
-  claim: { url: 'http://127.0.0.1:4000/api/v1/claim', body: { mux_session: 'capture-1', fiber_id: '<id>' } },
+  claim: {
+    url: 'http://127.0.0.1:4000/api/v1/claim',
+    socket: null,
+    body: { mux_session: 'capture-1', fiber_id: '<id>' },
+    command: 'svc claim <id> --mux-session capture-1',
+  },
   user_message: 'Look into the slow loader.',
 };
 
@@ -152,6 +157,7 @@ describe('the launch message', () => {
       'Install: {"host":"host-a","store":"/srv/notes"}',
       'Claim: POST http://127.0.0.1:4000/api/v1/claim',
       'Claim body: {"mux_session":"capture-1","fiber_id":"<id>"}',
+      'Claim command: svc claim <id> --mux-session capture-1',
       'From User:',
       'Look into the slow loader.',
     ]);

@@ -69,6 +69,8 @@ export type RealDaemon = {
   ledger(): SessionLine[];
   tmux(...args: string[]): Promise<string>;
   sessions(): Promise<string[]>;
+  /** argv of a shell with this home’s settings, as a person has it who works here by hand. */
+  personalShell(): string[];
   screen(session_name: string): Promise<string>;
   /** Ends the daemon with SIGKILL and starts another one on the same folders. */
   killAndRestart(): Promise<void>;
@@ -240,7 +242,8 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
         .map((dir) => ({
           ...(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunManifest),
           dir,
-          prompt: readFileSync(join(dir, 'prompt.md'), 'utf8'),
+          // A session that was claimed was told nothing.
+          prompt: existsSync(join(dir, 'prompt.md')) ? readFileSync(join(dir, 'prompt.md'), 'utf8') : '',
         }));
     },
     async launch(number) {
@@ -282,6 +285,11 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
       (await daemon.tmux('list-sessions', '-F', '#{session_name}').catch(() => ''))
         .split('\n')
         .filter(Boolean),
+    personalShell() {
+      const svc = join(data_dir, 'bin');
+      const mine = { ...env, PATH: `${svc}:${env.PATH}`, PS1: '$ ' };
+      return ['env', ...Object.entries(mine).map(([key, value]) => `${key}=${value}`), '/bin/sh'];
+    },
     screen: (session_name) =>
       daemon.tmux('capture-pane', '-p', '-t', `=${session_name}:`).catch(() => 'the session is gone'),
     async killAndRestart() {

@@ -26,6 +26,7 @@ describe('the command line of', () => {
       argv: [
         ...['claude', '--permission-mode', 'auto'],
         ...['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'],
+        ...['Bash(svc claim:*)', 'Bash(svc install:*)'],
         ...['--session-id', 'new-id', '--name', 'loader-01K-svc'],
         ...['--model', 'opus', '--effort', 'high', PROMPT],
       ],

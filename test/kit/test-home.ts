@@ -27,6 +27,7 @@ export const TEST_HOST = 'test-host';
 /** The agents of `test/fixtures/agents`, by what they do. */
 export const AGENT = {
   stays: ['stays.sh'],
+  talks: ['talks.sh'],
   'exits-0': ['exits.sh', '0'],
   'exits-3': ['exits.sh', '3'],
   'dies-at-once': ['dies-at-once.sh'],

@@ -61,6 +61,23 @@ describe('the sessions ledger', () => {
     expect(ledger.sessions('u1').map((entry) => entry.at)).toEqual([22]);
   });
 
+  it('[WPL-21] [WRK-8] tells every line of a session, by its transcript or its thread identity', () => {
+    const ledger = new SessionsLedger({ path, max_entries: 4 });
+    const session = (at: number, id: string | null, thread_id: string | null = null) =>
+      appendLine(path, { ...line(at, 'u1'), session: id, thread_id });
+    session(1, 's1');
+    session(2, null);
+    session(3, 's2', 't2');
+    appendLine(path, { ...line(4, 'u1'), fiber: null, uid: null, session: 's1', kind: 'capture' });
+    ledger.refresh();
+    expect(ledger.linesOf('s1').map((entry) => entry.at)).toEqual([1, 4]);
+    expect(ledger.linesOf('t2').map((entry) => entry.at)).toEqual([3]);
+    session(5, 's1');
+    ledger.refresh();
+    expect(ledger.linesOf('s1').map((entry) => entry.at)).toEqual([4, 5]);
+    expect(ledger.linesOf('nobody')).toEqual([]);
+  });
+
   it('forgets what is no longer in the file', () => {
     const ledger = new SessionsLedger({ path });
     appendLine(path, line(1, 'u1'));

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   ANCHOR_SESSION,
+  captureSessionName,
+  isNeverWorker,
   isPlainSessionName,
   parseWorkerSessionName,
   resumeSessionName,
@@ -54,10 +56,18 @@ describe('session names', () => {
     expect(parseWorkerSessionName(`a-${UID}-svc-${UID}-svc`)).toEqual({ leaf: `a-${UID}-svc`, uid: UID });
   });
 
+  it('[DSP-10] never lets a past conversation or the anchor become a worker', () => {
+    const uuid = '0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77';
+    for (const name of [ANCHOR_SESSION, resumeSessionName(uuid)]) expect(isNeverWorker(name)).toBe(true);
+    for (const name of [captureSessionName(uuid), `loader-${UID}-svc`, 'desk', 'svc'])
+      expect(isNeverWorker(name)).toBe(false);
+  });
+
   it('[DSP-10] takes the anchor, resumed sessions and strangers for no workers', () => {
     for (const name of [
       ANCHOR_SESSION,
       resumeSessionName('0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77'),
+      captureSessionName('0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77'),
       `loader-${UID}`,
       `loader-${UID}-svc2`,
       `${UID}-svc`,

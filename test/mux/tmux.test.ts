@@ -62,6 +62,23 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(gone(first.pane_pid!)).toBe(false);
   });
 
+  it('tells every pane of a session, its process and its folder', async () => {
+    const mux = open();
+    const session = await create(mux, 'work');
+    await server.tmux('split-window', '-d', '-t', session.id, '-c', '/', 'sleep', '601');
+    // tmux asks the process where it is, which takes it a moment after its start.
+    await until('both folders', async () => {
+      const panes = await mux.panes(session);
+      return JSON.stringify(panes?.map(({ cwd }) => cwd)) === JSON.stringify([server.dir, '/']);
+    });
+    expect(await mux.panes(session)).toMatchObject([
+      { pid: session.pane_pid, dead: false },
+      { pid: expect.any(Number), dead: false },
+    ]);
+    expect(await mux.panes({ id: '$999' })).toBeNull();
+    expect(await mux.panes({ id: 'work' })).toBeNull();
+  });
+
   it('ends a session only while the id still has the name', async () => {
     const mux = open();
     const session = await create(mux, 'work');

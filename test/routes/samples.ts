@@ -1,4 +1,5 @@
 import type { FiberRow } from '../../src/contract/fiber.ts';
+import type { Captured, Claimed } from '../../src/contract/http/capture.ts';
 import type { Dispatched, Refused } from '../../src/contract/http/dispatch.ts';
 import type { PollerState } from '../../src/contract/http/state.ts';
 
@@ -42,6 +43,7 @@ export const POLLER_STATE: PollerState = {
   blocked: [],
   pending_launch: [{ fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store, since: 1, reason: 'restart' }],
   standing_roles: [],
+  captures: [],
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
   contract: { ok: true, daemon: 1, cli: 1 },
   poll_health: {
@@ -52,4 +54,28 @@ export const POLLER_STATE: PollerState = {
     stores: [],
     mux: { state: 'alive', detail: null },
   },
+};
+
+export const CAPTURED: Captured = {
+  captured: true,
+  surface: 'cli',
+  host: 'host-a',
+  mux_session: 'capture-0198c0de-0000-4000-8000-000000000001',
+  session_uuid: '0198c0de-0000-4000-8000-000000000001',
+  run_id: 'r1',
+  agent: 'claude-sonnet',
+  harness: 'claude',
+};
+
+export const CLAIMED: Claimed = {
+  claimed: true,
+  already_claimed: false,
+  fiber_id: FIBER.id,
+  host: 'host-a',
+  surface: 'cli',
+  mux_session: CAPTURED.mux_session,
+  session_uuid: '0198c0de-0000-4000-8000-000000000001',
+  run_id: 'r1',
+  agent: 'claude-sonnet',
+  harness: 'claude',
 };

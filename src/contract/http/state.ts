@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { blockedViewSchema, runViewSchema } from '../fiber.ts';
+import { captureViewSchema } from './capture.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
 
@@ -28,6 +29,8 @@ export const pollerStateSchema = z.object({
       error: z.string().nullable(),
     }),
   ),
+  /** Captures that no fiber was claimed for yet, those that ended within the last day among them. */
+  captures: z.array(captureViewSchema),
   boot_quarantine: z.object({
     active: z.boolean(),
     /** `reboot`: the machine itself started since the last run of the daemon. */

@@ -1,10 +1,19 @@
 import { z } from 'zod';
+import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
   state: { input: z.object({}), output: fleetStateSchema, deadline_ms: 5_000 },
+  /** How a remote is reached by SSH; throws `unknown_host`. */
+  ssh_target: { input: z.object({ host: z.string() }), output: sshTargetSchema, deadline_ms: 5_000 },
+  /** Asks a remote for the terminal of one of its past sessions; its own refusal is thrown on. */
+  resume_session: {
+    input: z.object({ host: z.string(), session: z.string() }),
+    output: resumedSessionSchema,
+    deadline_ms: 30_000,
+  },
 } satisfies CallTable;
 
 export const fleetEvents = {} satisfies EventTable;

@@ -12,6 +12,12 @@ export const ledgersCalls = {
     output: z.object({ sessions: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
+  /** What the sessions ledger has of one harness session, oldest first; `session` may be an app's thread id. */
+  lines_of_session: {
+    input: z.object({ session: z.string() }),
+    output: z.object({ lines: z.array(sessionLineSchema) }),
+    deadline_ms: 10_000,
+  },
 } satisfies CallTable;
 
 export const ledgersEvents = {} satisfies EventTable;

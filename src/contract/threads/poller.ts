@@ -1,5 +1,14 @@
 import { z } from 'zod';
 import { agentSchema } from '../agent.ts';
+import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
+import {
+  capturedSchema,
+  captureRefusedSchema,
+  captureRequestSchema,
+  claimAddressSchema,
+  claimedSchema,
+  claimRequestSchema,
+} from '../http/capture.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -11,6 +20,7 @@ import {
 import { doctorReplySchema } from '../http/doctor.ts';
 import { createFiberSchema, editFiberSchema, feedStateSchema, fiberReplySchema } from '../http/fibers.ts';
 import { pollerStateSchema } from '../http/state.ts';
+import { sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
@@ -32,6 +42,25 @@ export const pollerCalls = {
     deadline_ms: 30_000,
   },
   kill: { input: killRequestSchema, output: killedSchema, deadline_ms: 15_000 },
+  /** A refusal is a value, not an error. */
+  capture: {
+    input: captureRequestSchema.extend({ claim: claimAddressSchema }),
+    output: z.discriminatedUnion('captured', [capturedSchema, captureRefusedSchema]),
+    deadline_ms: 30_000,
+  },
+  claim: { input: claimRequestSchema, output: claimedSchema, deadline_ms: 15_000 },
+  /** Starts or finds the terminal of a past session; `lines` are what the sessions ledger has of it. */
+  resume_session: {
+    input: z.object({ session: z.string(), lines: z.array(sessionLineSchema) }),
+    output: resumedSessionSchema,
+    deadline_ms: 20_000,
+  },
+  /** Opens a window of the user's terminal emulator on a session of this host, or by SSH of another. */
+  open_terminal: {
+    input: z.object({ mux_session: z.string(), ssh: sshTargetSchema.nullable() }),
+    output: z.object({ terminal: z.string() }),
+    deadline_ms: 15_000,
+  },
   create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Created, CreateSession, Mux, MuxListing, MuxSession } from '../../../src/mux/mux.ts';
+import type { ProcessCommand } from '../../../src/platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../../src/platform/process-facts.ts';
 
 export type Worker = {
@@ -21,6 +22,8 @@ export type CreateScript = 'create' | 'refuse' | 'refuse_but_start' | 'start_sil
 export class FakeMachine {
   workers: Worker[] = [];
   others: MuxSession[] = [];
+  /** Programs that persons run in sessions of their own, each below its session's shell. */
+  byHand: { session: MuxSession; agent: ProcessIdentity; argv: string[]; alive: boolean }[] = [];
   listing: 'normal' | 'unknown' = 'normal';
   server: 'up' | 'down' = 'up';
   next: CreateScript = 'create';
@@ -148,13 +151,37 @@ export class FakeMachine {
     return 'killed';
   }
 
+  /** A person opens a session with a shell and starts a program in it. */
+  startByHand(name: string, argv: string[]): MuxSession {
+    const session = this.session(name);
+    this.#pids += 1;
+    this.byHand.push({
+      session,
+      agent: { pid: this.#pids, start_time: `t${this.#pids}` },
+      argv,
+      alive: true,
+    });
+    this.others.push(session);
+    return session;
+  }
+
+  commands(pid: number): ProcessCommand[] | null {
+    if (this.kernel === 'silent') return null;
+    const shell = { pid, start_time: `t${pid}`, argv: ['-bash'] };
+    const inside = this.byHand.filter((one) => one.alive && one.session.pane_pid === pid);
+    return [shell, ...inside.map(({ agent, argv }) => ({ ...agent, argv }))];
+  }
+
   look(process: ProcessIdentity): ProcessLife {
     if (this.kernel === 'silent') return 'unknown';
+    const own = this.byHand.find((one) => one.agent.pid === process.pid);
+    if (own !== undefined) return own.alive ? 'alive' : 'gone';
     return this.living.some((worker) => worker.agent.pid === process.pid) ? 'alive' : 'gone';
   }
 
   end(process: ProcessIdentity): void {
     this.ended.push(process);
+    for (const one of this.byHand) if (one.agent.pid === process.pid) one.alive = false;
     const worker = this.living.find(
       (one) => one.agent.pid === process.pid || one.session.pane_pid === process.pid,
     );
@@ -175,6 +202,10 @@ export class FakeMachine {
         return this.kill(target);
       },
       capture: async () => this.screen,
+      panes: async (target) =>
+        this.#listed()
+          .filter((session) => session.id === target.id)
+          .map((session) => ({ pid: session.pane_pid ?? 0, dead: session.pane_dead, cwd: '/srv/person' })),
       onChange: () => () => {},
       describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),
       stop: async () => {},

@@ -27,6 +27,8 @@ import {
   type TranscriptProbe,
   type TranscriptQuery,
 } from '../../../src/harness/adapter.ts';
+import type { PastSession } from '../../../src/harness/past-session.ts';
+import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeAppServer } from './fake-app-server.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
@@ -88,6 +90,10 @@ export class FakeWorld {
   readonly planned: LaunchRequest[] = [];
   /** What the adapters were asked to find, in order. */
   readonly queries: (TranscriptQuery & { harness: string })[] = [];
+  /** Transcripts by session id alone. */
+  readonly past = new Map<string, PastSession>();
+  readonly terminals: TerminalLaunch[] = [];
+  terminal: TerminalLaunched = { kind: 'opened', terminal: 'kitty' };
   agents: Agent[] = [AGENT, LEARNING];
   boot_id = 'boot-1';
   env: Record<string, string> = {};
@@ -178,7 +184,9 @@ export class FakeWorld {
           if (found === undefined) throw new CodedError('agent_unknown', `there is no agent ${id}`);
           return found;
         },
+        agents: () => this.agents,
         adapter: (name) => this.#adapter(name),
+        findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
         probe: async () => {},
       },
       processes: {
@@ -188,10 +196,15 @@ export class FakeWorld {
           this.machine.end(process);
         },
         identify: async (pid) => ({ pid, start_time: `t${pid}` }),
+        commands: async (pid) => this.machine.commands(pid),
       },
       lookAtDirectory: async (path) => {
         this.looked.push(path);
         return this.directories.get(path) ?? { kind: 'directory', real: path };
+      },
+      openTerminal: async (launch) => {
+        this.terminals.push(launch);
+        return this.terminal;
       },
       recordSession: (line) => {
         check('write the ledger');
@@ -354,7 +367,7 @@ export class FakeWorld {
         const known = query.session_uuid === null ? undefined : this.conversations.get(query.session_uuid);
         return known ?? this.transcripts.get(query.marker) ?? { kind: 'missing' };
       },
-      resumeArgv: () => [],
+      resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
     };
   }

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { surfaceSchema } from '../fiber.ts';
+
+/** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
+export const captureRequestSchema = z.object({
+  prompt: z.string().optional(),
+  surface: surfaceSchema.optional(),
+  project_dir: z.string(),
+  agent: z.string().optional(),
+  effort: z.string().optional(),
+  /** Root of the store the fiber goes to; the only one otherwise. */
+  store: z.string().optional(),
+  origin: z.string().optional(),
+  meeting: z.object({ mode: z.string() }).optional(),
+  /** Launch id of a recording: the session claims its fiber with it (CAP-3). */
+  meeting_launch: z.string().min(1).optional(),
+});
+export type CaptureRequest = z.infer<typeof captureRequestSchema>;
+
+/** How a session reaches `POST /claim` of its daemon (PRM-8). */
+export const claimAddressSchema = z.object({
+  url: z.string(),
+  /** Path of the Unix socket to send it through; null for a TCP address. */
+  socket: z.string().nullable(),
+});
+export type ClaimAddress = z.infer<typeof claimAddressSchema>;
+
+/** A session that was started for a text (CAP-5); `session_uuid` where the launch chose it. */
+export const capturedSchema = z.object({
+  captured: z.literal(true),
+  surface: surfaceSchema,
+  host: z.string(),
+  mux_session: z.string().nullable(),
+  session_uuid: z.string().optional(),
+  run_id: z.string(),
+  agent: z.string(),
+  harness: z.string(),
+});
+export type Captured = z.infer<typeof capturedSchema>;
+
+/** A refusal (422): no session was started and nothing of it is kept. */
+export const captureRefusedSchema = z.object({
+  captured: z.literal(false),
+  reason: z.string(),
+  host: z.string(),
+  message: z.string(),
+  needs: z.literal('project_dir').optional(),
+});
+export type CaptureRefused = z.infer<typeof captureRefusedSchema>;
+
+/** `POST /claim` (WPL-5): this session is the worker of this fiber. */
+export const claimRequestSchema = z.object({
+  fiber_id: z.string().min(1),
+  surface: surfaceSchema.optional(),
+  mux_session: z.string().min(1).optional(),
+  session_uuid: z.string().min(1).optional(),
+  /** Launch id of a recording that belongs to the fiber (FIB-11). */
+  meeting: z.string().min(1).optional(),
+  origin: z.string().optional(),
+});
+export type ClaimRequest = z.infer<typeof claimRequestSchema>;
+
+export const claimedSchema = z.object({
+  claimed: z.literal(true),
+  /** The session was this fiber's worker before. */
+  already_claimed: z.boolean(),
+  fiber_id: z.string(),
+  host: z.string(),
+  surface: surfaceSchema,
+  mux_session: z.string().nullable(),
+  session_uuid: z.string().nullable(),
+  run_id: z.string(),
+  agent: z.string(),
+  harness: z.string(),
+});
+export type Claimed = z.infer<typeof claimedSchema>;
+
+/** A capture that no fiber was claimed for yet, in `GET /state`. Times in milliseconds since the Unix epoch. */
+export const captureViewSchema = z.object({
+  mux_session: z.string(),
+  session_uuid: z.string().nullable(),
+  run_id: z.string(),
+  agent: z.string(),
+  harness: z.string(),
+  project_dir: z.string(),
+  store: z.string(),
+  /** `ended`: its session is gone and the text was filed by nobody; it is in `prompt_file`. */
+  state: z.enum(['starting', 'running', 'unknown', 'ended']),
+  captured_at: z.number(),
+  ended_at: z.number().nullable(),
+  ended_reason: z.string().nullable(),
+  /** Absolute path of the message that the session began with. */
+  prompt_file: z.string(),
+});
+export type CaptureView = z.infer<typeof captureViewSchema>;

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { CodedError, messageOf } from '../base/errors.ts';
+import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
+import { readRemoteEntries } from './remotes-file.ts';
+
+/** What of a remote's entry says how it is reached. */
+const reachSchema = z.looseObject({
+  name: z.string(),
+  ssh: z.string().min(1).optional(),
+  ssh_flags: z.array(z.string()).optional(),
+  url: z.string().optional(),
+  port: z.int().optional(),
+});
+type Reach = z.infer<typeof reachSchema>;
+
+/** A past session's host looks for a transcript and starts a program before it answers. */
+const RESUME_MS = 25_000;
+
+/** How the remotes of the operator file are reached; the file is read anew each time. */
+export function createRemoteReach(options: { remotes_file: string }): {
+  sshTarget(host: string): SshTarget;
+  resumeSession(host: string, session: string): Promise<ResumedSession>;
+} {
+  const reachOf = (host: string): Reach => {
+    const entry = readRemoteEntries(options.remotes_file).find((one) => one.name === host);
+    if (entry === undefined)
+      throw new CodedError(
+        'unknown_host',
+        `No host "${host}" is known here; remotes.json names the others.`,
+        {
+          details: { origin: host },
+        },
+      );
+    const reach = reachSchema.safeParse(entry);
+    if (reach.success) return reach.data;
+    const where = reach.error.issues.map((issue) => issue.path.join('.')).join(', ');
+    throw new CodedError(
+      'invalid_config',
+      `the entry of ${host} in remotes.json is not well-formed at ${where}`,
+    );
+  };
+  return {
+    sshTarget(host) {
+      const { ssh, ssh_flags } = reachOf(host);
+      if (ssh === undefined)
+        throw new CodedError('invalid_config', `the entry of ${host} in remotes.json names no "ssh" alias`);
+      if (ssh.startsWith('-'))
+        throw new CodedError('invalid_config', `"ssh" of ${host} in remotes.json may not begin with a dash`);
+      return { alias: ssh, flags: ssh_flags ?? [] };
+    },
+    async resumeSession(host, session) {
+      const { url, port } = reachOf(host);
+      if (url === undefined && port === undefined)
+        throw new CodedError(
+          'invalid_config',
+          `the entry of ${host} in remotes.json names neither a url nor a port`,
+        );
+      const base = (url ?? `http://127.0.0.1:${port}`).replace(/\/$/, '');
+      const unreachable = (why: string) =>
+        new CodedError('remote_unreachable', `${host} does not answer at ${base}: ${why}; is its tunnel up?`);
+      let status: number;
+      let body: unknown;
+      try {
+        const answer = await fetch(`${base}/api/v1/sessions/resume`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ session }),
+          signal: AbortSignal.timeout(RESUME_MS),
+        });
+        status = answer.status;
+        body = await answer.json();
+      } catch (error) {
+        throw unreachable(messageOf(error));
+      }
+      const resumed = resumedSessionSchema.safeParse(body);
+      if (status === 200 && resumed.success) return resumed.data;
+      const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);
+      if (!refused.success) throw unreachable(`its answer (${status}) is none of this API`);
+      throw new CodedError(refused.data.error, refused.data.message);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { FiberDocument } from '../contract/fiber.ts';
+import type { PlannedEdit } from './planned-edit.ts';
+import { planDispatch } from './run-transitions.ts';
+
+/** What a claim knows of the session that it makes the fiber's worker. */
+export type ClaimMarkers = {
+  session_uuid: string | null;
+  harness: string;
+  run_id: string;
+  agent: string;
+  host: string;
+  project_dir: string;
+  /** Launch id of a recording (FIB-11); undefined keeps what the document says. */
+  meeting: string | undefined;
+};
+
+/**
+ * Marks a claimed session in the document (WPL-5) as a dispatch is marked. What the document orders stays: only
+ * where it has no service block, agent or directory yet are those of the session written; `status` is untouched,
+ * since a claim arms nothing.
+ */
+export function planClaim(document: FiberDocument, markers: ClaimMarkers, now: number): PlannedEdit {
+  const { svc } = document;
+  const { set, unset } = planDispatch(document, markers, now);
+  if (svc?.kind === undefined) set['svc.kind'] = 'oneshot';
+  if (svc?.host === undefined) set['svc.host'] = markers.host;
+  if (svc?.agent === undefined) set['svc.agent'] = markers.agent;
+  if (document.project_dir === undefined) set['svc.project_dir'] = markers.project_dir;
+  if (markers.meeting !== undefined) set['svc.runtime.meeting'] = markers.meeting;
+  return { set, unset };
+}

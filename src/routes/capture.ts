@@ -1,0 +1,55 @@
+import {
+  type ClaimAddress,
+  capturedSchema,
+  captureRefusedSchema,
+  captureRequestSchema,
+  claimedSchema,
+  claimRequestSchema,
+} from '../contract/http/capture.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+
+const REQUEST_LIMIT = 1024 * 1024;
+
+/** A text that becomes a fiber, and a session that becomes a fiber's worker (WPL-5, WPL-6). */
+export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const { poller } = callers;
+  return [
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/capture',
+      who: 'operator',
+      state: 'ready',
+      body: captureRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: capturedSchema, 422: captureRefusedSchema },
+      async handler({ body }) {
+        const outcome = await poller.call('capture', { ...body, claim: claimAddress(context.listen()) });
+        return { status: outcome.captured ? 200 : 422, json: outcome };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/claim',
+      who: 'operator',
+      state: 'ready',
+      body: claimRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: claimedSchema },
+      async handler({ body }) {
+        return { status: 200, json: await poller.call('claim', body) };
+      },
+    }),
+  ];
+}
+
+/** Where a session of this host claims: at the first TCP address, else through the Unix socket. */
+export function claimAddress(listening: readonly string[]): ClaimAddress {
+  const tcp = listening.find((address) => !address.startsWith('unix:'));
+  const socket = listening.find((address) => address.startsWith('unix:'));
+  return {
+    url: `http://${tcp ?? 'localhost'}/api/v1/claim`,
+    socket: tcp === undefined && socket !== undefined ? socket.slice('unix:'.length) : null,
+  };
+}

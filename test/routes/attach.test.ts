@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+const LINE = {
+  fiber: 'a',
+  uid: 'U',
+  session: 's',
+  thread_id: null,
+  harness: 'pi',
+  host: 'host-a',
+  mux: 'm',
+  at: 1,
+  kind: 'dispatch',
+};
+const SSH = { alias: 'b-login', flags: ['-p', '22'] };
+let served: ServedRoutes;
+beforeEach(async () => {
+  served = await serveRoutes();
+  served.callers.poller.answers.open_terminal = () => ({ terminal: 'kitty' });
+  served.callers.poller.answers.resume_session = () => ({ mux_session: 'resume-s', created: true });
+  served.callers.ledgers.answers.lines_of_session = () => ({ lines: [LINE] });
+  served.callers.fleet.answers.ssh_target = ({ host }: { host: string }) => {
+    if (host === 'host-b') return SSH;
+    throw new CodedError('unknown_host', `No host "${host}" is known here.`, { details: { origin: host } });
+  };
+  served.callers.fleet.answers.resume_session = () => ({ mux_session: 'resume-far', created: false });
+});
+afterEach(() => served.stop());
+
+const attach = (body: unknown) => served.post('/api/v1/attach', body);
+
+describe('POST /attach', () => {
+  it('[WPL-21] opens a live worker of this host, named or not', async () => {
+    for (const more of [{}, { shuttle_host: 'host-a' }]) {
+      const answer = await attach({ mux_session: 'a-U-svc', ...more });
+      expect(answer).toMatchObject({
+        status: 200,
+        json: { attached: true, host: 'host-a', mux_session: 'a-U-svc', terminal: 'kitty' },
+      });
+    }
+    const asked = { name: 'open_terminal', input: { mux_session: 'a-U-svc', ssh: null } };
+    expect(served.callers.poller.asked).toEqual([asked, asked]);
+    expect(served.callers.fleet.asked).toEqual([]);
+  });
+
+  it('[WPL-21] opens a live worker of another host by SSH, and none of an unknown one', async () => {
+    expect(await attach({ mux_session: 'w', shuttle_host: 'host-b' })).toMatchObject({
+      status: 200,
+      json: { host: 'host-b' },
+    });
+    expect(served.callers.poller.asked).toEqual([
+      { name: 'open_terminal', input: { mux_session: 'w', ssh: SSH } },
+    ]);
+    expect(await attach({ mux_session: 'w', shuttle_host: 'host-z' })).toMatchObject({
+      status: 404,
+      json: { error: 'unknown_host', origin: 'host-z' },
+    });
+    expect(served.callers.poller.asked).toHaveLength(1);
+  });
+
+  it('[WPL-21] [WPL-22] has a past session started by the host that ran it', async () => {
+    expect((await attach({ session: 's' })).json).toMatchObject({ mux_session: 'resume-s' });
+    expect(served.callers.poller.asked).toEqual([
+      { name: 'resume_session', input: { session: 's', lines: [LINE] } },
+      { name: 'open_terminal', input: { mux_session: 'resume-s', ssh: null } },
+    ]);
+    expect((await attach({ session: 's', shuttle_host: 'host-b' })).json).toMatchObject({
+      host: 'host-b',
+      mux_session: 'resume-far',
+    });
+    expect(served.callers.fleet.asked.at(-1)).toEqual({
+      name: 'resume_session',
+      input: { host: 'host-b', session: 's' },
+    });
+    expect(served.callers.poller.asked.at(-1)).toEqual({
+      name: 'open_terminal',
+      input: { mux_session: 'resume-far', ssh: SSH },
+    });
+  });
+
+  it.each([
+    ['session_running', 409],
+    ['transcript_missing', 422],
+    ['working_directory_unknown', 422],
+    ['surface_unsupported', 422],
+  ])('[ERR-15] [ERR-20] [WPL-21] answers %s with %i, and opens nothing', async (code, status) => {
+    served.callers.poller.answers.resume_session = () => {
+      throw new CodedError(code, 'because');
+    };
+    expect(await attach({ session: 's' })).toMatchObject({ status, json: { error: code } });
+    expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['resume_session']);
+  });
+
+  it('[WPL-21] gives the command to paste where no terminal is reachable', async () => {
+    served.callers.poller.answers.open_terminal = () => {
+      throw new CodedError('terminal_unreachable', 'no kitty', { details: { command: 'tmux attach' } });
+    };
+    expect(await attach({ mux_session: 'w' })).toMatchObject({
+      status: 503,
+      json: { error: 'terminal_unreachable', command: 'tmux attach' },
+    });
+  });
+
+  it('[WPL-21] takes either a live or a past session', async () => {
+    for (const body of [{}, { mux_session: 'a', session: 'b' }, { mux_session: '' }])
+      expect((await attach(body)).status).toBe(400);
+    expect(served.callers.poller.asked).toEqual([]);
+  });
+});
+
+it('[WPL-22] POST /sessions/resume starts or finds it on this host', async () => {
+  const answer = await served.post('/api/v1/sessions/resume', { session: 's' });
+  expect(answer).toMatchObject({ status: 200, json: { mux_session: 'resume-s', created: true } });
+  expect(served.callers.ledgers.asked).toEqual([{ name: 'lines_of_session', input: { session: 's' } }]);
+});

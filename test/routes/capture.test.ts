@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { claimAddress } from '../../src/routes/capture.ts';
+import { CAPTURED, CLAIMED, FIBER } from './samples.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+beforeEach(async () => {
+  served = await serveRoutes();
+});
+afterEach(() => served.stop());
+
+describe('POST /capture', () => {
+  it('[WPL-6] [PRM-8] hands the request on with the address to claim at', async () => {
+    served.callers.poller.answers.capture = () => CAPTURED;
+    const body = { prompt: 'Do it.', project_dir: '/srv/dev', agent: 'codex', effort: 'low', store: '/s' };
+    expect(await served.post('/api/v1/capture', body)).toMatchObject({ status: 200, json: CAPTURED });
+    const claim = { url: `http://127.0.0.1:${served.port}/api/v1/claim`, socket: null };
+    expect(served.callers.poller.asked).toEqual([{ name: 'capture', input: { ...body, claim } }]);
+  });
+
+  it('[ERR-17] [MUX-2] [WPL-6] answers a refusal 422 with its own body', async () => {
+    const refused = {
+      captured: false,
+      reason: 'tmux_server_unavailable',
+      host: 'host-a',
+      message: 'no server',
+    };
+    served.callers.poller.answers.capture = () => refused;
+    const answer = await served.post('/api/v1/capture', { prompt: 'x', project_dir: '/srv/dev' });
+    expect(answer).toMatchObject({ status: 422, json: refused });
+  });
+
+  it('[WPL-6] takes none without a project_dir', async () => {
+    expect((await served.post('/api/v1/capture', { prompt: 'x' })).status).toBe(400);
+    expect(served.callers.poller.asked).toEqual([]);
+  });
+});
+
+it('[PRM-8] a session claims at the first TCP address, else through the Unix socket', () => {
+  const url = 'http://127.0.0.1:4000/api/v1/claim';
+  expect(claimAddress(['unix:/run/svc', '127.0.0.1:4000', '[::1]:4000'])).toEqual({ url, socket: null });
+  expect(claimAddress(['unix:/run/svc'])).toEqual({
+    url: 'http://localhost/api/v1/claim',
+    socket: '/run/svc',
+  });
+});
+
+describe('POST /claim', () => {
+  it('[WPL-5] [FIB-11] hands the claim on, an unknown origin being this host’s to answer', async () => {
+    served.callers.poller.answers.claim = () => CLAIMED;
+    const body = {
+      fiber_id: FIBER.id,
+      surface: 'cli',
+      mux_session: 'capture-1',
+      session_uuid: 's',
+      meeting: 'm',
+    };
+    const answer = await served.post('/api/v1/claim', { ...body, origin: 'elsewhere' });
+    expect(answer).toMatchObject({ status: 200, json: CLAIMED });
+    expect(served.callers.poller.asked).toMatchObject([{ name: 'claim', input: body }]);
+  });
+
+  it('[WPL-5] says by its status what is in the way', async () => {
+    const codes = {
+      worker_exists: 409,
+      session_claimed: 409,
+      session_not_found: 404,
+      fiber_not_found: 404,
+      no_agent_in_session: 422,
+      not_a_worker_session: 422,
+    };
+    for (const [code, status] of Object.entries(codes)) {
+      served.callers.poller.answers.claim = () => {
+        throw new CodedError(code, 'because');
+      };
+      const answer = await served.post('/api/v1/claim', { fiber_id: 'x', mux_session: 'y' });
+      expect(answer).toMatchObject({ status, json: { error: code, message: 'because' } });
+    }
+  });
+});
