@@ -72,3 +72,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export function statusOf(code: string): number {
   return code in ERROR_STATUS ? ERROR_STATUS[code as ErrorCode] : 500;
 }
+
+/** The HTTP status of a refused launch: what an app server cannot do is no fault of the request (ERR-23, ERR-24). */
+export function refusalStatus(reason: string): number {
+  return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
+}

@@ -13,13 +13,13 @@ export const APP_AGENT = 'codex';
 /** Refuses an app launch that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
 export async function refuseByAppServer(
   world: World,
-  document: FiberDocument,
+  { id }: { id: string },
   agent: Agent,
 ): Promise<Refusal | null> {
   if (agent.harness !== 'codex')
     return {
       reason: 'surface_unsupported',
-      message: `agent ${agent.id} has no app conversations; \`svc set-agent ${document.id} codex\` gives ${document.id} one that has, or set svc.surface to cli`,
+      message: `agent ${agent.id} of ${id} has no app conversations; choose a codex agent, or set the surface to cli`,
     };
   try {
     await requireAppServer(world).reachable();

@@ -88,6 +88,7 @@ export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConv
       session: transcript_session_uuid,
       thread_id,
       harness: run.harness,
+      agent: run.agent,
       host: world.host,
       mux: null,
       at: world.clock.now(),

@@ -5,6 +5,8 @@ import type { ResumedSession } from '../contract/http/attach.ts';
 import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../contract/http/dispatch.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { MuxListing } from '../mux/mux.ts';
+import { AppCaptures } from './app-captures.ts';
+import { AppClaims } from './app-claims.ts';
 import { appIdentity, isAppRun, isReserved } from './app-run.ts';
 import { AppRuns } from './app-runs.ts';
 import { Arming } from './arming.ts';
@@ -43,6 +45,8 @@ export class Dispatcher {
   /** Captures that no fiber was claimed for yet. */
   readonly captures: Captures;
   readonly claims: Claims;
+  readonly appCaptures: AppCaptures;
+  readonly appClaims: AppClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
@@ -60,11 +64,14 @@ export class Dispatcher {
     this.#arming = new Arming(world, memory);
     this.#apps = new AppRuns(world, memory, onMoved);
     this.captures = new Captures(world);
-    this.claims = new Claims(world, memory, this.captures, {
+    const ports = {
       adopted: () => this.#requireAdopted(),
-      underWay: (key) => this.#launcher.underWay(key),
+      underWay: (key: string) => this.#launcher.underWay(key),
       onMoved,
-    });
+    };
+    this.claims = new Claims(world, memory, this.captures, ports);
+    this.appCaptures = new AppCaptures(world);
+    this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
 
   /** What the multiplexer answered last. */

@@ -2,7 +2,6 @@ import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
-import { withoutApp } from './app-surface.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 import type { Feed } from './feed.ts';
@@ -33,7 +32,6 @@ export type PollerParts = {
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
   const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings } = parts;
-  const app = withoutApp(world.host);
   return {
     feed({ svc, body }) {
       const { etag, bytes } = body
@@ -58,11 +56,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
     capture: (request) =>
       request.surface === 'app'
-        ? app.capture(request)
+        ? dispatcher.appCaptures.capture(request, storeForNew(settings.store_roots, request.store, undefined))
         : dispatcher.captures.capture(request, storeForNew(settings.store_roots, request.store, undefined)),
     async claim(request) {
-      if (request.surface === 'app') return app.claim(request);
       await listUntilKnown(documents, loop, request.fiber_id);
+      if (request.surface === 'app') return dispatcher.appClaims.claim(request);
       return dispatcher.claims.claim(request);
     },
     resume_session: (request) => dispatcher.resumeSession(request),

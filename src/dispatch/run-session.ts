@@ -28,6 +28,7 @@ export async function learnSession(world: World, run: Run, session_uuid: string)
     session: session_uuid,
     thread_id: null,
     harness: run.harness,
+    agent: run.agent,
     host,
     mux: run.mux_session,
     at: clock.now(),

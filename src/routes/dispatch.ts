@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { statusOf } from '../contract/error-codes.ts';
+import { refusalStatus } from '../contract/error-codes.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -17,11 +17,6 @@ import { requireThisHost } from './origin.ts';
 
 /** A fault of the daemon itself has these statuses too. */
 const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
-
-/** What an app server cannot do is no fault of the request (ERR-23, ERR-24). */
-function refusalStatus(reason: string): number {
-  return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
-}
 
 const REQUEST_LIMIT = 1024 * 1024;
 

@@ -176,4 +176,58 @@ describe('app conversations over the real app server', () => {
     expect(row.runtime).toMatchObject({ phase: 'unknown', thread_id });
     expect(daemon.launches()).toHaveLength(1);
   });
+
+  it('[WPL-5] [WPL-6] [CAP-5] [WRK-5] [WRK-8] is captured, claims itself by its own shell, and a fork of it is claimed with its own transcript', async () => {
+    const { daemon, server } = await startBoth();
+    await daemon.add('thought');
+    const thread = join(daemon.project_dir, 'thread');
+    daemon.stub.script({
+      match: /^Capture: /m,
+      steps: [
+        {
+          shell: `while [ ! -s ${thread} ]; do sleep 0.1; done; svc claim thought --session-uuid "$(cat ${thread})"`,
+        },
+        { text: 'filed' },
+      ],
+    });
+    daemon.stub.script({ match: 'a fork of mine', steps: [{ text: 'forked' }] });
+    await daemon.rowWhere('thought', () => true);
+    const answer = await daemon.post('/capture', {
+      prompt: 'a thought',
+      surface: 'app',
+      project_dir: daemon.project_dir,
+      store: daemon.store,
+    });
+    expect(answer, JSON.stringify(answer)).toMatchObject({
+      status: 200,
+      body: { surface: 'app', mux_session: null },
+    });
+    const { thread_id } = answer.body as { thread_id: string };
+    writeFileSync(thread, thread_id);
+    const claimed = await daemon.rowWhere('thought', ({ runtime }) => runtime?.phase === 'waiting');
+    expect(claimed.runtime).toMatchObject({ thread_id, session_uuid: thread_id, mux_session: null });
+
+    await appFiber('forked');
+    const fork = await server.ask<Thread>('thread/fork', { threadId: thread_id, excludeTurns: true });
+    await server.ask('turn/start', {
+      threadId: fork.thread.id,
+      input: [{ type: 'text', text: 'a fork of mine', text_elements: [] }],
+    });
+    const own = await daemon.post('/claim', {
+      fiber_id: 'forked',
+      surface: 'app',
+      session_uuid: fork.thread.id,
+    });
+    const transcript = /([0-9a-f-]{36})\.jsonl$/.exec(fork.thread.path)?.[1];
+    expect(transcript).not.toBe(thread_id);
+    expect(own).toMatchObject({
+      status: 200,
+      body: { thread_id: fork.thread.id, session_uuid: fork.thread.id, transcript_session_uuid: transcript },
+    });
+    expect(daemon.ledger()).toMatchObject([
+      { kind: 'capture', fiber: null, thread_id },
+      { kind: 'claim', fiber: 'thought', thread_id, mux: null },
+      { kind: 'claim', fiber: 'forked', thread_id: fork.thread.id, session: transcript },
+    ]);
+  });
 });
