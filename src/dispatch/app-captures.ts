@@ -2,7 +2,7 @@ import { isCoded, messageOf } from '../base/errors.ts';
 import type { Captured, CaptureRefused, CaptureRequest, ClaimAddress } from '../contract/http/capture.ts';
 import { agentPolicy } from '../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../harness/app-server/conversation.ts';
-import { APP_AGENT, refuseByAppServer } from './app-preflight.ts';
+import { APP_AGENT, refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { sourceOf } from './app-run.ts';
 import {
   bindCapture,
@@ -42,6 +42,8 @@ export class AppCaptures {
         reason: 'surface_unsupported',
         message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
       });
+    const down = await refuseWithoutServer(world);
+    if (down !== null) return refuse(down);
     const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
     if ('reason' in checked) return refuse(checked);
     const unserved = await refuseByAppServer(world, { id: 'this capture' }, checked.agent);

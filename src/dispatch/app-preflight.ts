@@ -21,6 +21,11 @@ export async function refuseByAppServer(
       reason: 'surface_unsupported',
       message: `agent ${agent.id} of ${id} has no app conversations; choose a codex agent, or set the surface to cli`,
     };
+  return refuseWithoutServer(world);
+}
+
+/** Refuses what the host's app server does not serve now (ERR-24). */
+export async function refuseWithoutServer(world: World): Promise<Refusal | null> {
   try {
     await requireAppServer(world).reachable();
     return null;
