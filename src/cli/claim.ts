@@ -1,5 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
+import { surfaceSchema } from '../contract/fiber.ts';
 import { type ClaimRequest, claimedSchema } from '../contract/http/capture.ts';
 import { createRunner } from '../platform/process.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
@@ -8,6 +9,7 @@ import { printable, printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = {
+  surface?: string;
   muxSession?: string;
   sessionUuid?: string;
   meeting?: string;
@@ -15,13 +17,14 @@ type Options = {
   json?: boolean;
 };
 
-/** `svc claim <fiber>`: makes this terminal session the worker of a fiber (WPL-5). */
+/** `svc claim <fiber>`: makes this session, or an app conversation, the worker of a fiber (WPL-5). */
 export const verb: Verb = {
   name: 'claim',
   summary: 'Make this session the worker of a fiber',
   register(command, context, exit) {
     command
       .argument('<fiber>', 'canonical id, uid or leaf')
+      .option('--surface <surface>', 'app for an app conversation; cli otherwise')
       .option('--mux-session <name>', 'another session than the one this is called in')
       .option('--session-uuid <id>', 'id of the agent’s conversation')
       .option('--meeting <id>', 'launch id of a recording that belongs to the fiber')
@@ -33,19 +36,25 @@ export const verb: Verb = {
 
 async function run(context: CliContext, reference: string, options: Options): Promise<ExitCode> {
   const { id } = findInStores(context, reference, options.store);
-  const mux_session = options.muxSession ?? (await ownSession(context));
-  const session_uuid = options.sessionUuid ?? ownConversation(context.env);
+  const surface = surfaceSchema.safeParse(options.surface ?? context.env.SVC_SURFACE ?? 'cli');
+  if (!surface.success)
+    throw new CodedError('invalid_request', `"${options.surface}" is not a surface; it takes cli or app`);
+  const terminal = surface.data === 'cli';
+  const mux_session = terminal ? (options.muxSession ?? (await ownSession(context))) : undefined;
+  const session_uuid = options.sessionUuid ?? (terminal ? ownConversation(context.env) : undefined);
   const claimed = await claim(context, {
     fiber_id: id,
-    surface: 'cli',
-    mux_session,
+    surface: surface.data,
+    ...(mux_session === undefined ? {} : { mux_session }),
     ...(session_uuid === undefined ? {} : { session_uuid }),
     ...(options.meeting === undefined ? {} : { meeting: options.meeting }),
   });
   if (options.json) printJson(context, claimed);
   else {
     const how = claimed.already_claimed ? 'was claimed before' : 'claimed';
-    context.out(`${printable(claimed.fiber_id)} ${how}: ${claimed.agent} in ${claimed.mux_session}\n`);
+    context.out(
+      `${printable(claimed.fiber_id)} ${how}: ${claimed.agent} in ${claimed.mux_session ?? claimed.surface}\n`,
+    );
   }
   return EXIT.ok;
 }

@@ -15,7 +15,8 @@ type HandoffOptions = { store?: string; dryRun?: boolean; json?: boolean };
 
 /**
  * `svc handoff [fiber]`: a worker ends its own run (LIF-7). Stamps the document, records the reason in the run's
- * folder, then ends the agent that called it. Outside a run it only stamps.
+ * folder, then ends the agent that called it; an app conversation stays, and is the fiber's no longer. Outside a
+ * run it only stamps.
  */
 export const verb: Verb = {
   name: 'handoff',
@@ -46,6 +47,7 @@ export const verb: Verb = {
         const { body: _body, ...fiber } = await store.update(id, plan);
         const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, fiber.uid));
         const inRun = runDir !== null;
+        const ends_session = inRun && context.env.SVC_SURFACE !== 'app';
         if (inRun) {
           const end = { reason: 'handoff', at: context.clock.now() };
           writeFileAtomic(join(runDir, 'end.json'), `${JSON.stringify(end)}\n`, { mode: 0o600 });
@@ -54,8 +56,10 @@ export const verb: Verb = {
           if (options.json !== true) context.out(`${text}\n`);
         };
         say(`${fiber.id}: handed off at ${fiber.svc?.runtime?.handed_off_at}`);
-        if (options.json === true) context.out(`${JSON.stringify({ fiber, ends_session: inRun })}\n`);
+        if (options.json === true) context.out(`${JSON.stringify({ fiber, ends_session })}\n`);
         if (!inRun) say('No run folder (SVC_RUN_DIR): the document is stamped, no session is ended.');
+        else if (context.env.SVC_SURFACE === 'app')
+          say('The conversation stays; it is no longer the worker of the fiber.');
         else {
           const ended = await endSession(runDir, { hangUpMs: 2_000, terminateMs: 3_000 });
           if (ended !== 'ended') say(`The session was not ended: ${ended}`);

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { type AppServerAddress, parseAppServerAddress } from './app-server-address.ts';
 
 type Parsed<T> = { ok: true; value: T } | { ok: false; expected: string };
 
@@ -100,6 +101,26 @@ export const SETTINGS = {
   dev_origins: list('SVC_DEV_ORIGINS', [] as string[], 'Origins allowed to write besides the page itself'),
   allowed_hosts: list('SVC_ALLOWED_HOSTS', [] as string[], 'Host header names allowed besides loopback'),
   tmux_socket: path('SVC_TMUX_SOCKET', null, 'Socket path of a private tmux server; else the user’s own'),
+  app_server: setting<AppServerAddress | null>(
+    'SVC_APP_SERVER',
+    null,
+    (value) => {
+      const address = parseAppServerAddress(value.trim());
+      return address === null
+        ? { ok: false, expected: 'unix:/path or ws://127.0.0.1:port' }
+        : { ok: true, value: address };
+    },
+    'The running app server of app conversations: unix:/path or ws://127.0.0.1:port (CAP-7)',
+  ),
+  app_scheme: setting(
+    'SVC_APP_SCHEME',
+    'codex',
+    (value) =>
+      /^[a-z][a-z0-9+.-]*$/.test(value.trim())
+        ? { ok: true, value: value.trim() }
+        : { ok: false, expected: 'a URL scheme such as codex' },
+    'Scheme of the desktop links to app conversations (WRK-7)',
+  ),
   terminal_socket: text(
     'SVC_TERMINAL_SOCKET',
     null,

@@ -49,9 +49,11 @@ export const ERROR_STATUS = {
   working_directory_unknown: 422,
   startup_unconfirmed: 422,
   stopped_all: 422,
+  conversation_missing: 422,
   invalid_config: 422,
   internal: 500,
   launch_failed: 502,
+  app_launch_failed: 502,
   booting: 503,
   component_unavailable: 503,
   daemon_unreachable: 503,
@@ -60,6 +62,7 @@ export const ERROR_STATUS = {
   terminal_unreachable: 503,
   remote_unreachable: 503,
   mux_unavailable: 503,
+  app_server_unavailable: 503,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,
@@ -70,4 +73,9 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** The HTTP status of a code; 500 for one that is not in the table. */
 export function statusOf(code: string): number {
   return code in ERROR_STATUS ? ERROR_STATUS[code as ErrorCode] : 500;
+}
+
+/** The HTTP status of a refused launch: what an app server cannot do is no fault of the request (ERR-23, ERR-24). */
+export function refusalStatus(reason: string): number {
+  return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
 }

@@ -79,15 +79,26 @@ export const fiberDocumentSchema = z.object({
 });
 export type FiberDocument = z.infer<typeof fiberDocumentSchema>;
 
+/** What rows and answers of an app conversation carry (WRK-4 to WRK-7); absent on the terminal surface. */
+export const appIdentitySchema = z.object({
+  /** Null while a launch has not been told which conversation it began. */
+  thread_id: z.string().nullable().optional(),
+  /** Native transcript identity; may differ from `thread_id`. */
+  transcript_session_uuid: z.string().nullable().optional(),
+  project_id: z.string().nullable().optional(),
+  /** `<scheme>://threads/<thread_id>`. */
+  desktop_link: z.string().optional(),
+});
+
 /** A run as a row shows it. Times are milliseconds since the Unix epoch. */
-export const runViewSchema = z.object({
+export const runViewSchema = appIdentitySchema.extend({
   mux_session: z.string().nullable(),
   surface: surfaceSchema,
   agent: z.string(),
   harness: z.string(),
   session_uuid: z.string().nullable(),
   state: z.enum(['claimed', 'starting', 'running', 'unknown']),
-  phase: z.enum(['working', 'waiting', 'idle', 'unknown']),
+  phase: z.enum(['working', 'waiting', 'attention', 'idle', 'unknown']),
   run_id: z.string(),
   started_at: z.number(),
   last_activity_at: z.number().nullable(),

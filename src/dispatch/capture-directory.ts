@@ -6,7 +6,7 @@ import { HARNESS_NAMES } from '../contract/harness-name.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeRunDirectory, RUN_FILES, runDirectoryOf, writeManifest } from './run-directory.ts';
-import type { AgentPid, RunManifest } from './run-records.ts';
+import { type AgentPid, appRecordSchema, type RunManifest } from './run-records.ts';
 
 /**
  * A capture has a run directory like any launch, with `capture.json` in place of `run.json`: the manifest is
@@ -31,13 +31,15 @@ export const captureRecordSchema = z.object({
   ended_at: z.number().nullable(),
   ended_reason: z.string().nullable(),
   boot_id: z.string().nullable(),
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app: appRecordSchema.optional(),
 });
 export type CaptureRecord = z.infer<typeof captureRecordSchema>;
 
 /** Writes everything the start of a capture needs, its record last; durable when it returns. */
 export function writeCapture(
   data_dir: string,
-  capture: { record: CaptureRecord; prompt: string; script: string; files: LaunchPlan['files'] },
+  capture: { record: CaptureRecord; prompt: string; script?: string; files: LaunchPlan['files'] },
 ): void {
   const { record, ...texts } = capture;
   makeRunDirectory(data_dir, record.launch_id, texts, (dir) => writeRecord(dir, record));
@@ -47,7 +49,7 @@ export function writeCapture(
 export function updateCapture(
   data_dir: string,
   record: CaptureRecord,
-  change: Partial<Pick<CaptureRecord, 'state' | 'session_uuid' | 'ended_at' | 'ended_reason'>>,
+  change: Partial<Pick<CaptureRecord, 'state' | 'session_uuid' | 'ended_at' | 'ended_reason' | 'app'>>,
 ): CaptureRecord {
   const changed = { ...record, ...change };
   writeRecord(runDirectoryOf(data_dir, record.launch_id), changed);

@@ -46,7 +46,7 @@ export async function checkCapture(
     const effort = resolveEffort(agent, request.effort ?? null);
     const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
     if (refused !== null) return refused;
-    await world.harness.probe(agent);
+    if (request.surface !== 'app') await world.harness.probe(agent);
     return {
       agent,
       effort,
@@ -121,20 +121,22 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
 }
 
 /** The launch message of a capture (PRM-8). */
-function capturePrompt(
+export function capturePrompt(
   world: World,
   checked: CheckedCapture,
   record: CaptureRecord,
   claim: ClaimAddress,
 ): string {
   const skills = workerSkills(world.skillsDir);
-  const { mux_session, session_uuid } = record;
+  const { session_uuid } = record;
+  const surface = record.app === undefined ? 'cli' : 'app';
+  const mux_session = surface === 'app' ? null : record.mux_session;
   const { meeting } = checked;
   return buildPrompt({
     variant: 'capture',
     skills,
     reference: join(world.skillsDir, skills.service.name, 'references', 'capture.md'),
-    surface: 'cli',
+    surface,
     headless: false,
     run_id: record.run_id,
     launch_id: record.launch_id,
@@ -144,20 +146,20 @@ function capturePrompt(
       project_dir: checked.project_dir,
       agent: checked.agent.id,
       ...(checked.effort === null ? {} : { effort: checked.effort }),
-      surface: 'cli',
+      surface,
     },
     claim: {
       ...claim,
       body: {
         fiber_id: '<fiber>',
-        surface: 'cli',
-        mux_session,
+        surface,
+        ...(mux_session === null ? {} : { mux_session }),
         ...(session_uuid === null ? {} : { session_uuid }),
         ...(meeting === undefined ? {} : { meeting }),
       },
       command: [
         'svc claim <fiber>',
-        ...['--mux-session', mux_session],
+        ...(mux_session === null ? ['--surface app'] : ['--mux-session', mux_session]),
         ...(session_uuid === null ? [] : ['--session-uuid', session_uuid]),
         ...(meeting === undefined ? [] : ['--meeting', meeting]),
       ].join(' '),
@@ -173,5 +175,6 @@ export function refusedCapture(host: string, refusal: Refusal): CaptureRefused {
     host,
     message: refusal.message,
     ...(refusal.needs === undefined ? {} : { needs: refusal.needs }),
+    ...(refusal.thread_id === undefined ? {} : { surface: 'app', thread_id: refusal.thread_id }),
   };
 }

@@ -210,6 +210,7 @@ export class Captures {
     this.#found = true;
     const { settings, clock } = this.#world;
     for (const record of listCaptures(settings.data_dir)) {
+      if (record.app !== undefined) continue;
       if (this.#known.has(record.launch_id)) continue;
       if (record.ended_at !== null && clock.now() - record.ended_at > KEPT_MS)
         removeCapture(settings.data_dir, record.launch_id);

@@ -1,17 +1,18 @@
 import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
-import type { FiberDocument } from '../contract/fiber.ts';
+import type { FiberDocument, Surface } from '../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../contract/http/capture.ts';
 import { planClaim } from '../lifecycle/claim-plan.ts';
 import type { MuxSession } from '../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../mux/session-name.ts';
+import { appIdentity } from './app-run.ts';
 import { writeForeignRun } from './capture-directory.ts';
 import type { Captures } from './captures.ts';
 import { recordDispatch } from './launch.ts';
 import { undoOf } from './launch-markers.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { AgentPid, RunManifest } from './run-records.ts';
-import { type Run, runOfManifest } from './runs.ts';
+import { muxSessionOf, type Run, runOfManifest } from './runs.ts';
 import { findSessionAgent } from './session-agent.ts';
 import type { World } from './world.ts';
 
@@ -65,7 +66,7 @@ export class Claims {
   }
 
   async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
-    const document = this.#claimable(request.fiber_id);
+    const document = claimableDocument(this.#world, request.fiber_id, 'cli');
     const key = keyOf(document);
     await this.#ports.underWay(key);
     const running = this.#memory.runs.get(key);
@@ -149,38 +150,6 @@ export class Claims {
     });
   }
 
-  #claimable(fiber_id: string): FiberDocument {
-    const { documents, host } = this.#world;
-    const known = documents.find(fiber_id);
-    const document = documents.reread(known);
-    if (document === undefined)
-      throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
-    const { id, svc } = document;
-    if (document.error !== undefined)
-      throw new CodedError('invalid_document', `${document.path} cannot be read: ${document.error}`);
-    if (documents.isAmbiguous(document))
-      throw new CodedError(
-        'ambiguous_fiber',
-        `another document has the id ${id} or its ULID; \`svc fiber check\` names both`,
-      );
-    if (document.uid === null)
-      throw new CodedError(
-        'uid_missing',
-        `${id} has no ULID in its frontmatter; \`svc install ${id}\` writes one`,
-      );
-    if (svc?.host !== undefined && svc.host !== host)
-      throw new CodedError(
-        'arm_refused',
-        `${id} belongs to host ${svc.host}, and this is ${host}; claim it there`,
-      );
-    if (svc?.surface === 'app')
-      throw new CodedError(
-        'surface_unsupported',
-        `${id} runs as an app conversation (svc.surface), so a terminal session cannot be its worker`,
-      );
-    return document;
-  }
-
   /** The living session of this name, when no other fiber has it. */
   async #sessionOf(mux_session: string, document: FiberDocument): Promise<MuxSession> {
     const owner = this.#memory.runs.all().find((run) => run.mux_session === mux_session);
@@ -260,7 +229,48 @@ export class Claims {
   }
 }
 
-function otherWorker(document: FiberDocument, run: Run): CodedError {
+/** The document that a conversation of this surface may be claimed for; throws what keeps it from that. */
+export function claimableDocument(
+  { documents, host }: Pick<World, 'documents' | 'host'>,
+  fiber_id: string,
+  surface: Surface,
+): FiberDocument {
+  const known = documents.find(fiber_id);
+  const document = documents.reread(known);
+  if (document === undefined)
+    throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
+  const { id, svc } = document;
+  if (document.error !== undefined)
+    throw new CodedError('invalid_document', `${document.path} cannot be read: ${document.error}`);
+  if (documents.isAmbiguous(document))
+    throw new CodedError(
+      'ambiguous_fiber',
+      `another document has the id ${id} or its ULID; \`svc fiber check\` names both`,
+    );
+  if (document.uid === null)
+    throw new CodedError(
+      'uid_missing',
+      `${id} has no ULID in its frontmatter; \`svc install ${id}\` writes one`,
+    );
+  if (svc?.host !== undefined && svc.host !== host)
+    throw new CodedError(
+      'arm_refused',
+      `${id} belongs to host ${svc.host}, and this is ${host}; claim it there`,
+    );
+  if (surface === 'app' && svc?.surface === 'cli')
+    throw new CodedError(
+      'surface_unsupported',
+      `${id} runs in a terminal (svc.surface), so an app conversation cannot be its worker`,
+    );
+  if (surface === 'cli' && svc?.surface === 'app')
+    throw new CodedError(
+      'surface_unsupported',
+      `${id} runs as an app conversation (svc.surface), so a terminal session cannot be its worker`,
+    );
+  return document;
+}
+
+export function otherWorker(document: FiberDocument, run: Run): CodedError {
   return new CodedError(
     'worker_exists',
     `${document.id} has another worker, ${run.mux_session}; end it with \`svc kill ${document.id}\` before you claim it`,
@@ -268,17 +278,18 @@ function otherWorker(document: FiberDocument, run: Run): CodedError {
   );
 }
 
-function claimedReply(host: string, run: Run, already_claimed: boolean): Claimed {
+export function claimedReply(host: string, run: Run, already_claimed: boolean): Claimed {
   return {
     claimed: true,
     already_claimed,
     fiber_id: run.fiber_id,
     host,
     surface: run.surface,
-    mux_session: run.mux_session,
+    mux_session: muxSessionOf(run),
     session_uuid: run.session_uuid,
     run_id: run.run_id,
     agent: run.agent,
     harness: run.harness,
+    ...appIdentity(run),
   };
 }

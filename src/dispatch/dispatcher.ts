@@ -7,6 +7,10 @@ import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { MuxListing } from '../mux/mux.ts';
+import { AppCaptures } from './app-captures.ts';
+import { AppClaims } from './app-claims.ts';
+import { appIdentity, isAppRun, isReserved } from './app-run.ts';
+import { AppRuns } from './app-runs.ts';
 import { Arming } from './arming.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import { Captures } from './captures.ts';
@@ -22,7 +26,7 @@ import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
 import type { Authority } from './run-id.ts';
-import type { Run } from './runs.ts';
+import { muxSessionOf, type Run, workerName } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
 import { Turns } from './turns.ts';
 import { describeLimit, limitOf, showLimit } from './usage-limits.ts';
@@ -43,15 +47,18 @@ export class Dispatcher {
   readonly #launcher: Launcher;
   readonly #starts: StartWatch;
   readonly #arming: Arming;
+  readonly #apps: AppRuns;
   /** Captures that no fiber was claimed for yet. */
   readonly captures: Captures;
   readonly claims: Claims;
+  readonly appCaptures: AppCaptures;
+  readonly appClaims: AppClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
   #turns = new Turns();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
   /** Sessions ended by a kill of this daemon, by fiber key: killing once more is success (P5). */
-  #killed = new Map<string, string>();
+  #killed = new Map<string, Omit<Killed, 'killed' | 'fiber_id'>>();
   #stopped = false;
 
   constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
@@ -62,12 +69,16 @@ export class Dispatcher {
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#arming = new Arming(world, memory);
+    this.#apps = new AppRuns(world, memory, onMoved);
     this.captures = new Captures(world);
-    this.claims = new Claims(world, memory, this.captures, {
+    const ports = {
       adopted: () => this.#requireAdopted(),
-      underWay: (key) => this.#launcher.underWay(key),
+      underWay: (key: string) => this.#launcher.underWay(key),
       onMoved,
-    });
+    };
+    this.claims = new Claims(world, memory, this.captures, ports);
+    this.appCaptures = new AppCaptures(world);
+    this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
 
   /** What the multiplexer answered last. */
@@ -139,7 +150,11 @@ export class Dispatcher {
     const underWay = this.#launcher.underWay(key);
     if (underWay !== undefined) return this.#reply(document, await underWay, true);
     const running = this.#memory.runs.get(key);
-    if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
+    if (
+      running !== undefined &&
+      !needsLaunch(running, request) &&
+      !this.#world.documents.isAmbiguous(document)
+    )
       return dispatchedReply(this.#world.host, running, true);
     const authority = this.#authorityOf(request, document);
     const result = await this.#launcher.launch(document, authority, directory);
@@ -157,8 +172,8 @@ export class Dispatcher {
     await this.#launcher.underWay(key);
     const run = this.#memory.runs.get(key);
     if (run === undefined) {
-      const mux_session = this.#killed.get(key);
-      if (mux_session !== undefined) return { killed: true, fiber_id: id, mux_session };
+      const killed = this.#killed.get(key);
+      if (killed !== undefined) return { killed: true, fiber_id: id, ...killed };
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
     }
     // From here on nobody starts it again by itself, whatever becomes of the worker.
@@ -169,8 +184,9 @@ export class Dispatcher {
         `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${id}\``,
         { details: { fiber_id: id } },
       );
-    this.#killed.set(key, run.mux_session);
-    return { killed: true, fiber_id: id, mux_session: run.mux_session };
+    const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
+    this.#killed.set(key, killed);
+    return { killed: true, fiber_id: id, ...killed };
   }
 
   /** What `dispatch` would do now: every check, no effect, and a refusal is noted nowhere. */
@@ -182,8 +198,12 @@ export class Dispatcher {
     if (this.#launcher.underWay(key) !== undefined)
       return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
     const running = this.#memory.runs.get(key);
-    if (running !== undefined && request.force !== true && !this.#world.documents.isAmbiguous(document))
-      return rehearsal(`start nothing: the worker ${running.mux_session} of ${document.id} runs already`);
+    if (
+      running !== undefined &&
+      !needsLaunch(running, request) &&
+      !this.#world.documents.isAmbiguous(document)
+    )
+      return rehearsal(`start nothing: the worker ${workerName(running)} of ${document.id} runs already`);
     const rehearsed = await this.#launcher.rehearse(
       document,
       this.#authorityOf(request, document),
@@ -198,13 +218,13 @@ export class Dispatcher {
     const { key, id } = this.#killable(fiber_id);
     const run = this.#memory.runs.get(key);
     if (run !== undefined)
-      return rehearsal(`end the worker ${run.mux_session} of ${id} and hold the fiber`, {
-        ends: [run.mux_session],
+      return rehearsal(`end the worker ${workerName(run)} of ${id} and hold the fiber`, {
+        ends: [workerName(run)],
       });
     const ended = this.#killed.get(key);
     if (ended === undefined)
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
-    return rehearsal(`end nothing: the worker ${ended} of ${id} was ended already`);
+    return rehearsal(`end nothing: the worker of ${id} was ended already`);
   }
 
   /** Why the poller does not start this fiber now; `look` also asks what reaches outside the daemon (DSP-4). */
@@ -238,6 +258,11 @@ export class Dispatcher {
     this.#memory.quarantine.release(this.#world.clock.now());
     this.#onMoved(pending.map((one) => keyOf(one.document)));
     return { released: true, pending: pending.length };
+  }
+
+  /** Holds the app conversations against their server; resolves when all have been looked at. */
+  watchApps(): Promise<void> {
+    return this.#reconciler.adopted ? this.#apps.look() : Promise.resolve();
   }
 
   /** Looks after workers whose start is not confirmed yet (P9). */
@@ -359,6 +384,11 @@ export class Dispatcher {
 
   /** Ends a run on request; false when it could not be seen to end. */
   async #cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean> {
+    if (isAppRun(run)) {
+      await this.#apps.release(run, reason);
+      this.#onMoved([run.key]);
+      return true;
+    }
     const at = this.#world.clock.now();
     run.ending = { reason, at };
     if (!run.stray) this.#world.launches.writeEnd(run.launch_id, reason, at);
@@ -412,4 +442,7 @@ export class Dispatcher {
   }
 }
 
-/** What a person or a program that asks for a worker may have it do. */
+/** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
+function needsLaunch(running: Run, request: DispatchRequest): boolean {
+  return request.force === true || isReserved(running) || running.app?.missing === true;
+}

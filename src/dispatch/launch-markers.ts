@@ -27,7 +27,12 @@ export function markersOf(
       : planArm(current, confirmed_dir === undefined ? {} : { project_dir: confirmed_dir });
   const marked = planDispatch(
     current,
-    { session_uuid: run.session_uuid, harness: run.harness, run_id: run.run_id },
+    {
+      session_uuid: run.session_uuid,
+      harness: run.harness,
+      run_id: run.run_id,
+      ...(run.app?.thread_id == null ? {} : { thread_id: run.app.thread_id }),
+    },
     run.started_at,
   );
   return {

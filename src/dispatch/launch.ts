@@ -6,6 +6,7 @@ import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { workerSessionName } from '../mux/session-name.ts';
 import { abandonClaim } from './abandon-claim.ts';
+import { APP_AGENT, onSurface, planAppRun, refuseByAppServer } from './app-preflight.ts';
 import { type Conversation, decideConversation } from './conversation.ts';
 import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
@@ -15,7 +16,8 @@ import type { Refusal } from './refusals.ts';
 import type { ResumeMode } from './resume.ts';
 import { type Authority, runIdFor } from './run-id.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
-import type { Run } from './runs.ts';
+import { muxSessionOf, type Run } from './runs.ts';
+import { workerVariables } from './worker-variables.ts';
 import type { World } from './world.ts';
 
 export type LaunchResult =
@@ -50,17 +52,21 @@ export async function checkLaunch(
   asking('document_checks');
   const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
+  const app = document.svc?.surface === 'app';
   asking('agent');
-  const agent = world.harness.agent(document.svc?.agent ?? null);
+  const agent = world.harness.agent(document.svc?.agent ?? (app ? APP_AGENT : null));
   const effort = resolveEffort(agent, document.svc?.effort ?? null);
   const directory = project_dir ?? '';
   asking('project_dir');
   const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
   if (refused !== null) return { kind: 'refused', refusal: refused };
   asking('agent_program');
-  await world.harness.probe(agent);
+  const unserved = app ? await refuseByAppServer(world, document, agent) : null;
+  if (unserved !== null) return { kind: 'refused', refusal: unserved };
+  if (!app) await world.harness.probe(agent);
   asking('conversation');
-  const conversation = await decideConversation(world, document, { ...wish, agent, project_dir: directory });
+  const request = { ...wish, agent, project_dir: directory };
+  const conversation = onSurface(document, await decideConversation(world, document, request));
   if (conversation.kind === 'refused') return conversation;
   return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
@@ -99,7 +105,7 @@ export function planRun(
     agent: checked.agent.id,
     harness: checked.agent.harness,
     session_uuid: plan.session_uuid,
-    surface: 'cli',
+    surface: document.svc?.surface ?? 'cli',
     project_dir: checked.project_dir,
     started_at: now,
     boot_id: world.bootId,
@@ -111,7 +117,8 @@ export function planRun(
     spawned: false,
     stray: false,
     ending: null,
-    ...(conversation.kind === 'resume'
+    ...(document.svc?.surface === 'app' ? { app: planAppRun(checked) } : {}),
+    ...(conversation.kind === 'resume' && document.svc?.surface !== 'app'
       ? {
           resume: {
             session_uuid: conversation.session_uuid,
@@ -139,18 +146,8 @@ export async function startRun(
 ): Promise<Started> {
   const { run } = planned;
   world.launches.claim(composeStart(world, document, planned, authority).claim);
-  try {
-    await world.documents.change(document, (current) => {
-      const change = markersOf(document, current, run, authority, confirmed_dir);
-      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
-      return change;
-    });
-  } catch (error) {
-    await abandonClaim(world, run);
-    if (authority.kind === 'poll' && (isCoded(error, 'conflict') || isCoded(error, 'fiber_not_found')))
-      return { kind: 'moot' };
-    return { kind: 'refused', refusal: refusalOf(world, document, error) };
-  }
+  const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
+  if (unmarked !== null) return unmarked;
   const created = await createSession(world, run);
   if (created.kind !== 'launched') {
     if (created.kind === 'refused') await abandonClaim(world, run);
@@ -161,6 +158,29 @@ export async function startRun(
   run.spawned = true;
   run.state = 'starting';
   return created;
+}
+
+/** Marks a claimed launch in its document; what came of the launch when that cannot be written, else null. */
+export async function markDocument(
+  world: World,
+  document: FiberDocument,
+  run: Run,
+  authority: Authority,
+  confirmed_dir: string | undefined,
+): Promise<LaunchResult | null> {
+  try {
+    await world.documents.change(document, (current) => {
+      const change = markersOf(document, current, run, authority, confirmed_dir);
+      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
+      return change;
+    });
+    return null;
+  } catch (error) {
+    await abandonClaim(world, run);
+    if (authority.kind === 'poll' && (isCoded(error, 'conflict') || isCoded(error, 'fiber_not_found')))
+      return { kind: 'moot' };
+    return { kind: 'refused', refusal: refusalOf(world, document, error) };
+  }
 }
 
 /** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
@@ -204,16 +224,16 @@ export function recordDispatch(world: World, run: Run): void {
   world.recordSession({
     fiber: run.fiber_id,
     uid: run.uid,
-    session: run.session_uuid,
-    thread_id: null,
+    session: run.app?.transcript_session_uuid ?? run.session_uuid,
+    thread_id: run.app?.thread_id ?? null,
     harness: run.harness,
     agent: run.agent,
     host: world.host,
-    mux: run.mux_session,
+    mux: muxSessionOf(run),
     at: run.started_at,
     kind: run.claim === undefined ? 'dispatch' : 'claim',
     run_id: run.run_id,
-    ...(run.resume === undefined ? {} : { resumed: true }),
+    ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
   });
 }
 
@@ -227,16 +247,7 @@ export function composeStart(
   const { run, plan } = planned;
   const prompt = launchPrompt(world, document, planned, authority);
   const run_dir = world.launches.directory(run.launch_id);
-  const env = {
-    ...world.workerEnv,
-    ...plan.env,
-    SVC_FIBER: run.fiber_id,
-    SVC_FIBER_UID: run.uid,
-    SVC_STORE: run.store,
-    SVC_RUN_ID: run.run_id,
-    SVC_RUN_DIR: run_dir,
-    SVC_HARNESS: run.harness,
-  };
+  const env = { ...world.workerEnv, ...plan.env, ...workerVariables(run, run_dir) };
   const script = buildRunScript({
     run_dir,
     project_dir: run.project_dir,

@@ -1,5 +1,7 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Rehearsal } from '../contract/http/rehearsal.ts';
+import { continueAppRun, startAppRun } from './app-launch.ts';
+import { isAppRun, isReserved } from './app-run.ts';
 import { refuseWhileStopped } from './brake-refusal.ts';
 import {
   type Checked,
@@ -10,6 +12,7 @@ import {
   startRun,
   type Wish,
 } from './launch.ts';
+import { launchPrompt } from './launch-prompt.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { Refusal } from './refusals.ts';
 import { rehearseStart } from './rehearse-start.ts';
@@ -91,6 +94,8 @@ export class Launcher {
     const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
     if (unfit !== null) return { kind: 'refused', refusal: unfit };
     const earlier = this.#memory.runs.get(key);
+    if (earlier !== undefined && isReserved(earlier) && !asksFresh(authority))
+      return this.#continue(document, earlier, authority);
     const wish = wishOf(authority, earlier);
     const checked: Checked = await checkLaunch(this.#world, document, directory, { wish });
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
@@ -108,6 +113,21 @@ export class Launcher {
     }
   }
 
+  /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
+  async #continue(document: FiberDocument, run: Run, authority: Authority): Promise<LaunchResult> {
+    if (!isAppRun(run)) return this.#refuse(document, cannotEnd(run));
+    run.being_started = true;
+    try {
+      const user_message = authority.kind === 'request' ? authority.user_message : null;
+      const started = await continueAppRun(this.#world, run, user_message);
+      if (started.kind === 'launched') this.#launched(document, run, authority);
+      if (started.kind === 'launched' || started.kind === 'moot') return started;
+      return this.#refuse(document, started.refusal);
+    } finally {
+      run.being_started = false;
+    }
+  }
+
   async #start(
     document: FiberDocument,
     planned: ReturnType<typeof planRun>,
@@ -117,7 +137,12 @@ export class Launcher {
     const { run } = planned;
     let kept = false;
     try {
-      const started = await startRun(this.#world, document, planned, authority, directory);
+      const started = isAppRun(run)
+        ? await startAppRun(this.#world, document, run, authority, {
+            prompt: launchPrompt(this.#world, document, planned, authority),
+            confirmed_dir: directory,
+          })
+        : await startRun(this.#world, document, planned, authority, directory);
       kept = started.kind === 'launched' || started.kind === 'uncertain';
       if (started.kind === 'launched') this.#launched(document, run, authority);
       if (started.kind === 'launched' || started.kind === 'moot') return started;
@@ -168,6 +193,10 @@ function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
         ? `${id} names no host that dispatches it; \`svc install ${id}\` makes this host, ${host}, its own`
         : `${id} belongs to host ${svc.host}, and this is ${host}; dispatch it there`;
   return { reason: 'arm_refused', message };
+}
+
+function asksFresh(authority: Authority): boolean {
+  return authority.kind === 'request' && authority.resume_mode === 'fresh';
 }
 
 function cannotEnd(run: Run): Refusal {

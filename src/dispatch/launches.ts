@@ -44,7 +44,7 @@ export class Launches {
   }
 
   /** Records the claim with everything the start needs; durable when it returns. */
-  claim(claim: { manifest: RunManifest; prompt: string; script: string; files: LaunchPlan['files'] }): void {
+  claim(claim: { manifest: RunManifest; prompt: string; script?: string; files: LaunchPlan['files'] }): void {
     claimRun(this.#data_dir, claim);
   }
 
@@ -55,6 +55,15 @@ export class Launches {
       updateRun(this.directory(launch_id), change);
     } catch (error) {
       this.#logger.warn({ err: error, launch: launch_id }, 'a run directory could not be brought up to date');
+    }
+  }
+
+  /** The message that the launch begins with; null when it cannot be read. */
+  readPrompt(launch_id: string): string | null {
+    try {
+      return readFileSync(join(this.directory(launch_id), RUN_FILES.prompt), 'utf8');
+    } catch {
+      return null;
     }
   }
 

@@ -17,6 +17,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { ExternalCli } from './external-cli.ts';
 import { FiberTurns } from './fiber-turns.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { workerName } from './runs.ts';
 import type { World } from './world.ts';
 
 /** What the calls need of the poller. */
@@ -73,7 +74,7 @@ export class LifecycleCalls {
     const document = this.#reread(this.#ports.look(request.fiber, request.store));
     await this.#requireDirectory(document, request);
     const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: false });
-    const ends = 'kill' in request && request.kill === true && run !== undefined ? [run.mux_session] : [];
+    const ends = 'kill' in request && request.kill === true && run !== undefined ? [workerName(run)] : [];
     const running = run !== undefined && ends.length === 0;
     const agents = this.#agentsOf(document, request);
     return this.#show(
@@ -91,7 +92,7 @@ export class LifecycleCalls {
     const facts = this.#facts(run !== undefined);
     const plan = planTransition(document, request.target, facts, world.clock.now());
     if (plan.dispatch) return dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
-    const ends = plan.end_worker && run !== undefined ? [run.mux_session] : [];
+    const ends = plan.end_worker && run !== undefined ? [workerName(run)] : [];
     return this.#show(
       document,
       (current) => planTransition(current, request.target, facts, world.clock.now()).edit,

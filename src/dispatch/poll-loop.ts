@@ -19,6 +19,8 @@ const LAZY_MS = 10_000;
 const WATCH_MS = 1_000;
 /** How long an ended process is left alone while the multiplexer does not answer, in milliseconds. */
 const UNANSWERED_MS = 5_000;
+/** How often app conversations are looked at although their server told of no change, in milliseconds. */
+const APP_MS = 2_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -88,6 +90,8 @@ export class PollLoop {
       world.clock.every(world.settings.poll_interval_ms, () => void this.tick()),
       world.clock.every(WATCH_MS, () => void this.#watch()),
       world.clock.every(DAY_MS, prune),
+      world.clock.every(APP_MS, () => void dispatcher.watchApps()),
+      world.app?.onChange(() => void dispatcher.watchApps()) ?? (() => {}),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
     );
     await this.tick();
@@ -129,6 +133,7 @@ export class PollLoop {
     await Promise.all(polls.map((poll) => this.#list(poll)));
     rows.refreshAll(polls.map((poll) => poll.health));
     await dispatcher.reconcile();
+    void dispatcher.watchApps();
     await dispatcher.launchDue();
     await dispatcher.watchActivity();
     rows.refreshAll(polls.map((poll) => poll.health));

@@ -4,7 +4,6 @@ import { setAgentEffort } from '../harness/agent-effort.ts';
 import { hideEnv } from '../harness/registry.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
-import { withoutApp } from './app-surface.ts';
 import { requireNotStopped } from './brake-refusal.ts';
 import { pullBrake, releaseBrake } from './brake-requests.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -59,7 +58,6 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
           }),
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
-  const app = withoutApp(world.host);
   return {
     feed({ svc, body }) {
       const { etag, bytes } = body
@@ -102,13 +100,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     transition: (request) => lifecycle.transition(request),
     capture(request) {
       requireNotStopped(memory);
+      const root = storeForNew(settings.store_roots, request.store, undefined);
       return request.surface === 'app'
-        ? app.capture(request)
-        : dispatcher.captures.capture(request, storeForNew(settings.store_roots, request.store, undefined));
+        ? dispatcher.appCaptures.capture(request, root)
+        : dispatcher.captures.capture(request, root);
     },
     async claim(request) {
-      if (request.surface === 'app') return app.claim(request);
       await listUntilKnown(documents, loop, request.fiber_id);
+      if (request.surface === 'app') return dispatcher.appClaims.claim(request);
       return dispatcher.claims.claim(request);
     },
     resume_session: (request) => dispatcher.resumeSession(request),

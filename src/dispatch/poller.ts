@@ -108,6 +108,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     async stop() {
       await loop.stop();
       await dispatcher.stop();
+      world.app?.close();
       await world.mux
         .stop()
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));

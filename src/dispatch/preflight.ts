@@ -5,8 +5,7 @@ import type { DirectoryLook } from './world.ts';
 
 /**
  * Refusals that frontmatter alone decides, before anything is touched: a missing ULID (DSP-9), an id
- * that two documents share, a surface
- * this daemon cannot serve, a `project_dir` that is absent or relative.
+ * that two documents share, a `project_dir` that is absent or relative.
  */
 export function refuseByDocument(document: FiberDocument, ambiguous: boolean): Refusal | null {
   if (document.error !== undefined)
@@ -20,12 +19,6 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
     return {
       reason: 'uid_missing',
       message: `${document.id} has no ULID in its frontmatter; \`${installAnew(document)}\` writes one`,
-    };
-  if (document.svc?.surface === 'app')
-    return {
-      reason: 'surface_unsupported',
-      message:
-        'app conversations are not served by this daemon; set svc.surface to cli to run it in a terminal',
     };
   if (document.project_dir === undefined)
     return missing(

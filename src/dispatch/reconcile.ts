@@ -57,7 +57,9 @@ export class Reconciler {
       for (const run of this.#adoptRecorded(pass)) known.add(run);
       this.#adopted = true;
     }
-    await Promise.all([...known].map((run) => this.#look(run, pass)));
+    // App conversations are held against their server, not against the multiplexer.
+    const ours = [...known].filter((run) => run.surface === 'cli');
+    await Promise.all(ours.map((run) => this.#look(run, pass)));
     if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
     for (const key of await this.#settler.concludePending()) pass.moved.add(key);
     this.#tellIncident(pass.lost);

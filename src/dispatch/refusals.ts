@@ -1,6 +1,12 @@
 import type { BlockedView } from '../contract/fiber.ts';
 
-export type Refusal = { reason: string; message: string; needs?: 'project_dir'; screen?: string };
+export type Refusal = {
+  reason: string;
+  message: string;
+  needs?: 'project_dir';
+  screen?: string;
+  thread_id?: string;
+};
 
 /** Refusals that stand (DSP-5), by fiber key. Times are milliseconds. */
 export class Refusals {

@@ -1,9 +1,10 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { isAppRun } from './app-run.ts';
 import { composeStart } from './launch.ts';
 import { markersOf } from './launch-markers.ts';
 import type { Authority } from './run-id.ts';
-import type { Run } from './runs.ts';
+import { type Run, workerName } from './runs.ts';
 import type { World } from './world.ts';
 
 /** What `startRun` would write and run for this plan; writes nothing. */
@@ -20,22 +21,27 @@ export async function rehearseStart(
   const { path, diff } = await world.documents.rehearse(document, (current) =>
     markersOf(document, current, run, authority, confirmed_dir),
   );
-  const first = earlier === undefined ? '' : `end the worker ${earlier.mux_session}, then `;
-  return rehearsal(`${first}start ${run.agent} for ${run.fiber_id} in ${run.project_dir}`, {
-    document: diff === '' ? null : { path, diff },
-    prompt: claim.prompt,
-    command: {
-      argv: plan.argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>')),
-      cwd: run.project_dir,
-      env: Object.keys(env).sort(),
-      mux_session: run.mux_session,
+  const first = earlier === undefined ? '' : `end the worker ${workerName(earlier)}, then `;
+  return rehearsal(
+    `${first}start ${isAppRun(run) ? 'a conversation of ' : ''}${run.agent} for ${run.fiber_id} in ${run.project_dir}`,
+    {
+      document: diff === '' ? null : { path, diff },
+      prompt: claim.prompt,
+      command: isAppRun(run)
+        ? null
+        : {
+            argv: plan.argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>')),
+            cwd: run.project_dir,
+            env: Object.keys(env).sort(),
+            mux_session: run.mux_session,
+          },
+      ends: earlier === undefined ? [] : [workerName(earlier)],
+      minted: {
+        launch_id: run.launch_id,
+        run_id: run.run_id,
+        ...(run.session_uuid === null ? {} : { session_uuid: run.session_uuid }),
+        at: new Date(run.started_at).toISOString(),
+      },
     },
-    ends: earlier === undefined ? [] : [earlier.mux_session],
-    minted: {
-      launch_id: run.launch_id,
-      run_id: run.run_id,
-      ...(run.session_uuid === null ? {} : { session_uuid: run.session_uuid }),
-      at: new Date(run.started_at).toISOString(),
-    },
-  });
+  );
 }

@@ -1,7 +1,8 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Dispatched, Refused } from '../contract/http/dispatch.ts';
+import { appIdentity } from './app-run.ts';
 import type { Refusal } from './refusals.ts';
-import type { Run } from './runs.ts';
+import { muxSessionOf, type Run } from './runs.ts';
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
 export function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
@@ -11,12 +12,13 @@ export function dispatchedReply(host: string, run: Run, already_running: boolean
     fiber_id: run.fiber_id,
     host,
     surface: run.surface,
-    mux_session: run.mux_session,
+    mux_session: muxSessionOf(run),
     session_uuid: run.session_uuid,
     run_id: run.run_id,
     agent: run.agent,
     harness: run.harness,
-    ...(run.resume === undefined ? {} : { resumed: true }),
+    ...appIdentity(run),
+    ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
   };
 }
 
@@ -31,6 +33,9 @@ export function refusedReply(host: string, document: FiberDocument, refusal: Ref
     fiber_id: document.id,
     host,
     message: refusal.message,
+    ...(refusal.thread_id === undefined
+      ? {}
+      : { surface: 'app', thread_id: refusal.thread_id, session_uuid: refusal.thread_id, mux_session: null }),
     ...(refusal.needs === undefined ? {} : { needs: refusal.needs }),
   };
 }

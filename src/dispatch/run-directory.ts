@@ -48,7 +48,13 @@ export function runDirectoryOf(data_dir: string, launch_id: string): string {
  */
 export function claimRun(
   data_dir: string,
-  claim: { manifest: RunManifest; prompt: string; script: string; files: { name: string; text: string }[] },
+  claim: {
+    manifest: RunManifest;
+    prompt: string;
+    /** Absent where no process of ours is started. */
+    script?: string;
+    files: { name: string; text: string }[];
+  },
 ): string {
   const manifest = runManifestSchema.parse(claim.manifest);
   return makeRunDirectory(data_dir, manifest.launch_id, claim, (dir) => writeManifest(dir, manifest));
@@ -95,7 +101,15 @@ export function updateRun(
   change: Partial<
     Pick<
       RunManifest,
-      'state' | 'session_uuid' | 'ended_at' | 'undo' | 'left_sessions' | 'owes_fresh_start' | 'fiber' | 'path'
+      | 'state'
+      | 'session_uuid'
+      | 'ended_at'
+      | 'undo'
+      | 'left_sessions'
+      | 'owes_fresh_start'
+      | 'fiber'
+      | 'path'
+      | 'app'
     >
   >,
 ): RunManifest {

@@ -1,6 +1,20 @@
 import { z } from 'zod';
 import { HARNESS_NAMES } from '../contract/harness-name.ts';
 
+/** An app conversation of a run, as its run directory keeps it. */
+export const appRecordSchema = z.object({
+  /** Null while the launch has not been told which conversation it began. */
+  thread_id: z.string().nullable(),
+  transcript_session_uuid: z.string().nullable(),
+  project_id: z.string().nullable(),
+  /** Of the turn that the launch begins with. `asked`: sent, and not confirmed. */
+  turn: z.enum(['none', 'asked', 'confirmed']),
+  /** The conversation was there before this launch. */
+  resumed: z.boolean(),
+  effort: z.string().nullable(),
+});
+export type AppRecord = z.infer<typeof appRecordSchema>;
+
 /** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
 /** What a launch that goes on with an earlier conversation found, and what it was to say. */
@@ -42,6 +56,8 @@ export const runManifestSchema = z.object({
   left_sessions: z.array(z.string()).optional(),
   /** It resumed in vain, and the fresh start that makes up for it has not come about yet (P7). */
   owes_fresh_start: z.boolean().optional(),
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app: appRecordSchema.optional(),
   /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
   claim: z.enum(['capture', 'person']).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */

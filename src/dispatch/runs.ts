@@ -1,6 +1,7 @@
 import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { MuxServer } from '../mux/mux.ts';
+import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun } from './app-run.ts';
 import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
@@ -38,6 +39,8 @@ export type Run = {
   claim?: 'capture' | 'person';
   /** Who is ending it on purpose, in this daemon. */
   ending: EndRecord | null;
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app?: AppRun;
   /** Present when it went on with an earlier conversation. */
   resume?: ResumeRecord;
   /** Sessions that it was in before `session_uuid`. */
@@ -49,21 +52,33 @@ export type Run = {
 /** A worker whose transcript grew within this many milliseconds is working; of a quiet one nothing is known. */
 const WORKING_MS = 120_000;
 
+/** What a person may call this worker. */
+export function workerName(run: Run): string {
+  return muxSessionOf(run) ?? `conversation ${run.app?.thread_id ?? run.launch_id}`;
+}
+
 /** The run as a row of the feed shows it. */
 export function viewRun(run: Run, now: number): RunView {
   const grew = run.last_activity_at !== null && now - run.last_activity_at < WORKING_MS;
   return {
-    mux_session: run.mux_session,
+    mux_session: muxSessionOf(run),
     surface: run.surface,
     agent: run.agent,
     harness: run.harness,
     session_uuid: run.session_uuid,
     state: run.state,
     phase: run.state === 'running' && grew ? 'working' : 'unknown',
+    ...(isAppRun(run) ? appRunState(run) : {}),
     run_id: run.run_id,
     started_at: run.started_at,
     last_activity_at: run.last_activity_at,
+    ...appIdentity(run),
   };
+}
+
+/** The worker's session; an app conversation has none (WRK-2). */
+export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string | null {
+  return run.surface === 'app' ? null : run.mux_session;
 }
 
 /** The run that a launch of an earlier daemon left, as nothing is known of it yet. */
@@ -85,8 +100,8 @@ export function runOfManifest(manifest: RunManifest): Run {
     started_at: manifest.dispatched_at,
     boot_id: manifest.boot_id,
     state: 'unknown',
-    // A person's session had a conversation long before it was claimed.
-    confirmed: manifest.claim === 'person',
+    // A person's session had a conversation long before it was claimed; an app conversation has no start to watch.
+    confirmed: manifest.claim === 'person' || manifest.app !== undefined,
     transcript_path: null,
     last_activity_at: null,
     being_started: false,
@@ -94,6 +109,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     stray: false,
     ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
     ending: null,
+    ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
   };

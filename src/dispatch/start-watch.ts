@@ -120,5 +120,5 @@ function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: nu
 
 /** A person's session whose conversation is known: its transcript was not looked for at a start. */
 function isPersons(run: Run): boolean {
-  return run.claim === 'person' && run.session_uuid !== null;
+  return run.claim === 'person' && run.session_uuid !== null && run.surface === 'cli';
 }

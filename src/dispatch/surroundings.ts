@@ -7,6 +7,7 @@ import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
+import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
@@ -74,6 +75,7 @@ export async function connectWorld(options: {
     documents: options.documents,
     mux: connectMux({ settings, clock, logger, runner }),
     launches: new Launches({ data_dir: settings.data_dir, logger }),
+    app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
       agent: (id) => resolveAgent(registry(), id),
       agents: () => registry().agents,

@@ -130,7 +130,8 @@ function breakerEnd(reason: string, lived_ms: number): RunEnd {
   return NOT_ITS_FAULT.includes(reason) ? { kind: 'stopped' } : { kind: 'died', lived_ms };
 }
 
-function handedOffSince(document: FiberDocument, started_at: number): boolean {
+/** True when its worker handed off after this moment. */
+export function handedOffSince(document: FiberDocument, started_at: number): boolean {
   const handed = timeOf(document.svc?.runtime?.handed_off_at);
   return handedOff(document) && handed !== null && handed >= started_at;
 }

@@ -6,6 +6,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
+import type { AppServer } from '../harness/app-server/app-server.ts';
 import type { PastSession } from '../harness/past-session.ts';
 import type { UsageSign } from '../harness/usage-limit.ts';
 import type { Mux } from '../mux/mux.ts';
@@ -61,6 +62,8 @@ export type World = {
   documents: Documents;
   mux: Mux;
   launches: Launches;
+  /** The operator's running app server; null where none is configured (CAP-7). */
+  app: AppServer | null;
   harness: {
     /** The agent of an id, or the default one for null; throws `agent_unknown`. */
     agent(id: string | null): Agent;

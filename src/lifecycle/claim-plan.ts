@@ -12,6 +12,8 @@ export type ClaimMarkers = {
   project_dir: string;
   /** Launch id of a recording (FIB-11); undefined keeps what the document says. */
   meeting: string | undefined;
+  /** Of an app conversation (WRK-4). */
+  thread_id?: string;
 };
 
 /**

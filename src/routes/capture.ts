@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { refusalStatus } from '../contract/error-codes.ts';
 import {
   type ClaimAddress,
   capturedSchema,
@@ -6,6 +8,7 @@ import {
   claimedSchema,
   claimRequestSchema,
 } from '../contract/http/capture.ts';
+import { errorBodySchema } from '../contract/http/errors.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -23,10 +26,15 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       state: 'ready',
       body: captureRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: capturedSchema, 422: captureRefusedSchema },
+      replies: {
+        200: capturedSchema,
+        422: captureRefusedSchema,
+        502: z.union([captureRefusedSchema, errorBodySchema]),
+        503: z.union([captureRefusedSchema, errorBodySchema]),
+      },
       async handler({ body }) {
         const outcome = await poller.call('capture', { ...body, claim: claimAddress(context.listen()) });
-        return { status: outcome.captured ? 200 : 422, json: outcome };
+        return { status: outcome.captured ? 200 : refusalStatus(outcome.reason), json: outcome };
       },
     }),
     defineRow({

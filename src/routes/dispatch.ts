@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { refusalStatus } from '../contract/error-codes.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -7,12 +9,16 @@ import {
   releasedSchema,
   releaseRequestSchema,
 } from '../contract/http/dispatch.ts';
+import { errorBodySchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
+
+/** A fault of the daemon itself has these statuses too. */
+const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -27,11 +33,16 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
       state: 'ready',
       body: dispatchRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: dispatchedSchema.or(rehearsalSchema), 422: refusedSchema },
+      replies: {
+        200: dispatchedSchema.or(rehearsalSchema),
+        422: refusedSchema,
+        502: refusedOrErrorSchema,
+        503: refusedOrErrorSchema,
+      },
       async handler({ body }) {
         if (body.dry_run === true) return rehearse(poller, { write: 'dispatch', request: body });
         const outcome = await poller.call('dispatch', body);
-        return { status: outcome.dispatched ? 200 : 422, json: outcome };
+        return { status: outcome.dispatched ? 200 : refusalStatus(outcome.reason), json: outcome };
       },
     }),
     defineRow({

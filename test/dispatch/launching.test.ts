@@ -202,7 +202,6 @@ describe('a refusal', () => {
 
   it.each([
     ['uid_missing', {}, { id: null }],
-    ['surface_unsupported', { surface: 'app' }, {}],
     ['project_dir_missing', { project_dir: 'relative/path' }, {}],
     ['agent_unknown', { agent: 'nobody' }, {}],
     ['effort_unknown', { effort: 'heroic' }, {}],

@@ -118,7 +118,7 @@ describe('a capture', () => {
     const nobody = await http.post('/capture', { prompt: 'x', project_dir, agent: 'nobody' });
     expect(nobody).toMatchObject({ status: 422, body: { captured: false, reason: 'agent_unknown' } });
     const app = await http.post('/capture', { prompt: 'x', project_dir, surface: 'app' });
-    expect(app).toMatchObject({ status: 422, body: { captured: false, reason: 'surface_unsupported' } });
+    expect(app).toMatchObject({ status: 503, body: { captured: false, reason: 'app_server_unavailable' } });
     expect(await home.sessions()).toEqual([]);
     expect(existsSync(join(home.data, 'runs')) ? readdirSync(join(home.data, 'runs')) : []).toEqual([]);
   });

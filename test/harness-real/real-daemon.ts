@@ -42,6 +42,10 @@ export type RealDaemon = {
   svc(...args: string[]): Promise<string>;
   /** The same for a command that may end with another code. */
   svcMayFail(...args: string[]): Promise<{ code: number; out: string }>;
+  /** Makes a fiber that nothing starts. */
+  add(name: string): Promise<void>;
+  /** Sends a request and gives what came back, whatever its status. */
+  post(path: string, body: unknown): Promise<{ status: number; body: unknown }>;
   /** Makes and arms a fiber for the agent. */
   arm(name: string): Promise<void>;
   release(): Promise<void>;
@@ -76,8 +80,13 @@ export type RealDaemon = {
 };
 
 export type DaemonOptions = {
-  /** Changes the surroundings before anything starts. */
-  prepare?: (scratch: { home: string; project_dir: string }) => void;
+  /** Changes the surroundings before anything starts; gives more of the daemon's environment. */
+  prepare?: (scratch: {
+    root: string;
+    home: string;
+    project_dir: string;
+    env: Record<string, string>;
+  }) => undefined | Promise<Record<string, string>>;
   settings?: Record<string, string>;
 };
 
@@ -107,7 +116,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
   const socket = join(root, 'tmux');
   const stub = await startStubModel();
   const own = writeScratchHome[name]({ home, project_dir, model_url: stub.url });
-  options.prepare?.({ home, project_dir });
+  const prepared = await options.prepare?.({ root, home, project_dir, env: { ...cleanEnv(home), ...own } });
   const env: Record<string, string> = {
     ...cleanEnv(home),
     ...own,
@@ -121,6 +130,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     // The home is new each time; compiling everything anew would be most of the test's time.
     NODE_COMPILE_CACHE: COMPILED,
     ...options.settings,
+    ...prepared,
   };
   let child: ChildProcess | undefined;
   let base = '';
@@ -195,8 +205,19 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
           out: error.stdout + error.stderr,
         }),
       ),
-    async arm(fiber) {
+    async add(fiber) {
       await daemon.svc('fiber', 'add', fiber, '--slug', fiber, '--store', store, '--body', 'The task.');
+    },
+    async post(path, body) {
+      const answer = await fetch(`${base}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, body: await answer.json() };
+    },
+    async arm(fiber) {
+      await daemon.add(fiber);
       await daemon.svc('install', fiber, '--project-dir', project_dir, '--agent', AGENT_IDS[name]);
     },
     async release() {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { surfaceSchema } from '../fiber.ts';
+import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
 
 /** A request to rehearse is refused where nothing is rehearsed, and never done in earnest. */
 export const noRehearsal = z.literal(false).optional();
@@ -30,7 +30,7 @@ export const claimAddressSchema = z.object({
 export type ClaimAddress = z.infer<typeof claimAddressSchema>;
 
 /** A session that was started for a text (CAP-5); `session_uuid` where the launch chose it. */
-export const capturedSchema = z.object({
+export const capturedSchema = appIdentitySchema.extend({
   captured: z.literal(true),
   surface: surfaceSchema,
   host: z.string(),
@@ -49,6 +49,9 @@ export const captureRefusedSchema = z.object({
   host: z.string(),
   message: z.string(),
   needs: z.literal('project_dir').optional(),
+  /** Of an app conversation whose first turn could not be confirmed (CAP-8). */
+  surface: surfaceSchema.optional(),
+  thread_id: z.string().optional(),
 });
 export type CaptureRefused = z.infer<typeof captureRefusedSchema>;
 
@@ -65,7 +68,7 @@ export const claimRequestSchema = z.object({
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 
-export const claimedSchema = z.object({
+export const claimedSchema = appIdentitySchema.extend({
   claimed: z.literal(true),
   /** The session was this fiber's worker before. */
   already_claimed: z.boolean(),

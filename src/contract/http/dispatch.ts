@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { surfaceSchema } from '../fiber.ts';
+import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /dispatch` (WPL-1). */
@@ -18,7 +18,7 @@ export const dispatchRequestSchema = z.object({
 export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
 
 /** A launch that happened, or the one that already runs (`already_running`). */
-export const dispatchedSchema = z.object({
+export const dispatchedSchema = appIdentitySchema.extend({
   dispatched: z.literal(true),
   already_running: z.boolean(),
   fiber_id: z.string(),
@@ -36,7 +36,7 @@ export const dispatchedSchema = z.object({
 });
 export type Dispatched = z.infer<typeof dispatchedSchema>;
 
-/** A refusal (422): nothing was cut and no document was written. */
+/** A refusal (422, 503 `app_server_unavailable`, 502 `app_launch_failed`): nothing was cut and no document was written. */
 export const refusedSchema = z.object({
   dispatched: z.literal(false),
   reason: z.string(),
@@ -44,6 +44,11 @@ export const refusedSchema = z.object({
   host: z.string(),
   message: z.string(),
   needs: z.literal('project_dir').optional(),
+  /** Of an app conversation that stays reserved (CAP-8). */
+  surface: surfaceSchema.optional(),
+  mux_session: z.null().optional(),
+  thread_id: z.string().optional(),
+  session_uuid: z.string().optional(),
 });
 export type Refused = z.infer<typeof refusedSchema>;
 
@@ -54,7 +59,7 @@ export const killRequestSchema = z.object({
   origin: z.string().optional(),
 });
 export type KillRequest = z.infer<typeof killRequestSchema>;
-export const killedSchema = z.object({
+export const killedSchema = appIdentitySchema.extend({
   killed: z.literal(true),
   fiber_id: z.string(),
   mux_session: z.string().nullable(),

@@ -33,6 +33,7 @@ import {
 import type { PastSession } from '../../../src/harness/past-session.ts';
 import type { UsageSign } from '../../../src/harness/usage-limit.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
+import { FakeAppServer } from './fake-app-server.ts';
 import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
@@ -78,6 +79,9 @@ export class FakeWorld {
   readonly data_dir = mkdtempSync(join(TEMP, 'svc-world-'));
   readonly machine = new FakeMachine(this.clock);
   readonly documents = new FakeDocuments(() => this.clock.now());
+  /** Outlives daemons, as tmux does; a daemon is told of it only where `app_configured` says so. */
+  readonly app = new FakeAppServer();
+  app_configured = true;
   readonly ledger: SessionLine[] = [];
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
   readonly directories = new Map<string, DirectoryLook>();
@@ -181,6 +185,7 @@ export class FakeWorld {
       documents: this.documents.seenBy(check, check),
       mux: this.machine.mux(check, check),
       launches,
+      app: this.app_configured ? this.app.port(check, check) : null,
       harness: {
         agent: (id) => {
           const found = this.agents.find((agent) => (id === null ? agent.default : agent.id === id));
