@@ -70,7 +70,7 @@ describe('the lifecycle verbs without a daemon', () => {
     const { digest } = stored();
     const ran = await machine.svc(...argv, '--json');
     expect(ran.code).toBe(code);
-    expect(JSON.parse(ran.out)).toMatchObject({ error, message: expect.any(String) });
+    expect(JSON.parse(ran.err)).toMatchObject({ error, message: expect.any(String) });
     expect(stored().digest).toBe(digest);
   });
 
@@ -120,7 +120,7 @@ describe('the lifecycle verbs with a daemon', () => {
   it('[ERR-18] show its refusal as their own', async () => {
     await serve(temp.root, { status: 422, text: 'svc exited 1: it is not so\n', code: 'agent_unknown' });
     expect(await machine.svc('accept', 'a')).toEqual({ code: 1, out: '', err: 'svc: it is not so\n' });
-    expect(JSON.parse((await machine.svc('accept', 'a', '--json')).out)).toMatchObject({
+    expect(JSON.parse((await machine.svc('accept', 'a', '--json')).err)).toMatchObject({
       error: 'agent_unknown',
     });
   });

@@ -154,8 +154,8 @@ describe('svc status', () => {
     await serve({ 'GET /fibers/work/none': { status: 404, body } });
     expect(await machine.svc('status', 'work/none', '--json')).toEqual({
       code: 1,
-      out: `${JSON.stringify(body, null, 2)}\n`,
-      err: '',
+      out: '',
+      err: `${JSON.stringify(body)}\n`,
     });
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +17,7 @@ describe('a day with the command line alone', () => {
       release: false,
       prepare(home) {
         project = home.project('mine');
+        execFileSync('git', ['init', '--quiet', project]);
         mkdirSync(home.path('demo-claude'));
         const path = home.path('config', 'agents.json');
         const file = JSON.parse(readFileSync(path, 'utf8'));
@@ -63,7 +65,7 @@ describe('a day with the command line alone', () => {
       (await svc('ps')) === 'No worker runs.\n' ? true : undefined,
     );
     const page = await svc('status', 'say-hello');
-    expect(page).toContain('Session 1 of 1');
+    expect(page).toContain('Done in 1 session');
     const accept = leads(page, 'svc accept say-hello');
     await svc(...accept);
     const accepted = await svc('status', 'say-hello');
@@ -80,7 +82,8 @@ describe('a day with the command line alone', () => {
     expect(await svc('status')).toMatch(/Standing roles\n.*\ndigest +0 9 1 1 \*/);
     const dispatch = leads(await svc('why', 'digest'), 'svc dispatch digest');
     await svc(...dispatch);
-    await statusWhen('digest', 'awaits review', (row) => row.status === 'closed');
+    const row = await statusWhen('digest', 'awaits review', (one) => one.status === 'closed');
+    expect(row.outcome).toContain('ession 1 of 9');
     await svc('accept', 'digest');
     expect(await json('status', 'digest')).toMatchObject({ status: 'active' });
     await svc('pause', 'digest');

@@ -66,7 +66,7 @@ describe('the verbs of the service with a daemon', () => {
     expect((await daemon.row('worked'))?.runtime).toBeUndefined();
     const refused = await daemon.home.svc('set-agent', 'worked', 'nobody', '--json');
     expect(refused.code).toBe(1);
-    expect(JSON.parse(refused.stdout)).toMatchObject({ error: 'agent_unknown' });
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: 'agent_unknown' });
   });
 
   it('[WPL-3] a fiber that was made a moment ago is found before any listing has shown it', async () => {
