@@ -1,5 +1,4 @@
 import { isCoded, messageOf } from '../base/errors.ts';
-import { printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
@@ -8,16 +7,21 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
 
 /**
  * Tells the person what went wrong and chooses the exit code: the only place that does.
- * With `json`, the same goes to stdout as `{error, message, …details}`.
+ * With `json`, the same goes to stderr as `{error, message, …details}`.
  */
 export function reportError(error: unknown, context: CliContext, json: boolean): ExitCode {
   const coded = isCoded(error);
   const code = coded ? error.code : 'internal';
   const message = messageOf(error);
-  if (json) printJson(context, { ...(coded ? error.details : {}), error: code, message });
+  if (json) reportJson(context, { ...(coded ? error.details : {}), error: code, message });
   else context.err(`svc: ${message}\n`);
   if (!coded && error instanceof Error && debugs(context)) context.err(`${error.stack ?? ''}\n`);
   return EXIT_OF_CODE[code] ?? EXIT.refused;
+}
+
+/** Tells a program what went wrong, on stderr, so that stdout holds answers alone. */
+export function reportJson(context: CliContext, body: { error: string; message: string }): void {
+  context.err(`${JSON.stringify(body)}\n`);
 }
 
 function debugs(context: CliContext): boolean {

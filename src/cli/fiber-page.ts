@@ -31,7 +31,9 @@ export function fiberPage(fiber: FiberRow, now: number): string {
 
 function statusOf(fiber: FiberRow): string {
   if (fiber.tempered === undefined)
-    return fiber.status === 'closed' ? 'closed, awaiting review' : fiber.status;
+    return fiber.status === 'closed'
+      ? `closed, awaiting review; accept it with: svc accept ${fiber.id}`
+      : fiber.status;
   return `${fiber.status}, ${fiber.tempered ? 'accepted' : 'composted'}`;
 }
 

@@ -16,14 +16,14 @@ export const verb: Verb = {
     };
     command
       .command('event')
-      .description('add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0')
+      .description('Add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0')
       .option('--harness <name>', 'claude, codex or pi')
       .action((options: { harness?: string }) =>
         run(['event', ...(options.harness === undefined ? [] : ['--harness', options.harness])]),
       );
     command
       .command('commit')
-      .description('add one line to commits.jsonl for the last commit of this work tree; always ends with 0')
+      .description('Add one line to commits.jsonl for the last commit of this work tree; always ends with 0')
       .action(() => run(['commit']));
   },
 };

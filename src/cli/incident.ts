@@ -17,8 +17,8 @@ export const verb: Verb = {
       .option('--json', 'answer as JSON')
       .action(async (options: Options) => exit(await list(context, options)));
     for (const [name, summary] of [
-      ['resume', 'dispatch the fibers that an incident cut off'],
-      ['dismiss', 'take an incident off the list; what holds its fibers back stays'],
+      ['resume', 'Dispatch the fibers that an incident cut off'],
+      ['dismiss', 'Take an incident off the list; what holds its fibers back stays'],
     ] as const)
       command
         .command(name)

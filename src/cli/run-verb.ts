@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
+import { addExamples } from './command-table.ts';
 import { readDemoCall } from './demo/call.ts';
-import { reportError } from './exit-code.ts';
+import { reportError, reportJson } from './exit-code.ts';
+import { NEWCOMER } from './newcomer.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { VERBS, type VerbRow } from './verbs.ts';
 
@@ -11,6 +13,11 @@ export async function runVerb(
   verbs: readonly VerbRow[] = VERBS,
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
+  if (argv.length === 0) {
+    context.out(NEWCOMER);
+    return code;
+  }
+  const json = asksForJson(argv);
   try {
     const onDemo = readDemoCall(argv);
     if (onDemo !== null) {
@@ -18,21 +25,25 @@ export async function runVerb(
       return await runVerb(onDemo.argv, demoContext(context, onDemo.dir), verbs);
     }
     const chosen = argv[0] === 'help' ? argv[1] : argv[0];
-    const program = createProgram(context);
+    const program = createProgram(json ? { ...context, err: () => {} } : context);
     for (const row of verbs) {
       const command = program.command(row.name, { hidden: row.group === null }).description(row.summary);
       if (row.group !== null) command.helpGroup(`${row.group}:`);
       // The help lists every verb; only the chosen one is loaded.
-      if (row.name === chosen)
+      if (row.name === chosen) {
         (await row.load()).register(command, context, (given) => {
           code = given;
         });
+        addExamples(command);
+      }
     }
-    await program.parseAsync(argv.length === 0 ? ['help'] : [...argv], { from: 'user' });
+    await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return reportError(error, context, asksForJson(argv));
+    if (!(error instanceof CommanderError)) return reportError(error, context, json);
+    if (error.exitCode === 0) return EXIT.ok;
+    if (json) reportJson(context, { error: 'invalid_request', message: usageMessage(error) });
+    return EXIT.usage;
   }
 }
 
@@ -50,6 +61,12 @@ function createProgram(context: CliContext): Command {
     .addHelpText('after', '\nEach verb takes --help. The pages for operators are in ops/ of the package.')
     .showHelpAfterError('(svc help shows how it is used)')
     .exitOverride();
+}
+
+/** The sentence of a wrong command line on one line; a verb without its second word has only its help to show. */
+function usageMessage(error: CommanderError): string {
+  const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  return error.code === 'commander.help' ? 'the verb needs a second word; svc help lists them' : sentence;
 }
 
 function asksForJson(argv: readonly string[]): boolean {

@@ -71,6 +71,12 @@ export const VERBS: readonly VerbRow[] = [
   row('Workers', 'resume-all', 'Let work start again after stop-all', () => import('./resume-all.ts')),
   row('This machine', 'host', 'Print the host id of this machine', () => import('./host.ts')),
   row('This machine', 'agents', 'List the agents that can work on fibers', () => import('./agents.ts')),
+  row(
+    'This machine',
+    'completion',
+    'Print the completion script for your shell',
+    () => import('./completion.ts'),
+  ),
   row('This machine', 'resolve-dir', 'Print a folder as a fiber names it', () => import('./resolve-dir.ts')),
   row('This machine', 'setup', 'Give an agent program the skills and hooks', () => import('./setup.ts')),
   row(

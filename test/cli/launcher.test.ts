@@ -53,7 +53,8 @@ describe('svc launcher', () => {
   it('hands the command line to the pinned Node where the running one is another, and ends as it ends', async () => {
     expect(await svc(['ps', '--json'], { flags: OLD_NODE })).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('daemon_unreachable'),
+      stdout: '',
+      stderr: expect.stringContaining('daemon_unreachable'),
     });
   });
 

@@ -20,7 +20,7 @@ describe('svc', () => {
     },
   );
 
-  it('lists every verb once, in its help and without a verb', async () => {
+  it('lists every verb once, in its help', async () => {
     const { code, out } = await machine.svc('help');
     expect(code).toBe(0);
     for (const { name, summary, group } of VERBS)
@@ -28,7 +28,14 @@ describe('svc', () => {
         out.split('\n').filter((line) => line.trim().startsWith(`${name} `) && line.endsWith(summary)),
       ).toHaveLength(group === null ? 0 : 1);
     for (const group of VERB_GROUPS) expect(out).toContain(`\n${group}:\n`);
-    expect(await machine.svc()).toEqual({ code: 0, out, err: '' });
+  });
+
+  it('tells a newcomer without a verb how to begin, in 80 columns', async () => {
+    const { code, out, err } = await machine.svc();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    for (const [, name] of out.matchAll(/svc ([a-z]+)/g))
+      expect([...VERBS.map((row) => row.name), 'help', 'supervises']).toContain(name);
   });
 
   it('shows the options of one verb', async () => {
@@ -96,7 +103,7 @@ describe('svc', () => {
     const json = recorded();
     expect(await runVerb(['fail', '--json'], json.context, failing(error))).toBe(1);
     expect(json.said).toHaveLength(1);
-    expect(JSON.parse(json.said[0]!.replace('out: ', ''))).toEqual({
+    expect(JSON.parse(json.said[0]!.replace('err: ', ''))).toEqual({
       error: 'locked',
       message: 'the fiber is being written',
       holder: 7,

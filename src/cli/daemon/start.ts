@@ -64,7 +64,12 @@ export async function runStart(
   const { listen, version, booted_at } = outcome;
   if (options.json)
     printJson(context, { started: true, already_running: false, pid, booted_at, version, listen });
-  else context.out(`The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n`);
+  else {
+    context.out(`The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n`);
+    context.out(
+      'What waits for a worker is held back after a start; let it begin with: svc daemon release\n',
+    );
+  }
   return EXIT.ok;
 }
 

@@ -1,4 +1,5 @@
 import { CodedError } from '../../base/errors.ts';
+import { readSettings } from '../../config/settings.ts';
 import { FIBER_STATUSES, fiberStatusSchema } from '../../contract/fiber.ts';
 import { findFiber } from '../../fibers/find-fiber.ts';
 import { openOneStore } from '../find-fiber.ts';
@@ -58,7 +59,7 @@ export const registerAdd: Verb['register'] = (command, context, exit) => {
       context.out(
         options.json === true
           ? `${JSON.stringify({ fiber })}\n`
-          : `${fiber.id}  ${fiber.uid}\n${fiber.path}\n`,
+          : `${fiber.id}  ${fiber.uid}\n${fiber.path}\nHave a worker take it up: ${readSettings(context.env).demo ? 'svc demo' : 'svc'} install ${fiber.id} --project-dir <dir>\n`,
       );
       exit(EXIT.ok);
     });

@@ -1,0 +1,6 @@
+// Writes ops/cli.md from the verbs of `svc`.
+import { writeFileSync } from 'node:fs';
+import { readCommands } from '../../src/cli/command-table.ts';
+import { renderReferencePage } from '../../src/cli/reference-page.ts';
+
+writeFileSync(new URL('../cli.md', import.meta.url), renderReferencePage(await readCommands()));

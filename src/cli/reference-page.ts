@@ -1,0 +1,110 @@
+import type { CommandFacts } from './command-table.ts';
+import { VERB_GROUPS } from './verbs.ts';
+
+/** Pages of `ops/` that tell more of a verb. */
+const MORE: Readonly<Record<string, string>> = {
+  daemon: 'daemon.md',
+  why: 'why.md',
+  'stop-all': 'why.md',
+  'resume-all': 'why.md',
+  capture: 'sessions.md',
+  claim: 'sessions.md',
+  attach: 'sessions.md',
+  dispatch: 'resume.md',
+  setup: 'setup.md',
+  incident: 'setup.md',
+  reshape: 'lifecycle.md',
+  pause: 'lifecycle.md',
+  resume: 'lifecycle.md',
+  accept: 'lifecycle.md',
+  close: 'lifecycle.md',
+  reopen: 'lifecycle.md',
+  'set-agent': 'lifecycle.md',
+  'set-model': 'lifecycle.md',
+  'set-outcome': 'lifecycle.md',
+};
+
+const INTRO = `# The command line
+
+<!-- Generated from the verbs by \`npm run docs\`; edit src/cli instead. -->
+
+\`svc <verb> [options]\`. \`svc help\` lists the verbs; \`svc help <verb>\` and \`svc <verb> --help\` tell how one is used.
+\`svc demo <verb> …\` runs a verb on the demo instead of your own setup.
+
+A \`<fiber>\` is its canonical id (\`work/loader\`), its ULID, or the last part of its id where only one fiber has it.
+The store is \`--store\`, else the configured ones, else the one that the current folder lies in. Verbs that write take
+\`--dry-run\`, see [why.md](why.md#rehearse).
+
+## Exit codes
+
+| exit code | means                                                 |
+| --------- | ----------------------------------------------------- |
+| 0         | done                                                  |
+| 1         | understood and refused; the sentence says how to mend |
+| 2         | the command line is wrong                             |
+| 3         | the daemon cannot be reached                          |
+
+A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\` it is
+\`{"error": "<code>", "message": "<sentence>"}\` there, with the same exit code, and standard output stays empty.
+\`svc daemon status\` without a daemon is an answer on standard output with exit code 3, and \`svc doctor\` and
+\`svc fiber check\` print what they found and exit with 1 where something is wrong. Output has no colours, and a
+closed pipe (\`svc fiber ls | head\`) ends a command quietly.
+
+## Completion
+
+\`svc completion bash|zsh|fish\` prints a script that completes verbs, options, folders, agents and the ids of fibers.
+
+`;
+
+/** The text of `ops/cli.md`. */
+export function renderReferencePage(commands: readonly CommandFacts[]): string {
+  const groups = VERB_GROUPS.map((group) =>
+    groupText(
+      group,
+      commands.filter((one) => one.group === group),
+    ),
+  );
+  const programs = groupText(
+    'For programs',
+    commands.filter((one) => one.group === null),
+  );
+  return `${INTRO}${[...groups, programs].filter((text) => text !== '').join('\n')}`;
+}
+
+function groupText(title: string, commands: readonly CommandFacts[]): string {
+  if (commands.length === 0) return '';
+  return `## ${title}\n${commands.map(commandText).join('')}`;
+}
+
+function commandText(command: CommandFacts): string {
+  const name = command.path.join(' ');
+  const more = MORE[command.path[0]!];
+  const about = `${command.summary}.${more === undefined ? '' : ` See [${more}](${more}).`}`;
+  return [
+    `\n### \`svc ${name}\`\n\n${about}\n`,
+    `\n\`\`\`sh\n${[command.usage, ...command.examples.map(([line, does]) => `${line}  # ${plain(does)}`)].join('\n')}\n\`\`\`\n`,
+    table(
+      ['argument', 'is'],
+      command.arguments.map((one) => [`\`${one.usage}\``, one.description]),
+    ),
+    table(
+      ['option', 'does'],
+      command.options.map((one) => [`\`${one.flags}\``, one.description]),
+    ),
+    command.no_json === null ? '' : `\nNo \`--json\`: ${command.no_json}.\n`,
+  ].join('');
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
+  return `\n${line(cells[0]!)}${rule}${cells.slice(1).map(line).join('')}`;
+}
