@@ -45,14 +45,15 @@ export async function recogniseSession(
 
 /** The launch that made this session. */
 function manifestOf(world: World, session: MuxSession): RunManifest | undefined {
-  return world.launches
-    .all()
-    .findLast(
-      (manifest) =>
-        manifest.mux_session === session.name &&
-        manifest.dispatched_at <= session.created_at + CREATED_SLACK_MS &&
-        (manifest.ended_at === null || session.created_at <= manifest.ended_at),
-    );
+  return world.launches.all().findLast(
+    (manifest) =>
+      manifest.mux_session === session.name &&
+      manifest.dispatched_at <= session.created_at + CREATED_SLACK_MS &&
+      (manifest.ended_at === null ||
+        session.created_at <= manifest.ended_at ||
+        // The clock was turned back while it ran: its end tells nothing of what came before it.
+        manifest.ended_at < manifest.dispatched_at),
+  );
 }
 
 function strayRun(world: World, document: FiberDocument, uid: string, session: MuxSession): Run {

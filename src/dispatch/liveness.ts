@@ -38,7 +38,8 @@ export function assessLiveness(facts: LivenessFacts): Liveness {
   if (exit.kind === 'found') return { kind: 'ended', why: 'exit_recorded' };
   if (agent === 'gone') return { kind: 'ended', why: 'agent_gone' };
 
-  const young = facts.now - manifest.dispatched_at < facts.startup_ms;
+  // A claim from well ahead of now was made before the clock was turned back: nobody waits for that time to come.
+  const young = Math.abs(facts.now - manifest.dispatched_at) < facts.startup_ms;
   if (listing.kind === 'unknown') {
     return young && agent === 'unrecorded' ? { kind: 'starting' } : { kind: 'unknown', why: 'no_answer' };
   }

@@ -60,7 +60,7 @@ export function realComponents(settings: Settings) {
     name: Exclude<keyof typeof WORKER_URLS, 'pool'>,
     calls: C,
     events: E,
-    own: Partial<PollerSettings> = {},
+    own: Omit<PollerSettings, keyof Settings> | Record<string, never> = {},
   ) =>
     createThreadComponent({
       ...shared,
@@ -78,6 +78,7 @@ export function realComponents(settings: Settings) {
     audio: thread('audio', audioCalls, audioEvents),
     poller: thread('poller', pollerCalls, pollerEvents, {
       host_id: 'test-host',
+      max_concurrent: null,
       store_roots: [],
       rebooted: false,
       cli_contract: null,

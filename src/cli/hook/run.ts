@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
@@ -29,8 +29,18 @@ export async function runHook(argv: readonly string[], context: CliContext): Pro
   }
 }
 
-/** `process.exit` would wait for a thread that hangs in a file operation; the hook's shell turns this into 0. */
+/**
+ * Ends with 0 although a file operation hangs: `process.exit` would wait for the thread that it holds up, so this process
+ * becomes a program that does nothing but end well, which ends every thread.
+ */
 function giveUp(): void {
+  for (const program of ['/bin/true', '/usr/bin/true']) {
+    try {
+      if (existsSync(program)) process.execve?.(program, [program], {});
+    } catch {
+      // The next one, or the hard way.
+    }
+  }
   process.kill(process.pid, 'SIGKILL');
 }
 

@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,6 +12,7 @@ import {
   statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,6 +120,28 @@ describe('svc hook event', () => {
   it('ends well and soon when its input never ends', async () => {
     const ended = await hook(['event'], null);
     expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['event', JSON.stringify(START), 'SVC_EVENTS_FILE'],
+    ['commit', '', 'SVC_COMMITS_FILE'],
+  ])('`hook %s` ends well and soon when its ledger hangs', async (name, input, variable) => {
+    const pipe = join(dir, 'pipe');
+    const repo = fileURLToPath(new URL('../../..', import.meta.url));
+    execFileSync('mkfifo', [pipe]);
+    // The end that is open holds back every reader until there is something to read, and fills up.
+    const held = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    const full = Buffer.alloc(64 * 1024);
+    try {
+      while (writeSync(held, full) > 0);
+    } catch {
+      // It is full.
+    }
+    const ended = await hook([name], input, { [variable]: pipe }, repo);
+    closeSync(held);
+    expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeGreaterThan(1_900);
     expect(ended.ms).toBeLessThan(10_000);
   });
 
