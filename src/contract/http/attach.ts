@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noRehearsal } from './capture.ts';
+import { noRehearsal } from './rehearsal.ts';
 
 /** `POST /attach` (WPL-21): a live terminal session, or a past session by its harness id. */
 export const attachRequestSchema = z

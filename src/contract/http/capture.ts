@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
-
-/** A request to rehearse is refused where nothing is rehearsed, and never done in earnest. */
-export const noRehearsal = z.literal(false).optional();
+import { noRehearsal } from './rehearsal.ts';
 
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
 export const captureRequestSchema = z.object({

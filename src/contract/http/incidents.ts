@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noRehearsal } from './rehearsal.ts';
 
 /** A fiber whose worker went down with its multiplexer server or with the machine. Times in milliseconds. */
 export const cutOffFiberSchema = z.object({
@@ -25,7 +26,11 @@ export const incidentSchema = z.object({
 export type Incident = z.infer<typeof incidentSchema>;
 
 /** `POST /incidents/resume` and `/incidents/dismiss`: one incident, or all without an id. */
-export const incidentRequestSchema = z.object({ id: z.string().optional(), origin: z.string().optional() });
+export const incidentRequestSchema = z.object({
+  id: z.string().optional(),
+  origin: z.string().optional(),
+  dry_run: noRehearsal,
+});
 export type IncidentRequest = z.infer<typeof incidentRequestSchema>;
 
 /** What became of each fiber; a refused one stays in its incident. */

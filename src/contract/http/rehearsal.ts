@@ -39,3 +39,8 @@ export function rehearsal(
 ): Rehearsal {
   return { dry_run: true, would, document: null, prompt: null, command: null, ends: [], minted: {}, ...more };
 }
+
+/** A request to rehearse is refused where nothing is rehearsed, and never done in earnest. */
+export const noRehearsal = z
+  .literal(false, { error: 'this write cannot be rehearsed; leave dry_run out to do it' })
+  .optional();
