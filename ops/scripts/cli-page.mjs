@@ -2,5 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { readCommands } from '../../src/cli/command-table.ts';
 import { renderReferencePage } from '../../src/cli/reference-page.ts';
+import { VERBS } from '../../src/cli/verbs.ts';
 
-writeFileSync(new URL('../cli.md', import.meta.url), renderReferencePage(await readCommands()));
+writeFileSync(new URL('../cli.md', import.meta.url), renderReferencePage(await readCommands(VERBS)));

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { EXAMPLES, type Example, NO_JSON } from './examples.ts';
 import type { CliContext } from './verb.ts';
-import { VERBS, type VerbRow } from './verbs.ts';
+import type { VerbRow } from './verb-row.ts';
 
 /** An argument or option as its command declares it; `value` is null for a switch. */
 export type ArgumentFacts = { name: string; usage: string; description: string };
@@ -29,7 +29,7 @@ export type CommandFacts = {
 };
 
 /** Reads every command from the verbs themselves, so that help, pages and completion cannot tell otherwise. */
-export async function readCommands(verbs: readonly VerbRow[] = VERBS): Promise<CommandFacts[]> {
+export async function readCommands(verbs: readonly VerbRow[]): Promise<CommandFacts[]> {
   const found: CommandFacts[] = [];
   for (const row of verbs) {
     const command = new Command(row.name).description(row.summary);

@@ -6,6 +6,7 @@ import { bashScript, zshScript } from './completion/bash.ts';
 import { fiberWords } from './completion/fibers.ts';
 import { fishScript } from './completion/fish.ts';
 import { type CliContext, EXIT, type Verb } from './verb.ts';
+import type { VerbRow } from './verb-row.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
@@ -13,30 +14,32 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
  * `svc completion bash|zsh|fish` prints the script for a shell; the scripts ask `svc completion fibers|agents` for
  * names, which answers one a line and nothing at all where it cannot know.
  */
-export const verb: Verb = {
-  name: 'completion',
-  summary: 'Print the completion script for your shell',
-  register(command, context, exit) {
-    command
-      .usage('<bash|zsh|fish>')
-      .addArgument(
-        new Argument('<shell>', 'your shell; the scripts themselves ask for fibers and agents').choices([
-          ...Object.keys(SCRIPTS),
-          'fibers',
-          'agents',
-        ]),
-      )
-      .argument('[typed]', 'what a name begins with')
-      .action(async (shell: keyof typeof SCRIPTS | 'fibers' | 'agents', typed = '') => {
-        if (shell === 'fibers' || shell === 'agents') context.out(namesFor(context, shell, typed));
-        else {
-          const { readCommands } = await import('./command-table.ts');
-          context.out(SCRIPTS[shell](await readCommands()));
-        }
-        exit(EXIT.ok);
-      });
-  },
-};
+export function createCompletionVerb(verbs: readonly VerbRow[]): Verb {
+  return {
+    name: 'completion',
+    summary: 'Print the completion script for your shell',
+    register(command, context, exit) {
+      command
+        .usage('<bash|zsh|fish>')
+        .addArgument(
+          new Argument('<shell>', 'your shell; the scripts themselves ask for fibers and agents').choices([
+            ...Object.keys(SCRIPTS),
+            'fibers',
+            'agents',
+          ]),
+        )
+        .argument('[typed]', 'what a name begins with')
+        .action(async (shell: keyof typeof SCRIPTS | 'fibers' | 'agents', typed = '') => {
+          if (shell === 'fibers' || shell === 'agents') context.out(namesFor(context, shell, typed));
+          else {
+            const { readCommands } = await import('./command-table.ts');
+            context.out(SCRIPTS[shell](await readCommands(verbs)));
+          }
+          exit(EXIT.ok);
+        });
+    },
+  };
+}
 
 /** A key press must not answer with an error text, so whatever fails is no names. */
 function namesFor(context: CliContext, kind: 'fibers' | 'agents', typed: string): string {

@@ -1,5 +1,5 @@
 import type { CommandFacts } from './command-table.ts';
-import { VERB_GROUPS } from './verbs.ts';
+import { VERB_GROUPS } from './verb-row.ts';
 
 /** Pages of `ops/` that tell more of a verb. */
 const MORE: Readonly<Record<string, string>> = {

@@ -4,7 +4,8 @@ import { readDemoCall } from './demo/call.ts';
 import { reportError, reportJson } from './exit-code.ts';
 import { NEWCOMER } from './newcomer.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
-import { VERBS, type VerbRow } from './verbs.ts';
+import type { VerbRow } from './verb-row.ts';
+import { VERBS } from './verbs.ts';
 
 /** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
 export async function runVerb(

@@ -1,14 +1,5 @@
 import type { Verb } from './verb.ts';
-
-/** Headings of the help, in its order. */
-export const VERB_GROUPS = ['Start here', 'Tasks', 'Workers', 'This machine'] as const;
-type VerbGroup = (typeof VERB_GROUPS)[number];
-
-/**
- * A verb that can be listed without loading it, so that each command pays only for its own modules. One without a
- * group is for programs and not listed.
- */
-export type VerbRow = { name: string; summary: string; group: VerbGroup | null; load(): Promise<Verb> };
+import type { VerbGroup, VerbRow } from './verb-row.ts';
 
 function row(
   group: VerbGroup | null,
@@ -71,12 +62,9 @@ export const VERBS: readonly VerbRow[] = [
   row('Workers', 'resume-all', 'Let work start again after stop-all', () => import('./resume-all.ts')),
   row('This machine', 'host', 'Print the host id of this machine', () => import('./host.ts')),
   row('This machine', 'agents', 'List the agents that can work on fibers', () => import('./agents.ts')),
-  row(
-    'This machine',
-    'completion',
-    'Print the completion script for your shell',
-    () => import('./completion.ts'),
-  ),
+  row('This machine', 'completion', 'Print the completion script for your shell', async () => ({
+    verb: (await import('./completion.ts')).createCompletionVerb(VERBS),
+  })),
   row('This machine', 'resolve-dir', 'Print a folder as a fiber names it', () => import('./resolve-dir.ts')),
   row('This machine', 'setup', 'Give an agent program the skills and hooks', () => import('./setup.ts')),
   row(

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { readCommands } from '../../src/cli/command-table.ts';
 import { EXAMPLES, NO_JSON } from '../../src/cli/examples.ts';
 import { renderReferencePage } from '../../src/cli/reference-page.ts';
+import { VERBS } from '../../src/cli/verbs.ts';
 import { createMachine } from './kit.ts';
 
-const commands = await readCommands();
+const commands = await readCommands(VERBS);
 const named = commands.map((command) => [command.path.join(' '), command] as const);
 
 describe('the command table', () => {

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
 import { runVerb } from '../../src/cli/run-verb.ts';
-import { VERB_GROUPS, VERBS } from '../../src/cli/verbs.ts';
+import { VERB_GROUPS } from '../../src/cli/verb-row.ts';
+import { VERBS } from '../../src/cli/verbs.ts';
 import { createMachine, type Machine } from './kit.ts';
 
 let machine: Machine;
