@@ -43,6 +43,7 @@ export function planAction(
             ...serviceFields(request, facts),
             schedule: request.schedule,
             thisZone: facts.this_zone,
+            running: facts.running,
             ...(request.tz === undefined ? {} : { tz: request.tz }),
           },
           now,

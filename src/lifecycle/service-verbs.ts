@@ -21,6 +21,8 @@ export type RepeatFields = ServiceFields & {
   /** Five cron fields, or a name such as @daily. */
   schedule: string;
   tz?: string;
+  /** A worker of the fiber runs now. */
+  running?: boolean;
   /** Zone of this machine; recorded with the role when neither the verb nor the document names one. */
   thisZone: string;
 };
@@ -44,7 +46,8 @@ export function planRepeat(document: FiberDocument, fields: RepeatFields, now: n
   edit.set['svc.schedule'] = schedule;
   edit.set['svc.tz'] = tz;
   const { svc } = document;
-  if (svc?.kind !== 'standing' || svc.schedule !== schedule || svc.tz !== tz) {
+  // While a worker runs, its own end serves the role; a stamp would be taken for its handoff.
+  if (fields.running !== true && (svc?.kind !== 'standing' || svc.schedule !== schedule || svc.tz !== tz)) {
     edit.set['svc.runtime.handed_off_at'] = stamp(now);
   }
   return armed(edit);

@@ -77,7 +77,9 @@ function standing(
   const set: PlannedEdit['set'] = {};
   if (svc?.schedule !== schedule) set['svc.schedule'] = schedule;
   if (svc?.tz !== tz) set['svc.tz'] = tz;
-  if (Object.keys(set).length > 0 || svc?.kind !== 'standing') set['svc.runtime.handed_off_at'] = stamp(now);
+  // While a worker runs, its own end serves the role; a stamp would be taken for its handoff.
+  if (!facts.running && (Object.keys(set).length > 0 || svc?.kind !== 'standing'))
+    set['svc.runtime.handed_off_at'] = stamp(now);
   return set;
 }
 

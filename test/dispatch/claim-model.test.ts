@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { isCoded } from '../../src/base/errors.ts';
 import { STORE } from './world/fake-documents.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
+import { modelRuns } from './world/model-runs.ts';
 
 const FIBERS = ['red', 'blue'] as const;
 const DESKS = ['desk-1', 'desk-2'] as const;
@@ -197,6 +198,6 @@ it('[WPL-5] [P13] [P1] a session is one fiber’s worker, a fiber has one worker
         run.world.dispose();
       }
     }),
-    { numRuns: Number(process.env.SVC_MODEL_RUNS ?? 60), interruptAfterTimeLimit: 540_000 },
+    modelRuns(60),
   );
 }, 600_000);

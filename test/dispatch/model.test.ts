@@ -9,6 +9,7 @@ import {
 import { LifecycleCalls } from '../../src/dispatch/lifecycle-calls.ts';
 import { dismissIncident, resumeIncident } from '../../src/dispatch/resume-incident.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from './world/fake-world.ts';
+import { modelRuns } from './world/model-runs.ts';
 
 const MINUTE = 60_000;
 const FIBERS = ['once', 'role', 'pin'] as const;
@@ -613,6 +614,6 @@ it('[P5] [P13] [P4] [P6] [DSP-5] never has two workers for one fiber, never star
         }
       },
     ),
-    { numRuns: Number(process.env.SVC_MODEL_RUNS ?? 40), interruptAfterTimeLimit: 540_000 },
+    modelRuns(40),
   );
 }, 600_000);

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import type { ResumeMode } from '../../src/dispatch/resume.ts';
 import { SESSION_STARTS_FILE } from '../../src/dispatch/session-starts.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
+import { modelRuns } from './world/model-runs.ts';
 
 const MINUTE = 60_000;
 const WARM_MS = 45 * MINUTE;
@@ -184,7 +185,7 @@ it('[RES-2] [RES-3] [RES-6] [RES-9] [P7] [P10] over any run of events, restarts 
         run.world.dispose();
       }
     }),
-    { numRuns: Number(process.env.SVC_MODEL_RUNS ?? 40), interruptAfterTimeLimit: 540_000 },
+    modelRuns(40),
   );
   expect(resumed).toBeGreaterThan(0);
 }, 600_000);
