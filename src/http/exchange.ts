@@ -3,6 +3,8 @@ import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
 const LARGE_BODY = 64 * 1024;
+/** Bytes of a large body that are handed over at one time. */
+const SLICE = 256 * 1024;
 
 /**
  * One request and its one answer. The library's response object must not be touched after it has ended or
@@ -67,19 +69,24 @@ export class Exchange {
     this.#settle();
   }
 
+  /** A slice a turn of the event loop: the kernel copies megabytes for as long as its buffers take them. */
   #writeLarge(body: Uint8Array): void {
     const response = this.#response;
     const start = response.getWriteOffset();
-    const [, complete] = response.tryEnd(body, body.length);
-    if (complete) {
-      this.#settle();
-      return;
-    }
-    response.onWritable((offset) => {
-      const [taken, all] = response.tryEnd(body.subarray(offset - start), body.length);
+    const total = body.length;
+    const writeFrom = (from: number): boolean => {
+      const end = Math.min(from + SLICE, total);
+      const [taken, all] = response.tryEnd(body.subarray(from, end), total);
       if (all) this.#settle();
+      else if (taken) {
+        setImmediate(() => {
+          if (!this.#settled) response.cork(() => writeFrom(end));
+        });
+      }
       return taken;
-    });
+    };
+    response.onWritable((offset) => writeFrom(offset - start));
+    writeFrom(0);
   }
 
   #abort(): void {
