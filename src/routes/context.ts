@@ -16,6 +16,9 @@ export type RouteContext = {
   node: string;
   /** Folder with the built board, or null. */
   ui_dist: string | null;
+  /** The agents file of the operator, and the folder of stored images; absolute paths. */
+  agents_file: string;
+  attachments_dir: string;
   clock: Clock;
   /** Addresses bound so far. */
   listen(): string[];
