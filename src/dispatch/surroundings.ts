@@ -117,12 +117,6 @@ export async function connectWorld(options: {
     newUlid: () => ulid(clock.now()),
   };
   const skills = compareSkills(process.env);
-  for (const { harness, state } of skills.installed)
-    if (state === 'skewed')
-      logger.warn(
-        { harness },
-        `the worker skills of ${harness} are not those of this package; run: svc setup ${harness}`,
-      );
   return {
     world,
     runner,
