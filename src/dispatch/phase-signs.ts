@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { endOfFile } from './end-of-file.ts';
+import { endOfFile } from './run-file-end.ts';
 import type { PhaseSign } from './run-phase.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */

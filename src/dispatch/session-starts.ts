@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { endOfFile } from './end-of-file.ts';
 import type { SessionStart } from './follow-session.ts';
+import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
 export const SESSION_STARTS_FILE = 'sessions.jsonl';
-
-/** No more than the end of the file is read: an agent inside may be started very often. */
-const MOST_BYTES = 512 * 1024;
 
 const startSchema = z.object({
   at: z.number(),
@@ -19,7 +16,7 @@ const startSchema = z.object({
 
 /** The session starts that hooks reported in a run directory, oldest first; what cannot be read is left out. */
 export function readSessionStarts(run_dir: string): SessionStart[] {
-  return endOfFile(join(run_dir, SESSION_STARTS_FILE), MOST_BYTES)
+  return endOfFile(join(run_dir, SESSION_STARTS_FILE))
     .split('\n')
     .flatMap((line) => startOf(line));
 }

@@ -11,7 +11,7 @@ import { filesIn } from './transcript-files.ts';
 import { scanRecords } from './transcript-scan.ts';
 
 /** A session and where its transcript lies; null: nowhere. */
-export type SpentSession = { session: string; harness: HarnessName; path: string | null };
+export type SpentSession = { session: string; harness: HarnessName | null; path: string | null };
 
 /** `before`: the bytes before `offset`; a file that was written anew has others there. */
 type Place = { path: string; ino: number; offset: number; before: Buffer };
@@ -56,7 +56,7 @@ async function usageOf(
   { harness, path }: SpentSession,
   cache_dir: string,
 ): Promise<TokenUsage | 'transcript_missing' | 'unreadable'> {
-  if (path === null) return 'transcript_missing';
+  if (path === null || harness === null) return 'transcript_missing';
   const kept = join(cache_dir, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}.spend`);
   try {
     const paths = [path, ...(await agentsBelow(path))];

@@ -30,7 +30,13 @@ export type SessionSpend = z.infer<typeof sessionSpendSchema>;
 export const spendSchema = z.object({
   host: z.string(),
   /** Oldest first. */
-  sessions: z.array(sessionSpendSchema.extend({ harness: z.string(), began_at: z.number() })),
+  sessions: z.array(
+    sessionSpendSchema.extend({
+      /** Null where neither the ledger nor a transcript tells. */
+      harness: z.string().nullable(),
+      began_at: z.number().nullable(),
+    }),
+  ),
   /** The sum of what is known; null when nothing is. */
   total: tokensSchema.nullable(),
   /** Sessions that are not in the total. */

@@ -1,8 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
 
-/** At most the last bytes of a file as text; empty where there is no file. Other errors are thrown. */
-export function endOfFile(path: string, most_bytes: number): string {
+/** No more than the end of such a file is read: what runs inside a worker may call its hooks very often. */
+const MOST_BYTES = 512 * 1024;
+
+/** The end of a file that hooks append to, as text; empty where there is none. */
+export function endOfFile(path: string, most_bytes = MOST_BYTES): string {
   let file: number;
   try {
     file = openSync(path, 'r');
