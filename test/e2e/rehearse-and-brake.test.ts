@@ -105,7 +105,7 @@ it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write
   const moved = await rehearse('/fiber-nest', nest);
   const text = { prompt: 'Make the loader faster.', project_dir: home.project('dev'), agent: 'stays' };
   const captured = await rehearse('/capture', text);
-  const effort = { id: 'stays', effort: 'low' };
+  const effort = { id: 'exits-0', effort: 'low' };
   const levels = await rehearse('/agents/effort', effort);
   for (const [path, body, status] of [
     ['/claim', { fiber_id: 'old', mux_session: 'nobody' }, 404],
