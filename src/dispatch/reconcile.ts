@@ -1,4 +1,4 @@
-import type { MuxListing } from '../mux/mux.ts';
+import type { MuxListing, MuxServer } from '../mux/mux.ts';
 import { recogniseSession } from './adopt.ts';
 import { type Loss, serverOf } from './incidents.ts';
 import { recordDispatch } from './launch.ts';
@@ -88,7 +88,7 @@ export class Reconciler {
     if (!run.spawned && life.kind === 'alive') this.#spawned(run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
-      if (listing.sessions.some(({ name }) => name === run.mux_session)) run.server = listing.server;
+      if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
     if (life.kind === 'unknown') run.state = 'unknown';
     else if (!run.spawned) run.state = 'claimed';
     else run.state = run.confirmed ? 'running' : 'starting';
@@ -97,6 +97,13 @@ export class Reconciler {
       this.#log(run, 'adopted a running worker');
     }
     if (run.state !== before) pass.moved.add(run.key);
+  }
+
+  /** On disk too: the next daemon must be able to tell that this server is gone, and another has taken its place. */
+  #listedBy(run: Run, server: MuxServer): void {
+    if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
+    run.server = server;
+    if (!run.stray) this.#world.launches.update(run.launch_id, { server });
   }
 
   /** A claim turns out to have become a worker. */

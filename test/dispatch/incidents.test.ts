@@ -85,6 +85,23 @@ describe('a lost tmux server', () => {
     expect(world.machine.creates).toHaveLength(NAMES.length);
   });
 
+  it('[P2] of a server that another one replaced while no daemon ran is told by the next daemon all the same', async () => {
+    await working();
+    await round();
+    world.machine.loseServer({ told: true });
+    world.machine.startServer();
+    daemon = world.boot({ released: false });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect(incidents()).toMatchObject([{ cause: 'server_replaced' }]);
+    expect(fibersOf()).toEqual([NAMES]);
+    expect(daemon.state().pending_launch.map(({ reason }) => reason)).toEqual(NAMES.map(() => 'server_lost'));
+    expect(world.machine.creates).toHaveLength(NAMES.length);
+    const before = incidents();
+    daemon = world.boot({ released: false });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect([incidents(), world.machine.living]).toEqual([before, []]);
+  });
+
   it('[P2] is over when a person has all its fibers started again, each once', async () => {
     await working();
     world.machine.loseServer({ told: true });

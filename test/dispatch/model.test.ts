@@ -161,10 +161,8 @@ class Run {
   stopped = false;
   /** Fibers whose workers went down with their server, of which nobody has spoken since. */
   lost = new Set<Name>();
-  /** Fibers whose workers this daemon has found on the server as it is. */
+  /** Fibers whose workers a daemon has found on the server as it is. */
   listed = new Set<Name>();
-  /** Of the lost ones, those whose loss only the daemon can tell that has listed them. */
-  unsure = new Set<Name>();
   started_at = new Map<Name, number>();
   /** The newest moment at which each fiber was started. */
   served = new Map<Name, number>();
@@ -329,7 +327,6 @@ class Run {
     const before = new Set(machine.living);
     await this.world.run(this.daemon.round());
     if (machine.listing !== 'normal' || machine.kernel !== 'answers') return;
-    this.unsure.clear();
     for (const worker of machine.living)
       if (before.has(worker)) this.listed.add(this.#nameOf(worker.session.name));
   }
@@ -342,9 +339,8 @@ class Run {
       const age = clock.now() - (this.started_at.get(name) ?? 0);
       const is_younger = age < STARTUP_MS || this.was_turned_back;
       if (is_younger && !this.listed.has(name)) continue;
-      if (is_younger) this.unsure.add(name);
-      // A fiber that was disarmed before waits for nobody.
-      if (this.#status(name) === 'active') this.lost.add(name);
+      // A fiber that was disarmed before, or is no service any more, waits for nobody.
+      if (this.#status(name) === 'active' && this.#isService(name)) this.lost.add(name);
       this.killed.add(name);
     }
     this.listed.clear();
@@ -496,9 +492,6 @@ class Run {
     this.released = false;
     this.seen = new Set(this.world.machine.living.map((worker) => this.#nameOf(worker.session.name)));
     this.killed.clear();
-    this.listed.clear();
-    for (const name of this.unsure) this.lost.delete(name);
-    this.unsure.clear();
   }
 
   /** Every start of a worker is judged by this account and not by the dispatcher's. */
