@@ -189,12 +189,13 @@ export class Reconciler {
           server = serverOf(run, await pass.server());
           return server === 'lost' || server === 'replaced' ? 'absent' : server;
         },
+        lost: (reason) => {
+          const cause = reason === 'server_lost' && server === 'replaced' ? 'server_replaced' : reason;
+          this.#lost({ run, cause }, pass);
+        },
       });
       if (settled.reason === 'postponed') run.state = 'unknown';
-      else if (settled.reason === 'reboot') pass.lost.push({ run, cause: 'reboot' });
-      else if (settled.reason === 'server_lost')
-        pass.lost.push({ run, cause: (server as string) === 'replaced' ? 'server_replaced' : 'server_lost' });
-      else this.#log(run, 'a worker ended', settled);
+      else if (!pass.lost.some((one) => one.run === run)) this.#log(run, 'a worker ended', settled);
     } catch (error) {
       // The run stays in memory, so the fiber stays occupied and the next pass tries again.
       this.#world.logger.error(
@@ -212,10 +213,15 @@ export class Reconciler {
     return exit.kind !== 'none' || this.#world.launches.agent(run.launch_id).kind !== 'none';
   }
 
+  /** Recorded first: of an end that is written already the next daemon would not tell (P2). */
+  #lost(loss: Loss, pass: Pass): void {
+    this.#memory.incidents.record([loss], this.#world.clock.now(), () => this.#world.newUlid());
+    pass.lost.push(loss);
+  }
+
   /** Many deaths by one cause are one incident. */
   #tellIncident(lost: readonly Loss[]): void {
     if (lost.length === 0) return;
-    this.#memory.incidents.record(lost, this.#world.clock.now(), () => this.#world.newUlid());
     this.#world.logger.warn(
       { fibers: lost.map(({ run }) => run.fiber_id), workers: lost.length },
       'workers went down with their tmux server or with the machine; none is started again by itself',

@@ -103,6 +103,25 @@ describe('a lost tmux server', () => {
     expect([incidents(), world.machine.living]).toEqual([before, []]);
   });
 
+  it('[P2] names every fiber after the next start, wherever its daemon was killed while it noted the loss', async () => {
+    for (let effects = 1; effects <= 8; effects += 1) {
+      world.dispose();
+      world = new FakeWorld();
+      for (const name of NAMES) world.fiber(name, { kind: 'standing', schedule: '"0 8 * * *"' });
+      daemon = world.boot({ released: true });
+      for (const name of NAMES) await world.run(daemon.dispatcher.dispatch({ fiber_id: name }));
+      await round();
+      world.machine.loseServer({ told: true });
+      world.crashIn(effects);
+      expect(await world.crashes(daemon.round())).toBe(true);
+      world.crashIn(null);
+      daemon = world.boot({ released: false });
+      for (let turn = 0; turn < 2; turn += 1) await round();
+      expect([effects, ...new Set(fibersOf().flat())].sort()).toEqual([effects, ...NAMES].sort());
+      expect(world.machine.living).toEqual([]);
+    }
+  });
+
   it('[P2] is over when a person has all its fibers started again, each once', async () => {
     await working();
     world.machine.loseServer({ told: true });

@@ -651,7 +651,8 @@ class Run {
     if (!this.released && !this.seen.has(name)) this.faults.push(`${name} was started in quarantine`);
     if (world.machine.listing === 'unknown' && !this.ordered.has(name))
       this.faults.push(`${name} was started blindly`);
-    if (world.directories.has(DIR)) this.faults.push(`${name} was started in a missing directory`);
+    if (world.directories.has(this.#row(name)?.project_dir ?? DIR))
+      this.faults.push(`${name} was started in a missing directory`);
     const blocked = this.daemon.memory.refusals.get(this.#uid(name));
     if (blocked?.retry_at != null && blocked.retry_at > world.clock.now())
       this.faults.push(`${name} was started within its cooldown (${blocked.reason})`);
