@@ -8,8 +8,9 @@ import type {
 } from '../contract/http/capture.ts';
 import { agentPolicy } from '../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../harness/app-server/conversation.ts';
+import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
 import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
-import { APP_AGENT, refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
+import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { sourceOf } from './app-run.ts';
 import {
   bindCapture,

@@ -183,6 +183,8 @@ class Run {
   lost = new Set<Name>();
   /** Fibers whose workers a daemon has found on the server as it is. */
   listed = new Set<Name>();
+  /** Of the lost ones, those that no daemon had found on their server. */
+  unlisted = new Set<Name>();
   started_at = new Map<Name, number>();
   /** The newest moment at which each fiber was started. */
   served = new Map<Name, number>();
@@ -234,7 +236,11 @@ class Run {
         break;
       case 'jump':
         world.clock.jumpTo(world.clock.now() + one.ms);
-        if (one.ms < 0) this.was_turned_back = true;
+        if (one.ms < 0) {
+          this.was_turned_back = true;
+          // Only by its start could the next server be told from theirs.
+          for (const name of this.unlisted) this.lost.delete(name);
+        }
         break;
       case 'stop_all':
         daemon.memory.brake.pull('a test', world.clock.now());
@@ -389,6 +395,7 @@ class Run {
         this.lost.add(name);
       this.killed.add(name);
     }
+    for (const name of FIBERS) if (!this.listed.has(name)) this.unlisted.add(name);
     if (this.lost.size > 0) this.met.incidents += 1;
     this.listed.clear();
     machine.loseServer({ told });
@@ -524,6 +531,7 @@ class Run {
     this.killed.delete(name);
     this.lost.delete(name);
     this.listed.delete(name);
+    this.unlisted.delete(name);
     this.started_at.set(name, at);
     this.served.set(name, Math.max(this.served.get(name) ?? at, at));
   }
@@ -634,6 +642,7 @@ class Run {
     this.served.set(name, Math.max(served, now));
     this.started_at.set(name, now);
     this.listed.delete(name);
+    this.unlisted.delete(name);
     this.lost.delete(name);
     if (!this.asked.has(name)) this.cut.delete(name);
     if (this.stopped) this.faults.push(`${name} was started while everything is stopped`);
