@@ -193,6 +193,7 @@ function assemble(options: {
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
     agents_file: operatorFilePaths(settings).agents,
     attachments_dir: dataPaths(settings).attachments_dir,
+    spend_dir: dataPaths(settings).spend_dir,
     clock,
     listen: () => server.addresses(),
     peer_gate: () => server.peerGate(),

@@ -39,6 +39,14 @@ const handlers: Handlers<typeof poolJobs> = {
     const { findBridgeUrl } = await import('../src/harness/bridge-url.ts');
     return { urls: files.map(({ path, seen, to }) => findBridgeUrl(path, seen, to)) };
   },
+  async read_spend({ cache_dir, sessions }) {
+    const { readSpend } = await import('../src/harness/session-spend.ts');
+    return { spends: await readSpend(sessions, cache_dir) };
+  },
+  async read_moment({ path, harness, at, within_ms }) {
+    const { readMoment } = await import('../src/harness/moment.ts');
+    return await readMoment(path, harness, { at, within_ms });
+  },
   async search({ catalogue, wish }, rows) {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
     return { reply: searchCatalogue(catalogue, wish, rows) };

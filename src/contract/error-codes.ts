@@ -41,6 +41,7 @@ export const ERROR_STATUS = {
   not_a_file: 422,
   not_in_a_store: 422,
   arm_refused: 422,
+  no_service: 422,
   project_dir_missing: 422,
   project_dir_unreachable: 422,
   project_dir_in_store: 422,

@@ -13,9 +13,12 @@ import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
 import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { momentRows } from './moment.ts';
 import { searchRows } from './search.ts';
 import { sessionsRows } from './sessions.ts';
+import { spendRows } from './spend.ts';
 import { stateRows } from './state.ts';
+import { TranscriptPlaces } from './transcript-places.ts';
 import { transcriptsRows } from './transcripts.ts';
 import { versionRows } from './version.ts';
 import { whyRows } from './why.ts';
@@ -23,6 +26,7 @@ import { whyRows } from './why.ts';
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const digests = new Digests(callers.pool);
+  const places = new TranscriptPlaces(callers, context);
   return [
     ...versionRows(context),
     ...stateRows(callers, context),
@@ -38,7 +42,9 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...sessionsRows(callers),
     ...filesRows(callers, context, digests),
     ...attachmentsRows(callers, context),
-    ...transcriptsRows(callers, context, digests),
+    ...transcriptsRows(callers, context, digests, places),
+    ...spendRows(callers, context, places),
+    ...momentRows(callers, context, places),
     ...searchRows(callers),
     ...boardRows(context),
   ];

@@ -15,7 +15,7 @@ import type { RouteContext } from './context.ts';
 import type { Digests } from './digests.ts';
 import { fileReply } from './files.ts';
 import { SessionLinks } from './session-links.ts';
-import { type TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
+import type { TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
 
 /** A transcript that is another file each time it is looked at is given up after as many looks. */
 const MOST_LOOKS = 3;
@@ -25,9 +25,9 @@ export function transcriptsRows(
   callers: Pick<Callers, 'ledgers' | 'pool' | 'files' | 'fleet'>,
   context: Pick<RouteContext, 'host' | 'agents_file' | 'clock'>,
   digests: Digests,
+  places: TranscriptPlaces,
 ): Row[] {
   const { fleet, files, pool } = callers;
-  const places = new TranscriptPlaces(callers, context);
   const links = new SessionLinks(pool, places);
 
   const read = async (session: string, signal: AbortSignal) => {

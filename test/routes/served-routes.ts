@@ -52,6 +52,7 @@ export async function serveRoutes(
     ui_dist: options.ui_dist ?? null,
     agents_file: join(options.home ?? '/nowhere', 'agents.json'),
     attachments_dir: join(options.home ?? '/nowhere', 'attachments'),
+    spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
     listen: () => server.addresses(),
     peer_gate: () => server.peerGate(),

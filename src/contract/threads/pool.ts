@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { HARNESS_NAMES } from '../harness-name.ts';
 import { storedFileSchema } from '../http/attachments.ts';
+import { wordsSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
+import { sessionSpendSchema } from '../http/spend.ts';
 import type { CallTable } from './call-table.ts';
 
 /** Which file a path named when it was looked at; device and inode in decimal, since they may exceed 2^53. */
@@ -103,6 +105,32 @@ export const poolJobs = {
     }),
     output: z.object({ urls: z.array(z.string().nullable()) }),
     deadline_ms: 60_000,
+  },
+  /** What sessions used, oldest first; what is known so far is kept below `cache_dir`. */
+  read_spend: {
+    input: z.object({
+      cache_dir: z.string(),
+      sessions: z.array(
+        z.object({
+          session: z.string(),
+          harness: z.enum(HARNESS_NAMES).nullable(),
+          path: z.string().nullable(),
+        }),
+      ),
+    }),
+    output: z.object({ spends: z.array(sessionSpendSchema) }),
+    deadline_ms: 60_000,
+  },
+  /** What was said in a transcript around a time. */
+  read_moment: {
+    input: z.object({
+      path: z.string(),
+      harness: z.enum(HARNESS_NAMES),
+      at: z.number(),
+      within_ms: z.number(),
+    }),
+    output: z.object({ words: z.array(wordsSchema), more: z.boolean() }),
+    deadline_ms: 20_000,
   },
   /**
    * Searches the bodies of a catalogue (fibers/search/catalogue.ts). Bulk in: the catalogue, when this thread is not
