@@ -185,6 +185,7 @@ function assemble(options: {
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
     clock,
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
@@ -198,6 +199,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
+    http: settings.http,
     logger,
     clock,
   });

@@ -8,7 +8,7 @@ import { createBootingGate } from '../../src/routes/booting.ts';
 import type { RouteContext } from '../../src/routes/context.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
-import { LOOPBACK_ONLY } from '../http/served.ts';
+import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
 import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
 
 export type JsonAnswer = Answer & { json: Record<string, unknown> };
@@ -48,6 +48,7 @@ export async function serveRoutes(
     ui_dist: options.ui_dist ?? null,
     clock: systemClock,
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
@@ -58,6 +59,7 @@ export async function serveRoutes(
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
+    http: SERVER_KIND,
     logger: silentLogger,
     clock: systemClock,
   });
