@@ -11,6 +11,7 @@ const NOT_REHEARSED: Readonly<Record<string, string>> = {};
 const REHEARSED_AS_TEXT: Readonly<Record<string, string>> = {
   '/api/v1/lifecycle':
     'its body is judged by the handler and answered as text: test/routes/lifecycle.test.ts',
+  '/api/v1/attachments': 'its body goes to the pool as bytes: test/routes/attachments.test.ts',
 };
 
 const WHAT_TO_DO = `either rehearse it: \`dry_run: dryRunField\` in the body, \`.or(rehearsalSchema)\` in the 200 reply, and in
