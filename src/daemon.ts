@@ -196,6 +196,7 @@ function assemble(options: {
     spend_dir: dataPaths(settings).spend_dir,
     clock,
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
@@ -209,6 +210,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
+    http: settings.http,
     logger,
     clock,
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask, exchangeRaw, parseAnswers, requestText } from '../raw-exchange.ts';
-import { HAS_LOOPBACK_V6 } from '../served.ts';
+import { HAS_LOOPBACK_V6, SERVER_KIND } from '../served.ts';
 import {
   actAs,
   actBeforeAccept,
@@ -82,7 +82,10 @@ describe('a user of the same machine who is not the operator', () => {
     ]);
     const own = await kept.stop();
     expect(Number(short) + Number(long)).toBeGreaterThanOrEqual(500);
-    expect(target.verdicts.other_uid + target.verdicts.unresolved).toBeGreaterThan(10);
+    const { other_uid, unresolved, no_connection } = target.verdicts;
+    // Node accepts later, when most have been reset already.
+    const looked_at = other_uid + unresolved + (SERVER_KIND === 'node' ? no_connection : 0);
+    expect(looked_at).toBeGreaterThan(10);
     expect(own.statuses.every((status) => status === 200)).toBe(true);
     expect(target.handled()).toBe(own.statuses.length);
   }, 60_000);
