@@ -4,7 +4,13 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
-    exclude: ['test/faults/**', 'test/harness-real/**', 'test/package/**', 'node_modules/**'],
+    exclude: [
+      'test/browser/**',
+      'test/faults/**',
+      'test/harness-real/**',
+      'test/package/**',
+      'node_modules/**',
+    ],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
