@@ -28,7 +28,7 @@ afterEach(async () => {
 function everyPeerIs(verdict: () => PeerVerdict): KnowingPeerCredentials {
   const known = procPeerCredentials({
     files: { numbers: () => [], look: () => 'closed' },
-    readTable: () => '',
+    readTable: () => undefined,
     own: { uid: 1_000, shared: false },
     little_endian: true,
   });
