@@ -24,6 +24,8 @@ export type KnowingPeerCredentials = {
    * misses one that took over the number of a file that another thread has closed since.
    */
   appearedSockets(how: 'quickly' | 'surely'): Set<number>;
+  /** How many files of this process were open at the last look. */
+  openFiles(): number;
   /** One verdict a connection, in order, by one look at the kernel's tables. */
   judge(connections: readonly AcceptedConnection[]): PeerVerdict[];
 };
@@ -68,6 +70,7 @@ export function procPeerCredentials(facts: PeerFacts): KnowingPeerCredentials {
     view: { mode: 'enforced', uid: own.uid, source: '/proc/net/tcp' },
     endpoint: (host, port) => tcpEndpoint(host, port, little_endian),
     appearedSockets: (how) => (how === 'surely' ? sockets.appeared() : sockets.appearedUnderNewNumbers()),
+    openFiles: () => sockets.size,
     judge(connections) {
       const scan: ScanRows = (table, port, take) => {
         const parse = createRowParser(port);

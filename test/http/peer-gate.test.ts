@@ -111,6 +111,7 @@ describe('the peer gate', () => {
     served = await serve([act], {
       peers: {
         ...peers,
+        openFiles: () => 1_000,
         appearedSockets(how) {
           calls.push(how);
           return new Set();
@@ -126,6 +127,28 @@ describe('the peer gate', () => {
     const misses = calls.flatMap((call, at) => (call === 'quickly' ? [calls.slice(at, at + 3)] : []));
     expect(misses.length).toBeGreaterThan(0);
     for (const miss of misses) expect(miss).toEqual(['quickly', 'judge 1', 'surely']);
+  });
+
+  it('[AUT-2] looks at everything for each connection while that is cheap, and decides once for all', async () => {
+    const calls: string[] = [];
+    const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
+    served = await serve([act], {
+      peers: {
+        ...peers,
+        appearedSockets(how) {
+          calls.push(how);
+          return new Set();
+        },
+        judge(connections) {
+          calls.push(`judge ${connections.length}`);
+          return peers.judge(connections);
+        },
+      },
+    });
+    await Promise.all(Array.from({ length: 30 }, () => post()));
+    expect(calls).not.toContain('quickly');
+    expect(calls.filter((call) => call === 'surely')).toHaveLength(30);
+    expect(calls.some((call) => call.startsWith('judge') && call !== 'judge 1')).toBe(true);
   });
 
   it('writes one line of the log for many refusals', async () => {
