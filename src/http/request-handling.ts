@@ -152,9 +152,7 @@ export class RequestHandling {
       done: (bytes) => {
         if (!call.exchange.open) return;
         try {
-          const json = parseJsonBody(bytes, call.head.headers['content-type']);
-          const body = row.body === undefined ? undefined : parseInput(row.body, json, 'body');
-          this.#run(call, row, params, query, body);
+          this.#run(call, row, params, query, readBody(row, bytes, call.head.headers['content-type']));
         } catch (error) {
           this.#fail(call, error);
         }
@@ -196,8 +194,7 @@ export class RequestHandling {
     const { exchange, head } = call;
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
-    const if_none_match = head.headers['if-none-match'];
-    const prepared = prepareReply(reply, { id: exchange.id, reads, if_none_match });
+    const prepared = prepareReply(reply, { id: exchange.id, reads, headers: head.headers });
     exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
     const { logger, clock } = this.#options;
     if (!logger.isLevelEnabled('debug')) return;
@@ -231,6 +228,12 @@ class View implements RequestView {
   get signal(): AbortSignal {
     return this.#call.exchange.signal;
   }
+}
+
+function readBody(row: Row, bytes: Uint8Array, content_type: string | undefined): unknown {
+  if (row.body === 'bytes') return bytes;
+  const json = parseJsonBody(bytes, content_type);
+  return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */
