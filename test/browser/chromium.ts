@@ -159,7 +159,14 @@ export class Page {
 
   /** Runs a script in the page, as one of its own would be run. */
   async learn<T>(expression: string): Promise<T> {
-    const params = { expression, awaitPromise: true, returnByValue: true, userGesture: true };
+    const params = {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
+      // Otherwise the page's policy would not count while we look.
+      allowUnsafeEvalBlockedByCSP: false,
+    };
     const answer = (await this.#browser.call('Runtime.evaluate', params, this.#session)) as {
       result: { value: T };
       exceptionDetails?: { exception?: { description?: string }; text: string };
