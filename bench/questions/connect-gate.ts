@@ -7,6 +7,8 @@ const OTHERS = 5_000;
 const PER_SECOND = 200;
 const ROUND_MS = 3_000;
 const ROUNDS = 3;
+/** Connections of a round that are made one after another. */
+const ALONE = 60;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /** Milliseconds until the connection stood, and until its first answer was there. */
@@ -24,11 +26,16 @@ export const bench: Bench = {
     try {
       await portOf(others);
       const measured = new Map(
-        servers.map(({ gate }) => [gate, { dials: [] as Dialled[], cpu: [] as number[] }]),
+        servers.map(({ gate }) => [
+          gate,
+          { dials: [] as Dialled[], cpu: [] as number[], alone: [] as Dialled[] },
+        ]),
       );
       const ports = await Promise.all(servers.map(({ child }) => portOf(child)));
       for (let round = 0; round < ROUNDS; round += 1) {
         for (const [index, { gate, child }] of servers.entries()) {
+          for (let count = 0; count < ALONE; count += 1)
+            measured.get(gate)!.alone.push(await dial(ports[index]!));
           const before = cpuMs(child.pid);
           const dials = await dialOpenly(ports[index]!);
           measured.get(gate)!.dials.push(...dials);
@@ -66,6 +73,12 @@ export const bench: Bench = {
           },
           { most: 1.5 },
         ),
+        shown(
+          'one after another, median with the gate',
+          median(of('on').alone.map((one) => one.answered)),
+          'ms',
+        ),
+        shown('one after another, median without', median(of('off').alone.map((one) => one.answered)), 'ms'),
         shown('to the first answer, p99 with the gate', percentile(answered('on'), 99), 'ms'),
         shown('to the first answer, p99 without', percentile(answered('off'), 99), 'ms'),
         shown('CPU of a connection with the gate', median(of('on').cpu), 'ms'),
