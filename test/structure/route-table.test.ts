@@ -169,6 +169,32 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
+  it('[AUT-1] [AUT-5] asks nobody for a credential, and takes none for a reason to let somebody in', async () => {
+    const claims = { Authorization: 'Bearer operator', Cookie: 'session=operator', 'X-Api-Key': 'operator' };
+    served.become({ ready_ms: null });
+    await eachRow(async (row, name) => {
+      const { headers, ...rest } = callOf(row);
+      const asked = { ...rest, headers: { ...headers, ...claims } };
+      const answer = await ask({ port: served.port }, row.method, pathOf(row), asked);
+      expect(answer.status, name).toBe(
+        (await ask({ port: served.port }, row.method, pathOf(row), callOf(row))).status,
+      );
+      expect([401, 407], name).not.toContain(answer.status);
+      expect(Object.keys(answer.headers), name).not.toContain('www-authenticate');
+      expect(Object.keys(answer.headers), name).not.toContain('set-cookie');
+      const stranger = { ...rest, headers: { ...asked.headers, Host: 'evil.example' } };
+      expect((await ask({ port: served.port }, row.method, pathOf(row), stranger)).status, name).toBe(403);
+    });
+  });
+
+  it('[GEN-1] stands under /api/v1, the page and what belongs to it excepted', async () => {
+    const pages = ['/', '/phone', '/metrics'];
+    await eachRow(async (row, name) => {
+      const is_page = pages.includes(row.path) || row.path.startsWith('/assets/');
+      expect(is_page || row.path.startsWith('/api/v1/'), name).toBe(true);
+    });
+  });
+
   it('[RDY-1] [RDY-3] is either exempt from the booting gate or held by it', async () => {
     served.become({ ready_ms: null });
     await eachRow(async (row, name) => {
