@@ -22,6 +22,7 @@ import { Launcher } from './launcher.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
 import { owedStart } from './owed-starts.ts';
 import { openPastSession } from './past-session-terminal.ts';
+import { PhaseWatch } from './phase-watch.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
@@ -46,6 +47,7 @@ export class Dispatcher {
   readonly #reconciler: Reconciler;
   readonly #launcher: Launcher;
   readonly #starts: StartWatch;
+  readonly #phases: PhaseWatch;
   readonly #arming: Arming;
   readonly #apps: AppRuns;
   /** Captures that no fiber was claimed for yet. */
@@ -68,6 +70,7 @@ export class Dispatcher {
     this.#reconciler = new Reconciler(world, memory);
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
+    this.#phases = new PhaseWatch(world, memory);
     this.#arming = new Arming(world, memory);
     this.#apps = new AppRuns(world, memory, onMoved);
     this.captures = new Captures(world);
@@ -269,6 +272,12 @@ export class Dispatcher {
   async watchStarts(): Promise<void> {
     const moved = await this.#starts.starts(this.#listing);
     await this.captures.learn();
+    if (moved.length > 0) this.#onMoved(moved);
+  }
+
+  /** Takes over what the hooks of workers told. */
+  async watchPhases(): Promise<void> {
+    const moved = await this.#phases.look();
     if (moved.length > 0) this.#onMoved(moved);
   }
 

@@ -36,6 +36,11 @@ export class StoreDocuments implements Documents {
     return this.#index.rows();
   }
 
+  /** Counts the changes of rows. */
+  get generation(): number {
+    return this.#index.generation;
+  }
+
   find(id: string): FiberDocument {
     return this.#index.get(id);
   }

@@ -78,6 +78,8 @@ export type World = {
     account(agent: Agent): string;
     /** What the end of a transcript says of a usage limit (P10). */
     usage(name: HarnessName, transcript: string): Promise<UsageSign>;
+    /** What the agent said last, by the end of its transcript. */
+    lastSaid(name: HarnessName, transcript: string): Promise<string | null>;
   };
   processes: {
     look(process: ProcessIdentity): Promise<ProcessLife>;

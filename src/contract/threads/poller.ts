@@ -56,6 +56,12 @@ export const pollerCalls = {
     output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
     deadline_ms: 10_000,
   },
+  /** What a search must know of every fiber, as bulk (fibers/search/catalogue.ts); none when it is the `known` one. */
+  catalogue: {
+    input: z.object({ known: z.string().nullable() }),
+    output: z.object({ catalogue: z.string() }),
+    deadline_ms: 10_000,
+  },
   fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
   state: { input: z.object({}), output: pollerStateSchema, deadline_ms: 5_000 },
   /** A refusal is a value, not an error. */
