@@ -146,6 +146,16 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     });
   });
 
+  describe('a page that a worker has written', () => {
+    it('[RPL-10] is shown in a sandbox: it runs no script and has an origin of its own', async () => {
+      const text = '<!doctype html><p>report</p><script>window.inline = true</script>';
+      const path = daemon.home.write('report.html', text);
+      const page = await browser.open(`${ownBase()}/api/v1/file?path=${encodeURIComponent(path)}`);
+      expect(await page.learn("document.querySelector('p').textContent")).toBe('report');
+      expect(await page.learn('[window.origin, typeof window.inline]')).toEqual(['null', 'undefined']);
+    });
+  });
+
   describe('the daemon’s own page', () => {
     it('reads and writes, so that the attempts above fail because of where they come from', async () => {
       const page = await browser.open(`${ownBase()}/`);
