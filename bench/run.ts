@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
+import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
@@ -23,6 +24,7 @@ const BENCHES = [
   listingCold,
   editVisible,
   dispatchLatency,
+  connectGate,
   mainLoopDelay,
   largeWork,
   search,
