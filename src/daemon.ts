@@ -152,6 +152,7 @@ function assemble(options: {
       ...settings,
       host_id: boot.host,
       store_roots: boot.store_roots,
+      host_class: boot.host_class,
       rebooted: boot.rebooted,
       cli_contract: boot.cli_contract,
       max_concurrent: boot.max_concurrent,

@@ -1,4 +1,5 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
+import { initProject } from '../src/fibers/init-project.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
@@ -9,6 +10,7 @@ const handlers: Handlers<typeof poolJobs> = {
   sweep_store: ({ root, most_new }, table) =>
     withBulk({}, sweepStore(root, table ?? new Uint8Array(0), Date.now(), most_new)),
   read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? new Uint8Array(0))),
+  init_store: ({ path, dry_run }) => initProject(path, dry_run),
 };
 
 /** Runs one job of the pool. */

@@ -5,6 +5,9 @@
 export const ERROR_STATUS = {
   invalid_request: 400,
   invalid_json: 400,
+  /** What an operator file may not say, in the words of its validator (ERR-4). */
+  validator_refused: 400,
+  not_a_directory: 400,
   forbidden_host: 403,
   forbidden_origin: 403,
   peer_refused: 403,
@@ -24,6 +27,8 @@ export const ERROR_STATUS = {
   conflict: 409,
   daemon_running: 409,
   locked: 409,
+  /** Another folder dialog is open on this host. */
+  dialog_open: 409,
   /** The daemon's own listener: another process holds the port or the socket. */
   address_in_use: 409,
   body_too_large: 413,
@@ -63,6 +68,8 @@ export const ERROR_STATUS = {
   remote_unreachable: 503,
   mux_unavailable: 503,
   app_server_unavailable: 503,
+  /** This host has no folder picker (ERR-22). */
+  folder_picker_unavailable: 501,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,

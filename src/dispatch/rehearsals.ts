@@ -12,12 +12,11 @@ type Asked = CallInput<typeof pollerCalls, 'rehearse'>;
 type Parts = BrakeParts & {
   documents: StoreDocuments;
   lifecycle: LifecycleCalls;
-  settings: { store_roots: readonly string[] };
 };
 
 /** Answers a write with `dry_run`: what it would do now. Nothing is written, locked, started or noted. */
 export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | Refused> {
-  const { dispatcher, documents, settings } = parts;
+  const { dispatcher, documents } = parts;
   switch (asked.write) {
     case 'dispatch':
       return dispatcher.rehearse(asked.request);
@@ -26,7 +25,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | 
     case 'create_fiber': {
       const { request } = asked;
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
-      const root = storeForNew(settings.store_roots, request.store, parent?.store);
+      const root = storeForNew(documents.roots, request.store, parent?.store);
       return rehearseCreate(documents.rehearseCreate(root, newFiber(request, parent?.id)));
     }
     case 'edit_fiber': {

@@ -1,14 +1,12 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { appendToList, removeKey, setKey } from '../config/json-splice.ts';
+import { withOperatorLock } from '../config/operator-lock.ts';
 import { readOperatorText } from '../config/operator-text.ts';
 import { operatorFilePaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../contract/agent.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
-import { acquireFileLock } from '../platform/file-lock.ts';
 import { parseRegistry, resolveAgent, resolveEffort } from './registry.ts';
 
 const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
@@ -20,9 +18,7 @@ const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
  */
 export async function setAgentEffort(settings: Settings, id: string, effort: string | null): Promise<Agent> {
   const { agents: file } = operatorFilePaths(settings);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = await acquireFileLock(join(dirname(file), '.agents.lock'));
-  try {
+  return withOperatorLock(file, () => {
     const text = readOperatorText(file) ?? EMPTY;
     const registry = parseRegistry(file, text);
     if (!Object.hasOwn(registry.names, id))
@@ -37,9 +33,7 @@ export async function setAgentEffort(settings: Settings, id: string, effort: str
     const after = resolveAgent(parseRegistry(file, edited), agent.id);
     if (edited !== text) writeFileAtomic(file, edited, { mode: 0o600 });
     return after;
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 function edit(text: string, agent: Agent, effort: string | null): string {

@@ -5,8 +5,10 @@ import { boardRows } from './board.ts';
 import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import { captureRows } from './capture.ts';
+import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
+import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
@@ -29,6 +31,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),
+    ...configRows(callers, context),
+    ...fiberStoresRows(callers, context),
     ...sessionsRows(callers),
     ...boardRows(context),
   ];

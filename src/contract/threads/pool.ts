@@ -19,4 +19,13 @@ export const poolJobs = {
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
   read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  /**
+   * Makes a folder a store where it is none; `dry_run` only looks. `root` is the folder, made absolute. Throws
+   * `not_a_directory` (ERR-5).
+   */
+  init_store: {
+    input: z.object({ path: z.string(), dry_run: z.boolean() }),
+    output: z.object({ root: z.string(), initialised: z.boolean() }),
+    deadline_ms: 10_000,
+  },
 } satisfies CallTable;
