@@ -32,7 +32,9 @@ export type Reply =
   | (ReplyHead & { empty: true });
 
 /** `text` stands for a body that is not JSON. */
-export type ReplySchema = z.ZodType | 'text' | 'empty';
+export type ReplySchema = z.ZodType | 'text' | 'empty' | TextOrJson;
+/** Text, or JSON of this shape. */
+export type TextOrJson = { text_or: z.ZodType };
 
 /** One endpoint as data: everything the kernel enforces stands in the row. */
 export type Row = {

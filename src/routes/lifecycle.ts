@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCoded } from '../base/errors.ts';
 import { statusOf } from '../contract/error-codes.ts';
+import { refusedSchema } from '../contract/http/dispatch.ts';
 import {
   LIFECYCLE_ACTIONS,
   type LifecycleRequest,
@@ -10,6 +11,7 @@ import {
   transitionRefusedSchema,
   transitionRequestSchema,
 } from '../contract/http/lifecycle.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { rehearse } from './rehearsal.ts';
@@ -28,7 +30,8 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       // What is wrong with the fields is answered as text, like everything of this route.
       body: z.looseObject({ origin: z.string().optional() }),
       body_limit: REQUEST_LIMIT,
-      replies: { 200: 'text' },
+      // A rehearsal is JSON where the verb itself answers text.
+      replies: { 200: { text_or: rehearsalSchema }, 400: 'text', 422: 'text' },
       async handler({ body }) {
         const request = lifecycleRequestSchema.safeParse(body);
         if (!request.success) return text(400, sentenceOf(body, request.error));
@@ -45,7 +48,10 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       state: 'ready',
       body: transitionRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: transitionedSchema, 422: transitionRefusedSchema },
+      replies: {
+        200: transitionedSchema.or(rehearsalSchema),
+        422: transitionRefusedSchema.or(refusedSchema),
+      },
       async handler({ body }) {
         if (body.dry_run === true) return rehearse(poller, { write: 'transition', request: body });
         const answer = await poller.call('transition', body);

@@ -12,6 +12,7 @@ import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { openApiRows } from './openapi.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
@@ -19,7 +20,7 @@ import { whyRows } from './why.ts';
 
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
-  return [
+  const rows: Row[] = [
     ...versionRows(context),
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
@@ -34,6 +35,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...configRows(callers, context),
     ...fiberStoresRows(callers, context),
     ...sessionsRows(callers),
+    ...openApiRows(() => rows, context.version),
     ...boardRows(context),
   ];
+  return rows;
 }

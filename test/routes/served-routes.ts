@@ -9,6 +9,7 @@ import type { RouteContext } from '../../src/routes/context.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
 import { LOOPBACK_ONLY } from '../http/served.ts';
+import { checkAnswer } from '../kit/api-check.ts';
 import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
 
 export type JsonAnswer = Answer & { json: Record<string, unknown> };
@@ -71,7 +72,10 @@ export async function serveRoutes(
     const match = router.match(method, path.split('?')[0]!);
     const schema = match.kind === 'row' ? match.compiled.row.replies[answer.status] : undefined;
     if (answer.status < 400 && schema === undefined) throw new Error(`${path} has no reply ${answer.status}`);
-    if (typeof schema === 'object') schema.parse(json);
+    await checkAnswer({
+      ...{ method, path, status: answer.status, content_type: answer.headers['content-type'] },
+      text: Buffer.from(answer.body, 'latin1').toString(),
+    });
     return { ...answer, json };
   };
 
