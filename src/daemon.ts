@@ -17,6 +17,7 @@ import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
 import type { RouteContext } from './routes/context.ts';
+import { RequestFigures } from './routes/request-figures.ts';
 import { createRoutes } from './routes/table.ts';
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
@@ -175,6 +176,7 @@ function assemble(options: {
   const changed = () => {
     for (const run of changes) run();
   };
+  const requests = new RequestFigures();
   let ready_ms: number | null = null;
   const context: RouteContext = {
     ...readBuildStamp(),
@@ -189,6 +191,9 @@ function assemble(options: {
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
+    queues: () =>
+      [pool, ledgers, fleet, audio, poller].map((one) => ({ name: one.name, waiting: one.waiting() })),
+    requests,
     onChanged: (run) => changes.add(run),
   };
   const server = createHttpServer({

@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, type PreparedReply, type StreamedBody } from './prepared-reply.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
 const LARGE_BODY = 64 * 1024;
@@ -20,6 +20,8 @@ export class Exchange {
   #controller: AbortController | null = null;
   #settled = false;
   #aborted = false;
+  /** Ends the wait for a client that takes no more. */
+  #resume: (() => void) | null = null;
   #onSettled: () => void;
 
   constructor(response: HttpResponse, id: string, onSettled: () => void) {
@@ -61,6 +63,12 @@ export class Exchange {
       if (body !== null) response.writeHeader('Content-Length', String(byteLength(body)));
       if (options.close) response.writeHeader('Connection', 'close');
       response.endWithoutBody();
+    } else if (typeof body === 'object' && 'read' in body) {
+      this.#stream(body, options.close).catch(() => {
+        // Half of what was promised is worse than a connection that ends: the client can tell.
+        if (!this.#settled) response.close();
+      });
+      return;
     } else if (byteLengthAtMost(body, LARGE_BODY)) response.end(body, options.close);
     else {
       this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body);
@@ -89,10 +97,52 @@ export class Exchange {
     writeFrom(0);
   }
 
+  /** Sends each piece as the socket takes it; the next one is read when it has. */
+  async #stream({ size, read }: StreamedBody, close: boolean): Promise<void> {
+    const response = this.#response;
+    if (close) response.writeHeader('Connection', 'close');
+    let left = size;
+    for await (const piece of read()) {
+      for (let from = 0; from < piece.length; from += SLICE) {
+        if (this.#settled) return;
+        const slice = piece.subarray(from, Math.min(from + SLICE, piece.length));
+        left -= slice.length;
+        if (left < 0) throw new Error('more was read than was promised');
+        if (await this.#send(slice, size)) {
+          this.#settle();
+          return;
+        }
+      }
+    }
+    if (!this.#settled) throw new Error('less was read than was promised');
+  }
+
+  /** Resolves when the socket has taken the slice, to true when it was the last; also when the client has gone. */
+  #send(slice: Uint8Array, size: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const response = this.#response;
+      response.cork(() => {
+        const start = response.getWriteOffset();
+        this.#resume = () => resolve(false);
+        const [taken, all] = response.tryEnd(slice, size);
+        if (taken || all) {
+          setImmediate(() => resolve(all));
+          return;
+        }
+        response.onWritable((offset) => {
+          const [rest_taken, rest_all] = response.tryEnd(slice.subarray(offset - start), size);
+          if (rest_taken || rest_all) setImmediate(() => resolve(rest_all));
+          return rest_taken;
+        });
+      });
+    });
+  }
+
   #abort(): void {
     this.open = false;
     this.#aborted = true;
     this.#settle();
+    this.#resume?.();
     this.#controller?.abort();
   }
 
@@ -103,8 +153,9 @@ export class Exchange {
   }
 }
 
-function byteLength(body: string | Uint8Array): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+function byteLength(body: string | Uint8Array | StreamedBody): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return 'read' in body ? body.size : body.length;
 }
 
 /** A string of UTF-16 units has at most three bytes a unit, so most need no counting. */

@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
 import { prepareReply } from './prepared-reply.ts';
@@ -150,9 +151,7 @@ export class RequestHandling {
       done: (bytes) => {
         if (!call.exchange.open) return;
         try {
-          const json = parseJsonBody(bytes, call.head.headers['content-type']);
-          const body = row.body === undefined ? undefined : parseInput(row.body, json, 'body');
-          this.#run(call, row, params, query, body);
+          this.#run(call, row, params, query, readBody(row, bytes, call.head.headers['content-type']));
         } catch (error) {
           this.#fail(call, error);
         }
@@ -162,7 +161,7 @@ export class RequestHandling {
 
   #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
     const view = new View(call, params, query, body);
-    const reply = row.handler(view);
+    const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
     if (!(reply instanceof Promise)) {
       this.#answer(call, reply);
       return;
@@ -194,8 +193,7 @@ export class RequestHandling {
     const { exchange, head } = call;
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
-    const if_none_match = head.headers['if-none-match'];
-    const prepared = prepareReply(reply, { id: exchange.id, reads, if_none_match });
+    const prepared = prepareReply(reply, { id: exchange.id, reads, headers: head.headers });
     exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
     const { logger, clock } = this.#options;
     if (!logger.isLevelEnabled('debug')) return;
@@ -229,6 +227,12 @@ class View implements RequestView {
   get signal(): AbortSignal {
     return this.#call.exchange.signal;
   }
+}
+
+function readBody(row: Row, bytes: Uint8Array, content_type: string | undefined): unknown {
+  if (row.body === 'bytes') return bytes;
+  const json = parseJsonBody(bytes, content_type);
+  return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */

@@ -10,7 +10,7 @@ export type RequestView<Q = unknown, B = unknown> = {
   readonly params: Readonly<Record<string, string>>;
   /** Output of the row's `query` schema; undefined where the row has none. */
   readonly query: Q;
-  /** Output of the row's `body` schema; undefined where the row has none. */
+  /** Output of the row's `body` schema, or the bytes as they came; undefined where the row has none. */
   readonly body: B;
   /** Names in lower case; repeated headers joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -20,19 +20,31 @@ export type RequestView<Q = unknown, B = unknown> = {
 
 type ReplyHead = {
   status: number;
-  /** Strong entity tag with its quotes; a GET whose `If-None-Match` names it is answered 304. */
+  /** Entity tag with its quotes; a GET whose `If-None-Match` names it, compared weakly, is answered 304. */
   etag?: string | null;
   headers?: Readonly<Record<string, string>>;
 };
 
-/** An answer: a value to encode, finished bytes, or no body at all. */
+/** Bytes that are read while they are sent. */
+export type Content = {
+  size: number;
+  /**
+   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once. What it
+   * throws, or an early end, closes the connection, for the length has been promised by then. When the client
+   * goes away its `return` is called.
+   */
+  read(from: number, end: number): AsyncIterable<Uint8Array>;
+};
+
+/** An answer: a value to encode, finished bytes, content (of which a GET may ask for a range), or no body at all. */
 export type Reply =
   | (ReplyHead & { json: unknown })
   | (ReplyHead & { bytes: Uint8Array; content_type: string })
+  | (ReplyHead & { content: Content; content_type: string; last_modified?: number })
   | (ReplyHead & { empty: true });
 
-/** `text` stands for a body that is not JSON. */
-export type ReplySchema = z.ZodType | 'text' | 'empty' | TextOrJson;
+/** `text` and `content` stand for bodies that are not JSON. */
+export type ReplySchema = z.ZodType | 'text' | 'content' | 'empty' | TextOrJson;
 /** Text, or JSON of this shape. */
 export type TextOrJson = { text_or: z.ZodType };
 
@@ -46,7 +58,8 @@ export type Row = {
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;
-  body?: z.ZodType;
+  /** `bytes`: taken as it comes, whatever its type, over a buffer of its own. */
+  body?: z.ZodType | 'bytes';
   /** Bytes of a request body; more is answered with 413. */
   body_limit: number;
   /** Shape of each answer that is not an error, by status. */
@@ -56,11 +69,13 @@ export type Row = {
 };
 
 /** Checks a handler against the schemas of its own row. */
-export function defineRow<Q extends z.ZodType, B extends z.ZodType>(
+export function defineRow<Q extends z.ZodType, B extends z.ZodType | 'bytes'>(
   row: Omit<Row, 'query' | 'body' | 'handler'> & {
     query?: Q;
     body?: B;
-    handler(request: RequestView<z.output<Q>, z.output<B>>): Reply | Promise<Reply>;
+    handler(
+      request: RequestView<z.output<Q>, B extends z.ZodType ? z.output<B> : Uint8Array>,
+    ): Reply | Promise<Reply>;
   },
 ): Row {
   return row as Row;

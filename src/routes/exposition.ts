@@ -1,7 +1,12 @@
 /** One line of a figure: its value, its labels, and what stands after its name. */
 export type Sample = { suffix: string; labels: Readonly<Record<string, string>>; value: number };
 /** A figure in the Prometheus text format. */
-export type Figure = { name: string; type: 'counter' | 'gauge' | 'histogram'; help: string; samples: Sample[] };
+export type Figure = {
+  name: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  help: string;
+  samples: Sample[];
+};
 /** Counts of one histogram, the last for what is above every bound, and the sum of what was observed. */
 export type HistogramValue = { counts: number[]; sum: number };
 

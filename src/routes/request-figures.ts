@@ -1,4 +1,4 @@
-import { type Figure, histogram, type HistogramValue, sample } from './exposition.ts';
+import { type Figure, type HistogramValue, histogram, sample } from './exposition.ts';
 
 /** One answered request as the kernel tells of it. `path` is that of its row; null where no row was found. */
 export type ObservedRequest = {
@@ -15,7 +15,12 @@ export type ObservedRequest = {
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-type Seen = { labels: { method: string; route: string }; latency: HistogramValue; bytes: number; statuses: Map<number, number> };
+type Seen = {
+  labels: { method: string; route: string };
+  latency: HistogramValue;
+  bytes: number;
+  statuses: Map<number, number>;
+};
 
 /** Counts requests by row. A client can make no labels of its own: its method and path are only told where known. */
 export class RequestFigures {

@@ -12,6 +12,7 @@ import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { metricsRows } from './metrics.ts';
 import { openApiRows } from './openapi.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
@@ -36,6 +37,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...fiberStoresRows(callers, context),
     ...sessionsRows(callers),
     ...openApiRows(() => rows, context.version),
+    ...metricsRows(callers, context),
     ...boardRows(context),
   ];
   return rows;

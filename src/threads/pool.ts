@@ -34,7 +34,11 @@ export type PoolOptions<J extends CallTable> = {
 };
 
 /** The pool as a supervised component and as its callers keep it across restarts. */
-export type PoolComponent<J extends CallTable> = ChildSpec & PoolCaller<J>;
+export type PoolComponent<J extends CallTable> = ChildSpec &
+  PoolCaller<J> & {
+    /** How many jobs wait for a thread or run on one. */
+    waiting(): number;
+  };
 
 /**
  * The pool of stateless jobs. A job that outlives its deadline loses its thread and fails with
@@ -71,6 +75,7 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
       });
       return life;
     },
+    waiting: () => current?.waiting ?? 0,
     async run(job, input, { bulk = null, deadline_ms } = {}) {
       if (current === null) throw unavailable('pool');
       const spec: CallSpec = options.jobs[job]!;

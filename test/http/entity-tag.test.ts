@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isStrongTag, namesTag } from '../../src/http/entity-tag.ts';
+import { isTag, namesTag } from '../../src/http/entity-tag.ts';
 
 it.each<[string | undefined, boolean]>([
   [undefined, false],
@@ -21,10 +21,22 @@ it.each<[string | undefined, boolean]>([
 it.each([
   ['"a"', true],
   ['""', true],
-  ['W/"a"', false],
+  ['W/"a"', true],
+  ["W/'sha256-00ff'", true],
+  ["'a'", false],
   ['a', false],
   ['"a"b"', false],
   ['"a\r\n"', false],
-])('%j is a strong tag: %s', (tag, expected) => {
-  expect(isStrongTag(tag)).toBe(expected);
+])('%j is an entity tag: %s', (tag, expected) => {
+  expect(isTag(tag)).toBe(expected);
+});
+
+it.each([
+  ["W/'sha256-00ff'", true],
+  ["'sha256-00ff'", true],
+  ["W/'a', W/'sha256-00ff'", true],
+  ["W/'sha256-00f'", false],
+  ['W/"sha256-00ff"', false],
+])('[RPL-22] If-None-Match: %s names the digest of a file: %s', (header, expected) => {
+  expect(namesTag(header, "W/'sha256-00ff'")).toBe(expected);
 });

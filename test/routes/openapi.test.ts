@@ -83,7 +83,12 @@ describe('the description of the API', () => {
 });
 
 describe('the check of every answer against the description', () => {
-  const answer = { method: 'GET', path: '/api/v1/agents?origin=a', status: 200, content_type: 'application/json' };
+  const answer = {
+    method: 'GET',
+    path: '/api/v1/agents?origin=a',
+    status: 200,
+    content_type: 'application/json',
+  };
 
   it.each([
     { what: 'a field that is missing', text: '{"default": null}' },

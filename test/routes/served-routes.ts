@@ -6,6 +6,7 @@ import type { Row } from '../../src/http/row.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createBootingGate } from '../../src/routes/booting.ts';
 import type { RouteContext } from '../../src/routes/context.ts';
+import { RequestFigures } from '../../src/routes/request-figures.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
 import { LOOPBACK_ONLY } from '../http/served.ts';
@@ -16,6 +17,7 @@ export type JsonAnswer = Answer & { json: Record<string, unknown> };
 
 export type ServedRoutes = {
   callers: InProcessCallers;
+  requests: RequestFigures;
   rows: Row[];
   port: number;
   /** Moves the daemon: readiness, components; tells whoever listens. */
@@ -38,6 +40,7 @@ export async function serveRoutes(
   let ready_ms: number | null = options.ready_ms === undefined ? 40 : options.ready_ms;
   let components: ComponentView[] = [runningPoller()];
   const changed: (() => void)[] = [];
+  const requests = new RequestFigures();
   const context: RouteContext = {
     host: 'host-a',
     host_class: 'personal',
@@ -52,6 +55,8 @@ export async function serveRoutes(
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
+    queues: () => [{ name: 'poller', waiting: 2 }],
+    requests,
     onChanged: (run) => void changed.push(run),
   };
   const rows = createRoutes(callers, context);
@@ -81,6 +86,7 @@ export async function serveRoutes(
 
   return {
     callers,
+    requests,
     rows,
     port,
     become(change) {
