@@ -204,6 +204,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
+    observe: requests.observe,
     logger,
     clock,
   });

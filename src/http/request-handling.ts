@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
-import { prepareReply } from './prepared-reply.ts';
+import { type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
 import { type RequestHead, readHead } from './request-head.ts';
 import { Router } from './router.ts';
@@ -22,12 +22,25 @@ export type HandlingOptions = {
   pending_requests: number;
   /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
   settlePeers: () => void;
+  /** Told of every request that was given an answer. */
+  observe?: (request: AnsweredRequest) => void;
   logger: Logger;
   clock: Clock;
 };
 
+/** What became of one request, for whoever counts. `path` is that of its row; null where no row was found. */
+export type AnsweredRequest = {
+  method: string;
+  path: string | null;
+  status: number;
+  /** From the request to its answer, in milliseconds. */
+  ms: number;
+  /** Of the answer's body. */
+  bytes: number;
+};
+
 /** A request on its way through the ladder of checks. */
-type Call = { exchange: Exchange; head: RequestHead; started_at: number };
+type Call = { exchange: Exchange; head: RequestHead; started_at: number; row: Row | null };
 
 /**
  * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
@@ -61,8 +74,7 @@ export class RequestHandling {
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
-      const started_at = this.#options.logger.isLevelEnabled('debug') ? this.#options.clock.now() : 0;
-      call = { exchange, head: readHead(request), started_at };
+      call = { exchange, head: readHead(request), started_at: performance.now(), row: null };
       this.#admit(call, response, peer);
     } catch (error) {
       if (call === null) exchange.drop();
@@ -132,6 +144,7 @@ export class RequestHandling {
   }
 
   #serve(call: Call, response: HttpResponse, row: Row, params: Readonly<Record<string, string>>): void {
+    call.row = row;
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
       this.#answer(call, { status: 503, json: booting });
@@ -195,11 +208,19 @@ export class RequestHandling {
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const prepared = prepareReply(reply, { id: exchange.id, reads, headers: head.headers });
     exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
-    const { logger, clock } = this.#options;
-    if (!logger.isLevelEnabled('debug')) return;
+    const { logger, observe } = this.#options;
     const { method, path } = head;
-    const ms = clock.now() - call.started_at;
-    logger.debug({ request_id: exchange.id, method, path, status: prepared.status, ms }, 'request');
+    const { status } = prepared;
+    const ms = performance.now() - call.started_at;
+    observe?.({
+      method,
+      path: call.row?.path ?? null,
+      status,
+      ms,
+      bytes: method === 'HEAD' ? 0 : sizeOf(prepared.body),
+    });
+    if (!logger.isLevelEnabled('debug')) return;
+    logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
   }
 }
 
@@ -246,4 +267,10 @@ function readQuery(row: Row, query: string): unknown {
   const value = Object.freeze(parseInput(row.query!, parsed.values, 'query'));
   lastQueries.set(row, { query, value });
   return value;
+}
+
+function sizeOf(body: PreparedReply['body']): number {
+  if (body === null) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return 'size' in body ? body.size : body.length;
 }

@@ -19,7 +19,7 @@ import {
 import { explainBindFailure } from './bind-failure.ts';
 import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';
 import { PeerGate } from './peer-gate.ts';
-import { RequestHandling } from './request-handling.ts';
+import { type AnsweredRequest, RequestHandling } from './request-handling.ts';
 import type { Row } from './row.ts';
 import { freeSocketPath } from './unix-socket-path.ts';
 
@@ -38,6 +38,8 @@ export type HttpServerOptions = {
   /** The 503 body while the daemon boots; null once it is ready (RDY-1). */
   booting: () => Readonly<Record<string, unknown>> | null;
   limits?: Partial<HttpLimits>;
+  /** Told of every request that was given an answer; must not throw. */
+  observe?: (request: AnsweredRequest) => void;
   /** Who tells the users of TCP peers (AUT-2); the system itself unless given. */
   peers?: PeerCredentials;
   logger: Logger;
@@ -94,7 +96,7 @@ class Server implements HttpServer {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#clock = options.clock;
     this.#logger = options.logger;
-    const { routes, access, booting, logger, clock } = options;
+    const { routes, access, booting, logger, clock, observe } = options;
     const { pending_requests } = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
@@ -102,6 +104,7 @@ class Server implements HttpServer {
     this.#gate = gate;
     this.#handling = new RequestHandling({
       ...{ routes, access, booting, pending_requests, logger, clock },
+      ...(observe !== undefined && { observe }),
       settlePeers: gate === null ? () => undefined : () => gate.settle(),
     });
   }

@@ -1,15 +1,5 @@
+import type { AnsweredRequest } from '../http/request-handling.ts';
 import { type Figure, type HistogramValue, histogram, sample } from './exposition.ts';
-
-/** One answered request as the kernel tells of it. `path` is that of its row; null where no row was found. */
-export type ObservedRequest = {
-  method: string;
-  path: string | null;
-  status: number;
-  /** From the request to the end of its answer, in milliseconds. */
-  ms: number;
-  /** Of the answer's body. */
-  bytes: number;
-};
 
 /** Upper bounds of the latency buckets, in seconds. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
@@ -27,7 +17,7 @@ export class RequestFigures {
   readonly #seen = new Map<string, Seen>();
 
   /** Called once for each answer; on the path of every request, so it does little. */
-  readonly observe = (request: ObservedRequest): void => {
+  readonly observe = (request: AnsweredRequest): void => {
     const method = METHODS.has(request.method) ? request.method : 'other';
     const route = request.path ?? 'none';
     const key = `${method} ${route}`;
@@ -65,7 +55,7 @@ export class RequestFigures {
       },
       histogram(
         'svc_http_request_duration_seconds',
-        'Time from a request to the end of its answer',
+        'Time from a request to its answer',
         BOUNDS,
         all.map(({ labels, latency }) => ({ labels, ...latency })),
       ),

@@ -108,7 +108,9 @@ describe('GET /metrics', () => {
     observe({ method: 'BREW', path: null, status: 404, ms: 1, bytes: 0 });
     const lines = (await scrape()).filter((line) => line.labels.route === '/api/v1/state');
     const bucket = (le: string) => lines.find((line) => line.labels.le === le)?.value;
-    expect(['0.0005', '0.0025', '0.005', '0.5', '1', '60', '+Inf'].map(bucket)).toEqual([1, 1, 3, 3, 4, 4, 5]);
+    expect(['0.0005', '0.0025', '0.005', '0.5', '1', '60', '+Inf'].map(bucket)).toEqual([
+      1, 1, 3, 3, 4, 4, 5,
+    ]);
     const named = (end: string) => lines.find((line) => line.name.endsWith(end))?.value;
     expect([named('_count'), named('requests_total'), named('bytes_total')]).toEqual([5, 5, 50]);
     expect(named('duration_seconds_sum')).toBeCloseTo(90.7062);
@@ -118,13 +120,18 @@ describe('GET /metrics', () => {
     const figures = new RequestFigures();
     for (const method of ['BREW', 'X1', 'X2'])
       figures.observe({ method, path: null, status: 404, ms: 1, bytes: 0 });
-    expect(figures.figures()[0]?.samples).toEqual([sample(3, { method: 'other', route: 'none', status: '404' })]);
+    expect(figures.figures()[0]?.samples).toEqual([
+      sample(3, { method: 'other', route: 'none', status: '404' }),
+    ]);
   });
 
   it('writes whatever a text or a number is', () => {
-    expect(expose([gauge('a', 'two\nlines', [sample(Number.POSITIVE_INFINITY, { x: '"\n\\' })]), gauge('b', '', null)])).toBe(
-      '# HELP a two\\nlines\n# TYPE a gauge\na{x="\\"\\n\\\\"} +Inf\n',
-    );
+    expect(
+      expose([
+        gauge('a', 'two\nlines', [sample(Number.POSITIVE_INFINITY, { x: '"\n\\' })]),
+        gauge('b', '', null),
+      ]),
+    ).toBe('# HELP a two\\nlines\n# TYPE a gauge\na{x="\\"\\n\\\\"} +Inf\n');
   });
 
   it('measures the event loop only while somebody asks', async () => {

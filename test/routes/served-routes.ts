@@ -64,6 +64,7 @@ export async function serveRoutes(
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
+    observe: requests.observe,
     logger: silentLogger,
     clock: systemClock,
   });
