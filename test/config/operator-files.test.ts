@@ -63,7 +63,7 @@ const BAD: Record<OperatorFileId, [text: string, says: RegExp]> = {
 };
 const IDS = Object.keys(GOOD) as OperatorFileId[];
 
-describe('the operator files as text', () => {
+describe('[RPL-8] the operator files as text', () => {
   it('[OPF-1] [REC-2] are five, each with its place, size, time, and the variable that hides it', () => {
     scratch.write('stores.json', GOOD.stores);
     const listed = files({ SVC_STORES: '/elsewhere', SVC_AGENTS_FILE: '/etc/agents.json' }).list();
@@ -158,7 +158,7 @@ describe('the operator files as text', () => {
 
 const BY_CLI = ['remotes', 'agents', 'host'] as const;
 
-describe('an operator file that an external CLI validates', () => {
+describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validates', () => {
   it.each([
     {
       id: 'remotes',

@@ -30,6 +30,12 @@ describe('the API of a daemon', () => {
     expect(path === '/' ? ['200', '404'] : ['200', '302'], curl).toContain(stdout);
   });
 
+  it('[ERR-11] answers 404 where an older or newer daemon would have a route', async () => {
+    for (const path of ['/config/stores/more', '/configs', '/api/v1/config'])
+      expect(await daemon.http.get(path)).toMatchObject({ status: 404, body: { error: 'not_found' } });
+    expect(await daemon.http.get('//api/v2/config')).toMatchObject({ status: 404 });
+  });
+
   it('counts its requests by row, and measures its event loop once it was asked', async () => {
     await daemon.http.get('/fibers/say-hello');
     await daemon.http.get('/nowhere');

@@ -126,6 +126,8 @@ describe('the operator files of a daemon', () => {
     const { text: registry } = await daemon.http.get('/agents');
     expect(registry).toContain('"newest"');
     expect(registry).not.toContain('hunter2');
+    const command = await daemon.home.svc('agents', '--json');
+    expect(JSON.parse(command.stdout)).toEqual(JSON.parse(registry));
     await daemon.http.post('/config/agents', { text });
   });
 
@@ -218,5 +220,31 @@ describe('the operator files of a daemon', () => {
         return true;
       }
     });
+  });
+});
+
+describe('a daemon with an external CLI', () => {
+  it('[ERR-27] [WPL-16] writes nothing while that CLI cannot be run, and says to ask again', async () => {
+    const own = await startTestDaemon({
+      prepare(home) {
+        const cli = home.write(
+          'cli',
+          `#!/bin/sh\n[ "$1" != remotes ] || exec sleep 30\n[ "$1" != agents ] || exit 127\necho '{"host": "${TEST_HOST}", "contract": 1}'\n`,
+        );
+        chmodSync(cli, 0o755);
+        Object.assign(home.env, { SVC_CLI: cli, SVC_CLI_TIMEOUT_MS: '300' });
+      },
+    });
+    try {
+      for (const id of ['remotes', 'agents'])
+        expect(await own.http.post(`/config/${id}`, { text: '{}' })).toMatchObject({
+          status: 503,
+          body: { error: 'cli_unavailable', message: expect.stringContaining('nothing is known') },
+        });
+      expect(existsSync(own.home.path('config/remotes.json'))).toBe(false);
+      expect((await own.http.post('/config/host', { text: `{"host": "${TEST_HOST}"}` })).status).toBe(200);
+    } finally {
+      await own.dispose();
+    }
   });
 });

@@ -55,6 +55,34 @@ describe('the description of the API', () => {
     }
   });
 
+  it('[VER-2] [EVT-1] says that it is no stability contract, and has neither subscriptions nor webhooks', async () => {
+    const api = await describeApi(served.rows, '1');
+    expect(api.info.description).toContain('no stability contract');
+    expect(Object.keys(api)).not.toContain('webhooks');
+    for (const [path, item] of Object.entries(api.paths)) {
+      expect(path).not.toMatch(/webhook|subscri|callback/);
+      for (const operation of Object.values(item)) {
+        expect(operation).not.toHaveProperty('callbacks');
+        for (const { content } of Object.values(operation.responses))
+          expect(Object.keys(content ?? {})).not.toContain('text/event-stream');
+      }
+    }
+  });
+
+  it.each([
+    { path: 'transition', needs: ['fiber_id', 'target'] },
+    { path: 'kill', needs: ['fiber_id'] },
+    { path: 'fiber/create', needs: ['name'] },
+    { path: 'fiber-nest', needs: ['fiber_id', 'parent'] },
+    { path: 'quarantine/release', needs: [] },
+    { path: 'fiber-stores', needs: ['stores'] },
+  ])('[WPL-27] tells what POST /$path takes and what it cannot do without', async ({ path, needs }) => {
+    const { paths } = await describeApi(served.rows, '1');
+    const { schema } = paths[`/api/v1/${path}`]!.post!.requestBody!.content['application/json']!;
+    expect([...((schema.required as string[]) ?? [])].toSorted()).toEqual(needs);
+    expect(Object.keys(schema.properties as object)).toContain('origin');
+  });
+
   it('is made once, and not sent to who has it', async () => {
     const first = await served.get('/api/v1/openapi.json');
     const again = await served.get('/api/v1/openapi.json', { 'If-None-Match': first.headers.etag! });

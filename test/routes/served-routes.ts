@@ -32,6 +32,15 @@ export function runningPoller(state: ComponentView['state'] = 'running', restart
   return { name: 'poller', state, restarts, started_at: 1, last_error: null };
 }
 
+/** As `ask`, and the answer is held against the description of the API. */
+export async function askChecked(...[target, method, path, rest]: Parameters<typeof ask>): Promise<Answer> {
+  const answer = await ask(target, method, path, rest);
+  const text = Buffer.from(answer.body, 'latin1').toString();
+  const content_type = answer.headers['content-type'];
+  await checkAnswer({ method, path, status: answer.status, content_type, text });
+  return answer;
+}
+
 /** The real table behind the real kernel, with components in this process. Ready unless told otherwise. */
 export async function serveRoutes(
   options: { ready_ms?: number | null; ui_dist?: string | null } = {},
@@ -72,16 +81,13 @@ export async function serveRoutes(
   const router = new Router(rows);
 
   const send = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
-    const answer = await ask({ port }, method, path, body === undefined ? { headers } : { headers, body });
+    const rest = body === undefined ? { headers } : { headers, body };
+    const answer = await askChecked({ port }, method, path, rest);
     const is_json = answer.headers['content-type'] === 'application/json' && answer.body !== '';
     const json = is_json ? JSON.parse(Buffer.from(answer.body, 'latin1').toString()) : {};
     const match = router.match(method, path.split('?')[0]!);
     const schema = match.kind === 'row' ? match.compiled.row.replies[answer.status] : undefined;
     if (answer.status < 400 && schema === undefined) throw new Error(`${path} has no reply ${answer.status}`);
-    await checkAnswer({
-      ...{ method, path, status: answer.status, content_type: answer.headers['content-type'] },
-      text: Buffer.from(answer.body, 'latin1').toString(),
-    });
     return { ...answer, json };
   };
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/http/row.ts';
-import { ask, exchangeRaw, parseAnswers } from '../http/raw-exchange.ts';
-import { type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
+import { exchangeRaw, parseAnswers } from '../http/raw-exchange.ts';
+import { askChecked as ask, type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
 
 let served: ServedRoutes;
 
