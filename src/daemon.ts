@@ -191,6 +191,11 @@ function assemble(options: {
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
+    async describeApi() {
+      const { bulk } = await pool.run('describe_api', { version: context.version });
+      if (bulk === null) throw new Error('the pool described the API without its bytes');
+      return bulk;
+    },
     queues: () =>
       [pool, ledgers, fleet, audio, poller].map((one) => ({ name: one.name, waiting: one.waiting() })),
     requests,

@@ -10,6 +10,11 @@ const handlers: Handlers<typeof poolJobs> = {
   sweep_store: ({ root, most_new }, table) =>
     withBulk({}, sweepStore(root, table ?? new Uint8Array(0), Date.now(), most_new)),
   read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? new Uint8Array(0))),
+  // Loaded only where it is asked for: the route table is of no other use to a thread of the pool.
+  async describe_api({ version }) {
+    const { encodeApi } = await import('../src/routes/described-rows.ts');
+    return withBulk({}, await encodeApi(version));
+  },
   init_store: ({ path, dry_run }) => initProject(path, dry_run),
 };
 

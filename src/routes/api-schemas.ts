@@ -42,9 +42,19 @@ for (const [id, schema] of Object.entries(NAMED)) names.add(schema, { id });
 /** Turns zod schemas into JSON Schema, with what they share gathered under `components`. */
 export class ApiSchemas {
   readonly components: Record<string, JsonSchema> = {};
+  readonly #known = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
+  readonly #shared = new Map<string, string>();
 
   /** One schema; references lead to `#/components/schemas`. `io` is the side whose values it describes. */
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const known = this.#known[io].get(schema);
+    if (known !== undefined) return known;
+    const made = this.#make(schema, io);
+    this.#known[io].set(schema, made);
+    return made;
+  }
+
+  #make(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const wrapped = z.toJSONSchema(z.object({ it: schema }), {
       metadata: names,
       io,
@@ -81,5 +91,4 @@ export class ApiSchemas {
     this.#shared.set(says, fresh);
     return fresh;
   }
-  readonly #shared = new Map<string, string>();
 }

@@ -25,6 +25,8 @@ export type RouteContext = {
   /** Milliseconds from process start to ready; null while booting. */
   ready_ms(): number | null;
   components(): ComponentView[];
+  /** The description of the API, encoded; made away from the main thread. */
+  describeApi(): Promise<Uint8Array>;
   /** How many calls and jobs wait for an answer, by what they wait for. */
   queues(): { name: string; waiting: number }[];
   /** Counts of the requests so far. */

@@ -14,18 +14,23 @@ type Seen = {
 
 /** Counts requests by row. A client can make no labels of its own: its method and path are only told where known. */
 export class RequestFigures {
-  readonly #seen = new Map<string, Seen>();
+  /** By method and, in it, by route. */
+  readonly #seen = new Map<string, Map<string, Seen>>();
 
   /** Called once for each answer; on the path of every request, so it does little. */
   readonly observe = (request: AnsweredRequest): void => {
     const method = METHODS.has(request.method) ? request.method : 'other';
     const route = request.path ?? 'none';
-    const key = `${method} ${route}`;
-    let seen = this.#seen.get(key);
+    let routes = this.#seen.get(method);
+    if (routes === undefined) {
+      routes = new Map();
+      this.#seen.set(method, routes);
+    }
+    let seen = routes.get(route);
     if (seen === undefined) {
       const latency = { counts: new Array<number>(BOUNDS.length + 1).fill(0), sum: 0 };
       seen = { labels: { method, route }, latency, bytes: 0, statuses: new Map() };
-      this.#seen.set(key, seen);
+      routes.set(route, seen);
     }
     const seconds = request.ms / 1_000;
     let bucket = 0;
@@ -37,7 +42,7 @@ export class RequestFigures {
   };
 
   figures(): Figure[] {
-    const all = [...this.#seen.values()];
+    const all = [...this.#seen.values()].flatMap((routes) => [...routes.values()]);
     return [
       {
         name: 'svc_http_requests_total',

@@ -21,7 +21,7 @@ import { whyRows } from './why.ts';
 
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
-  const rows: Row[] = [
+  return [
     ...versionRows(context),
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
@@ -36,9 +36,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...configRows(callers, context),
     ...fiberStoresRows(callers, context),
     ...sessionsRows(callers),
-    ...openApiRows(() => rows, context.version),
+    ...openApiRows(context),
     ...metricsRows(callers, context),
     ...boardRows(context),
   ];
-  return rows;
 }

@@ -1,9 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Match, Router } from '../../src/http/router.ts';
 import { type ApiDescription, apiPath, describeApi } from '../../src/routes/api-description.ts';
-import type { RouteContext } from '../../src/routes/context.ts';
-import { createRoutes } from '../../src/routes/table.ts';
-import { createInProcessCallers } from '../routes/in-process-callers.ts';
+import { describedRows } from '../../src/routes/described-rows.ts';
 
 /** An answer as it came over the wire. */
 export type CheckedAnswer = {
@@ -45,7 +43,7 @@ export async function checkAnswer(answer: CheckedAnswer): Promise<void> {
 }
 
 async function describe(): Promise<Described> {
-  const rows = createRoutes(createInProcessCallers(), contextOfNothing());
+  const rows = describedRows();
   const api = await describeApi(rows, 'test');
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, validateSchema: false });
   ajv.addSchema(api, 'api');
@@ -83,10 +81,4 @@ function placeOf(match: Match, api: ApiDescription, answer: CheckedAnswer): stri
 
 function pointer(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
-}
-
-/** The rows are only looked at. */
-function contextOfNothing(): RouteContext {
-  const nothing: unknown = new Proxy(() => [], { get: (_, name) => (name === 'version' ? '' : nothing) });
-  return nothing as RouteContext;
 }

@@ -6,6 +6,7 @@ import type { Row } from '../../src/http/row.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createBootingGate } from '../../src/routes/booting.ts';
 import type { RouteContext } from '../../src/routes/context.ts';
+import { encodeApi } from '../../src/routes/described-rows.ts';
 import { RequestFigures } from '../../src/routes/request-figures.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
@@ -64,6 +65,7 @@ export async function serveRoutes(
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
+    describeApi: () => encodeApi('0.1.0'),
     queues: () => [{ name: 'poller', waiting: 2 }],
     requests,
     onChanged: (run) => void changed.push(run),

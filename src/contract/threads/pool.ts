@@ -19,6 +19,8 @@ export const poolJobs = {
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
   read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
+  describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },
   /**
    * Makes a folder a store where it is none; `dry_run` only looks. `root` is the folder, made absolute. Throws
    * `not_a_directory` (ERR-5).
