@@ -11,6 +11,7 @@ import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
 import { poolJobs } from './contract/threads/pool.ts';
 import { type BootDecision, decideBoot } from './daemon-boot.ts';
 import { holdDataDir } from './daemon-lock.ts';
+import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
 import { packageRoot } from './platform/package-root.ts';
@@ -178,10 +179,15 @@ function assemble(options: {
   };
   const requests = new RequestFigures();
   let ready_ms: number | null = null;
+  const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
+  const found = findSkew({ env: process.env, cli });
+  for (const { of, where, what, mend } of found.skew)
+    logger.warn({ skew: of, where }, `${where ?? 'this package'}: ${what}; mend: ${mend}`);
   const context: RouteContext = {
     ...readBuildStamp(),
     host: boot.host,
     host_class: boot.host_class,
+    ...found,
     booted_at,
     pid: process.pid,
     node: process.versions.node,

@@ -2,7 +2,8 @@ import { isCoded, messageOf } from '../base/errors.ts';
 import type { Captured, CaptureRefused, CaptureRequest, ClaimAddress } from '../contract/http/capture.ts';
 import { agentPolicy } from '../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../harness/app-server/conversation.ts';
-import { APP_AGENT, refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
+import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
+import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { sourceOf } from './app-run.ts';
 import {
   bindCapture,

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { CaptureRefused, CaptureRequest, ClaimAddress } from '../contract/http/capture.ts';
@@ -6,7 +5,7 @@ import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { captureSessionName } from '../mux/session-name.ts';
 import type { CaptureRecord } from './capture-directory.ts';
-import { workerSkills } from './launch-prompt.ts';
+import { captureReference, workerSkills } from './launch-prompt.ts';
 import { refuseByDirectory } from './preflight.ts';
 import { buildPrompt } from './prompt.ts';
 import type { Refusal } from './refusals.ts';
@@ -135,7 +134,7 @@ export function capturePrompt(
   return buildPrompt({
     variant: 'capture',
     skills,
-    reference: join(world.skillsDir, skills.service.name, 'references', 'capture.md'),
+    reference: captureReference(world.skillsDir),
     surface,
     headless: false,
     run_id: record.run_id,

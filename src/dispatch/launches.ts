@@ -20,6 +20,7 @@ import {
 import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
 import { removeRuns, selectExpiredRuns } from './run-retention.ts';
 import { readSessionStarts } from './session-starts.ts';
+import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
 
 /** How a launch ended, as its run directory tells. */
 export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
@@ -97,6 +98,16 @@ export class Launches {
     } catch (error) {
       this.#logger.warn({ err: error, launch: launch_id }, 'the session starts of a run could not be read');
       return [];
+    }
+  }
+
+  /** The newest notice of a usage limit that hooks reported for a launch. */
+  usageNotice(launch_id: string): UsageNotice | null {
+    try {
+      return readUsageNoticeOf(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the usage limits of a run could not be read');
+      return null;
     }
   }
 

@@ -49,7 +49,7 @@ export class Settler {
     await followHooks(world, run);
     const transcript = await transcriptOfRun(world, run);
     const resumed_in_vain = isRunInVain(run, transcript);
-    if (transcript.kind === 'found') await lookForLimit(world, this.#memory, run, transcript.path);
+    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
     const document = this.#documentOf(run);
     const now = world.clock.now();
     const plan = planWorkerEnd({

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
-import type { Version } from '../contract/http/version.ts';
+
+import type { Skew, Version } from '../contract/http/version.ts';
 import type { RequestFigures } from './request-figures.ts';
 
 /** What the routes know of the daemon they stand in. */
@@ -17,6 +18,9 @@ export type RouteContext = {
   node: string;
   /** Folder with the built board, or null. */
   ui_dist: string | null;
+  /** Generation of skills and launch messages, and what does not go with it (VER-3). */
+  generation: string;
+  skew: Skew[];
   clock: Clock;
   /** Addresses bound so far. */
   listen(): string[];

@@ -57,5 +57,7 @@ function describe(context: RouteContext): Version {
       rejected: [],
     },
     components: context.components(),
+    generation: context.generation,
+    skew: context.skew,
   };
 }

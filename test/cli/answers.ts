@@ -28,6 +28,8 @@ export function versionAnswer(over: Partial<Version> = {}): Version {
       rejected: [],
     },
     components: [{ name: 'poller', state: 'running', restarts: 0, started_at: 1, last_error: null }],
+    generation: '0123456789ab',
+    skew: [],
     ...over,
   };
 }

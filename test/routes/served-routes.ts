@@ -56,6 +56,8 @@ export async function serveRoutes(
     host_class: 'personal',
     version: '0.1.0',
     git_short_sha: 'abc1234',
+    generation: '0123456789ab',
+    skew: [],
     booted_at: systemClock.now() - 100,
     pid: process.pid,
     node: process.versions.node,

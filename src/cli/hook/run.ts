@@ -4,7 +4,7 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
 import type { CliContext } from '../verb.ts';
-import { eventLine, sessionStartLine } from './event-line.ts';
+import { eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
 const LIMIT_MS = 2_000;
@@ -59,8 +59,17 @@ async function recordEvent(argv: readonly string[], context: CliContext): Promis
   const runDir = given(env.SVC_RUN_DIR);
   const writes: Promise<void>[] = [];
   if (start !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'sessions.jsonl'), start));
+  const failed = runDir === null ? null : failedTurnLine(input, now);
+  if (failed !== null && runDir !== null && (await isLimit(failed.notice)))
+    writes.push(appendRotated(join(runDir, 'usage-limits.jsonl'), failed));
   if (event !== null) writes.push(appendRotated(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
   await Promise.allSettled(writes);
+}
+
+/** Only a failed turn pays for loading the rule; what is no limit is kept nowhere. */
+async function isLimit(notice: string): Promise<boolean> {
+  const rule = await import('../../harness/usage-limit.ts');
+  return rule.isLimit(notice);
 }
 
 async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {

@@ -109,6 +109,26 @@ describe('svc hook event', () => {
     expect(statSync(join(run, 'sessions.jsonl')).mode & 0o777).toBe(0o600);
   });
 
+  it('[P10] tells its run of a turn that failed at a usage limit, and of no other failure', async () => {
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    const failure = (said: string) =>
+      JSON.stringify({
+        session_id: 's-1',
+        hook_event_name: 'StopFailure',
+        error: 'unknown',
+        last_assistant_message: said,
+      });
+    const told = join(run, 'usage-limits.jsonl');
+    await hook(['event'], failure('API Error: 400 stub error'), { SVC_RUN_DIR: run });
+    expect(existsSync(told)).toBe(false);
+    const notice = "You've hit your session limit · resets 8pm (UTC)";
+    expect(await hook(['event'], failure(notice), { SVC_RUN_DIR: run })).toMatchObject(silent);
+    expect(lines(told)).toEqual([{ at: expect.any(Number), type: 'usage_limit', session: 's-1', notice }]);
+    expect(statSync(told).mode & 0o777).toBe(0o600);
+    expect(existsSync(join(dir, 'data'))).toBe(false);
+  });
+
   it.each(['', 'no json', 'null', '[]', '{"hook_event_name":"PreCompact"}'])(
     'ends well and writes nothing for what is no event: %j',
     async (input) => {
