@@ -88,7 +88,7 @@ async function change(
     const diff = unifiedDiff('remotes.json', planned.before, planned.after);
     const would = planned.after === null ? `remove ${file}` : `write ${file}`;
     const shown =
-      diff === '' ? rehearsal('write nothing') : rehearsal(would, { document: { path: file, diff } });
+      diff === '' ? rehearsal('write nothing') : rehearsal(would, { documents: [{ path: file, diff }] });
     printRehearsal(context, shown, options);
     return;
   }

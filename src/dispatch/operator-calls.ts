@@ -248,6 +248,6 @@ function asRefusal(error: unknown): unknown {
 
 function rehearseChange({ file, before, after }: OperatorChange): Rehearsal {
   if (after === before) return rehearsal(`write nothing: ${file} says this already`);
-  const document = { path: file, diff: unifiedDiff(basename(file), before, after) };
-  return rehearsal(after === null ? `remove ${file}` : `write ${file}`, { document });
+  const written = { path: file, diff: unifiedDiff(basename(file), before, after) };
+  return rehearsal(after === null ? `remove ${file}` : `write ${file}`, { documents: [written] });
 }

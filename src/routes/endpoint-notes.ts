@@ -4,11 +4,16 @@ export type EndpointNote = {
   summary: string;
   /** What stands after the path, and what `:name` and `*name` stand for; a body as JSON. */
   example?: { params?: Record<string, string>; query?: string; body?: unknown };
+  /** A session that ran on this host: without one the answer is a 404. */
+  needs?: 'session';
   /** The page of `ops/` that tells more. */
   page?: string;
 };
 
 const FIBER = 'say-hello';
+const SESSION = '0198c0de-0000-4000-8000-000000000001';
+const GIF = 'R0lGODlhAQABAAAAACH5BAEAAAAALAAAAAABAAEAAAI=';
+const GIF_SHA256 = '853b983923a033223e4f391790e6e86619b31d542b40e7e1e8221fb0d6957ab1';
 
 /** Notes of every endpoint by `METHOD path`; a test holds them against the route table. */
 export const ENDPOINT_NOTES: Readonly<Record<string, EndpointNote>> = {
@@ -144,6 +149,47 @@ export const ENDPOINT_NOTES: Readonly<Record<string, EndpointNote>> = {
   'GET /api/v1/sessions': {
     summary: 'Which fiber each agent session belonged to; `uid` narrows to one',
     page: 'sessions.md',
+  },
+  'GET /api/v1/sessions/links': {
+    summary: 'Where each of up to 50 sessions can be opened in a browser, in the order of the request',
+    example: { query: `sessions=${SESSION}` },
+  },
+  'GET /api/v1/transcript': {
+    summary: 'Whether the transcript of a session is here, and its size and digest',
+    example: { query: `session=${SESSION}` },
+  },
+  'GET /api/v1/transcript/raw': {
+    summary: 'The bytes of a transcript as its agent program wrote them',
+    example: { query: `session=${SESSION}` },
+    needs: 'session',
+  },
+  'GET /api/v1/moment': {
+    summary: 'What was said in a session around a time',
+    example: { query: `session=${SESSION}&at=1786203000000` },
+    needs: 'session',
+  },
+  'GET /api/v1/spend': {
+    summary: 'What the sessions of a fiber, or one session, used',
+    example: { query: `session=${SESSION}` },
+  },
+  'GET /api/v1/search': {
+    summary: 'Fibers whose bodies have these words, best first',
+    example: { query: 'query=hello' },
+  },
+  'GET /api/v1/file': { summary: 'The bytes of a file of this host', example: { query: 'path=/etc/hosts' } },
+  'GET /api/v1/file-info': {
+    summary: 'What lies at a path, without its bytes',
+    example: { query: 'path=/etc/hosts' },
+  },
+  'POST /api/v1/attachments': {
+    summary: 'Stores images for a fiber, all or none',
+    example: {
+      body: {
+        fiber: FIBER,
+        attachments: [{ name: 'a.gif', mime: 'image/gif', data: GIF, sha256: GIF_SHA256 }],
+        dry_run: true,
+      },
+    },
   },
   'GET /api/v1/openapi.json': { summary: 'This API as OpenAPI 3.1' },
   'GET /metrics': { summary: 'Figures of the daemon for Prometheus', page: 'daemon.md' },

@@ -64,7 +64,7 @@ describe('the operator files of a daemon', () => {
     const rehearsed = await daemon.http.post('/fiber-stores', { ...list, dry_run: true });
     expect(rehearsed.body).toMatchObject({
       dry_run: true,
-      document: { diff: expect.stringContaining(second) },
+      documents: [{ diff: expect.stringContaining(second) }],
     });
     expect((await lists()).stores).toEqual([daemon.home.store]);
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { ComponentView } from '../../src/contract/component.ts';
@@ -20,6 +21,7 @@ export type ServedRoutes = {
   callers: InProcessCallers;
   requests: RequestFigures;
   rows: Row[];
+  context: RouteContext;
   port: number;
   /** Moves the daemon: readiness, components; tells whoever listens. */
   become(change: { ready_ms?: number | null; components?: ComponentView[] }): void;
@@ -44,7 +46,7 @@ export async function askChecked(...[target, method, path, rest]: Parameters<typ
 
 /** The real table behind the real kernel, with components in this process. Ready unless told otherwise. */
 export async function serveRoutes(
-  options: { ready_ms?: number | null; ui_dist?: string | null } = {},
+  options: { ready_ms?: number | null; ui_dist?: string | null; home?: string } = {},
 ): Promise<ServedRoutes> {
   const callers = createInProcessCallers();
   let ready_ms: number | null = options.ready_ms === undefined ? 40 : options.ready_ms;
@@ -62,7 +64,10 @@ export async function serveRoutes(
     pid: process.pid,
     node: process.versions.node,
     ui_dist: options.ui_dist ?? null,
-    clock: systemClock,
+    agents_file: join(options.home ?? '/nowhere', 'agents.json'),
+    attachments_dir: join(options.home ?? '/nowhere', 'attachments'),
+    spend_dir: join(options.home ?? '/nowhere', 'spend'),
+    clock: { ...systemClock },
     listen: () => server.addresses(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
@@ -99,6 +104,7 @@ export async function serveRoutes(
     callers,
     requests,
     rows,
+    context,
     port,
     become(change) {
       if (change.ready_ms !== undefined) ready_ms = change.ready_ms;

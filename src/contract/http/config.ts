@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operatorFileIdSchema } from '../operator-files.ts';
-import { dryRunField } from './rehearsal.ts';
+import { dryRunField, noRehearsal } from './rehearsal.ts';
 
 /** One operator file in `GET /config` (RPL-7, REC-2). */
 export const configEntrySchema = z.object({
@@ -122,9 +122,7 @@ export const chooseFolderSchema = z.object({
   /** Shown in the dialog. */
   title: z.string().trim().min(1).max(200).optional(),
   origin: z.string().optional(),
-  dry_run: z
-    .literal(false, { error: 'a dialog cannot be rehearsed: only a person can answer it' })
-    .optional(),
+  dry_run: noRehearsal,
 });
 export const folderChoiceSchema = z.union([
   z.object({ ok: z.literal(true), path: z.string() }),
