@@ -21,6 +21,7 @@ import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
 import type { RouteContext } from './routes/context.ts';
+import { RequestFigures } from './routes/request-figures.ts';
 import { createRoutes } from './routes/table.ts';
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
@@ -157,6 +158,7 @@ function assemble(options: {
       ...settings,
       host_id: boot.host,
       store_roots: boot.store_roots,
+      host_class: boot.host_class,
       rebooted: boot.rebooted,
       cli_contract: boot.cli_contract,
       max_concurrent: boot.max_concurrent,
@@ -179,6 +181,7 @@ function assemble(options: {
   const changed = () => {
     for (const run of changes) run();
   };
+  const requests = new RequestFigures();
   let ready_ms: number | null = null;
   const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
   const found = findSkew({ env: process.env, cli });
@@ -202,6 +205,14 @@ function assemble(options: {
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
+    async describeApi() {
+      const { bulk } = await pool.run('describe_api', { version: context.version });
+      if (bulk === null) throw new Error('the pool described the API without its bytes');
+      return bulk;
+    },
+    queues: () =>
+      [pool, ledgers, fleet, audio, poller].map((one) => ({ name: one.name, waiting: one.waiting() })),
+    requests,
     onChanged: (run) => changes.add(run),
   };
   const server = createHttpServer({
@@ -213,6 +224,7 @@ function assemble(options: {
     },
     booting: createBootingGate(context),
     http: settings.http,
+    observe: requests.observe,
     logger,
     clock,
   });

@@ -1,4 +1,5 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
+import { initProject } from '../src/fibers/init-project.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
 import { digestFile } from '../src/platform/file-digest.ts';
 import { withBulk } from '../src/threads/bulk.ts';
@@ -51,6 +52,11 @@ const handlers: Handlers<typeof poolJobs> = {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
     return { reply: searchCatalogue(catalogue, wish, rows) };
   },
+  async describe_api({ version }) {
+    const { encodeApi } = await import('../src/routes/described-rows.ts');
+    return withBulk({}, await encodeApi(version));
+  },
+  init_store: ({ path, dry_run }) => initProject(path, dry_run),
 };
 
 /** Runs one job of the pool. */

@@ -1,19 +1,26 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { requestScope } from './request-scope.ts';
 
 /** Structured log: one JSON object a line, `time` in milliseconds, `component` on every line. */
 export type Logger = PinoLogger;
 
 /**
  * The logger of one component. Secrets and message text are never passed at info level; what a run says
- * carries `fiber` and `session`.
+ * carries `fiber` and `session`, and what is done for a request its `request_id`.
  */
 export function createLogger(options: {
   component: string;
   level: string;
   destination?: DestinationStream;
 }): Logger {
-  const settings = { level: options.level, base: { component: options.component } };
+  const settings = { level: options.level, base: { component: options.component }, mixin: ofRequest };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+}
+
+/** What is logged for a request says for which. */
+function ofRequest(): { request_id?: string } {
+  const request_id = requestScope();
+  return request_id === undefined ? {} : { request_id };
 }
 
 /** A logger that writes nothing. */

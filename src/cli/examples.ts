@@ -21,6 +21,11 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['svc status', 'stores, workers, and what waits and why'],
     ['svc status say-hello', 'one fiber'],
   ],
+  'remotes list': [['svc remotes list --configured --json', 'the other hosts of remotes.json']],
+  'remotes add': [
+    ['svc remotes add host-b --ssh host-b-login --port 4001', 'reached by a tunnel from port 4001'],
+  ],
+  'remotes rm': [['svc remotes rm host-b', 'the last one takes the file away']],
   'fiber init': [['svc fiber init ~/notes --poll', 'makes a store and has the daemon work on it']],
   'fiber add': [
     [

@@ -63,6 +63,12 @@ export const VERBS: readonly VerbRow[] = [
   row('Workers', 'resume-all', 'Let work start again after stop-all', () => import('./resume-all.ts')),
   row('This machine', 'host', 'Print the host id of this machine', () => import('./host.ts')),
   row('This machine', 'agents', 'List the agents that can work on fibers', () => import('./agents.ts')),
+  row(
+    'This machine',
+    'remotes',
+    'List, add and remove the other hosts that this one knows',
+    () => import('./remotes.ts'),
+  ),
   row('This machine', 'completion', 'Print the completion script for your shell', async () => ({
     verb: (await import('./completion.ts')).createCompletionVerb(VERBS),
   })),

@@ -17,10 +17,10 @@ export function resolveHostId(
   settings: Settings,
   options: { hostname: string; persist: boolean },
 ): HostIdentity {
-  if (settings.host !== null) return { host: checked(settings.host, 'SVC_HOST'), source: 'environment' };
+  if (settings.host !== null) return { host: checkHostId(settings.host, 'SVC_HOST'), source: 'environment' };
   const file = operatorFilePaths(settings).host;
   const written = readHostFile(settings).host;
-  if (written !== undefined) return { host: checked(written.trim(), `host in ${file}`), source: 'file' };
+  if (written !== undefined) return { host: checkHostId(written.trim(), `host in ${file}`), source: 'file' };
   const host = normaliseHostName(options.hostname);
   if (host === '') {
     throw new CodedError(
@@ -39,7 +39,8 @@ export function normaliseHostName(hostname: string): string {
   return first.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
 }
 
-function checked(host: string, place: string): string {
+/** The host id itself; throws `invalid_config` naming `place` for a text that is none. */
+export function checkHostId(host: string, place: string): string {
   if (HOST_ID.test(host)) return host;
   throw new CodedError(
     'invalid_config',

@@ -1,8 +1,13 @@
 import { isAbsolute, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import { projectsFileSchema, storesFileSchema } from '../contract/operator-files.ts';
-import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
+import type { LockOwner } from '../platform/file-lock.ts';
+import { setKey } from './json-splice.ts';
+import { commitChange, digestOf, type OperatorChange, requireDigest } from './operator-change.ts';
+import { withOperatorLock } from './operator-lock.ts';
+import { parseOperatorText, readOperatorText } from './operator-text.ts';
 import { operatorFilePaths } from './paths.ts';
 import { expandHome, SETTINGS, type Settings } from './settings.ts';
 
@@ -13,10 +18,32 @@ export type PathListSource = 'environment' | 'file' | 'none';
 export type PathList = { paths: string[]; source: PathListSource; file: string };
 
 /** What a write did; `overridden_by` names the variable that hides the file for as long as it is set. */
-export type PathListWrite = { file: string; paths: string[]; changed: boolean; overridden_by: string | null };
+export type PathListWrite = {
+  file: string;
+  paths: string[];
+  changed: boolean;
+  overridden_by: string | null;
+  /** Of the file as it is now. */
+  digest: string;
+};
 
-type Kind = 'stores' | 'projects';
-const SCHEMAS: Record<Kind, z.ZodType<unknown>> = { stores: storesFileSchema, projects: projectsFileSchema };
+/** A write of a list that was worked out and not made. */
+export type PathListPlan = PathListWrite & { change: OperatorChange };
+
+export type PathListKind = 'stores' | 'projects';
+const SCHEMAS: Record<PathListKind, z.ZodType<unknown>> = {
+  stores: storesFileSchema,
+  projects: projectsFileSchema,
+};
+
+/** What becomes of a list: replaced as a whole, or given one more path unless it has it already. */
+export type PathListEdit = { paths: readonly string[] } | { add: string };
+
+export type PathListOptions = {
+  /** Digest of the file as the writer saw it last; another one is a `conflict` (OPF-6). */
+  expected_digest?: string | undefined;
+  owner?: LockOwner;
+};
 
 /** The stores to poll: `SVC_STORES`, else `stores.json`, else none (DSP-7). Throws `invalid_config`. */
 export function readStores(settings: Settings): PathList {
@@ -28,32 +55,59 @@ export function readProjects(settings: Settings): PathList {
   return readList(settings, 'projects');
 }
 
-/** Replaces the list in `stores.json`; other keys of the file stay. Throws `invalid_config`. */
-export function writeStores(settings: Settings, paths: readonly string[]): PathListWrite {
-  return writeList(settings, 'stores', paths);
+/**
+ * Changes one of the lists under its file's lock, so that writers at the same time lose nothing. Other keys of the
+ * file stay; an empty list removes the file (OPF-6). Throws `invalid_config`, `conflict`, `locked`.
+ */
+export function changePathList(
+  settings: Settings,
+  kind: PathListKind,
+  edit: PathListEdit,
+  options: PathListOptions = {},
+): Promise<PathListWrite> {
+  const file = operatorFilePaths(settings)[kind];
+  return withOperatorLock(
+    file,
+    () => {
+      const { change, ...written } = planPathList(settings, kind, edit, options);
+      if (written.changed) commitChange(change);
+      return written;
+    },
+    options.owner,
+  );
 }
 
-/** Replaces the list in `projects.json`; other keys of the file stay. Throws `invalid_config`. */
-export function writeProjects(settings: Settings, paths: readonly string[]): PathListWrite {
-  return writeList(settings, 'projects', paths);
-}
-
-/** Appends one store to `stores.json` unless it is listed already. Throws `invalid_config`. */
-export function addStore(settings: Settings, path: string): PathListWrite {
-  return addPath(settings, 'stores', path);
-}
-
-/** Appends one project to `projects.json` unless it is listed already. Throws `invalid_config`. */
-export function addProject(settings: Settings, path: string): PathListWrite {
-  return addPath(settings, 'projects', path);
+/** What `changePathList` would do now, without lock or write. */
+export function planPathList(
+  settings: Settings,
+  kind: PathListKind,
+  edit: PathListEdit,
+  options: PathListOptions = {},
+): PathListPlan {
+  const file = operatorFilePaths(settings)[kind];
+  const before = readOperatorText(file);
+  requireDigest(file, before, options.expected_digest);
+  const document = before === null ? null : parseOperatorText(file, before, SCHEMAS[kind]);
+  const entries = document === null ? [] : entriesOf(kind, document);
+  const wanted = entriesAfter(kind, file, entries, edit);
+  const changed = !isDeepStrictEqual(entries, wanted) || (wanted.length === 0 && before !== null);
+  const after = changed ? textWith(kind, before, wanted) : before;
+  return {
+    file,
+    paths: absolute(kind, file, wanted),
+    changed,
+    overridden_by: overriddenBy(settings, kind),
+    digest: digestOf(after),
+    change: { file, before, after },
+  };
 }
 
 /** Checks the text of a path list without reading or writing anything (OPF-5); answers the paths as in force. */
-export function parsePathList(kind: Kind, file: string, text: string): string[] {
+export function parsePathList(kind: PathListKind, file: string, text: string): string[] {
   return absolute(kind, file, entriesOf(kind, parseOperatorText(file, text, SCHEMAS[kind])));
 }
 
-function readList(settings: Settings, kind: Kind): PathList {
+function readList(settings: Settings, kind: PathListKind): PathList {
   const file = operatorFilePaths(settings)[kind];
   const fromEnvironment = settings[kind];
   if (fromEnvironment !== null) return { paths: [...new Set(fromEnvironment)], source: 'environment', file };
@@ -62,48 +116,49 @@ function readList(settings: Settings, kind: Kind): PathList {
   return { paths: parsePathList(kind, file, text), source: 'file', file };
 }
 
-function addPath(settings: Settings, kind: Kind, path: string): PathListWrite {
-  const file = operatorFilePaths(settings)[kind];
-  const document = readDocument(kind, file);
-  const listed = absolute(kind, file, entriesOf(kind, document));
-  const added = absolute(kind, file, [path])[0]!;
-  const overridden_by = overriddenBy(settings, kind);
-  if (listed.includes(added)) return { file, paths: listed, changed: false, overridden_by };
-  saveOperatorDocument(file, { ...document, [kind]: [...entriesOf(kind, document), added] });
-  return { file, paths: [...listed, added], changed: true, overridden_by };
+function entriesAfter(kind: PathListKind, file: string, entries: string[], edit: PathListEdit): string[] {
+  if ('paths' in edit) return absolute(kind, file, edit.paths);
+  const [added = ''] = absolute(kind, file, [edit.add]);
+  return absolute(kind, file, entries).includes(added) ? entries : [...entries, added];
 }
 
-function writeList(settings: Settings, kind: Kind, entries: readonly string[]): PathListWrite {
-  const file = operatorFilePaths(settings)[kind];
-  const paths = absolute(kind, file, entries);
-  const document = readDocument(kind, file);
-  const changed = JSON.stringify(entriesOf(kind, document)) !== JSON.stringify(paths);
-  if (changed) saveOperatorDocument(file, { ...document, [kind]: paths });
-  return { file, paths, changed, overridden_by: overriddenBy(settings, kind) };
+/** The file's text with another list; null for none. What a person wrote besides is kept to the letter. */
+function textWith(kind: PathListKind, before: string | null, paths: readonly string[]): string | null {
+  if (paths.length === 0) return null;
+  const value: object | null = before === null ? null : JSON.parse(before);
+  const whole = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
+  if (before === null || value === null || Array.isArray(value)) return whole({ version: 1, [kind]: paths });
+  const meant = { ...value, [kind]: paths };
+  if (Object.keys(value).every((key) => key === 'version' || key === kind))
+    return whole({ version: 1, ...meant });
+  const spliced = setKey(before, [kind], paths);
+  // The text is spliced by position: should it ever not say what is meant, it is written anew.
+  return saysWhatIsMeant(spliced, meant) ? spliced : whole(meant);
 }
 
-function readDocument(kind: Kind, file: string): Record<string, unknown> {
-  const text = readOperatorText(file);
-  if (text === null) return { version: 1, [kind]: [] };
-  const document = parseOperatorText(file, text, SCHEMAS[kind]) as Record<string, unknown>;
-  return 'version' in document ? document : { version: 1, ...document };
+function saysWhatIsMeant(text: string, meant: object): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), meant);
+  } catch {
+    return false;
+  }
 }
 
-function entriesOf(kind: Kind, document: unknown): string[] {
-  return (document as Record<Kind, string[]>)[kind];
+function entriesOf(kind: PathListKind, document: unknown): string[] {
+  return (document as Record<PathListKind, string[]>)[kind];
 }
 
-function overriddenBy(settings: Settings, kind: Kind): string | null {
+function overriddenBy(settings: Settings, kind: PathListKind): string | null {
   return settings[kind] === null ? null : SETTINGS[kind].env;
 }
 
-function absolute(kind: Kind, file: string, entries: readonly string[]): string[] {
+function absolute(kind: PathListKind, file: string, entries: readonly string[]): string[] {
   const paths = entries.map((entry) => {
     const path = expandHome(entry.trim());
-    if (isAbsolute(path)) return resolve(path);
+    if (isAbsolute(path) && !/[\u0000-\u001f\u007f]/.test(path)) return resolve(path);
     throw new CodedError(
       'invalid_config',
-      `${file} lists "${entry}" under ${kind}; write it as an absolute path or one that starts with ~/`,
+      `${file} lists ${JSON.stringify(entry)} under ${kind}; write it as an absolute path or one that starts with ~/`,
       { details: { file, entry } },
     );
   });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type OperatorFileId, operatorFileIdSchema } from '../contract/operator-files.ts';
 import type { Settings } from './settings.ts';
 
 /** Everything the daemon keeps under its data dir; absolute paths. */
@@ -41,8 +42,7 @@ export function dataPaths(settings: Settings): DataPaths {
   };
 }
 
-export const OPERATOR_FILES = ['stores', 'projects', 'agents', 'remotes', 'host'] as const;
-export type OperatorFileId = (typeof OPERATOR_FILES)[number];
+export const OPERATOR_FILES = operatorFileIdSchema.options;
 
 /** Where each operator file lies (OPF-1); absolute paths. */
 export function operatorFilePaths(settings: Settings): Record<OperatorFileId, string> {

@@ -5,6 +5,9 @@
 export const ERROR_STATUS = {
   invalid_request: 400,
   invalid_json: 400,
+  /** What an operator file may not say, in the words of its validator (ERR-4). */
+  validator_refused: 400,
+  not_a_directory: 400,
   /** The broken rule of a batch of attachments (ERR-3). */
   attachment_mime: 400,
   attachment_size: 400,
@@ -34,6 +37,8 @@ export const ERROR_STATUS = {
   conflict: 409,
   daemon_running: 409,
   locked: 409,
+  /** Another folder dialog is open on this host. */
+  dialog_open: 409,
   /** The daemon's own listener: another process holds the port or the socket. */
   address_in_use: 409,
   body_too_large: 413,
@@ -82,6 +87,8 @@ export const ERROR_STATUS = {
   remote_unreachable: 503,
   mux_unavailable: 503,
   app_server_unavailable: 503,
+  /** This host has no folder picker (ERR-22). */
+  folder_picker_unavailable: 501,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,

@@ -1,5 +1,9 @@
 import { z } from 'zod';
 
+/** The operator files by the name that `/config/:id` has for them (OPF-1). */
+export const operatorFileIdSchema = z.enum(['stores', 'projects', 'agents', 'remotes', 'host']);
+export type OperatorFileId = z.infer<typeof operatorFileIdSchema>;
+
 /** `stores.json`; a bare array of paths is read too (DSP-7). */
 export const storesFileSchema = z.union([
   z.array(z.string()).transform((stores) => ({ stores })),
@@ -17,6 +21,45 @@ export const hostFileSchema = z.looseObject({
   host_class: z.enum(['personal', 'exposed']).optional(),
   max_concurrent: z.number().int().positive().optional(),
 });
+const port = z.int().min(1).max(65_535);
+const milliseconds = z.int().positive();
+/** One remote of `remotes.json`; what else it holds is kept as it is (AUT-4). */
+export const remoteSchema = z.looseObject({
+  /** The id of that host, as its fibers name it in `svc.host`. */
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must be a host id, such as host-b'),
+  display: z.string().optional(),
+  /** Alias for ssh. */
+  ssh: z
+    .string()
+    .min(1)
+    .refine((alias) => !alias.startsWith('-'), 'may not begin with a dash')
+    .optional(),
+  ssh_flags: z.array(z.string()).optional(),
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  /** Of this machine, where the tunnel ends. */
+  port: port.optional(),
+  /** Of that machine, where its daemon listens. */
+  remote_port: port.optional(),
+  auth: z.string().optional(),
+  checkout: z.string().optional(),
+  tunnel: z.looseObject({ manager: z.string().optional(), multiplex: z.boolean().optional() }).optional(),
+  poll_interval_ms: milliseconds.optional(),
+  request_timeout_ms: milliseconds.optional(),
+});
+export type Remote = z.infer<typeof remoteSchema>;
+/** `remotes.json`. */
+export const remotesFileSchema = z.looseObject({
+  version: z.literal(1).optional(),
+  defaults: z
+    .looseObject({
+      poll_interval_ms: milliseconds.optional(),
+      request_timeout_ms: milliseconds.optional(),
+      stale_multiplier: z.number().positive().optional(),
+    })
+    .optional(),
+  remotes: z.array(remoteSchema),
+});
+export type RemotesFile = z.infer<typeof remotesFileSchema>;
 /** `<data dir>/daemon.json`, mode 0600: how the CLI finds the daemon. */
 export const daemonFileSchema = z.object({
   pid: z.number().int(),

@@ -14,7 +14,7 @@ const MOST_OUTPUT_BYTES = 1024 * 1024;
  */
 export function createExternalCli(options: {
   file: string;
-  env: Record<string, string | undefined>;
+  env(): Record<string, string | undefined>;
   runner: Pick<ProcessRunner, 'run'>;
   timeout_ms: number;
 }): ExternalCli {
@@ -24,7 +24,13 @@ export function createExternalCli(options: {
       // Workers belong to the daemon, which ends them itself.
       const { kill: _kill, ...rest } = { kill: undefined, ...request };
       const args = lifecycleArgv(rest as LifecycleRequest);
-      const result = await runner.run({ file, args, env, timeout_ms, max_output_bytes: MOST_OUTPUT_BYTES });
+      const result = await runner.run({
+        file,
+        args,
+        env: env(),
+        timeout_ms,
+        max_output_bytes: MOST_OUTPUT_BYTES,
+      });
       switch (result.kind) {
         case 'exited':
           if (result.code === 0) return { status: 0, text: result.stdout, error: null };

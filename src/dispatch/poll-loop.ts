@@ -27,7 +27,10 @@ export type PollLoopOptions = {
   world: World;
   index: StoreIndex;
   documents: StoreDocuments;
-  polls: readonly StorePoll[];
+  /** The stores to poll, looked up anew at every tick. */
+  roots(): readonly string[];
+  /** The poll of one store. */
+  pollOf(root: string): StorePoll;
   dispatcher: Dispatcher;
   rows: Rows;
 };
@@ -38,7 +41,8 @@ export type PollLoopOptions = {
  */
 export class PollLoop {
   readonly #options: PollLoopOptions;
-  readonly #hints: Map<string, FolderHints>;
+  #polls: readonly StorePoll[] = [];
+  readonly #hints = new Map<string, FolderHints>();
   #watches = new Map<string, StoreWatch>();
   #hinted = new Map<string, Set<string>>();
   #moved = new Set<string>();
@@ -58,16 +62,18 @@ export class PollLoop {
 
   constructor(options: PollLoopOptions) {
     this.#options = options;
-    const { documents, index } = options;
-    this.#hints = new Map(
-      options.polls.map(({ root }) => [
-        root,
-        new FolderHints(join(root, '.fibers'), {
-          refresh: (path) => documents.refresh(path, root),
-          isKnown: (path) => index.getPath(path) !== undefined,
-        }),
-      ]),
-    );
+    this.#followRoots();
+  }
+
+  get polls(): readonly StorePoll[] {
+    return this.#polls;
+  }
+
+  /** Takes the list of stores as it is now, and lists what is new with a tick. */
+  takeUpStores(): void {
+    this.#followRoots();
+    this.#options.rows.refreshAll(this.#polls.map((poll) => poll.health));
+    void this.tick();
   }
 
   get health(): PollHealth {
@@ -75,7 +81,7 @@ export class PollLoop {
       last_tick_at: this.#last_tick_at,
       last_tick_ms: this.#last_tick_ms,
       ticks: this.#ticks,
-      stores: this.#options.polls.map((poll) => poll.health),
+      stores: this.#polls.map((poll) => poll.health),
     };
   }
 
@@ -128,25 +134,54 @@ export class PollLoop {
   }
 
   async #tick(): Promise<void> {
-    const { world, polls, dispatcher, rows } = this.#options;
+    const { world, dispatcher, rows } = this.#options;
     const started = world.clock.now();
+    this.#followRoots();
+    const polls = this.#polls;
     await Promise.all(polls.map((poll) => this.#list(poll)));
-    rows.refreshAll(polls.map((poll) => poll.health));
+    rows.refreshAll(this.#polls.map((poll) => poll.health));
     await dispatcher.reconcile();
     void dispatcher.watchApps();
     await dispatcher.launchDue();
     await dispatcher.watchActivity();
-    rows.refreshAll(polls.map((poll) => poll.health));
+    rows.refreshAll(this.#polls.map((poll) => poll.health));
     this.#last_tick_at = world.clock.now();
     this.#last_tick_ms = this.#last_tick_at - started;
     this.#ticks += 1;
+  }
+
+  /** Stores that came are polled from now on; of those that went nothing is known any more. */
+  #followRoots(): void {
+    const { documents, index } = this.#options;
+    const roots = this.#options.roots();
+    const before = this.#polls;
+    if (before.length === roots.length && before.every((poll, at) => poll.root === roots[at])) return;
+    this.#polls = roots.map(
+      (root) => before.find((poll) => poll.root === root) ?? this.#options.pollOf(root),
+    );
+    documents.setRoots(roots);
+    for (const { root } of before) {
+      if (roots.includes(root)) continue;
+      this.#watches.get(root)?.close();
+      this.#watches.delete(root);
+      this.#hints.delete(root);
+      this.#hinted.delete(root);
+    }
+    for (const root of roots) {
+      if (this.#hints.has(root)) continue;
+      const hints = new FolderHints(join(root, '.fibers'), {
+        refresh: (path) => documents.refresh(path, root),
+        isKnown: (path) => index.getPath(path) !== undefined,
+      });
+      this.#hints.set(root, hints);
+    }
   }
 
   async #list(poll: StorePoll): Promise<void> {
     const { world, index, documents } = this.#options;
     const since = index.beginSweep();
     const result = await poll.sweep(world.settings.listing_timeout_ms);
-    if (result === null || this.#stopped) return;
+    if (result === null || this.#stopped || !this.#polls.includes(poll)) return;
     const read = (path: string) => documents.readRow(path, poll.root);
     index.apply(poll.root, result, { since, read });
     poll.count(index.count(poll.root));

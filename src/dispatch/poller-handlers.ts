@@ -2,7 +2,7 @@ import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { setAgentEffort } from '../harness/agent-effort.ts';
-import { hideEnv } from '../harness/registry.ts';
+import { agentsReply, hideEnv } from '../harness/registry.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import { requireNotStopped } from './brake-refusal.ts';
@@ -14,6 +14,7 @@ import type { Feed } from './feed.ts';
 import { LifecycleCalls } from './lifecycle-calls.ts';
 import type { Memory } from './memory.ts';
 import { openTerminal } from './open-terminal.ts';
+import type { OperatorCalls } from './operator-calls.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller.ts';
 import { rehearse } from './rehearsals.ts';
@@ -37,11 +38,12 @@ export type PollerParts = {
   loop: PollLoop;
   settings: PollerSettings;
   surroundings: Surroundings;
+  operator: OperatorCalls;
 };
 
 /** What the main thread may ask of the poller. */
 export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls> {
-  const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings } = parts;
+  const { world, memory, dispatcher, documents, feed, rows, loop, settings, surroundings, operator } = parts;
   const lifecycle = new LifecycleCalls({
     world,
     memory,
@@ -53,7 +55,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         ? null
         : createExternalCli({
             file: settings.cli,
-            env: { ...process.env, SVC_HOST: world.host, SVC_STORES: settings.store_roots.join(',') },
+            env: () => ({ ...process.env, SVC_HOST: world.host, SVC_STORES: documents.roots.join(',') }),
             runner: surroundings.runner,
             timeout_ms: settings.cli_timeout_ms,
           }),
@@ -106,7 +108,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     transition: (request) => lifecycle.transition(request),
     capture(request) {
       requireNotStopped(memory);
-      const root = storeForNew(settings.store_roots, request.store, undefined);
+      const root = storeForNew(documents.roots, request.store, undefined);
       return request.surface === 'app'
         ? dispatcher.appCaptures.capture(request, root)
         : dispatcher.captures.capture(request, root);
@@ -120,7 +122,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     open_terminal: ({ mux_session, ssh }) => openTerminal(world, mux_session, ssh),
     async create_fiber(request) {
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
-      const root = storeForNew(settings.store_roots, request.store, parent?.store);
+      const root = storeForNew(documents.roots, request.store, parent?.store);
       const { body, ...document } = await documents.create(root, newFiber(request, parent?.id));
       return { fiber: rows.row(document, body) };
     },
@@ -144,7 +146,15 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       void loop.tick();
       return released;
     },
-    agents: () => ({ agents: surroundings.registry().agents }),
+    agents: () => agentsReply(surroundings.registry()),
+    config_list: () => operator.list(),
+    config_read: ({ id }) => operator.read(id),
+    config_write: (request) => operator.write(request),
+    fiber_stores: () => operator.lists(),
+    write_stores: (request) => operator.writeStores(request),
+    write_projects: (request) => operator.writeProjects(request),
+    choose_folder: ({ dialog, title }) => operator.chooseFolder(dialog, title),
+    end_dialog: ({ dialog }) => operator.endDialog(dialog),
     tools: () => lookAtTools(surroundings.runner, surroundings.registry().agents),
   };
 }

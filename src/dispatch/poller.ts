@@ -2,6 +2,7 @@ import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { HostClass } from '../config/host-file.ts';
 import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
@@ -12,6 +13,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { Feed } from './feed.ts';
 import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
+import { OperatorCalls } from './operator-calls.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
 import { Quarantine } from './quarantine.ts';
@@ -20,6 +22,7 @@ import { Rows } from './rows.ts';
 import { Runs } from './runs.ts';
 import { StoreDocuments } from './store-documents.ts';
 import { StorePoll } from './store-poll.ts';
+import { StoresOnDisk } from './stores-on-disk.ts';
 import { connectWorld } from './surroundings.ts';
 import { UsageLimitBook } from './usage-limit-book.ts';
 
@@ -33,6 +36,7 @@ export type PollerSettings = Settings & {
   rebooted: boolean;
   /** The level that the CLI tells; null when it tells none (VER-3). */
   cli_contract: number | null;
+  host_class: HostClass;
   /** Most workers that the poller lets run at the same time; null for no bound. */
   max_concurrent: number | null;
 };
@@ -46,15 +50,23 @@ type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 export async function startPoller(context: Context): Promise<RunningComponent<typeof pollerCalls>> {
   const { settings, clock, logger } = context;
   const index = new StoreIndex();
+  const owner = { name: 'poller', generation: clock.now() };
+  const stores = new StoresOnDisk(settings, settings.store_roots, logger);
   // A write can move a row before the rows exist; nothing is written before the first tick.
   let onRow: (path: string) => void = () => {};
   const documents = new StoreDocuments({
     index,
-    roots: settings.store_roots,
-    store: { clock, owner: { name: 'poller', generation: clock.now() } },
+    roots: stores.roots,
+    store: { clock, owner },
     onRow: (path) => onRow(path),
   });
-  const surroundings = await connectWorld({ settings, clock, logger, documents });
+  const surroundings = await connectWorld({
+    settings,
+    clock,
+    logger,
+    documents,
+    roots: () => stores.roots,
+  });
   const { world } = surroundings;
   const memory: Memory = {
     runs: new Runs(),
@@ -86,12 +98,28 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   const rows = new Rows({ world, memory, index, feed, onFeedMoved: tellFeed });
   onRow = (path) => rows.documentMoved(path);
   const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
-  const polls = settings.store_roots.map(
-    (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
-  );
-  const loop = new PollLoop({ world, index, documents, polls, dispatcher, rows });
+  const loop = new PollLoop({
+    world,
+    index,
+    documents,
+    roots() {
+      stores.look();
+      return stores.roots;
+    },
+    pollOf: (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
+    dispatcher,
+    rows,
+  });
+  const operator = new OperatorCalls({
+    settings,
+    stores,
+    surroundings,
+    pool: context.pool,
+    owner,
+    onStores: () => loop.takeUpStores(),
+  });
   const started = loop.start();
-  void started.then(() => finishMoves(polls, documents, logger));
+  void started.then(() => finishMoves(loop.polls, documents, logger));
   await Promise.race([started, sleep(clock, FIRST_TICK_LIMIT_MS)]);
   return {
     handlers: pollerHandlers({
@@ -104,8 +132,10 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       loop,
       settings,
       surroundings,
+      operator,
     }),
     async stop() {
+      operator.stop();
       await loop.stop();
       await dispatcher.stop();
       world.app?.close();

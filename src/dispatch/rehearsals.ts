@@ -34,7 +34,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
     case 'create_fiber': {
       const { request } = asked;
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
-      const root = storeForNew(settings.store_roots, request.store, parent?.store);
+      const root = storeForNew(documents.roots, request.store, parent?.store);
       return rehearsedWrite('create', documents.rehearseCreate(root, newFiber(request, parent?.id)));
     }
     case 'edit_fiber': {
@@ -57,7 +57,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
       return parts.lifecycle.rehearseMove(asked.request);
     case 'capture': {
       requireNotStopped(memory);
-      const root = storeForNew(settings.store_roots, asked.request.store, undefined);
+      const root = storeForNew(documents.roots, asked.request.store, undefined);
       return asked.request.surface === 'app'
         ? dispatcher.appCaptures.rehearse(asked.request, root)
         : dispatcher.captures.rehearse(asked.request, root);

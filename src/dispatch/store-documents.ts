@@ -18,7 +18,10 @@ export type MovedPath = { from: string; path: string; id: string };
  */
 export class StoreDocuments implements Documents {
   readonly #index: StoreIndex;
-  readonly #stores: Map<string, Store>;
+  readonly #stores = new Map<string, Store>();
+  /** Stores that are polled no more: what is under way in them may end. */
+  readonly #former = new Map<string, Store>();
+  readonly #options: StoreOptions;
   readonly #onRow: (path: string) => void;
 
   constructor(options: {
@@ -28,8 +31,30 @@ export class StoreDocuments implements Documents {
     onRow: (path: string) => void;
   }) {
     this.#index = options.index;
-    this.#stores = new Map(options.roots.map((root) => [root, new Store(root, options.store)]));
+    this.#options = options.store;
     this.#onRow = options.onRow;
+    this.setRoots(options.roots);
+  }
+
+  /** Roots of the stores, in the order of the list. */
+  get roots(): string[] {
+    return [...this.#stores.keys()];
+  }
+
+  /** Changes which stores these are; the documents of those that are none any more leave the index. */
+  setRoots(roots: readonly string[]): void {
+    const before = new Map(this.#stores);
+    this.#stores.clear();
+    for (const root of roots) {
+      const known = before.get(root) ?? this.#former.get(root) ?? new Store(root, this.#options);
+      this.#stores.set(root, known);
+      this.#former.delete(root);
+    }
+    for (const [root, store] of before) {
+      if (this.#stores.has(root)) continue;
+      this.#former.set(root, store);
+      this.#index.removeStore(root);
+    }
   }
 
   all(): Iterable<FiberDocument> {
@@ -209,6 +234,7 @@ export class StoreDocuments implements Documents {
 
   /** Takes one file into the index as it is now; true when its row moved. */
   refresh(path: string, root: string): boolean {
+    if (!this.#stores.has(root)) return false;
     const moved = this.#index.refresh(path, (file) => this.readRow(file, root));
     if (moved) this.#onRow(path);
     return moved;
@@ -225,7 +251,7 @@ export class StoreDocuments implements Documents {
   }
 
   #storeOf(root: string): Store {
-    const store = this.#stores.get(root);
+    const store = this.#stores.get(root) ?? this.#former.get(root);
     if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
     return store;
   }

@@ -57,6 +57,8 @@ export async function connectWorld(options: {
   clock: Clock;
   logger: Logger;
   documents: Documents;
+  /** Roots of the stores that are polled now. */
+  roots(): readonly string[];
 }): Promise<Surroundings> {
   const { settings, clock, logger } = options;
   const paths = dataPaths(settings);
@@ -112,7 +114,9 @@ export async function connectWorld(options: {
         );
       }
     },
-    workerEnv: workerEnv(settings, paths.bin_dir),
+    get workerEnv() {
+      return workerEnv(settings, paths.bin_dir, options.roots());
+    },
     skillsDir: join(packageRoot(), 'ops', 'skills'),
     bootId: await readBootId({ platform: process.platform, runner }),
     newUuid: () => randomUUID(),
@@ -161,7 +165,11 @@ function connectMux(options: {
 }
 
 /** What every worker gets: `svc` first on its PATH, and this daemon's own settings, so that `svc` finds it. */
-function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, string> {
+function workerEnv(
+  settings: PollerSettings,
+  bin_dir: string,
+  roots: readonly string[],
+): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('SVC_') && value !== undefined ? [[name, value] as const] : [],
   );
@@ -171,6 +179,6 @@ function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, st
     SVC_HOST: settings.host_id,
     SVC_DATA_DIR: settings.data_dir,
     SVC_CONFIG_DIR: settings.config_dir,
-    SVC_STORES: settings.store_roots.join(','),
+    SVC_STORES: roots.join(','),
   };
 }

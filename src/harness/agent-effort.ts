@@ -1,14 +1,12 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { appendToList, removeKey, setKey } from '../config/json-splice.ts';
+import { withOperatorLock } from '../config/operator-lock.ts';
 import { readOperatorText } from '../config/operator-text.ts';
 import { operatorFilePaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Agent } from '../contract/agent.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
-import { acquireFileLock } from '../platform/file-lock.ts';
 import { parseRegistry, resolveAgent, resolveEffort } from './registry.ts';
 
 const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
@@ -20,15 +18,11 @@ const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
  */
 export async function setAgentEffort(settings: Settings, id: string, effort: string | null): Promise<Agent> {
   const { agents: file } = operatorFilePaths(settings);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = await acquireFileLock(join(dirname(file), '.agents.lock'));
-  try {
+  return withOperatorLock(file, () => {
     const { agent, after } = planAgentEffort(settings, id, effort);
     if (after !== null) writeFileAtomic(file, after, { mode: 0o600 });
     return agent;
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 /** What `setAgentEffort` would write now, with its checks: the text before and after, `after` null for no change. */

@@ -1,6 +1,7 @@
 import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange } from './exchange.ts';
@@ -197,7 +198,7 @@ export class RequestHandling implements RequestTaker {
 
   #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
     const view = new View(call, params, query, body);
-    const reply = row.handler(view);
+    const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
     if (!(reply instanceof Promise)) {
       this.#answer(call, reply);
       return;
@@ -260,7 +261,7 @@ export class RequestHandling implements RequestTaker {
       path: call.row?.path ?? null,
       status,
       ms,
-      bytes: body === null ? 0 : byteLength(body),
+      bytes: body === null || method === 'HEAD' ? 0 : byteLength(body),
     });
     if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
   }

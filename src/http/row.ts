@@ -44,7 +44,9 @@ export type Reply =
   | (ReplyHead & { empty: true });
 
 /** `text` and `content` stand for bodies that are not JSON. */
-export type ReplySchema = z.ZodType | 'text' | 'content' | 'empty';
+export type ReplySchema = z.ZodType | 'text' | 'content' | 'empty' | TextOrJson;
+/** Text, or JSON of this shape. */
+export type TextOrJson = { text_or: z.ZodType };
 
 /** One endpoint as data: everything the kernel enforces stands in the row. */
 export type Row = {

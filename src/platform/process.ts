@@ -12,6 +12,8 @@ export type ProcessCall = {
   timeout_ms: number;
   /** Bound on stdout and on stderr, each. */
   max_output_bytes: number;
+  /** Ends it with SIGKILL when aborted. */
+  signal?: AbortSignal;
 };
 
 /** How a run ended. `timed_out` and `overflowed` children were ended by us with SIGKILL. */
@@ -70,14 +72,20 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     ended = true;
   });
   // A grandchild that keeps our pipes open would hold the result back for ever, so the pipes are closed too.
-  const deadline = setTimeout(() => {
-    late = !ended;
+  const endNow = () => {
     subprocess.kill('SIGKILL');
     subprocess.stdout?.destroy();
     subprocess.stderr?.destroy();
+  };
+  const deadline = setTimeout(() => {
+    late = !ended;
+    endNow();
   }, call.timeout_ms);
+  call.signal?.addEventListener('abort', endNow, { once: true });
+  if (call.signal?.aborted) endNow();
   const result = await subprocess;
   clearTimeout(deadline);
+  call.signal?.removeEventListener('abort', endNow);
 
   if (late) return { kind: 'timed_out' };
   if (result.isMaxBuffer) return { kind: 'overflowed' };

@@ -1,4 +1,4 @@
-import { agentEffortReplySchema, agentEffortSchema } from '../contract/agent.ts';
+import { agentEffortReplySchema, agentEffortSchema, agentsReplySchema } from '../contract/agent.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { pollerCalls } from '../contract/threads/poller.ts';
@@ -19,7 +19,7 @@ export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
-      replies: { 200: pollerCalls.agents.output },
+      replies: { 200: agentsReplySchema },
       async handler({ query }) {
         requireThisHost(query.origin, context.host);
         return { status: 200, json: await poller.call('agents', {}) };

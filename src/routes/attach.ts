@@ -1,3 +1,4 @@
+import { runAtOnceForRequest } from '../base/request-scope.ts';
 import {
   type AttachRequest,
   attachedSchema,
@@ -23,18 +24,19 @@ export function attachRows(
 
   const linesOf = async (session: string) => (await ledgers.call('lines_of_session', { session })).lines;
 
-  const resumeHere = async (session: string): Promise<ResumedSession> => {
-    return poller.call('resume_session', { session, lines: await linesOf(session) });
+  const resumeHere = async (id: string, session: string): Promise<ResumedSession> => {
+    const lines = await linesOf(session);
+    return runAtOnceForRequest(id, () => poller.call('resume_session', { session, lines }));
   };
 
   /** The session's name on its host, which is asked to start a past one. */
-  const nameOf = async (request: AttachRequest, remote: string | null): Promise<string> => {
+  const nameOf = async (id: string, request: AttachRequest, remote: string | null): Promise<string> => {
     const { mux_session, session } = request;
     if (mux_session !== undefined) return mux_session;
     const past = session ?? '';
     const resumed =
       remote === null
-        ? await resumeHere(past)
+        ? await resumeHere(id, past)
         : await fleet.call('resume_session', { host: remote, session: past });
     return resumed.mux_session;
   };
@@ -48,7 +50,7 @@ export function attachRows(
       body: attachRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: attachedSchema.or(rehearsalSchema) },
-      async handler({ body }) {
+      async handler({ id, body }) {
         const { shuttle_host: asked = context.host } = body;
         const remote = asked === context.host ? null : asked;
         const ssh = remote === null ? null : await fleet.call('ssh_target', { host: remote });
@@ -58,8 +60,9 @@ export function attachRows(
           const request = { mux_session, session, lines, host: asked, ssh };
           return rehearse(poller, { write: 'open_terminal', request });
         }
-        const mux_session = await nameOf(body, remote);
-        const { terminal } = await poller.call('open_terminal', { mux_session, ssh });
+        const mux_session = await runAtOnceForRequest(id, () => nameOf(id, body, remote));
+        const opening = { mux_session, ssh };
+        const { terminal } = await runAtOnceForRequest(id, () => poller.call('open_terminal', opening));
         return { status: 200, json: { attached: true, host: asked, mux_session, terminal } };
       },
     }),
@@ -71,13 +74,13 @@ export function attachRows(
       body: resumeSessionRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: resumedSessionSchema.or(rehearsalSchema) },
-      async handler({ body }) {
+      async handler({ id, body }) {
         const { session } = body;
         if (body.dry_run === true) {
           const request = { session, lines: await linesOf(session) };
           return rehearse(poller, { write: 'resume_session', request });
         }
-        return { status: 200, json: await resumeHere(session) };
+        return { status: 200, json: await resumeHere(id, session) };
       },
     }),
   ];

@@ -21,7 +21,7 @@ export function boardRows(context: Pick<RouteContext, 'ui_dist'>): Row[] {
       who: 'operator',
       state: 'always',
       body_limit: 0,
-      replies: { 200: 'text', 304: 'empty' },
+      replies: { 200: 'text', 304: 'empty', 404: 'text' },
       handler: () => shell(context.ui_dist),
     }),
     defineRow({

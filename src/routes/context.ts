@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
+
 import type { Skew, Version } from '../contract/http/version.ts';
+import type { RequestFigures } from './request-figures.ts';
 
 /** What the routes know of the daemon they stand in. */
 export type RouteContext = {
@@ -34,6 +36,12 @@ export type RouteContext = {
   /** Milliseconds from process start to ready; null while booting. */
   ready_ms(): number | null;
   components(): ComponentView[];
+  /** The description of the API, encoded; made away from the main thread. */
+  describeApi(): Promise<Uint8Array>;
+  /** How many calls and jobs wait for an answer, by what they wait for. */
+  queues(): { name: string; waiting: number }[];
+  /** Counts of the requests so far. */
+  requests: Pick<RequestFigures, 'figures'>;
   /** Calls `changed` after every change of the components, of readiness or of the bound addresses. */
   onChanged(changed: () => void): void;
 };

@@ -26,7 +26,8 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       // What is wrong with the fields is answered as text, like everything of this route.
       body: z.looseObject({ origin: z.string().optional() }),
       body_limit: REQUEST_LIMIT,
-      replies: { 200: 'text' },
+      // A rehearsal is JSON where the verb itself answers text.
+      replies: { 200: { text_or: rehearsalSchema }, 400: 'text', 422: 'text' },
       async handler({ body }) {
         const request = lifecycleRequestSchema.safeParse(body);
         if (!request.success) return textReply(400, sentenceOf(body, request.error));

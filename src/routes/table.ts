@@ -6,14 +6,18 @@ import { boardRows } from './board.ts';
 import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import { captureRows } from './capture.ts';
+import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
 import { Digests } from './digests.ts';
 import { dispatchRows } from './dispatch.ts';
+import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
 import { incidentRows } from './incidents.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
+import { openApiRows } from './openapi.ts';
 import { searchRows } from './search.ts';
 import { sessionsRows } from './sessions.ts';
 import { spendRows } from './spend.ts';
@@ -39,6 +43,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),
+    ...configRows(callers, context),
+    ...fiberStoresRows(callers, context),
     ...sessionsRows(callers),
     ...filesRows(callers, context, digests),
     ...attachmentsRows(callers, context),
@@ -46,6 +52,8 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...spendRows(callers, context, places),
     ...momentRows(callers, context, places),
     ...searchRows(callers),
+    ...openApiRows(context),
+    ...metricsRows(callers, context),
     ...boardRows(context),
   ];
 }

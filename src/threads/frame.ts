@@ -6,7 +6,14 @@ const id = z.number().int().positive();
 
 /** Every message that crosses a thread boundary. `id` pairs a call with its reply or error. */
 const frameSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('call'), id, name: z.string(), input: z.unknown() }),
+  z.object({
+    kind: z.literal('call'),
+    id,
+    name: z.string(),
+    input: z.unknown(),
+    /** The request that the call is made for. */
+    request_id: z.string().optional(),
+  }),
   z.object({ kind: z.literal('reply'), id, value: z.unknown() }),
   z.object({
     kind: z.literal('error'),

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { requestScope, runForRequest } from '../base/request-scope.ts';
 import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import { type Caller, type Handlers, lateAnswer, tooManyCalls, unavailable } from './calls.ts';
 import type { Channel } from './channel.ts';
@@ -18,6 +19,8 @@ export type Peer<C extends CallTable, Emits extends EventTable, Hears extends Ev
   notify<N extends keyof Emits & string>(event: N, payload: z.input<Emits[N]>): void;
   /** Calls `hear` with each parsed notice; the returned function ends that. */
   onEvent<N extends keyof Hears & string>(event: N, hear: (payload: z.output<Hears[N]>) => void): () => void;
+  /** How many of its calls wait for an answer. */
+  waiting(): number;
   control(kind: ControlKind): void;
   onControl(hear: (kind: ControlKind) => void): void;
   /** Fails every waiting and later call with `component_unavailable`. */
@@ -41,6 +44,8 @@ export type PeerOptions<
   clock: Clock;
   logger: Logger;
   max_in_flight?: number;
+  /** What is served for a request of the daemon says so in the log and to further threads. */
+  follows_requests?: boolean;
 };
 
 type Pending = {
@@ -76,7 +81,10 @@ export function createPeer<
   };
 
   const serve = async (call: Frame & { kind: 'call' }, bulk: Uint8Array | null): Promise<void> => {
-    const served = await serveCall(options.serves, options.handlers, call, bulk, logger);
+    const run = () => serveCall(options.serves, options.handlers, call, bulk, logger);
+    const { request_id } = call;
+    const follows = options.follows_requests === true && request_id !== undefined;
+    const served = await (follows ? runForRequest(request_id, run) : run());
     try {
       channel.post(served.frame, served.bulk);
     } catch (error) {
@@ -138,7 +146,11 @@ export function createPeer<
     if (pending.size >= bound) throw tooManyCalls(other, bound);
     const id = ++lastId;
     const answer = createDeferred<{ value: unknown; bulk: Uint8Array | null }>();
-    channel.post({ kind: 'call', id, name, input }, bulk);
+    const request_id = requestScope();
+    channel.post(
+      { kind: 'call', id, name, input, ...(request_id === undefined ? {} : { request_id }) },
+      bulk,
+    );
     const cancelDeadline = options.clock.after(deadline_ms, () => {
       pending.delete(id);
       answer.reject(lateAnswer(other, name, deadline_ms));
@@ -169,6 +181,7 @@ export function createPeer<
       hearers.set(event, set.add(hear));
       return () => void set.delete(hear);
     },
+    waiting: () => pending.size,
     control: (kind: ControlKind) => channel.post({ kind }),
     onControl(hear: (kind: ControlKind) => void) {
       hearControl = hear;

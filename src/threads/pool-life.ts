@@ -71,6 +71,11 @@ export class PoolLife implements Life {
     return this.#ready.promise;
   }
 
+  /** Jobs that wait for a thread or run on one. */
+  get waiting(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
   get ended(): Promise<Error> {
     return this.#ended.promise;
   }

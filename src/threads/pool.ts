@@ -40,6 +40,8 @@ export type PoolComponent<J extends CallTable> = ChildSpec & {
     input: CallInput<J, N>,
     options?: OwnJobOptions,
   ): Promise<{ value: CallOutput<J, N>; bulk: Uint8Array | null }>;
+  /** How many jobs wait for a thread or run on one. */
+  waiting(): number;
 };
 
 /**
@@ -77,6 +79,7 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
       });
       return life;
     },
+    waiting: () => current?.waiting ?? 0,
     async run(job, input, { bulk = null, deadline_ms, signal } = {}) {
       if (current === null) throw unavailable('pool');
       const spec: CallSpec = options.jobs[job]!;

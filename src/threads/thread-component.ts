@@ -17,6 +17,8 @@ export const START_LIMIT_MS = 30_000;
  */
 export type ThreadComponent<C extends CallTable, E extends EventTable> = ChildSpec &
   Caller<C> & {
+    /** How many calls to it wait for an answer. */
+    waiting(): number;
     /** Calls `hear` with each notice, across restarts; the returned function ends that. */
     onEvent<N extends keyof E & string>(event: N, hear: (payload: z.output<E[N]>) => void): () => void;
   };
@@ -98,6 +100,7 @@ export function createThreadComponent<C extends CallTable, E extends EventTable>
     },
     call: async (call, input, callOptions) => current().call(call, input, callOptions),
     exchange: async (call, input, bulk, callOptions) => current().exchange(call, input, bulk, callOptions),
+    waiting: () => serving?.waiting() ?? 0,
     onEvent(event, hear) {
       const set = hearers.get(event) ?? new Set();
       hearers.set(event, set.add(hear as (payload: unknown) => void));

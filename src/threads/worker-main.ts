@@ -66,6 +66,7 @@ export async function runComponent<
     hears: {},
     clock: systemClock,
     logger,
+    follows_requests: true,
   });
   const started = program.start({
     settings: data.settings,

@@ -2,14 +2,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/config/operator-change.ts';
 import {
-  addProject,
-  addStore,
+  changePathList,
   parsePathList,
+  planPathList,
   readProjects,
   readStores,
-  writeProjects,
-  writeStores,
 } from '../../src/config/path-lists.ts';
 import { readSettings, type Settings } from '../../src/config/settings.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
@@ -27,21 +26,21 @@ const LISTS = [
     kind: 'stores',
     clause: 'DSP-7',
     read: readStores,
-    add: addStore,
-    write: writeStores,
     variable: 'SVC_STORES',
   },
   {
     kind: 'projects',
     clause: 'DSP-8',
     read: readProjects,
-    add: addProject,
-    write: writeProjects,
     variable: 'SVC_PROJECTS',
   },
 ] as const;
 
-describe.each(LISTS)('$kind.json', ({ kind, clause, read, add, write, variable }) => {
+describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
+  const add = (to: Settings, path: string) => changePathList(to, kind, { add: path });
+  const write = (to: Settings, paths: string[], expected_digest?: string) =>
+    changePathList(to, kind, { paths }, { expected_digest });
+
   it(`[${clause}] is empty without a file and without the variable`, () => {
     expect(read(settings)).toEqual({ paths: [], source: 'none', file: join(scratch.path, `${kind}.json`) });
   });
@@ -66,13 +65,13 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, add, write, variable }
     { content: '[1]', says: /not valid at 0:/ },
     { content: `{"version": 2, "${kind}": []}`, says: /not valid at version:/ },
     { content: '["notes"]', says: /lists "notes".*absolute path/ },
-  ])('is refused, never taken for empty, when it says $content', ({ content, says }) => {
+  ])('is refused, never taken for empty, when it says $content', async ({ content, says }) => {
     const file = scratch.write(`${kind}.json`, content);
     expect(() => read(settings)).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
     );
     expect(() => read(settings)).toThrow(file);
-    expect(() => add(settings, '/srv/new')).toThrow(file);
+    await expect(add(settings, '/srv/new')).rejects.toThrow(file);
     expect(readFileSync(file, 'utf8')).toBe(content);
   });
 
@@ -81,46 +80,77 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, add, write, variable }
     expect(() => read(settings)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   });
 
-  it('takes one more path, keeps what it does not know, and adds nothing twice', () => {
+  it('takes one more path, keeps what it does not know, and adds nothing twice', async () => {
     const file = scratch.write(`${kind}.json`, { comment: 'mine', [kind]: ['~/b'] });
-    expect(add(settings, '/srv/new')).toMatchObject({ changed: true, overridden_by: null });
-    expect(add(settings, '/srv/new/')).toMatchObject({ changed: false });
+    expect(await add(settings, '/srv/new')).toMatchObject({ changed: true, overridden_by: null });
+    expect(await add(settings, '/srv/new/')).toMatchObject({ changed: false });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-      version: 1,
       comment: 'mine',
       [kind]: ['~/b', '/srv/new'],
     });
   });
 
-  it('is made in a private folder and for its owner alone', () => {
+  it('is made in a private folder and for its owner alone', async () => {
     const config_dir = join(scratch.path, 'deep', 'config');
     const fresh = readSettings({ SVC_CONFIG_DIR: config_dir });
-    const { file } = add(fresh, '/srv/a');
+    const { file } = await add(fresh, '/srv/a');
     expect(statSync(config_dir).mode & 0o777).toBe(0o700);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(read(fresh).paths).toEqual(['/srv/a']);
   });
 
-  it('is replaced as a whole, keeping its other keys, and left alone when nothing changed', () => {
+  it('is replaced as a whole, keeping its other keys, and left alone when nothing changed', async () => {
     const file = scratch.write(`${kind}.json`, { note: 1, [kind]: ['/srv/a'] });
-    expect(write(settings, ['/srv/a']).changed).toBe(false);
-    expect(write(settings, ['/srv/b', '/srv/c']).changed).toBe(true);
+    expect((await write(settings, ['/srv/a'])).changed).toBe(false);
+    expect((await write(settings, ['/srv/b', '/srv/c'])).changed).toBe(true);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-      version: 1,
       note: 1,
       [kind]: ['/srv/b', '/srv/c'],
     });
   });
 
-  it('names the variable that hides what was written', () => {
+  it('names the variable that hides what was written', async () => {
     const overridden = readSettings({ SVC_CONFIG_DIR: scratch.path, [variable]: '/a' });
-    expect(add(overridden, '/srv/new').overridden_by).toBe(variable);
+    expect((await add(overridden, '/srv/new')).overridden_by).toBe(variable);
     expect(read(overridden).paths).toEqual(['/a']);
   });
 
-  it('refuses to store a relative path', () => {
-    expect(() => add(settings, 'notes')).toThrow(/absolute path/);
+  it('refuses to store a relative path', async () => {
+    await expect(add(settings, 'notes')).rejects.toThrow(/absolute path/);
     expect(existsSync(join(scratch.path, `${kind}.json`))).toBe(false);
+  });
+
+  it('[OPF-6] keeps every byte that a person wrote besides the list', async () => {
+    const text = `{ "note": 1.0,\n  "${kind}": ["/a"], "big": 12345678901234567890 }\n`;
+    const file = scratch.write(`${kind}.json`, text);
+    await add(settings, '/b');
+    expect(readFileSync(file, 'utf8')).toBe(text.replace('["/a"]', '["/a","/b"]'));
+  });
+
+  it('[OPF-6] goes with its last path', async () => {
+    const file = scratch.write(`${kind}.json`, { version: 1, [kind]: ['/srv/a'] });
+    expect(await write(settings, [])).toMatchObject({ changed: true, paths: [], digest: digestOf('') });
+    expect(existsSync(file)).toBe(false);
+    expect(await write(settings, [])).toMatchObject({ changed: false });
+  });
+
+  it('[ERR-12] is not replaced by one who has not seen the last change', async () => {
+    const { digest } = await write(settings, ['/srv/a']);
+    await add(settings, '/srv/b');
+    await expect(write(settings, ['/srv/c'], digest)).rejects.toMatchObject({
+      code: 'conflict',
+      details: { conflict: true, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(read(settings).paths).toEqual(['/srv/a', '/srv/b']);
+    expect(() => planPathList(settings, kind, { paths: [] }, { expected_digest: digest })).toThrow(
+      /read it again/,
+    );
+  });
+
+  it('[WPL-15] loses nothing to two who write at the same time', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `/srv/${index}`);
+    await Promise.all(names.map((name) => add(settings, name)));
+    expect(read(settings).paths.toSorted()).toEqual(names.toSorted());
   });
 
   it('can be checked as text before it is a file', () => {

@@ -15,7 +15,7 @@ function program(script: string, timeout_ms = 5_000) {
   const file = join(folder, 'cli');
   writeFileSync(file, `#!/bin/sh\nprintf '%s\\n' "$@" > ${folder}/args\n${script}\n`);
   chmodSync(file, 0o755);
-  return createExternalCli({ file, env: process.env, runner: createRunner(), timeout_ms });
+  return createExternalCli({ file, env: () => process.env, runner: createRunner(), timeout_ms });
 }
 const accept = { action: 'accept', fiber: 'work/a b', store: '/s', outcome: '$(x)' } as const;
 
@@ -55,7 +55,7 @@ describe('an external CLI', () => {
     rmSync(join(folder, 'cli'));
     const gone = createExternalCli({
       file: join(folder, 'cli'),
-      env: process.env,
+      env: () => process.env,
       runner: createRunner(),
       timeout_ms: 500,
     });

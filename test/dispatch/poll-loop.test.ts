@@ -24,6 +24,7 @@ let daemon: Daemon;
 let moved: ReadonlySet<string>[];
 let sweeps: number;
 let failing: boolean;
+let roots: string[];
 let paths: Record<string, string>;
 let rows: { index: StoreIndex; feed: Feed };
 
@@ -49,20 +50,20 @@ beforeEach(async () => {
   const own = new Rows({ world, memory: daemon.memory, index, feed, onFeedMoved: () => {} });
   onRow = (path) => own.documentMoved(path);
   rows = { index, feed };
-  const poll = new StorePoll({
-    root,
-    clock: systemClock,
-    logger: silentLogger,
-    pool: {
-      run: async (job, input, options) => {
-        if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);
-        const { root: at } = input as { root: string };
-        sweeps += 1;
-        if (failing) throw new Error('the disk is asleep');
-        return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };
+  const pollOf = (at: string) =>
+    new StorePoll({
+      root: at,
+      clock: systemClock,
+      logger: silentLogger,
+      pool: {
+        run: async (job, _input, options) => {
+          if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);
+          sweeps += 1;
+          if (failing) throw new Error('the disk is asleep');
+          return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };
+        },
       },
-    },
-  });
+    });
   const { dispatcher } = daemon;
   const launchMoved = dispatcher.launchMoved.bind(dispatcher);
   const watched: Dispatcher = Object.assign(dispatcher, {
@@ -71,7 +72,11 @@ beforeEach(async () => {
       return launchMoved(these);
     },
   });
-  loop = new PollLoop({ world, index, documents, polls: [poll], dispatcher: watched, rows: own });
+  roots = [root];
+  loop = new PollLoop({
+    ...{ world, index, documents, pollOf, dispatcher: watched, rows: own },
+    roots: () => roots,
+  });
   await loop.start();
 });
 afterEach(async () => {
@@ -128,6 +133,31 @@ describe('the poll loop', () => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       return sweeps === before;
     });
+  });
+
+  it('[DSP-7] follows the list of stores while it runs: new ones are listed, former ones are forgotten', async () => {
+    const [first = ''] = roots;
+    const second = initStore(scratch.mkdir('more'));
+    const { path } = await second.create({ name: 'c', slug: 'c' });
+    roots = [first, second.root];
+    loop.takeUpStores();
+    await until('the new store', () => rows.index.getPath(path));
+    expect(rows.index.size).toBe(3);
+
+    roots = [second.root];
+    loop.takeUpStores();
+    expect(loop.health.stores.map(({ store }) => store)).toEqual([second.root]);
+    expect([...rows.index.rows()].map((row) => row.path)).toEqual([path]);
+    expect(rows.feed.size).toBe(1);
+    const before = sweeps;
+    writeFileSync(paths.a!, `${readFileSync(paths.a!, 'utf8')}more\n`);
+    await loop.tick();
+    await until('a further listing', () => sweeps > before);
+    expect(rows.index.size).toBe(1);
+
+    roots = [first, second.root];
+    loop.takeUpStores();
+    await until('both', () => rows.index.size === 3);
   });
 
   it('[DSP-1] keeps the last-known rows when a listing fails, and says so', async () => {

@@ -11,14 +11,24 @@ export type Http = {
   post<T = Json>(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
 };
 
+import { checkAnswer } from './api-check.ts';
+
 /** A client of its own connection for each request; `address` gives `host:port` or `unix:/path`. */
 export function createHttp(address: () => string): Http {
-  const send = <T>(method: string, path: string, headers: Record<string, string>, body?: string) =>
+  const send = async <T>(method: string, path: string, headers: Record<string, string>, body?: string) => {
+    const answer = await exchange<T>(method, path, headers, body);
+    await checkAnswer({
+      ...{ method, path: whole(path), status: answer.status, text: answer.text },
+      content_type: answer.headers['content-type'],
+    });
+    return answer;
+  };
+  const exchange = <T>(method: string, path: string, headers: Record<string, string>, body?: string) =>
     new Promise<Answer<T>>((resolve, reject) => {
       const call = httpRequest({
         ...target(address()),
         method,
-        path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
+        path: whole(path),
         agent: false,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
         signal: AbortSignal.timeout(30_000),
@@ -45,6 +55,10 @@ export function createHttp(address: () => string): Http {
     post: (path, body, headers = {}) =>
       send('POST', path, { 'content-type': 'application/json', ...headers }, JSON.stringify(body)),
   };
+}
+
+function whole(path: string): string {
+  return path.startsWith('//') ? path.slice(1) : `/api/v1${path}`;
 }
 
 function target(address: string) {

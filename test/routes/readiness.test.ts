@@ -37,10 +37,10 @@ it('[RDY-1] [ERR-26] answers state-dependent routes 503 while booting, without R
 
 it('[RDY-2] answers normally once every component has started', async () => {
   served = await serveRoutes({ ready_ms: null });
-  served.callers.poller.answers.agents = () => ({ agents: [] });
+  served.callers.poller.answers.agents = () => ({ default: null, agents: [] });
   expect((await served.get('/api/v1/agents')).status).toBe(503);
   served.become({ ready_ms: 321 });
-  expect((await served.get('/api/v1/agents')).json).toEqual({ agents: [] });
+  expect((await served.get('/api/v1/agents')).json).toEqual({ default: null, agents: [] });
   expect((await served.get('/api/v1/version')).json).toMatchObject({ ready: true, boot_ms: 321 });
 });
 
@@ -50,6 +50,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
   expect(served.rows.filter((row) => row.state === 'always').map((row) => row.path)).toEqual([
     '/api/v1/version',
     '/api/v1/sessions',
+    '/metrics',
     '/',
     '/phone',
   ]);

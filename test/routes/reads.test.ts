@@ -63,8 +63,8 @@ describe('GET /state', () => {
 
 describe('GET /agents, /sessions and /doctor', () => {
   it('[RPL-5] [RTE-3] gives the registry of this host and of no other', async () => {
-    served.callers.poller.answers.agents = () => ({ agents: [] });
-    expect((await served.get('/api/v1/agents?origin=host-a')).json).toEqual({ agents: [] });
+    served.callers.poller.answers.agents = () => ({ default: null, agents: [] });
+    expect((await served.get('/api/v1/agents?origin=host-a')).json).toEqual({ default: null, agents: [] });
     expect(await served.get('/api/v1/agents?origin=host-z')).toMatchObject({
       status: 404,
       json: { error: 'unknown_host', origin: 'host-z' },

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/http/row.ts';
 import { CANNOT_ATTACK } from '../http/attacks/gated-target.ts';
-import { ask, exchangeRaw, parseAnswers } from '../http/raw-exchange.ts';
+import { exchangeRaw, parseAnswers } from '../http/raw-exchange.ts';
 import { run } from '../kit/test-home.ts';
-import { type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
+import { askChecked as ask, type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
 
 let served: ServedRoutes;
 

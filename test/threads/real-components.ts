@@ -80,6 +80,7 @@ export function realComponents(settings: Settings) {
       host_id: 'test-host',
       max_concurrent: null,
       store_roots: [],
+      host_class: 'personal',
       rebooted: false,
       cli_contract: null,
     }),

@@ -4,21 +4,23 @@ import { readHostFile } from '../../config/host-file.ts';
 import { readOperatorText } from '../../config/operator-text.ts';
 import { parsePathList } from '../../config/path-lists.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
+import { readRemotes } from '../../config/remotes.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { OperatorFileId } from '../../contract/operator-files.ts';
 import { loadRegistry } from '../../harness/registry.ts';
 import { type Check, fail, ok } from './check.ts';
 
 /** Reads each file as the daemon would, also one that a variable hides; throws `invalid_config`. */
-const READERS: Record<'stores' | 'projects' | 'host' | 'agents', (settings: Settings, path: string) => void> =
-  {
-    stores: (_settings, path) => void parsePathList('stores', path, readOperatorText(path) ?? '[]'),
-    projects: (_settings, path) => void parsePathList('projects', path, readOperatorText(path) ?? '[]'),
-    host: (settings) => void readHostFile(settings),
-    agents(settings) {
-      const { problem } = loadRegistry(settings);
-      if (problem !== null) throw problem;
-    },
-  };
+const READERS: Record<OperatorFileId, (settings: Settings, path: string) => void> = {
+  stores: (_settings, path) => void parsePathList('stores', path, readOperatorText(path) ?? '[]'),
+  projects: (_settings, path) => void parsePathList('projects', path, readOperatorText(path) ?? '[]'),
+  host: (settings) => void readHostFile(settings),
+  remotes: (settings) => void readRemotes(settings),
+  agents(settings) {
+    const { problem } = loadRegistry(settings);
+    if (problem !== null) throw problem;
+  },
+};
 
 /** Whether each operator file that is there says something valid (OPF-4, OPF-5). */
 export const checkOperatorFiles: Check = ({ settings }) => {

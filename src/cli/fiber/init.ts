@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { addStore, type PathListWrite } from '../../config/path-lists.ts';
+import { changePathList, type PathListWrite } from '../../config/path-lists.ts';
 import { expandHome, readSettings } from '../../config/settings.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
@@ -16,7 +16,7 @@ export const registerInit: Verb['register'] = (command, context, exit) => {
     .option('--poll', 'name it in stores.json, so that the daemon works on its fibers')
     .option(...DRY_RUN)
     .option('--json', 'print JSON')
-    .action((dir: string, options: { poll?: boolean; dryRun?: boolean; json?: boolean }) => {
+    .action(async (dir: string, options: { poll?: boolean; dryRun?: boolean; json?: boolean }) => {
       const root = resolve(context.cwd, expandHome(dir));
       if (options.dryRun === true) {
         const listed = options.poll === true ? ' and name it in stores.json' : '';
@@ -25,7 +25,10 @@ export const registerInit: Verb['register'] = (command, context, exit) => {
         return;
       }
       const store = initStore(root);
-      const polled = options.poll === true ? addStore(readSettings(context.env), store.root) : null;
+      const polled =
+        options.poll === true
+          ? await changePathList(readSettings(context.env), 'stores', { add: store.root })
+          : null;
       if (options.json === true)
         context.out(`${JSON.stringify({ store: store.root, stores: polled?.paths ?? null })}\n`);
       else context.out(`Store ${store.root}\n${polled === null ? '' : describePolled(polled)}`);
@@ -37,5 +40,5 @@ function describePolled(polled: PathListWrite): string {
   if (polled.overridden_by !== null)
     return `Listed in ${polled.file}, which counts only once ${polled.overridden_by} is unset.\n`;
   if (!polled.changed) return `Listed in ${polled.file} already.\n`;
-  return `Listed in ${polled.file}; a daemon that runs takes it up after: svc daemon restart\n`;
+  return `Listed in ${polled.file}; a daemon that runs takes it up with its next poll\n`;
 }

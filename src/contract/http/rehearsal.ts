@@ -59,7 +59,6 @@ export function stepOf({ dry_run: _dry, steps: _steps, ...step }: Rehearsal): Re
 /**
  * For a write that cannot be rehearsed: a request to is refused, and never done in earnest. Such a row stands with its
  * reason in `test/structure/rehearsals.test.ts`.
- * @public
  */
 export const noRehearsal = z
   .literal(false, { error: 'this write cannot be rehearsed; leave dry_run out to do it' })

@@ -30,15 +30,28 @@ export const versionSchema = z.object({
   /** Which server speaks HTTP: uWebSockets.js or Node's own. */
   server: z.enum(['uws', 'node']).nullable(),
   peer_gate: z.object({ mode: z.string(), uid: z.number().nullable(), source: z.string() }),
-  tailnet_dial: z.object({ status: z.string(), socket_source: z.string() }),
+  /** The dial into a private network; `disabled` while there is no bridge to one. */
+  tailnet_dial: z.object({
+    status: z.string(),
+    socket_source: z.enum(['configured', 'default', 'system', 'none']),
+    /** True where an untrusted default socket was passed over. */
+    default_socket_refused: z.boolean().optional(),
+  }),
   discovery: z.object({
     enabled: z.boolean(),
     state: z.enum(['pending', 'ok', 'unavailable', 'disabled']),
     via: z.string().nullable(),
     error: z.string().nullable(),
     last_run_at: z.number().nullable(),
-    peers: z.array(z.unknown()),
-    rejected: z.array(z.unknown()),
+    peers: z.array(
+      z.object({
+        name: z.string(),
+        url: z.string(),
+        dns_name: z.string(),
+        last_seen_at: z.number().nullable(),
+      }),
+    ),
+    rejected: z.array(z.looseObject({ name: z.string(), reason: z.string() })),
   }),
   components: z.array(componentViewSchema),
   /** Names the worker skills and the launch messages that go together; null from a daemon that is older (VER-3). */

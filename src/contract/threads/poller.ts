@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentEffortReplySchema, agentEffortSchema, agentSchema } from '../agent.ts';
+import { agentEffortReplySchema, agentEffortSchema, agentsReplySchema } from '../agent.ts';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import {
   brakePulledSchema,
@@ -15,6 +15,19 @@ import {
   claimedSchema,
   claimRequestSchema,
 } from '../http/capture.ts';
+import {
+  configEntrySchema,
+  configFileSchema,
+  configWrittenSchema,
+  FOLDER_DIALOG_MS,
+  folderChoiceSchema,
+  projectsWrittenSchema,
+  storeOriginSchema,
+  storesWrittenSchema,
+  writeConfigSchema,
+  writeProjectsSchema,
+  writeStoresSchema,
+} from '../http/config.ts';
 import {
   dispatchedSchema,
   dispatchRequestSchema,
@@ -45,6 +58,7 @@ import { rehearsalSchema } from '../http/rehearsal.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
+import { operatorFileIdSchema } from '../operator-files.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
@@ -153,7 +167,41 @@ export const pollerCalls = {
   /** Starts a fiber after the other, so it may take long. */
   resume_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 110_000 },
   dismiss_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 5_000 },
-  agents: { input: z.object({}), output: z.object({ agents: z.array(agentSchema) }), deadline_ms: 5_000 },
+  agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },
+  /** The operator files (OPF-1); a write may wait for the validator of an external CLI. */
+  config_list: {
+    input: z.object({}),
+    output: z.object({ files: z.array(configEntrySchema) }),
+    deadline_ms: 5_000,
+  },
+  config_read: {
+    input: z.object({ id: operatorFileIdSchema }),
+    output: configFileSchema,
+    deadline_ms: 5_000,
+  },
+  config_write: {
+    input: writeConfigSchema.extend({ id: operatorFileIdSchema }),
+    output: z.union([rehearsalSchema, configWrittenSchema]),
+    deadline_ms: 60_000,
+  },
+  fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
+  write_stores: {
+    input: writeStoresSchema,
+    output: z.union([rehearsalSchema, storesWrittenSchema]),
+    deadline_ms: 15_000,
+  },
+  write_projects: {
+    input: writeProjectsSchema,
+    output: z.union([rehearsalSchema, projectsWrittenSchema]),
+    deadline_ms: 30_000,
+  },
+  /** Waits for a person; `end_dialog` with the same name takes the dialog away. */
+  choose_folder: {
+    input: z.object({ dialog: z.string(), title: z.string().optional() }),
+    output: folderChoiceSchema,
+    deadline_ms: FOLDER_DIALOG_MS + 15_000,
+  },
+  end_dialog: { input: z.object({ dialog: z.string() }), output: z.object({}), deadline_ms: 5_000 },
   /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
   tools: {
     input: z.object({}),

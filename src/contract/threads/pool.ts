@@ -52,6 +52,17 @@ export const poolJobs = {
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
   read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
+  describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },
+  /**
+   * Makes a folder a store where it is none; `dry_run` only looks. `root` is the folder, made absolute. Throws
+   * `not_a_directory` (ERR-5).
+   */
+  init_store: {
+    input: z.object({ path: z.string(), dry_run: z.boolean() }),
+    output: z.object({ root: z.string(), initialised: z.boolean() }),
+    deadline_ms: 10_000,
+  },
   /**
    * The digest of the first `stamp.size` bytes of a file. Throws `file_changed` when the path names another file by
    * now, or one that has become shorter. `settled`: the file is as it was, and nothing can have gone unnoticed.

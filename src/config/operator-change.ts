@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CodedError, systemCode } from '../base/errors.ts';
+import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+import { readOperatorText } from './operator-text.ts';
+
+/** A change of one operator file that was worked out and not made; a text of null stands for no file. */
+export type OperatorChange = { file: string; before: string | null; after: string | null };
+
+/** The digest of a text as a client sends it and is sent it; a file that is absent is an empty text (OPF-6). */
+export function digestOf(text: string | null): string {
+  return createHash('sha256')
+    .update(text ?? '')
+    .digest('hex');
+}
+
+/** Throws `conflict` when the file is not as the client saw it last (OPF-6, ERR-12). */
+export function requireDigest(file: string, text: string | null, expected: string | undefined): void {
+  const digest = digestOf(text);
+  if (expected === undefined || expected === digest) return;
+  throw new CodedError(
+    'conflict',
+    `${file} has changed since it was read; read it again and decide what to keep`,
+    { details: { conflict: true, digest } },
+  );
+}
+
+/** Makes a change, in one step; for the holder of the file's lock. Throws `conflict` when the file moved since. */
+export function commitChange({ file, before, after }: OperatorChange): void {
+  if (readOperatorText(file) !== before) requireDigest(file, readOperatorText(file), digestOf(before));
+  if (after === null) {
+    if (before === null) return;
+    rmSync(file, { force: true });
+    syncFolder(dirname(file));
+  } else if (after !== before) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileAtomic(file, after, { mode: 0o600 });
+  }
+}
+
+/** The text of an operator file; throws `invalid_config` where its bytes are no text, which could not be sent back. */
+export function readExactText(file: string): string | null {
+  const text = readOperatorText(file);
+  if (text === null || !text.includes('\ufffd')) return text;
+  try {
+    if (readFileSync(file).equals(Buffer.from(text))) return text;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+  throw new CodedError('invalid_config', `${file} is not UTF-8 text; write it anew with an editor`, {
+    details: { file },
+  });
+}

@@ -1,0 +1,147 @@
+import { statSync } from 'node:fs';
+import { CodedError, isCoded, messageOf } from '../base/errors.ts';
+import type { ConfigEntry, ConfigFile } from '../contract/http/config.ts';
+import type { OperatorFileId } from '../contract/operator-files.ts';
+import type { LockOwner } from '../platform/file-lock.ts';
+import { isValidatedByCli, removeLeftCandidates, type ValidatedByCli } from './cli-validator.ts';
+import { parseHostFile } from './host-file.ts';
+import { checkHostId } from './host-identity.ts';
+import {
+  commitChange,
+  digestOf,
+  type OperatorChange,
+  readExactText,
+  requireDigest,
+} from './operator-change.ts';
+import { withOperatorLock } from './operator-lock.ts';
+import { parsePathList } from './path-lists.ts';
+import { OPERATOR_FILES, operatorFilePaths } from './paths.ts';
+import { parseRemotes } from './remotes.ts';
+import { SETTINGS, type Settings } from './settings.ts';
+
+export type OperatorFilesOptions = {
+  settings: Settings;
+  /** Checks the text of an agents file; throws `invalid_config`. */
+  checkAgents(file: string, text: string): void;
+  /** Has an external CLI validate a text; null where the CLI is this package's own, whose functions are called. */
+  validateByCli: ((id: ValidatedByCli, file: string, text: string) => Promise<void>) | null;
+  owner?: LockOwner;
+};
+
+/** The text plane over the operator files (OPF-1): what is read and written is the text itself, never a re-encoding. */
+export class OperatorFiles {
+  readonly #options: OperatorFilesOptions;
+
+  constructor(options: OperatorFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Every operator file (RPL-7, REC-2). */
+  list(): ConfigEntry[] {
+    return OPERATOR_FILES.map((id) => this.#entry(id));
+  }
+
+  /** One file's text with its digest (OPF-6, REC-3); throws `invalid_config` for bytes that are no text. */
+  read(id: OperatorFileId): ConfigFile {
+    const entry = this.#entry(id);
+    const text = readExactText(entry.path);
+    let problem: string | null = null;
+    let entries: string[] | null = null;
+    try {
+      if (text !== null) this.#check(id, entry.path, text);
+      if (id === 'stores' || id === 'projects')
+        entries = text === null ? [] : parsePathList(id, entry.path, text);
+    } catch (error) {
+      if (!isCoded(error, 'invalid_config')) throw error;
+      problem = error.message;
+    }
+    return { ...entry, exists: text !== null, text: text ?? '', digest: digestOf(text), entries, problem };
+  }
+
+  /**
+   * What a write of this text would change, after the validator has passed it; a blank text stands for no file. Throws
+   * `conflict`, `validator_refused` in the validator's own words, `cli_unavailable` when nothing is known of the text.
+   */
+  async plan(id: OperatorFileId, text: string, expected_digest?: string): Promise<OperatorChange> {
+    const file = operatorFilePaths(this.#options.settings)[id];
+    const before = readExactText(file);
+    requireDigest(file, before, expected_digest);
+    const after = text.trim() === '' ? null : text;
+    if (after !== null && after !== before) await this.#validate(id, file, after);
+    return { file, before, after };
+  }
+
+  /** Plans and makes the change; the file's lock is only held to commit, since a validator may take its time. */
+  async write(id: OperatorFileId, text: string, expected_digest?: string): Promise<OperatorChange> {
+    const { file, after } = await this.plan(id, text, expected_digest);
+    return withOperatorLock(
+      file,
+      () => {
+        const before = readExactText(file);
+        requireDigest(file, before, expected_digest);
+        const change = { file, before, after };
+        commitChange(change);
+        return change;
+      },
+      this.#options.owner,
+    );
+  }
+
+  async #validate(id: OperatorFileId, file: string, text: string): Promise<void> {
+    const { validateByCli, owner } = this.#options;
+    if (validateByCli !== null && isValidatedByCli(id)) {
+      await withOperatorLock(file, () => removeLeftCandidates(file), owner);
+      return validateByCli(id, file, text);
+    }
+    try {
+      this.#check(id, file, text);
+    } catch (error) {
+      if (!isCoded(error, 'invalid_config')) throw error;
+      throw new CodedError('validator_refused', messageOf(error), { details: error.details, cause: error });
+    }
+  }
+
+  /** The same functions as the commands of `svc` use; throws `invalid_config`. */
+  #check(id: OperatorFileId, file: string, text: string): void {
+    if (id === 'agents') this.#options.checkAgents(file, text);
+    else if (id === 'remotes') parseRemotes(file, text);
+    else if (id === 'host') {
+      const { host } = parseHostFile(file, text);
+      if (host !== undefined) checkHostId(host.trim(), `host in ${file}`);
+    } else parsePathList(id, file, text);
+  }
+
+  #entry(id: OperatorFileId): ConfigEntry {
+    const { settings } = this.#options;
+    const path = operatorFilePaths(settings)[id];
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return {
+      id,
+      path,
+      exists: stat !== undefined,
+      size: stat?.size ?? null,
+      mtime: stat === undefined ? null : Math.round(stat.mtimeMs),
+      ...variablesOf(settings, id),
+    };
+  }
+}
+
+/** The variable that hides what the file says, and the one that says where the file lies. */
+function variablesOf(
+  settings: Settings,
+  id: OperatorFileId,
+): Pick<ConfigEntry, 'overridden_by' | 'path_from'> {
+  const set = (name: 'stores' | 'projects' | 'host' | 'agents_file' | 'remotes_file' | 'host_config_file') =>
+    settings[name] === null ? null : SETTINGS[name].env;
+  switch (id) {
+    case 'stores':
+    case 'projects':
+      return { overridden_by: set(id), path_from: null };
+    case 'agents':
+      return { overridden_by: null, path_from: set('agents_file') };
+    case 'remotes':
+      return { overridden_by: null, path_from: set('remotes_file') };
+    case 'host':
+      return { overridden_by: set('host'), path_from: set('host_config_file') };
+  }
+}

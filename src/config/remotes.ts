@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import { CodedError } from '../base/errors.ts';
+import { type Remote, type RemotesFile, remotesFileSchema } from '../contract/operator-files.ts';
+import { appendToList, setKey } from './json-splice.ts';
+import { commitChange, digestOf, type OperatorChange, requireDigest } from './operator-change.ts';
+import { withOperatorLock } from './operator-lock.ts';
+import { parseOperatorText, readOperatorText } from './operator-text.ts';
+import type { PathListOptions } from './path-lists.ts';
+import { operatorFilePaths } from './paths.ts';
+import type { Settings } from './settings.ts';
+
+const EMPTY = '{\n  "version": 1,\n  "remotes": []\n}\n';
+
+/** What a write of one remote did. */
+export type RemoteWrite = { file: string; names: string[]; changed: boolean; digest: string };
+
+/**
+ * Checks the text of a remotes file without reading or writing anything (OPF-2). Throws `invalid_config` naming the
+ * place: a remote needs a name of its own, and a way to be reached.
+ */
+export function parseRemotes(file: string, text: string): RemotesFile {
+  const document = parseOperatorText(file, text, remotesFileSchema);
+  const refuse = (reason: string): never => {
+    throw new CodedError('invalid_config', `${file}: ${reason}`, { details: { file } });
+  };
+  const names = document.remotes.map((remote) => remote.name);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) refuse(`two remotes are named "${repeated}"; keep one of them`);
+  const lost = document.remotes.find((remote) => remote.url === undefined && remote.port === undefined);
+  if (lost !== undefined) refuse(`the remote "${lost.name}" names neither a port nor a url; give it one`);
+  return document;
+}
+
+/** The configured remotes; none without a file. Throws `invalid_config`. */
+export function readRemotes(settings: Settings): RemotesFile {
+  const file = operatorFilePaths(settings).remotes;
+  return parseRemotes(file, readOperatorText(file) ?? EMPTY);
+}
+
+/**
+ * Adds or replaces one remote, or with null takes it away; the rest of the file keeps its text, and without a remote
+ * left the file goes (OPF-6). Throws `not_found` for one to take away that is not there.
+ */
+export function changeRemote(
+  settings: Settings,
+  name: string,
+  remote: Remote | null,
+  options: PathListOptions = {},
+): Promise<RemoteWrite> {
+  const file = operatorFilePaths(settings).remotes;
+  return withOperatorLock(
+    file,
+    () => {
+      const { change, ...written } = planRemote(settings, name, remote, options);
+      commitChange(change);
+      return written;
+    },
+    options.owner,
+  );
+}
+
+/** What `changeRemote` would do now, without lock or write. */
+export function planRemote(
+  settings: Settings,
+  name: string,
+  remote: Remote | null,
+  options: PathListOptions = {},
+): RemoteWrite & { change: OperatorChange } {
+  const file = operatorFilePaths(settings).remotes;
+  const before = readOperatorText(file);
+  requireDigest(file, before, options.expected_digest);
+  const text = before ?? EMPTY;
+  const at = parseRemotes(file, text).remotes.findIndex((one) => one.name === name);
+  if (remote === null && at === -1)
+    throw new CodedError('not_found', `${file} has no remote "${name}"`, { details: { name } });
+  const listed: unknown[] = JSON.parse(text).remotes;
+  const kept = listed.filter((_, index) => index !== at);
+  const after = remote === null && kept.length === 0 ? null : textWith(text, listed, at, remote);
+  const names = after === null ? [] : parseRemotes(file, after).remotes.map((one) => one.name);
+  const changed = after !== before;
+  return { file, names, changed, digest: digestOf(after), change: { file, before, after } };
+}
+
+function textWith(text: string, listed: readonly unknown[], at: number, remote: Remote | null): string {
+  const remotes = remote === null ? listed.filter((_, index) => index !== at) : [...listed];
+  if (remote !== null) remotes[at === -1 ? remotes.length : at] = remote;
+  const meant = { ...JSON.parse(text), remotes };
+  const spliced =
+    remote === null
+      ? setKey(text, ['remotes'], remotes)
+      : at === -1
+        ? appendToList(text, ['remotes'], remote)
+        : setKey(text, ['remotes', at], remote);
+  // The text is spliced by position: should it ever not say what is meant, it is written anew.
+  return isDeepStrictEqual(JSON.parse(spliced), meant) ? spliced : `${JSON.stringify(meant, null, 2)}\n`;
+}

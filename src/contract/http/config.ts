@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { operatorFileIdSchema } from '../operator-files.ts';
+import { dryRunField, noRehearsal } from './rehearsal.ts';
+
+/** One operator file in `GET /config` (RPL-7, REC-2). */
+export const configEntrySchema = z.object({
+  id: operatorFileIdSchema,
+  path: z.string(),
+  exists: z.boolean(),
+  /** Bytes; null where there is no file. */
+  size: z.number().nullable(),
+  /** Milliseconds since the Unix epoch; null where there is no file. */
+  mtime: z.number().nullable(),
+  /** The environment variable that hides what the file says, or of `host` its id, for as long as it is set. */
+  overridden_by: z.string().nullable(),
+  /** The environment variable that says where the file lies. */
+  path_from: z.string().nullable(),
+});
+export type ConfigEntry = z.infer<typeof configEntrySchema>;
+export const configListSchema = z.object({ host: z.string(), files: z.array(configEntrySchema) });
+
+/** `GET /config/:id` (REC-3). */
+export const configFileSchema = configEntrySchema.extend({
+  /** The whole file; empty where there is none. */
+  text: z.string(),
+  /** SHA-256 of `text` in UTF-8, in lower-case hex; send it back as `expected_digest`. */
+  digest: z.string(),
+  /** Of the two path lists, the paths as the daemon takes them; null for the others and for a list that is not valid. */
+  entries: z.array(z.string()).nullable(),
+  /** What is wrong with the file as it is now; null while nothing is. */
+  problem: z.string().nullable(),
+});
+export type ConfigFile = z.infer<typeof configFileSchema>;
+
+/** `POST /config/:id` (WPL-16): the whole text of the file; a blank one removes it (OPF-6). */
+export const writeConfigSchema = z.object({
+  text: z.string(),
+  expected_digest: z.string().optional(),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+});
+
+/** What the daemon makes of a file that was written. */
+const takenUp = {
+  path: z.string(),
+  digest: z.string(),
+  /** False when the file said this already. */
+  changed: z.boolean(),
+  overridden_by: z.string().nullable(),
+  /** True when the daemon goes by what the file says now. */
+  in_force: z.boolean(),
+  /** One sentence on what has to happen before it does; null while it does. */
+  note: z.string().nullable(),
+};
+export const configWrittenSchema = z.object({
+  id: operatorFileIdSchema,
+  ...takenUp,
+  /** The file is gone. */
+  removed: z.boolean(),
+  /** The daemon has to be started anew before the change counts. */
+  restart_required: z.boolean(),
+});
+export type ConfigWritten = z.infer<typeof configWrittenSchema>;
+
+/** The lists of one host in `GET /fiber-stores` (RPL-6, REC-8). */
+export const storeOriginSchema = z.object({
+  stores: z.array(z.string()),
+  projects: z.array(z.string()),
+  /** Of `stores.json` and `projects.json`, for `expected_digest`. */
+  stores_digest: z.string(),
+  projects_digest: z.string(),
+  /** True only where a person sits before a macOS desktop. */
+  browser_capable: z.boolean(),
+  /** Whether `POST /choose-folder` can open a dialog. */
+  native_folder_picker: z.boolean(),
+});
+export type StoreOrigin = z.infer<typeof storeOriginSchema>;
+export const fiberStoresSchema = z.object({
+  host: z.string(),
+  origins: z.record(z.string(), storeOriginSchema),
+});
+
+const listOptions = {
+  expected_digest: z.string().optional(),
+  dry_run: dryRunField,
+  origin: z.string().optional(),
+};
+/** `POST /fiber-stores` (WPL-14): the whole list; an empty one removes the file. */
+export const writeStoresSchema = z.object({ stores: z.array(z.string().trim().min(1)), ...listOptions });
+export const storesWrittenSchema = z.object({ stores: z.array(z.string()), ...takenUp });
+export type StoresWritten = z.infer<typeof storesWrittenSchema>;
+
+/** `POST /projects` (WPL-15): one folder to make a store and append, or the whole list. */
+export const writeProjectsSchema = z
+  .object({
+    path: z.string().trim().min(1).optional(),
+    projects: z.array(z.string().trim().min(1)).optional(),
+    ...listOptions,
+  })
+  .refine((request) => (request.path === undefined) !== (request.projects === undefined), {
+    message: 'send either a path or the whole list as projects',
+  })
+  .refine((request) => request.path === undefined || request.expected_digest === undefined, {
+    message: 'expected_digest goes with the whole list; one path is appended whatever the list says',
+    path: ['expected_digest'],
+  });
+export type WriteProjects = z.infer<typeof writeProjectsSchema>;
+export const projectsWrittenSchema = z.object({
+  projects: z.array(z.string()),
+  ...takenUp,
+  /** The folder that was sent, made absolute; null for a whole list. */
+  project: z.string().nullable(),
+  /** Whether that folder was no store before. */
+  initialised: z.boolean(),
+});
+export type ProjectsWritten = z.infer<typeof projectsWrittenSchema>;
+
+/** How long a person may take to choose, in milliseconds (LIM-13). */
+export const FOLDER_DIALOG_MS = 5 * 60_000;
+/** `POST /choose-folder` (WPL-20). */
+export const chooseFolderSchema = z.object({
+  /** Shown in the dialog. */
+  title: z.string().trim().min(1).max(200).optional(),
+  origin: z.string().optional(),
+  dry_run: noRehearsal,
+});
+export const folderChoiceSchema = z.union([
+  z.object({ ok: z.literal(true), path: z.string() }),
+  z.object({ ok: z.literal(false), cancelled: z.literal(true) }),
+]);
+export type FolderChoice = z.infer<typeof folderChoiceSchema>;

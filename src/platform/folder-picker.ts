@@ -1,0 +1,110 @@
+import { findExecutable } from './find-executable.ts';
+import type { ProcessResult, ProcessRunner } from './process.ts';
+
+/** A program of this desktop that lets a person choose a folder. */
+export type FolderPicker = { program: 'osascript' | 'zenity' | 'kdialog'; file: string };
+
+/** What became of a dialog. `broken`: it could not be shown, so nobody was asked. */
+export type FolderAnswer =
+  | { kind: 'chosen'; path: string }
+  | { kind: 'cancelled' }
+  | { kind: 'unanswered' }
+  | { kind: 'broken'; detail: string };
+
+/** The script reads what a caller gave from its arguments, so that no text of theirs is ever a part of it. */
+const OSASCRIPT = [
+  'on run argv',
+  'activate',
+  'return POSIX path of (choose folder with prompt (item 1 of argv))',
+  'end run',
+].flatMap((line) => ['-e', line]);
+/** What osascript says when its dialog was dismissed. */
+const DISMISSED_ON_MACOS = /\(-128\)/;
+const NO_DISPLAY = /(cannot|failed to|could not) (open|connect to) display|no protocol specified/i;
+const MOST_OUTPUT_BYTES = 64 * 1024;
+
+/** The picker of this host, or null where no person could be asked: no desktop, or no such program. */
+export function findFolderPicker(options: {
+  platform: NodeJS.Platform;
+  env: NodeJS.ProcessEnv;
+  /** macOS only: a person is logged in at the desktop. */
+  desktop: boolean;
+}): FolderPicker | null {
+  const { platform, env, desktop } = options;
+  const path = env.PATH ?? '';
+  if (platform === 'darwin') {
+    const file = desktop ? findExecutable('osascript', path) : null;
+    return file === null ? null : { program: 'osascript', file };
+  }
+  if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return null;
+  const kde = /kde/i.test(env.XDG_CURRENT_DESKTOP ?? '');
+  for (const program of kde ? (['kdialog', 'zenity'] as const) : (['zenity', 'kdialog'] as const)) {
+    const file = findExecutable(program, path);
+    if (file !== null) return { program, file };
+  }
+  return null;
+}
+
+/** Opens the dialog and waits for the person; `signal` ends it. Times in milliseconds. */
+export async function chooseFolder(
+  picker: FolderPicker,
+  options: {
+    title: string;
+    start: string;
+    runner: Pick<ProcessRunner, 'run'>;
+    timeout_ms: number;
+    signal: AbortSignal;
+  },
+): Promise<FolderAnswer> {
+  const { runner, timeout_ms, signal, start } = options;
+  const result = await runner.run({
+    file: picker.file,
+    args: argumentsOf(picker.program, options.title, start),
+    cwd: start,
+    timeout_ms,
+    max_output_bytes: MOST_OUTPUT_BYTES,
+    signal,
+  });
+  return judge(picker, result);
+}
+
+function argumentsOf(program: FolderPicker['program'], title: string, start: string): string[] {
+  switch (program) {
+    case 'osascript':
+      return [...OSASCRIPT, '--', title];
+    case 'zenity':
+      return ['--file-selection', '--directory', `--title=${title}`];
+    case 'kdialog':
+      return [`--title=${title}`, '--getexistingdirectory', start];
+  }
+}
+
+function judge(picker: FolderPicker, result: ProcessResult): FolderAnswer {
+  switch (result.kind) {
+    case 'timed_out':
+      return { kind: 'unanswered' };
+    case 'not_started':
+    case 'overflowed':
+      return { kind: 'broken', detail: `${picker.file}: ${result.kind}` };
+    case 'signalled':
+      return { kind: 'broken', detail: `${picker.file} was ended by ${result.signal}` };
+    case 'exited':
+      return judgeExit(picker, result);
+  }
+}
+
+function judgeExit(
+  { program, file }: FolderPicker,
+  { code, stdout, stderr }: { code: number; stdout: string; stderr: string },
+): FolderAnswer {
+  const path = withoutLastSlash(stdout.replace(/\r?\n$/, ''));
+  if (code === 0 && path.startsWith('/')) return { kind: 'chosen', path };
+  const dismissed = program === 'osascript' ? DISMISSED_ON_MACOS.test(stderr) : !NO_DISPLAY.test(stderr);
+  if (code === 1 && dismissed) return { kind: 'cancelled' };
+  const detail = stderr.trim().split('\n').at(-1);
+  return { kind: 'broken', detail: detail || `${file} ended with ${code}` };
+}
+
+function withoutLastSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}

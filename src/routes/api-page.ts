@@ -1,0 +1,125 @@
+import type { Row } from '../http/row.ts';
+import { type ApiOperation, apiPath, describeApi, endpointName } from './api-description.ts';
+import type { JsonSchema } from './api-schemas.ts';
+import { ENDPOINT_NOTES, type EndpointNote } from './endpoint-notes.ts';
+
+const INTRO = `# The HTTP API
+
+<!-- Generated from the route table by \`npm run docs\`; edit src/routes instead. -->
+
+The daemon listens on \`127.0.0.1:4000\` unless \`SVC_LISTEN\` says otherwise; \`svc daemon status\` tells where. The commands
+here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/api/v1/openapi.json\` (OpenAPI 3.1).
+
+- Whoever runs programs as the daemon's user may call; nobody else. There are no tokens. See [daemon.md](daemon.md).
+- Bodies are JSON (\`Content-Type: application/json\`) unless an endpoint says otherwise. What it does not know is ignored.
+- An error is \`{"error": "<code>", "message": "<sentence>"}\`, sometimes with more fields; the status says whose turn it is:
+  400 and 422 mend the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
+- While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
+- Every answer has an \`X-Request-Id\`, which the log has too.
+- \`origin\` names the host that is meant. A host that this daemon does not know is a 404 \`unknown_host\` where the subject is
+  a host, and is taken for this host where the subject is a fiber.
+- \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
+  since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
+`;
+
+/** The text of `ops/api.md`. */
+export async function renderApiPage(rows: readonly Row[]): Promise<string> {
+  const { paths } = await describeApi(rows, '');
+  const parts = rows.map((row) => {
+    const operation = paths[apiPath(row.path)]![row.method.toLowerCase()]!;
+    return endpointText(row, operation, ENDPOINT_NOTES[endpointName(row)]);
+  });
+  return `${INTRO}${parts.join('')}`;
+}
+
+/** The command that asks an endpoint; `$SVC` stands for the daemon. */
+export function curlOf(row: Pick<Row, 'method' | 'path'>, note: EndpointNote | undefined): string {
+  const { params = {}, query, body } = note?.example ?? {};
+  const path = row.path.replaceAll(/[:*](\w+)/g, (_, name: string) => params[name] ?? name);
+  const url = `"$SVC${path}${query === undefined ? '' : `?${query}`}"`;
+  if (row.method === 'GET') return `curl -s ${url}`;
+  const data = JSON.stringify(body ?? {}).replaceAll("'", "'\\''");
+  return `curl -s ${url} -H 'Content-Type: application/json' -d '${data}'`;
+}
+
+function endpointText(row: Row, operation: ApiOperation, note: EndpointNote | undefined): string {
+  const more = note?.page === undefined ? '' : ` See [${note.page}](${note.page}).`;
+  const body = operation.requestBody?.content['application/json']?.schema;
+  return [
+    `\n## ${row.method} ${row.path}\n\n${operation.summary}.${more}\n`,
+    `\n\`\`\`sh\n${curlOf(row, note)}\n\`\`\`\n`,
+    table(
+      ['parameter', 'in', 'is'],
+      operation.parameters.map((one) => [
+        `\`${one.name}\`${one.required ? '' : '?'}`,
+        one.in,
+        typeOf(one.schema),
+      ]),
+    ),
+    body === undefined ? '' : table(['body', 'is'], fieldsOf(body)),
+    `\nAnswers ${answersOf(operation)}.\n`,
+  ].join('');
+}
+
+function answersOf(operation: ApiOperation): string {
+  return Object.entries(operation.responses)
+    .filter(([status]) => status !== 'default' && status !== '503')
+    .map(([status, { content }]) => {
+      const kinds = Object.entries(content ?? {}).map(([media, { schema }]) =>
+        media === 'application/json' ? jsonOf(schema) : media === '*/*' ? 'the bytes' : 'text',
+      );
+      return kinds.length === 0
+        ? `${status} without a body`
+        : `${status} ${[...new Set(kinds)].join(' or ')}`;
+    })
+    .join('; ');
+}
+
+/** The names of what a body of JSON holds. */
+function jsonOf(schema: JsonSchema): string {
+  const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  if (branches !== undefined) return [...new Set(branches.map(jsonOf))].join(' or ');
+  if (typeof schema.$ref === 'string') return named(schema.$ref);
+  const { properties } = schema as { properties?: Record<string, unknown> };
+  const names = Object.keys(properties ?? {}).map((name) => `\`${name}\``);
+  return names.length === 0 ? 'JSON' : `{${names.join(', ')}}`;
+}
+
+function fieldsOf(schema: JsonSchema): string[][] {
+  const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  if (branches !== undefined) return branches.flatMap(fieldsOf);
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, of]) => [
+    `\`${name}\`${required.includes(name) ? '' : '?'}`,
+    typeOf(of),
+  ]);
+}
+
+/** A schema in a few words. */
+function typeOf(schema: JsonSchema): string {
+  const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  if (branches !== undefined) return [...new Set(branches.map(typeOf))].join(' or ');
+  if (typeof schema.$ref === 'string') return named(schema.$ref);
+  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  if (schema.type === 'array') return `list of ${typeOf((schema.items ?? {}) as JsonSchema)}`;
+  return typeof schema.type === 'string' ? schema.type : 'any value';
+}
+
+function named(ref: string): string {
+  const name = ref.split('/').at(-1)!;
+  return /^Value\d+$/.test(name) ? 'any value' : name;
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
+  return `\n${line(cells[0]!)}${rule}${cells.slice(1).map(line).join('')}`;
+}

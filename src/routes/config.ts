@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import { CodedError } from '../base/errors.ts';
+import {
+  configFileSchema,
+  configListSchema,
+  configWrittenSchema,
+  writeConfigSchema,
+} from '../contract/http/config.ts';
+import { conflictSchema } from '../contract/http/errors.ts';
+import { originQuerySchema } from '../contract/http/origin.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { type OperatorFileId, operatorFileIdSchema } from '../contract/operator-files.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { requireThisHost } from './origin.ts';
+
+/** An operator file is written by hand; this is far above the longest one. */
+const TEXT_LIMIT = 1024 * 1024;
+
+/** The operator files as text (OPF-1, RPL-7, WPL-16); host-addressed, since a file tells of the daemon that reads it. */
+export function configRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const { poller } = callers;
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/config',
+      who: 'operator',
+      state: 'ready',
+      query: originQuerySchema,
+      body_limit: 0,
+      replies: { 200: configListSchema },
+      async handler({ query }) {
+        requireThisHost(query.origin, context.host);
+        const { files } = await poller.call('config_list', {});
+        return {
+          status: 200,
+          json: { host: context.host, files } satisfies z.input<typeof configListSchema>,
+        };
+      },
+    }),
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/config/:id',
+      who: 'operator',
+      state: 'ready',
+      query: originQuerySchema,
+      body_limit: 0,
+      replies: { 200: configFileSchema },
+      async handler({ params, query }) {
+        requireThisHost(query.origin, context.host);
+        return { status: 200, json: await poller.call('config_read', { id: fileId(params.id) }) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/config/:id',
+      who: 'operator',
+      state: 'ready',
+      body: writeConfigSchema,
+      body_limit: TEXT_LIMIT,
+      replies: { 200: configWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
+      async handler({ params, body }) {
+        requireThisHost(body.origin, context.host);
+        const id = fileId(params.id);
+        return { status: 200, json: await poller.call('config_write', { ...body, id }) };
+      },
+    }),
+  ];
+}
+
+function fileId(name: string | undefined): OperatorFileId {
+  const id = operatorFileIdSchema.safeParse(name);
+  if (id.success) return id.data;
+  throw new CodedError(
+    'not_found',
+    `There is no operator file "${name}"; there are ${operatorFileIdSchema.options.join(', ')}.`,
+  );
+}

@@ -1,0 +1,89 @@
+import {
+  chooseFolderSchema,
+  fiberStoresSchema,
+  folderChoiceSchema,
+  projectsWrittenSchema,
+  storesWrittenSchema,
+  writeProjectsSchema,
+  writeStoresSchema,
+} from '../contract/http/config.ts';
+import { conflictSchema } from '../contract/http/errors.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { requireThisHost } from './origin.ts';
+
+const LIST_LIMIT = 1024 * 1024;
+const REQUEST_LIMIT = 64 * 1024;
+
+/** The stores and projects of this host, and its folder dialog (RPL-6, WPL-14, WPL-15, WPL-20). */
+export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+  const { poller } = callers;
+  const { host } = context;
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/fiber-stores',
+      who: 'operator',
+      state: 'ready',
+      body_limit: 0,
+      replies: { 200: fiberStoresSchema },
+      async handler() {
+        const here = await poller.call('fiber_stores', {});
+        return { status: 200, json: { host, origins: { [host]: here } } };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/fiber-stores',
+      who: 'operator',
+      state: 'ready',
+      body: writeStoresSchema,
+      body_limit: LIST_LIMIT,
+      replies: { 200: storesWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
+      async handler({ body }) {
+        requireThisHost(body.origin, host);
+        return { status: 200, json: await poller.call('write_stores', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/projects',
+      who: 'operator',
+      state: 'ready',
+      body: writeProjectsSchema,
+      body_limit: LIST_LIMIT,
+      replies: { 200: projectsWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
+      async handler({ body }) {
+        requireThisHost(body.origin, host);
+        return { status: 200, json: await poller.call('write_projects', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/choose-folder',
+      who: 'operator',
+      state: 'ready',
+      body: chooseFolderSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: folderChoiceSchema },
+      async handler({ id, signal, body }) {
+        requireThisHost(body.origin, host);
+        const { title } = body;
+        // Whoever asked is gone, so nobody may be left with a dialog that leads nowhere.
+        const gone = () => void poller.call('end_dialog', { dialog: id }).catch(() => undefined);
+        signal.addEventListener('abort', gone, { once: true });
+        try {
+          const choice = await poller.call('choose_folder', {
+            dialog: id,
+            ...(title !== undefined && { title }),
+          });
+          return { status: 200, json: choice };
+        } finally {
+          signal.removeEventListener('abort', gone);
+        }
+      },
+    }),
+  ];
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { curlOf } from '../../src/routes/api-page.ts';
+import { ENDPOINT_NOTES } from '../../src/routes/endpoint-notes.ts';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { until } from '../kit/until.ts';
+
+const run = promisify(execFile);
+const READS = Object.keys(ENDPOINT_NOTES)
+  .filter((name) => name.startsWith('GET '))
+  .map((name) => ({ name, path: name.slice('GET '.length) }));
+
+let daemon: TestDaemon;
+beforeAll(async () => {
+  daemon = await startTestDaemon({
+    release: false,
+    prepare(home) {
+      home.fiber('say-hello', { front: { status: 'open' } });
+      // `GET /doctor` asks every agent for its version, and some of the usual ones here write where they stand.
+      const agents = JSON.parse(readFileSync(home.path('config/agents.json'), 'utf8'));
+      agents.agents = agents.agents.filter((agent: { id: string }) => agent.id === 'stays');
+      home.write('config/agents.json', agents);
+    },
+  });
+});
+afterAll(() => daemon.dispose());
+
+describe('the API of a daemon', () => {
+  it.each(READS)('answers the curl that ops/api.md shows for $name', async ({ name, path }) => {
+    const curl = curlOf({ method: 'GET', path }, ENDPOINT_NOTES[name]);
+    const { stdout } = await run('bash', ['-c', `${curl} -o /dev/null -w '%{http_code}'`], {
+      env: { ...process.env, SVC: `http://${daemon.address}` },
+    });
+    // The board need not be built where the tests run.
+    const may_be_missing = path === '/' || ENDPOINT_NOTES[name]?.needs === 'session';
+    expect(may_be_missing ? ['200', '404'] : ['200', '302'], curl).toContain(stdout);
+  });
+
+  it('[ERR-11] answers 404 where an older or newer daemon would have a route', async () => {
+    for (const path of ['/config/stores/more', '/configs', '/api/v1/config'])
+      expect(await daemon.http.get(path)).toMatchObject({ status: 404, body: { error: 'not_found' } });
+    expect(await daemon.http.get('//api/v2/config')).toMatchObject({ status: 404 });
+  });
+
+  it('counts its requests by row, and measures its event loop once it was asked', async () => {
+    await daemon.http.get('/fibers/say-hello');
+    await daemon.http.get('/nowhere');
+    await daemon.http.get('//metrics');
+    const figures = (await daemon.http.get('//metrics')).text.split('\n');
+    const startOf = (text: string) => figures.filter((line) => line.startsWith(text));
+    expect(
+      startOf('svc_http_requests_total{method="GET",route="/api/v1/fibers/*id",status="200"}'),
+    ).toHaveLength(1);
+    expect(startOf('svc_http_requests_total{method="GET",route="none",status="404"}')).toHaveLength(1);
+    expect(startOf('svc_component_up').map((line) => line.at(-1))).toEqual(['1', '1', '1', '1', '1']);
+    expect(startOf(`svc_store_up{store="${daemon.home.store}"} 1`)).toHaveLength(1);
+    await until('a measurement', async () =>
+      (await daemon.http.get('//metrics')).text.includes('svc_event_loop_delay_seconds{quantile="0.99"}'),
+    );
+  });
+
+  it('logs what the poller does for a request with the id that the request was answered with', async () => {
+    daemon.home.fiber('logged', { front: { status: 'open' } });
+    await daemon.rowWhen('logged', 'listed', () => true);
+    const { headers, body } = await daemon.dispatch({ fiber_id: 'logged', force: true });
+    expect(body.dispatched).toBe(true);
+    const line = await until('the line of the poller', () =>
+      daemon.log
+        .split('\n')
+        .find((one) => one.includes('"component":"poller"') && one.includes('"fiber":"logged"')),
+    );
+    expect(JSON.parse(line)).toMatchObject({ request_id: headers['x-request-id'] });
+    await daemon.kill('logged');
+  });
+});

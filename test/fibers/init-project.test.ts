@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { initProject } from '../../src/fibers/init-project.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+let scratch: ScratchFolder;
+beforeEach(() => {
+  scratch = scratchFolder();
+});
+afterEach(() => scratch.remove());
+
+describe('a folder that is made a project', () => {
+  it('[WPL-15] gets its store once, and only when it is meant', () => {
+    const root = scratch.mkdir('dev');
+    expect(initProject(`${root}/`, true)).toEqual({ root, initialised: true });
+    expect(existsSync(join(root, '.fibers'))).toBe(false);
+    expect(initProject(root, false)).toEqual({ root, initialised: true });
+    expect(initProject(root, false)).toEqual({ root, initialised: false });
+  });
+
+  it.each(['missing', 'a-file', 'relative/path', '/with\0null'])(
+    '[ERR-5] is refused when it is none: %s',
+    (name) => {
+      scratch.write('a-file', '');
+      const path = name.includes('/') ? name : join(scratch.path, name);
+      expect(() => initProject(path, false)).toThrow(
+        expect.objectContaining({
+          code: 'not_a_directory',
+          message: expect.stringMatching(/^not a directory: /),
+        }),
+      );
+      expect(existsSync(path.replace('\0', ''))).toBe(name === 'a-file');
+    },
+  );
+});
