@@ -1,15 +1,19 @@
 import type { Row } from '../http/row.ts';
+import { activityRows } from './activity.ts';
 import { agentsRows } from './agents.ts';
 import { attachRows } from './attach.ts';
 import { boardRows } from './board.ts';
 import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import { captureRows } from './capture.ts';
+import { commitsRows } from './commits.ts';
 import type { RouteContext } from './context.ts';
 import { dispatchRows } from './dispatch.ts';
 import { fibersRows } from './fibers.ts';
 import { incidentRows } from './incidents.ts';
+import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
 import { stateRows } from './state.ts';
 import { versionRows } from './version.ts';
@@ -17,6 +21,7 @@ import { whyRows } from './why.ts';
 
 /** Every endpoint of the daemon. Call it once: the rows keep what they cache. */
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
+  const bodies = new LedgerBodies(callers.ledgers, context);
   return [
     ...versionRows(context),
     ...stateRows(callers, context),
@@ -29,7 +34,10 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context),
-    ...sessionsRows(callers),
+    ...activityRows(bodies, context),
+    ...sessionsRows(bodies, context),
+    ...commitsRows(bodies, context),
+    ...sentFilesRows(bodies, context),
     ...boardRows(context),
   ];
 }
