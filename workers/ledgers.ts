@@ -1,21 +1,35 @@
 import type { Settings } from '../src/config/settings.ts';
 import { ledgersCalls, ledgersEvents } from '../src/contract/threads/ledgers.ts';
-import { sessionsFile, startLedgersService } from '../src/ledgers/ledgers-service.ts';
+import { type Body, ledgerFiles, startLedgersService } from '../src/ledgers/ledgers-service.ts';
+import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
 await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
   name: 'ledgers',
   calls: ledgersCalls,
   events: ledgersEvents,
-  async start({ settings, clock, logger }) {
-    const service = startLedgersService({ sessions_file: sessionsFile(settings), clock, logger });
+  async start({ settings, clock, logger, notify }) {
+    const service = startLedgersService({
+      ...ledgerFiles(settings),
+      clock,
+      logger,
+      onChanged: (stamps) => notify('ledgers_changed', stamps),
+    });
+    const finished = async (body: Promise<Body>) => {
+      const { etag, bytes } = await body;
+      return withBulk({ etag }, bytes);
+    };
     return {
       handlers: {
         state: () => service.state(),
         sessions: ({ uid }) => ({ sessions: service.sessions(uid) }),
         lines_of_session: ({ session }) => ({ lines: service.linesOf(session) }),
+        activity: (input) => finished(service.activityBody(input)),
+        sessions_body: (input) => finished(service.sessionsBody(input)),
+        commits: (input) => finished(service.commitsBody(input)),
+        sent_files: (input) => finished(service.sentFilesBody(input)),
       },
-      stop: async () => service.stop(),
+      stop: () => service.stop(),
     };
   },
 });

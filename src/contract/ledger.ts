@@ -18,3 +18,33 @@ export const sessionLineSchema = z.looseObject({
   run_id: z.string().optional(),
 });
 export type SessionLine = z.infer<typeof sessionLineSchema>;
+
+/** Types of the events in `events.jsonl`; lines of other types are kept and count for nothing. */
+export const EVENT_TYPES = [
+  'session_start',
+  'user_prompt_submit',
+  'pre_tool_use',
+  'post_tool_use',
+  'stop',
+  'stop_failure',
+  'subagent_stop',
+  'notification',
+  'session_end',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** One line of `commits.jsonl`: which session made a commit, with what `git` itself tells of it (TMP-3). */
+export const commitLineSchema = z.looseObject({
+  at: z.number(),
+  kind: z.literal('commit'),
+  sha: z.string().regex(/^[0-9a-f]{40,64}$/),
+  subject: z.string(),
+  repo: z.string(),
+  files: z.number().int(),
+  insertions: z.number().int(),
+  deletions: z.number().int(),
+  session: z.string().nullable(),
+  mux: z.string().nullable(),
+  cwd: z.string(),
+});
+export type CommitLedgerLine = z.infer<typeof commitLineSchema>;

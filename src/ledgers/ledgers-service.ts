@@ -1,13 +1,30 @@
-import { join } from 'node:path';
+import { watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { LedgersState } from '../contract/http/state.ts';
 import type { SessionLine } from '../contract/ledger.ts';
+import {
+  activityTag,
+  commitsTag,
+  type LedgerStamps,
+  sentFilesTag,
+  sessionsTag,
+} from '../contract/ledger-tags.ts';
+import { CommitsLedger } from './commits-ledger.ts';
+import { EventsIndex } from './events-index.ts';
+import { stampOfPath } from './ledger-file.ts';
+import { joinSentFiles, trailOf } from './sent-files.ts';
 import { SessionsLedger } from './sessions-ledger.ts';
 
-/** Between two looks at the files when nobody asks, so that an answer finds little left to read. */
+/** Between two looks at the files when nothing hints at a change. */
 const REFRESH_MS = 2_000;
+/** Hints come in heaps; one look serves those of so many milliseconds. */
+const HINT_MS = 5;
+
+/** A finished JSON body and the tag of the files that it was made from. */
+export type Body = { etag: string; bytes: Buffer };
 
 export type LedgersService = {
   state(): LedgersState;
@@ -15,45 +32,192 @@ export type LedgersService = {
   sessions(uid?: string): SessionLine[];
   /** Lines of one harness session as of now, oldest first. */
   linesOf(session: string): SessionLine[];
-  stop(): void;
+  /** Bodies of the time routes, as of now (TMP-1 to TMP-5); the window is in whole minutes. */
+  activityBody(input: { host: string; from_ms: number; to_ms: number }): Promise<Body>;
+  sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
+  commitsBody(input: { host: string }): Promise<Body>;
+  sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
+  stop(): Promise<void>;
 };
 
-/** Keeps the ledgers indexed. Every answer is as fresh as the files; a file that cannot be read is an error. */
+/**
+ * Keeps the ledgers indexed and tells when their files change. Every answer is as fresh as the files; a file that
+ * cannot be read is an error.
+ */
 export function startLedgersService(options: {
+  events_file: string;
   sessions_file: string;
+  commits_file: string;
+  /** Where the index of events is kept between two runs; null for nowhere. */
+  checkpoint_file: string | null;
   clock: Clock;
   logger: Logger;
+  onChanged: (stamps: LedgerStamps) => void;
 }): LedgersService {
-  const ledger = new SessionsLedger({ path: options.sessions_file });
+  const { events_file, sessions_file, commits_file, clock, logger } = options;
+  const sessions = new SessionsLedger({ path: sessions_file });
+  const commits = new CommitsLedger({ path: commits_file });
+  const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file });
+  let isRead = false;
+  let told = '';
   let lastProblem: string | null = null;
-  const cancel = options.clock.every(REFRESH_MS, () => {
+
+  const stamps = (): LedgerStamps => ({
+    events: events.stamp,
+    sessions: stampOfPath(sessions_file),
+    commits: stampOfPath(commits_file),
+  });
+  /** Reads on in the two short ledgers, and answers the stamps of all three. */
+  const refreshed = (): LedgerStamps => {
+    // Stamped before they are read: what is added in between makes a tag that is too old, never one too new.
+    const seen = stamps();
+    sessions.refresh();
+    commits.refresh();
+    return seen;
+  };
+  /** Runs `ask` on an up-to-date index, with the stamps of what it sees. */
+  const asOfNow = <T>(ask: (stamps: LedgerStamps) => T): Promise<T> =>
+    events.read(() => {
+      isRead = true;
+      return ask(refreshed());
+    });
+  const look = async () => {
     try {
-      ledger.refresh();
+      await asOfNow((seen) => {
+        const text = JSON.stringify(seen);
+        if (text !== told) options.onChanged(seen);
+        told = text;
+      });
       lastProblem = null;
     } catch (error) {
       const problem = messageOf(error);
-      if (problem !== lastProblem) options.logger.warn({ err: error }, 'a ledger cannot be read');
+      if (problem !== lastProblem) logger.warn({ err: error }, 'a ledger cannot be read');
       lastProblem = problem;
     }
+  };
+  const hints = watchFiles([events_file, sessions_file, commits_file], clock, () => void look());
+  const cancel = clock.every(REFRESH_MS, () => {
+    hints.renew();
+    void look();
   });
+  void look();
+
+  const body = (etag: string, value: unknown): Body => ({ etag, bytes: Buffer.from(JSON.stringify(value)) });
   return {
     state() {
-      ledger.refresh();
-      return { sessions: { entries: ledger.entries, malformed: ledger.malformed, bytes: ledger.bytes } };
+      sessions.refresh();
+      commits.refresh();
+      const { lines, malformed, bytes, buckets } = events.counts;
+      return {
+        sessions: { entries: sessions.entries, malformed: sessions.malformed, bytes: sessions.bytes },
+        commits: { entries: commits.entries, malformed: commits.malformed, bytes: commits.bytes },
+        events: isRead ? { entries: lines, malformed, bytes, buckets } : null,
+      };
     },
     sessions(uid) {
-      ledger.refresh();
-      return ledger.sessions(uid);
+      sessions.refresh();
+      return sessions.sessions(uid);
     },
     linesOf(session) {
-      ledger.refresh();
-      return ledger.linesOf(session);
+      sessions.refresh();
+      return sessions.linesOf(session);
     },
-    stop: cancel,
+    activityBody: ({ host, from_ms, to_ms }) =>
+      asOfNow((seen) => ({
+        etag: activityTag({ from_ms, to_ms }, seen),
+        bytes: Buffer.concat([
+          Buffer.from(`{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":`),
+          events.encodeBuckets(from_ms, to_ms),
+          Buffer.from('}'),
+        ]),
+      })),
+    // A first reading of the events does not hold these two up.
+    async sessionsBody({ host, uid }) {
+      const etag = sessionsTag(uid, refreshed());
+      return body(etag, { host, sessions: sessions.sessions(uid) });
+    },
+    async commitsBody({ host }) {
+      const etag = commitsTag(refreshed());
+      return body(etag, { host, commits: commits.commits() });
+    },
+    sentFilesBody: ({ host, uid }) =>
+      asOfNow((seen) => {
+        const rows = joinSentFiles(events.sent(), sessions.sessions());
+        const sent_files = uid === undefined ? rows : trailOf(rows, uid);
+        return body(sentFilesTag(uid, seen), { host, sent_files });
+      }),
+    async stop() {
+      cancel();
+      hints.stop();
+      if (!isRead) return;
+      await events.save().catch((error) => {
+        logger.warn({ err: error }, 'the index of events cannot be kept; the next start reads it anew');
+      });
+    },
   };
 }
 
+/**
+ * Calls `changed` soon after one of the files changes. A hint may stay away, as on a network file system; a folder
+ * that is not there yet is watched once it is, from the next `renew` on.
+ */
+function watchFiles(paths: string[], clock: Clock, changed: () => void) {
+  const names = new Set(paths.flatMap((path) => [basename(path), `${basename(path)}.1`]));
+  const watchers = new Map<string, ReturnType<typeof watch>>();
+  let due: (() => void) | null = null;
+  const hint = () => {
+    due ??= clock.after(HINT_MS, () => {
+      due = null;
+      changed();
+    });
+  };
+  const renew = () => {
+    for (const folder of new Set(paths.map((path) => dirname(path)))) {
+      if (watchers.has(folder)) continue;
+      try {
+        const watcher = watch(folder, { persistent: false }, (_event, name) => {
+          if (name === null || names.has(name)) hint();
+        });
+        const end = () => {
+          watcher.close();
+          watchers.delete(folder);
+        };
+        watcher.on('error', end);
+        watchers.set(folder, watcher);
+      } catch {
+        // Without hints the files are looked at every now and then, as they are anyway.
+      }
+    }
+  };
+  renew();
+  return {
+    renew,
+    stop() {
+      due?.();
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}
+
+type LedgerSettings = {
+  events_file: string | null;
+  sessions_file: string | null;
+  commits_file: string | null;
+  data_dir: string;
+};
+
 /** Where the sessions ledger lies: its own setting, else in the data dir. */
-export function sessionsFile(settings: { sessions_file: string | null; data_dir: string }): string {
+export function sessionsFile(settings: Pick<LedgerSettings, 'sessions_file' | 'data_dir'>): string {
   return settings.sessions_file ?? join(settings.data_dir, 'sessions.jsonl');
+}
+
+/** Where all that the service needs lies. */
+export function ledgerFiles(settings: LedgerSettings) {
+  const { data_dir } = settings;
+  return {
+    events_file: settings.events_file ?? join(data_dir, 'events.jsonl'),
+    sessions_file: sessionsFile(settings),
+    commits_file: settings.commits_file ?? join(data_dir, 'commits.jsonl'),
+    checkpoint_file: join(data_dir, 'events.index'),
+  };
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { audioCalls } from '../contract/threads/audio.ts';
 import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import type { fleetCalls } from '../contract/threads/fleet.ts';
-import type { ledgersCalls } from '../contract/threads/ledgers.ts';
+import type { ledgersCalls, ledgersEvents } from '../contract/threads/ledgers.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import type { FileStamp, poolJobs } from '../contract/threads/pool.ts';
 
@@ -59,7 +59,7 @@ export type Files = {
 /** Everything a handler may ask; it is given these and no room. */
 export type Callers = {
   poller: Caller<typeof pollerCalls> & Notices<typeof pollerEvents>;
-  ledgers: Caller<typeof ledgersCalls>;
+  ledgers: Caller<typeof ledgersCalls> & Notices<typeof ledgersEvents>;
   fleet: Caller<typeof fleetCalls>;
   audio: Caller<typeof audioCalls>;
   pool: Pool;

@@ -1,22 +1,35 @@
 import { z } from 'zod';
-import { ledgersCalls } from '../contract/threads/ledgers.ts';
+import { sessionLineSchema } from '../contract/ledger.ts';
+import { sessionsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import type { LedgerBodies } from './ledger-bodies.ts';
+import { requireThisHost } from './origin.ts';
 
 /** `GET /sessions`: what the sessions ledger says, of one fiber or of all; exempt from the gate (RDY-3). */
-export function sessionsRows(callers: Pick<Callers, 'ledgers'>): Row[] {
-  const { ledgers } = callers;
+export function sessionsRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+  const { host } = context;
   return [
     defineRow({
       method: 'GET',
       path: '/api/v1/sessions',
       who: 'operator',
       state: 'always',
-      query: z.object({ uid: z.string().min(1).optional() }),
+      query: z.object({ uid: z.string().min(1).optional(), origin: z.string().optional() }),
       body_limit: 0,
-      replies: { 200: ledgersCalls.sessions.output },
-      async handler({ query }) {
-        return { status: 200, json: await ledgers.call('sessions', query) };
+      replies: {
+        200: z.object({ host: z.string(), sessions: z.array(sessionLineSchema) }),
+        304: 'empty',
+      },
+      handler({ query: { uid, origin }, headers }) {
+        requireThisHost(origin, host);
+        return bodies.read(
+          {
+            tag: (stamps) => sessionsTag(uid, stamps),
+            make: (ledgers) => ledgers.exchange('sessions_body', { host, uid }),
+          },
+          headers['if-none-match'],
+        );
       },
     }),
   ];

@@ -1,4 +1,5 @@
 import type { Row } from '../http/row.ts';
+import { activityRows } from './activity.ts';
 import { agentsRows } from './agents.ts';
 import { attachRows } from './attach.ts';
 import { attachmentsRows } from './attachments.ts';
@@ -6,6 +7,7 @@ import { boardRows } from './board.ts';
 import { brakeRows } from './brake.ts';
 import type { Callers } from './callers.ts';
 import { captureRows } from './capture.ts';
+import { commitsRows } from './commits.ts';
 import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
 import { Digests } from './digests.ts';
@@ -14,11 +16,13 @@ import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
 import { incidentRows } from './incidents.ts';
+import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
 import { searchRows } from './search.ts';
+import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
 import { spendRows } from './spend.ts';
 import { stateRows } from './state.ts';
@@ -31,6 +35,7 @@ import { whyRows } from './why.ts';
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const digests = new Digests(callers.pool);
   const places = new TranscriptPlaces(callers, context);
+  const bodies = new LedgerBodies(callers.ledgers, context);
   return [
     ...versionRows(context),
     ...stateRows(callers, context),
@@ -45,7 +50,6 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...agentsRows(callers, context),
     ...configRows(callers, context),
     ...fiberStoresRows(callers, context),
-    ...sessionsRows(callers),
     ...filesRows(callers, context, digests),
     ...attachmentsRows(callers, context),
     ...transcriptsRows(callers, context, digests, places),
@@ -54,6 +58,10 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...searchRows(callers),
     ...openApiRows(context),
     ...metricsRows(callers, context),
+    ...activityRows(bodies, context),
+    ...sessionsRows(bodies, context),
+    ...commitsRows(bodies, context),
+    ...sentFilesRows(bodies, context),
     ...boardRows(context),
   ];
 }

@@ -2,11 +2,8 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import type { SessionLine } from '../../src/contract/ledger.ts';
 import { appendLine } from '../../src/ledgers/append-line.ts';
-import { sessionsFile, startLedgersService } from '../../src/ledgers/ledgers-service.ts';
 import { SessionsLedger } from '../../src/ledgers/sessions-ledger.ts';
 
 let dir: string;
@@ -86,34 +83,5 @@ describe('the sessions ledger', () => {
     ledger.refresh();
     expect(ledger.sessions('u1')).toEqual([]);
     expect(ledger.sessions('u9')).toHaveLength(1);
-  });
-});
-
-describe('the ledgers service', () => {
-  it('answers with what the file holds at that moment, and counts it', () => {
-    const service = startLedgersService({
-      sessions_file: path,
-      clock: new FakeClock(),
-      logger: silentLogger,
-    });
-    expect(service.state()).toEqual({ sessions: { entries: 0, malformed: 0, bytes: 0 } });
-    appendLine(path, line(1, 'u1'));
-    expect(service.sessions('u1')).toHaveLength(1);
-    appendFileSync(path, 'x\n');
-    expect(service.state()).toMatchObject({ sessions: { entries: 1, malformed: 1 } });
-    service.stop();
-  });
-
-  it('outlives a file that cannot be read, and says so when asked', () => {
-    const clock = new FakeClock();
-    const service = startLedgersService({ sessions_file: dir, clock, logger: silentLogger });
-    expect(() => clock.advance(10_000)).not.toThrow();
-    expect(() => service.state()).toThrow(/EISDIR/);
-    service.stop();
-  });
-
-  it('finds its file by its own setting, else in the data dir', () => {
-    expect(sessionsFile({ sessions_file: '/l/s.jsonl', data_dir: '/d' })).toBe('/l/s.jsonl');
-    expect(sessionsFile({ sessions_file: null, data_dir: '/d' })).toBe('/d/sessions.jsonl');
   });
 });

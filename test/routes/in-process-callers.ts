@@ -5,7 +5,7 @@ import { CodedError } from '../../src/base/errors.ts';
 import { audioCalls } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls } from '../../src/contract/threads/fleet.ts';
-import { ledgersCalls } from '../../src/contract/threads/ledgers.ts';
+import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
 import { createFileReader } from '../../src/platform/file-reader.ts';
@@ -112,9 +112,32 @@ export class InProcessPool implements Pool {
   };
 }
 
+type LedgersChanged = z.output<typeof ledgersEvents.ledgers_changed>;
+
+/** The ledgers thread, which also gives notice of its files. */
+export class InProcessLedgers extends InProcessComponent<typeof ledgersCalls> {
+  #hearers: ((stamps: LedgersChanged) => void)[] = [];
+
+  constructor() {
+    super('ledgers', ledgersCalls);
+  }
+
+  onEvent<N extends keyof typeof ledgersEvents>(
+    _event: N,
+    hear: (payload: z.output<(typeof ledgersEvents)[N]>) => void,
+  ): void {
+    this.#hearers.push(hear as (stamps: LedgersChanged) => void);
+  }
+
+  /** Says that the files are others now. */
+  notify(stamps: LedgersChanged): void {
+    for (const hear of this.#hearers) hear(ledgersEvents.ledgers_changed.parse(stamps));
+  }
+}
+
 export type InProcessCallers = Callers & {
   poller: InProcessPoller;
-  ledgers: InProcessComponent<typeof ledgersCalls>;
+  ledgers: InProcessLedgers;
   fleet: InProcessComponent<typeof fleetCalls>;
   audio: InProcessComponent<typeof audioCalls>;
   pool: InProcessPool;
@@ -123,7 +146,7 @@ export type InProcessCallers = Callers & {
 export function createInProcessCallers(): InProcessCallers {
   return {
     poller: new InProcessPoller(),
-    ledgers: new InProcessComponent('ledgers', ledgersCalls),
+    ledgers: new InProcessLedgers(),
     fleet: new InProcessComponent('fleet', fleetCalls),
     audio: new InProcessComponent('audio', audioCalls),
     pool: new InProcessPool(),

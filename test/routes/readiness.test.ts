@@ -46,7 +46,11 @@ it('[RDY-2] answers normally once every component has started', async () => {
 
 it('[RDY-3] exempts the board, the version and the sessions from the gate', async () => {
   served = await serveRoutes({ ready_ms: null });
-  served.callers.ledgers.answers.sessions = () => ({ sessions: [] });
+  const body = { host: 'host-a', sessions: [] };
+  served.callers.ledgers.answers.sessions_body = () => ({
+    value: { etag: 'W/"s"' },
+    bulk: Buffer.from(JSON.stringify(body)),
+  });
   expect(served.rows.filter((row) => row.state === 'always').map((row) => row.path)).toEqual([
     '/api/v1/version',
     '/api/v1/sessions',
@@ -55,7 +59,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
     '/phone',
   ]);
   expect((await served.get('/')).status).toBe(404);
-  expect((await served.get('/api/v1/sessions')).json).toEqual({ sessions: [] });
+  expect((await served.get('/api/v1/sessions')).json).toEqual(body);
   const get = await served.get('/api/v1/version');
   const head = await ask({ port: served.port }, 'HEAD', '/api/v1/version');
   expect(head).toMatchObject({ status: 200, body: '' });

@@ -23,7 +23,11 @@ describe('GET /state', () => {
   it('[RPL-19] [OPR-2] joins what the poller, the ledgers, the fleet and the audio thread say', async () => {
     const { poller, ledgers, fleet, audio } = served.callers;
     poller.answers.state = () => POLLER_STATE;
-    ledgers.answers.state = () => ({ sessions: { entries: 3, malformed: 0, bytes: 10 } });
+    ledgers.answers.state = () => ({
+      sessions: { entries: 3, malformed: 0, bytes: 10 },
+      commits: { entries: 2, malformed: 1, bytes: 20 },
+      events: { entries: 9, malformed: 4, bytes: 30, buckets: 5 },
+    });
     fleet.answers.state = () => ({ remotes: [] });
     audio.answers.state = () => ({ meeting: null, sockets: 0 });
     const { status, json } = await served.get('/api/v1/state');
@@ -31,7 +35,7 @@ describe('GET /state', () => {
     expect(json).toMatchObject({
       host: 'host-a',
       ...POLLER_STATE,
-      ledgers: { sessions: { entries: 3 } },
+      ledgers: { sessions: { entries: 3 }, commits: { malformed: 1 }, events: { malformed: 4 } },
       fleet: { remotes: [] },
       audio: { sockets: 0 },
     });
@@ -61,7 +65,7 @@ describe('GET /state', () => {
   });
 });
 
-describe('GET /agents, /sessions and /doctor', () => {
+describe('GET /agents and /doctor', () => {
   it('[RPL-5] [RTE-3] gives the registry of this host and of no other', async () => {
     served.callers.poller.answers.agents = () => ({ default: null, agents: [] });
     expect((await served.get('/api/v1/agents?origin=host-a')).json).toEqual({ default: null, agents: [] });
@@ -69,13 +73,6 @@ describe('GET /agents, /sessions and /doctor', () => {
       status: 404,
       json: { error: 'unknown_host', origin: 'host-z' },
     });
-  });
-
-  it('[TMP-2] narrows the sessions to one fiber', async () => {
-    served.callers.ledgers.answers.sessions = () => ({ sessions: [] });
-    await served.get('/api/v1/sessions?uid=01K');
-    await served.get('/api/v1/sessions');
-    expect(served.callers.ledgers.asked.map((call) => call.input)).toEqual([{ uid: '01K' }, {}]);
   });
 
   it('shows the tools as the daemon sees them', async () => {

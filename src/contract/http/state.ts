@@ -78,6 +78,16 @@ export type PollerState = z.infer<typeof pollerStateSchema>;
 
 export const ledgersStateSchema = z.object({
   sessions: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
+  commits: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
+  /** Both files of it; null while they are read for the first time. `malformed`: complete lines that are no events. */
+  events: z
+    .object({
+      entries: z.number().int(),
+      malformed: z.number().int(),
+      bytes: z.number(),
+      buckets: z.number().int(),
+    })
+    .nullable(),
 });
 export type LedgersState = z.infer<typeof ledgersStateSchema>;
 

@@ -3,6 +3,11 @@ import { ledgersStateSchema } from '../http/state.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
+/** The finished body comes beside the value, with the tag of the very files that it was made from. */
+const finishedBody = z.object({ etag: z.string() });
+/** A first reading of long files comes before the first answer. */
+const READING_MS = 30_000;
+
 /** Calls that the main thread makes to the ledgers component. */
 export const ledgersCalls = {
   state: { input: z.object({}), output: ledgersStateSchema, deadline_ms: 5_000 },
@@ -18,6 +23,29 @@ export const ledgersCalls = {
     output: z.object({ lines: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
+  /** Body of `GET /activity` (TMP-1); the window in whole minutes. */
+  activity: {
+    input: z.object({ host: z.string(), from_ms: z.number().int(), to_ms: z.number().int() }),
+    output: finishedBody,
+    deadline_ms: READING_MS,
+  },
+  /** Body of `GET /sessions` (TMP-2). */
+  sessions_body: {
+    input: z.object({ host: z.string(), uid: z.string().optional() }),
+    output: finishedBody,
+    deadline_ms: READING_MS,
+  },
+  /** Body of `GET /commits` (TMP-3). */
+  commits: { input: z.object({ host: z.string() }), output: finishedBody, deadline_ms: READING_MS },
+  /** Body of `GET /sent-files/all` (TMP-4), or with `uid` of `GET /sent-files` (TMP-5). */
+  sent_files: {
+    input: z.object({ host: z.string(), uid: z.string().optional() }),
+    output: finishedBody,
+    deadline_ms: READING_MS,
+  },
 } satisfies CallTable;
 
-export const ledgersEvents = {} satisfies EventTable;
+export const ledgersEvents = {
+  /** A ledger file is another than it was: what the tags of the bodies are made of now. */
+  ledgers_changed: z.object({ events: z.string(), sessions: z.string(), commits: z.string() }),
+} satisfies EventTable;

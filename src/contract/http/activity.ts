@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** A number of a query string. */
+const milliseconds = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+
+/** `GET /activity?from_ms=&to_ms=`: milliseconds since the Unix epoch, half open (TMP-1). */
+export const activityQuerySchema = z
+  .object({ from_ms: milliseconds, to_ms: milliseconds, origin: z.string().optional() })
+  .refine(({ from_ms, to_ms }) => from_ms <= to_ms, {
+    path: ['to_ms'],
+    message: 'to_ms lies before from_ms; give a window that ends after it begins',
+  });
+
+export const activityBucketSchema = z.object({
+  /** Start of the minute in milliseconds; the oldest minutes may be folded into the start of their hour or day. */
+  m: z.number().int(),
+  /** Harness session; null where the hook did not tell. */
+  s: z.string().nullable(),
+  cwd: z.string().nullable(),
+  /**
+   * `attention`: a person typed; `notify`: a worker began to wait for a person; `agent`: everything else an agent
+   * did; `reply`: a turn ended, beside its `agent`.
+   */
+  k: z.enum(['attention', 'notify', 'agent', 'reply']),
+  n: z.number().int(),
+});
+
+/** The window as it was rounded inward to whole minutes (REC-9). */
+export const activitySchema = z.object({
+  host: z.string(),
+  from_ms: z.number().int(),
+  to_ms: z.number().int(),
+  buckets: z.array(activityBucketSchema),
+});
+export type Activity = z.infer<typeof activitySchema>;

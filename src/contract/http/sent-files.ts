@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** One push of files by a worker; `at` in milliseconds. */
+export const sentFilesRowSchema = z.object({
+  at: z.number(),
+  session: z.string().nullable(),
+  mux: z.string().nullable(),
+  cwd: z.string().nullable(),
+  harness: z.string().nullable(),
+  /** Absolute where the worker's folder is known. */
+  files: z.array(z.string()),
+  /** The fiber that the sessions ledger says it was for; null where that does not tell. */
+  fiber: z.string().nullable(),
+  uid: z.string().nullable(),
+});
+export type SentFilesRow = z.infer<typeof sentFilesRowSchema>;
+
+/** `GET /sent-files/all` (TMP-4) and `GET /sent-files` (TMP-5), newest last. */
+export const sentFilesSchema = z.object({ host: z.string(), sent_files: z.array(sentFilesRowSchema) });
+
+/** `GET /sent-files?uid=` (TMP-5). */
+export const sentFilesQuerySchema = z.object({ uid: z.string().min(1), origin: z.string().optional() });

@@ -1,0 +1,52 @@
+import { type CommitLedgerLine, commitLineSchema } from '../contract/ledger.ts';
+import { Tailer } from './tailer.ts';
+
+const MAX_ENTRIES = 100_000;
+
+/** Which session made each commit, as `commits.jsonl` has it: a commit told twice counts as told first (TMP-3). */
+export class CommitsLedger {
+  readonly #tailer: Tailer<CommitLedgerLine>;
+  readonly #bound: number;
+  readonly #bySha = new Map<string, CommitLedgerLine>();
+
+  /** Holds at most `max_entries` commits; older ones are forgotten first. */
+  constructor(options: { path: string; max_entries?: number }) {
+    this.#bound = options.max_entries ?? MAX_ENTRIES;
+    this.#tailer = new Tailer({
+      path: options.path,
+      parse: (value) => commitLineSchema.safeParse(value).data ?? null,
+    });
+  }
+
+  get entries(): number {
+    return this.#bySha.size;
+  }
+
+  get malformed(): number {
+    return this.#tailer.malformed;
+  }
+
+  /** Bytes of complete lines read from the file. */
+  get bytes(): number {
+    return this.#tailer.bytes;
+  }
+
+  /** Takes in what was added to the file; throws the system error of a file that cannot be read. */
+  refresh(): void {
+    this.#tailer.read({
+      reset: () => this.#bySha.clear(),
+      line: (commit) => {
+        if (this.#bySha.has(commit.sha)) return;
+        this.#bySha.set(commit.sha, commit);
+        if (this.#bySha.size <= this.#bound) return;
+        const oldest = this.#bySha.keys().next().value;
+        if (oldest !== undefined) this.#bySha.delete(oldest);
+      },
+    });
+  }
+
+  /** Oldest first. */
+  commits(): CommitLedgerLine[] {
+    return [...this.#bySha.values()];
+  }
+}

@@ -1,0 +1,119 @@
+const FIRST_SLOTS = 1024;
+
+/** Start value and step of the hash over the bytes of a string; a scanner may compute it on its way. */
+export const HASH_SEED = 0x811c9dc5 | 0;
+const HASH_STEP = 0x01000193;
+
+export function hashStep(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, HASH_STEP);
+}
+
+/** What an interner holds, as a checkpoint keeps it. */
+export type InternedBytes = { bytes: Uint8Array; ends: Int32Array };
+
+/** Small numbers for strings of UTF-8 bytes, in the order in which they first came; 0 is the empty string. */
+export class Interner {
+  #bytes = new Uint8Array(16 * 1024);
+  #used = 0;
+  #starts: number[] = [];
+  #hashes: number[] = [];
+  #slots = new Int32Array(FIRST_SLOTS);
+  #texts: (string | undefined)[] = [];
+
+  constructor(held?: InternedBytes) {
+    let start = 0;
+    for (const end of held?.ends ?? [0]) {
+      this.addBytes(held?.bytes ?? this.#bytes, start, end);
+      start = end;
+    }
+  }
+
+  get size(): number {
+    return this.#starts.length;
+  }
+
+  text(id: number): string {
+    const known = this.#texts[id];
+    if (known !== undefined) return known;
+    const text = Buffer.from(this.#bytes.buffer, this.#starts[id], this.#end(id) - this.#start(id)).toString(
+      'utf8',
+    );
+    this.#texts[id] = text;
+    return text;
+  }
+
+  add(text: string): number {
+    const bytes = Buffer.from(text, 'utf8');
+    return this.addBytes(bytes, 0, bytes.length);
+  }
+
+  addBytes(source: Uint8Array, start: number, end: number): number {
+    let hash = HASH_SEED;
+    for (let at = start; at < end; at += 1) hash = hashStep(hash, source[at] as number);
+    return this.addHashed(source, start, end, hash);
+  }
+
+  /** As `addBytes`, for who has the hash of the bytes already. */
+  addHashed(source: Uint8Array, start: number, end: number, hash: number): number {
+    const mask = this.#slots.length - 1;
+    const length = end - start;
+    for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
+      const id = (this.#slots[slot] as number) - 1;
+      if (id === -1) return this.#insert(source, start, end, hash, slot);
+      if (this.#hashes[id] === hash && this.#same(id, source, start, length)) return id;
+    }
+  }
+
+  held(): InternedBytes {
+    const ends = Int32Array.from(this.#starts, (_, id) => this.#end(id));
+    return { bytes: this.#bytes.slice(0, this.#used), ends };
+  }
+
+  #same(id: number, source: Uint8Array, start: number, length: number): boolean {
+    const own = this.#start(id);
+    if (this.#end(id) - own !== length) return false;
+    const bytes = this.#bytes;
+    for (let at = 0; at < length; at += 1) if (bytes[own + at] !== source[start + at]) return false;
+    return true;
+  }
+
+  #insert(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const id = this.#starts.length;
+    const length = end - start;
+    if (this.#used + length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(2 * this.#bytes.length, this.#used + length));
+      grown.set(this.#bytes.subarray(0, this.#used));
+      this.#bytes = grown;
+    }
+    for (let at = 0; at < length; at += 1) this.#bytes[this.#used + at] = source[start + at] as number;
+    this.#starts.push(this.#used);
+    this.#hashes.push(hash);
+    this.#used += length;
+    this.#slots[slot] = id + 1;
+    if (2 * (id + 1) > this.#slots.length) this.#rehash();
+    return id;
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(2 * this.#slots.length);
+    const mask = slots.length - 1;
+    for (let id = 0; id < this.#hashes.length; id += 1) {
+      let slot = spread(this.#hashes[id] as number) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = id + 1;
+    }
+    this.#slots = slots;
+  }
+
+  #start(id: number): number {
+    return this.#starts[id] as number;
+  }
+
+  #end(id: number): number {
+    return this.#starts[id + 1] ?? this.#used;
+  }
+}
+
+function spread(hash: number): number {
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,33 @@
+import { activityQuerySchema, activitySchema } from '../contract/http/activity.ts';
+import { activityTag, wholeMinutes } from '../contract/ledger-tags.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { RouteContext } from './context.ts';
+import type { LedgerBodies } from './ledger-bodies.ts';
+import { requireThisHost } from './origin.ts';
+
+/** `GET /activity`: buckets of one minute (TMP-1). */
+export function activityRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+  const { host } = context;
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/activity',
+      who: 'operator',
+      state: 'ready',
+      query: activityQuerySchema,
+      body_limit: 0,
+      replies: { 200: activitySchema, 304: 'empty' },
+      handler({ query, headers }) {
+        requireThisHost(query.origin, host);
+        const window = wholeMinutes(query);
+        return bodies.read(
+          {
+            tag: (stamps) => activityTag(window, stamps),
+            make: (ledgers) => ledgers.exchange('activity', { host, ...window }),
+          },
+          headers['if-none-match'],
+        );
+      },
+    }),
+  ];
+}

@@ -1,0 +1,30 @@
+import { commitsSchema } from '../contract/http/commits.ts';
+import { originQuerySchema } from '../contract/http/origin.ts';
+import { commitsTag } from '../contract/ledger-tags.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { RouteContext } from './context.ts';
+import type { LedgerBodies } from './ledger-bodies.ts';
+import { requireThisHost } from './origin.ts';
+
+/** `GET /commits`: which session made each commit (TMP-3). */
+export function commitsRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+  const { host } = context;
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/commits',
+      who: 'operator',
+      state: 'ready',
+      query: originQuerySchema,
+      body_limit: 0,
+      replies: { 200: commitsSchema, 304: 'empty' },
+      handler({ query, headers }) {
+        requireThisHost(query.origin, host);
+        return bodies.read(
+          { tag: commitsTag, make: (ledgers) => ledgers.exchange('commits', { host }) },
+          headers['if-none-match'],
+        );
+      },
+    }),
+  ];
+}

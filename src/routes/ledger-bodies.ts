@@ -1,0 +1,71 @@
+import { CodedError } from '../base/errors.ts';
+import type { LedgerStamps } from '../contract/ledger-tags.ts';
+import { namesTag } from '../http/entity-tag.ts';
+import type { Reply } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+
+const KEPT_BODIES = 8;
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/** What makes one body: its tag by the files, and the call that makes it. */
+export type LedgerBody = {
+  tag(stamps: LedgerStamps): string;
+  make(ledgers: Callers['ledgers']): Promise<{ value: { etag: string }; bulk: Uint8Array | null }>;
+};
+
+/**
+ * Finished bodies of the time routes. The ledgers thread tells when a file changes, so who has the present tag is
+ * answered here at once, and so is who asks for one of the last bodies; each other one is made on that thread.
+ */
+export class LedgerBodies {
+  readonly #ledgers: Callers['ledgers'];
+  /** Null until that thread has told, and after it has gone: a stale tag must not look current. */
+  #stamps: LedgerStamps | null = null;
+  readonly #kept = new Map<string, Reply>();
+  #keptBytes = 0;
+
+  constructor(ledgers: Callers['ledgers'], context: Pick<RouteContext, 'components' | 'onChanged'>) {
+    this.#ledgers = ledgers;
+    ledgers.onEvent('ledgers_changed', (stamps) => {
+      this.#stamps = stamps;
+      this.#drop();
+    });
+    context.onChanged(() => {
+      const gone = context.components().some(({ name, state }) => name === 'ledgers' && state !== 'running');
+      if (!gone) return;
+      this.#stamps = null;
+      this.#drop();
+    });
+  }
+
+  read(body: LedgerBody, if_none_match: string | undefined): Reply | Promise<Reply> {
+    if (this.#stamps === null) return this.#make(body);
+    const etag = body.tag(this.#stamps);
+    if (if_none_match !== undefined && namesTag(if_none_match, etag))
+      return { status: 304, empty: true, etag };
+    return this.#kept.get(etag) ?? this.#make(body);
+  }
+
+  async #make(body: LedgerBody): Promise<Reply> {
+    const { value, bulk } = await body.make(this.#ledgers);
+    if (bulk === null)
+      throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
+    const { etag } = value;
+    const reply: Reply = { status: 200, bytes: bulk, content_type: 'application/json', etag };
+    const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === etag;
+    if (isCurrent && !this.#kept.has(etag) && bulk.length <= KEPT_BYTES) this.#keep(etag, reply, bulk.length);
+    return reply;
+  }
+
+  #keep(etag: string, reply: Reply, bytes: number): void {
+    if (this.#kept.size >= KEPT_BODIES || this.#keptBytes + bytes > KEPT_BYTES) this.#drop();
+    this.#kept.set(etag, reply);
+    this.#keptBytes += bytes;
+  }
+
+  #drop(): void {
+    this.#kept.clear();
+    this.#keptBytes = 0;
+  }
+}

@@ -1,0 +1,156 @@
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock, systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { LedgerStamps } from '../../src/contract/ledger-tags.ts';
+import { type LedgersService, ledgerFiles, startLedgersService } from '../../src/ledgers/ledgers-service.ts';
+import { until } from '../kit/until.ts';
+
+let dir: string;
+let service: LedgersService | null = null;
+let told: LedgerStamps[];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-ledgers-'));
+  told = [];
+});
+afterEach(async () => {
+  await service?.stop();
+  service = null;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const AT_DEFAULT = { events_file: null, sessions_file: null, commits_file: null };
+function start(more: Partial<Parameters<typeof startLedgersService>[0]> = {}): LedgersService {
+  service = startLedgersService({
+    ...ledgerFiles({ ...AT_DEFAULT, data_dir: dir }),
+    clock: new FakeClock(),
+    logger: silentLogger,
+    onChanged: (stamps) => told.push(stamps),
+    ...more,
+  });
+  return service;
+}
+
+const append = (name: string, line: object) => appendFileSync(join(dir, name), `${JSON.stringify(line)}\n`);
+const session = (at: number, uid: string, more: object = {}) => ({
+  ...{ fiber: `work/${uid}`, uid, session: `s-${uid}`, thread_id: null, harness: 'claude' },
+  ...{ host: 'host-a', mux: `m-${uid}`, at, kind: 'dispatch', ...more },
+});
+const push = (at: number, more: object = {}) => ({
+  ...{ timestamp: at, type: 'pre_tool_use', tool: 'SendUserFile', toolInput: { files: ['a.png'] } },
+  ...{ sessionId: 's-u1', cwd: '/srv', tmuxSession: null, harness: 'claude', ...more },
+});
+const commit = (at: number, sha: string) => ({
+  ...{ at, kind: 'commit', sha: sha.repeat(40), subject: 'Add', repo: '/srv', files: 1, insertions: 2 },
+  ...{ deletions: 0, session: 's-u1', mux: null, cwd: '/srv' },
+});
+const json = async (body: Promise<{ bytes: Uint8Array }>) =>
+  JSON.parse(Buffer.from((await body).bytes).toString());
+const host = 'host-a';
+
+describe('the ledgers service', () => {
+  it('answers with what the files hold at that moment, and counts it', async () => {
+    const running = start();
+    const none = { entries: 0, malformed: 0, bytes: 0 };
+    expect(running.state()).toEqual({ sessions: none, commits: none, events: null });
+    append('sessions.jsonl', session(1, 'u1'));
+    appendFileSync(join(dir, 'sessions.jsonl'), 'x\n');
+    append('events.jsonl', push(1));
+    appendFileSync(join(dir, 'events.jsonl'), '{"timestamp":1}\n{"timestamp":');
+    expect(running.sessions('u1')).toHaveLength(1);
+    expect((await json(running.activityBody({ host, from_ms: 0, to_ms: 60_000 }))).buckets).toEqual([
+      { m: 0, s: 's-u1', cwd: '/srv', k: 'agent', n: 1 },
+    ]);
+    expect(running.state()).toMatchObject({
+      sessions: { entries: 1, malformed: 1 },
+      events: { entries: 1, malformed: 1, buckets: 1 },
+    });
+  });
+
+  it('outlives a file that cannot be read, and says so when asked', async () => {
+    const clock = new FakeClock();
+    mkdirSync(join(dir, 'events.jsonl'));
+    mkdirSync(join(dir, 'sessions.jsonl'));
+    const running = start({ clock });
+    expect(() => clock.advance(10_000)).not.toThrow();
+    expect(() => running.state()).toThrow(/EISDIR/);
+    await expect(running.activityBody({ host, from_ms: 0, to_ms: 60_000 })).rejects.toThrow(/EISDIR/);
+  });
+
+  it('finds each file by its own setting, else in the data dir', () => {
+    const own = { events_file: '/l/e', sessions_file: '/l/s', commits_file: '/l/c', data_dir: '/d' };
+    expect(ledgerFiles(own)).toMatchObject({
+      events_file: '/l/e',
+      sessions_file: '/l/s',
+      commits_file: '/l/c',
+    });
+    expect(ledgerFiles({ ...AT_DEFAULT, data_dir: '/d' })).toMatchObject({
+      events_file: '/d/events.jsonl',
+      sessions_file: '/d/sessions.jsonl',
+      commits_file: '/d/commits.jsonl',
+    });
+  });
+
+  it('[TMP-3] tells each commit once, and counts what is none', async () => {
+    for (const line of [commit(1, 'a'), commit(2, 'b'), { ...commit(3, 'a'), session: null }, { at: 1 }])
+      append('commits.jsonl', line);
+    const running = start();
+    const { commits } = await json(running.commitsBody({ host }));
+    expect(commits).toEqual([commit(1, 'a'), commit(2, 'b')]);
+    expect(running.state().commits).toMatchObject({ entries: 2, malformed: 1 });
+  });
+
+  it('[TMP-4] [EVT-5] tells every push with the fiber that its session was for then', async () => {
+    append('sessions.jsonl', session(10, 'u1'));
+    append('sessions.jsonl', session(50, 'u2', { session: 's-u1' }));
+    append('sessions.jsonl', session(60, 'u3', { session: null }));
+    append('events.jsonl', push(20));
+    append('events.jsonl', push(70, { cwd: null }));
+    append('events.jsonl', push(80, { sessionId: 'other', tmuxSession: 'm-u3' }));
+    append('events.jsonl', push(90, { sessionId: 'other' }));
+    append('events.jsonl', push(91, { type: 'post_tool_use' }));
+    const { sent_files } = await json(start().sentFilesBody({ host }));
+    expect(sent_files.map(({ uid, files }: { uid: string; files: string[] }) => [uid, ...files])).toEqual([
+      ['u1', '/srv/a.png'],
+      ['u2', 'a.png'],
+      ['u3', '/srv/a.png'],
+      [null, '/srv/a.png'],
+    ]);
+  });
+
+  it('[TMP-5] [TMP-7] [LIM-12] shows the newest 50 pushes of one fiber, until the second rotation', async () => {
+    append('sessions.jsonl', session(1, 'u1'));
+    append('events.jsonl.1', push(1));
+    for (let at = 2; at <= 30; at += 1) append('events.jsonl', push(at));
+    const running = start();
+    const trail = async () =>
+      (await json(running.sentFilesBody({ host, uid: 'u1' }))).sent_files.map(({ at }: { at: number }) => at);
+    expect(await trail()).toHaveLength(30);
+    for (let at = 31; at <= 60; at += 1) append('events.jsonl', push(at));
+    expect(await trail()).toEqual(Array.from({ length: 50 }, (_, nth) => nth + 11));
+    rmSync(join(dir, 'events.jsonl.1'));
+    writeFileSync(join(dir, 'events.jsonl'), '');
+    expect(await trail()).toEqual([]);
+  });
+
+  it('tells of a change soon after it, with the tag that the next body bears', async () => {
+    append('events.jsonl', push(1));
+    const running = start({ clock: systemClock });
+    await until('the first word', () => told.length > 0);
+    const first = await running.activityBody({ host, from_ms: 0, to_ms: 60_000 });
+    append('events.jsonl', push(2));
+    await until('word of a change', () => told.length > 1);
+    const second = await running.activityBody({ host, from_ms: 0, to_ms: 60_000 });
+    expect(second.etag).not.toBe(first.etag);
+    expect(second.etag).toBe(`W/"a.0.60000.${told.at(-1)?.events}"`);
+  });
+
+  it('keeps its index when it ends', async () => {
+    append('events.jsonl', push(1));
+    await start().activityBody({ host, from_ms: 0, to_ms: 60_000 });
+    await service?.stop();
+    expect(existsSync(join(dir, 'events.index'))).toBe(true);
+  });
+});
