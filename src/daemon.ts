@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import { createDeferred } from './base/deferred.ts';
 import { createLogger, type Logger } from './base/logger.ts';
+import { dataPaths, operatorFilePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { audioCalls, audioEvents } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
@@ -14,6 +15,7 @@ import { holdDataDir } from './daemon-lock.ts';
 import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
+import { createFileReader } from './platform/file-reader.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
@@ -189,6 +191,9 @@ function assemble(options: {
     pid: process.pid,
     node: process.versions.node,
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
+    agents_file: operatorFilePaths(settings).agents,
+    attachments_dir: dataPaths(settings).attachments_dir,
+    spend_dir: dataPaths(settings).spend_dir,
     clock,
     listen: () => server.addresses(),
     peer_gate: () => server.peerGate(),
@@ -197,7 +202,7 @@ function assemble(options: {
     onChanged: (run) => changes.add(run),
   };
   const server = createHttpServer({
-    routes: createRoutes({ poller, ledgers, fleet, audio }, context),
+    routes: createRoutes({ poller, ledgers, fleet, audio, pool, files: createFileReader(clock) }, context),
     access: {
       own_names: [hostname(), boot.host],
       allowed_hosts: settings.allowed_hosts,

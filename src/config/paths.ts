@@ -15,6 +15,10 @@ export type DataPaths = {
   daemon_file: string;
   /** Executables made for workers, first on their PATH. */
   bin_dir: string;
+  /** Images that were sent for fibers, a folder for each uid (ATT-1). */
+  attachments_dir: string;
+  /** What is known of the tokens of sessions; may be deleted at any time. */
+  spend_dir: string;
 };
 
 /** Derives the data paths; a ledger with a variable of its own lies where that says. */
@@ -29,6 +33,8 @@ export function dataPaths(settings: Settings): DataPaths {
     state_dir: join(data_dir, 'state'),
     daemon_file: join(data_dir, 'daemon.json'),
     bin_dir: join(data_dir, 'bin'),
+    attachments_dir: join(data_dir, 'attachments'),
+    spend_dir: join(data_dir, 'cache', 'spend'),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   CaptureView,
   ClaimAddress,
 } from '../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import { agentPolicy } from '../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../harness/app-server/conversation.ts';
 import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
@@ -30,7 +31,6 @@ type Request = CaptureRequest & { claim: ClaimAddress };
 /** Captures as app conversations, until a fiber is claimed for each (CAP-5). */
 export class AppCaptures {
   readonly #world: World;
-
   readonly #unclaimed: UnclaimedConversations;
 
   constructor(world: World) {
@@ -54,17 +54,8 @@ export class AppCaptures {
   async capture(request: Request, store: string): Promise<Captured | CaptureRefused> {
     const world = this.#world;
     const refuse = (refusal: Refusal) => refusedCapture(world.host, refusal);
-    if (request.meeting !== undefined)
-      return refuse({
-        reason: 'surface_unsupported',
-        message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
-      });
-    const down = await refuseWithoutServer(world);
-    if (down !== null) return refuse(down);
-    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
+    const checked = await this.#check(request, store);
     if ('reason' in checked) return refuse(checked);
-    const unserved = await refuseByAppServer(world, { id: 'this capture' }, checked.agent);
-    if (unserved !== null) return refuse(unserved);
     const record = this.#planned(checked);
     // The words are on disk before anything is asked; the whole message needs the conversation's id.
     writeCapture(world.settings.data_dir, { record, prompt: checked.prompt, files: [] });
@@ -87,6 +78,19 @@ export class AppCaptures {
     }
   }
 
+  /** What `capture` would do now; the id of the conversation is given by the app server when it begins. */
+  async rehearse(request: Request, store: string): Promise<Rehearsal | CaptureRefused> {
+    const world = this.#world;
+    const checked = await this.#check(request, store);
+    if ('reason' in checked) return refusedCapture(world.host, checked);
+    const record = { ...this.#planned(checked), session_uuid: '<conversation>' };
+    const { agent, project_dir, launch_id, session_uuid } = record;
+    return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
+      prompt: capturePrompt(world, checked, record, request.claim),
+      minted: { launch_id, session_uuid },
+    });
+  }
+
   /** The unclaimed capture that is this conversation. */
   byConversation(thread_id: string): AppCaptureRecord | undefined {
     return this.#unclaimed.byConversation(thread_id);
@@ -100,6 +104,20 @@ export class AppCaptures {
   unbind(launch_id: string): void {
     unbindCapture(this.#world.settings.data_dir, launch_id);
     this.#unclaimed.recall();
+  }
+
+  async #check(request: Request, store: string): Promise<CheckedCapture | Refusal> {
+    const world = this.#world;
+    if (request.meeting !== undefined)
+      return {
+        reason: 'surface_unsupported',
+        message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
+      };
+    const down = await refuseWithoutServer(world);
+    if (down !== null) return down;
+    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
+    if ('reason' in checked) return checked;
+    return (await refuseByAppServer(world, { id: 'this capture' }, checked.agent)) ?? checked;
   }
 
   async #begin(

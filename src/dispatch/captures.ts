@@ -7,6 +7,7 @@ import type {
   CaptureView,
   ClaimAddress,
 } from '../contract/http/capture.ts';
+import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import {
   bindCapture,
@@ -17,7 +18,7 @@ import {
   updateCapture,
   writeCapture,
 } from './capture-directory.ts';
-import { checkCapture, planCapture, refusedCapture } from './capture-launch.ts';
+import { checkCapture, planCapture, refusedCapture, rehearsedCapture } from './capture-launch.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import type { Refusal } from './refusals.ts';
 import { RUN_FILES } from './run-directory.ts';
@@ -81,6 +82,17 @@ export class Captures {
       agent: record.agent,
       harness: record.harness,
     };
+  }
+
+  /** What `capture` would do now. */
+  async rehearse(
+    request: CaptureRequest & { claim: ClaimAddress },
+    store: string,
+  ): Promise<Rehearsal | CaptureRefused> {
+    const world = this.#world;
+    const checked = await checkCapture(world, request, store);
+    if ('reason' in checked) return refusedCapture(world.host, checked);
+    return rehearsedCapture(planCapture(world, checked, request.claim));
   }
 
   /** The unclaimed capture whose session has this name. */

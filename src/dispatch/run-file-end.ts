@@ -5,7 +5,7 @@ import { systemCode } from '../base/errors.ts';
 const MOST_BYTES = 512 * 1024;
 
 /** The end of a file that hooks append to, as text; empty where there is none. */
-export function endOfFile(path: string): string {
+export function endOfFile(path: string, most_bytes = MOST_BYTES): string {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -15,7 +15,7 @@ export function endOfFile(path: string): string {
   }
   try {
     const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, MOST_BYTES));
+    const bytes = Buffer.alloc(Math.min(size, most_bytes));
     const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString('utf8', 0, read);
   } finally {

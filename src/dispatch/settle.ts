@@ -1,6 +1,5 @@
 import { messageOf } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import { planConclude } from '../lifecycle/run-transitions.ts';
 import { abandonClaim } from './abandon-claim.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import type { LaunchEnd } from './launches.ts';
@@ -9,13 +8,12 @@ import type { ExitRecord } from './run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from './run-session.ts';
 import type { Run } from './runs.ts';
 import { lookForLimit } from './usage-limits.ts';
-import { isConcludable, isWordless, planWorkerEnd } from './worker-end.ts';
-import type { DocumentChange, World } from './world.ts';
+import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
+import type { World } from './world.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
 const EXIT_FILE_STEP_MS = 25;
-const NOTHING: DocumentChange = { set: {}, unset: [] };
 
 export type Settled = {
   /** `postponed`: whether its server went down is not known, so nothing is decided yet. */
@@ -106,9 +104,7 @@ export class Settler {
       const current = document === undefined ? undefined : world.documents.reread(document);
       if (current?.error !== undefined) throw new Error(current.error);
       if (current !== undefined)
-        await world.documents.change(current, (locked) =>
-          isConcludable(locked, run, exit) ? (planConclude(locked, world.clock.now()) ?? NOTHING) : NOTHING,
-        );
+        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), exit));
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
         this.#memory.unconcluded.set(run.key, run);

@@ -9,6 +9,7 @@ import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
+import { lastSaid } from '../harness/last-said.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { readTail } from '../harness/transcript-tail.ts';
@@ -85,6 +86,7 @@ export async function connectWorld(options: {
       findPastSession: (agent, session) => findPastSession(agent, session, process.env),
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
+      lastSaid,
       usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {

@@ -16,6 +16,11 @@ export type RouteContext = {
   node: string;
   /** Folder with the built board, or null. */
   ui_dist: string | null;
+  /** The agents file of the operator, and the folder of stored images; absolute paths. */
+  agents_file: string;
+  attachments_dir: string;
+  /** Folder of what is known of the tokens of sessions. */
+  spend_dir: string;
   /** Generation of skills and launch messages, and what does not go with it (VER-3). */
   generation: string;
   skew: Skew[];

@@ -427,7 +427,7 @@ describe('any sequence of verbs', () => {
             text = take(text, ask, running, now);
           } catch (error) {
             const allowed = before.svc === undefined && NEEDS_SERVICE.includes(ask.action);
-            if (!allowed || !isCoded(error, 'invalid_request')) throw error;
+            if (!allowed || !isCoded(error, 'no_service')) throw error;
           }
           const after = read(text);
           expect(after.error).toBeUndefined();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
 import type { CliContext } from '../verb.ts';
 import { eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
+import { phaseLine } from './phase-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
 const LIMIT_MS = 2_000;
@@ -63,6 +64,8 @@ async function recordEvent(argv: readonly string[], context: CliContext): Promis
   const runDir = given(env.SVC_RUN_DIR);
   const writes: Promise<void>[] = [];
   if (start !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'sessions.jsonl'), start));
+  const phase = phaseLine(input, now);
+  if (phase !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'phases.jsonl'), phase));
   const failed = runDir === null ? null : failedTurnLine(input, now);
   if (failed !== null && runDir !== null && (await isLimit(failed.notice)))
     writes.push(appendRotated(join(runDir, 'usage-limits.jsonl'), failed));

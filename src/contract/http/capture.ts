@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
-import { noRehearsal } from './rehearsal.ts';
+import { dryRunField } from './rehearsal.ts';
 
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
 export const captureRequestSchema = z.object({
@@ -12,7 +12,7 @@ export const captureRequestSchema = z.object({
   /** Root of the store the fiber goes to; the only one otherwise. */
   store: z.string().optional(),
   origin: z.string().optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
   meeting: z.object({ mode: z.string() }).optional(),
   /** Launch id of a recording: the session claims its fiber with it (CAP-3). */
   meeting_launch: z.string().min(1).optional(),
@@ -61,7 +61,7 @@ export const claimRequestSchema = z.object({
   session_uuid: z.string().min(1).optional(),
   /** Launch id of a recording that belongs to the fiber (FIB-11). */
   meeting: z.string().min(1).optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
   origin: z.string().optional(),
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
