@@ -218,7 +218,7 @@ describe('an app conversation', () => {
     const killed = await world.run(daemon.dispatcher.kill('a'));
     expect(killed).toMatchObject({ killed: true, fiber_id: 'a', mux_session: null, thread_id });
     expect(world.app.interrupts).toEqual([thread_id]);
-    expect(await world.run(daemon.dispatcher.kill('a'))).toEqual(killed);
+    expect(await world.run(daemon.dispatcher.kill('a'))).toEqual({ ...killed, already_killed: true });
     await round(daemon);
     expect(daemon.row('a')?.runtime).toBeUndefined();
     expect(daemon.row('a')?.held).toBe('killed');

@@ -9,7 +9,7 @@ import { createBootingGate } from '../../src/routes/booting.ts';
 import type { RouteContext } from '../../src/routes/context.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
-import { LOOPBACK_ONLY } from '../http/served.ts';
+import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
 import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
 
 export type JsonAnswer = Answer & { json: Record<string, unknown> };
@@ -55,6 +55,7 @@ export async function serveRoutes(
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
@@ -65,6 +66,7 @@ export async function serveRoutes(
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
+    http: SERVER_KIND,
     logger: silentLogger,
     clock: systemClock,
   });
