@@ -31,7 +31,6 @@ type Request = CaptureRequest & { claim: ClaimAddress };
 /** Captures as app conversations, until a fiber is claimed for each (CAP-5). */
 export class AppCaptures {
   readonly #world: World;
-
   readonly #unclaimed: UnclaimedConversations;
 
   constructor(world: World) {

@@ -10,6 +10,7 @@ import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { requireNotStopped } from './brake-refusal.ts';
 import type { Captures } from './captures.ts';
 import type { Memory } from './memory.ts';
+import { RESUMED_FOLDER } from './past-session-retention.ts';
 import { shownArgv } from './rehearse-start.ts';
 import { RUN_FILES } from './run-directory.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
@@ -147,7 +148,7 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
 
 /** The script that the session runs; the agent's variables are secrets and never part of a command line. */
 function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
-  const folder = join(world.settings.data_dir, 'resumed', session);
+  const folder = join(world.settings.data_dir, RESUMED_FOLDER, session);
   const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, prompt_bytes: 0, env });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });

@@ -3,6 +3,7 @@ import type { StoreIndex } from '../fibers/store-index.ts';
 import { type StoreWatch, watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { FolderHints } from './folder-hints.ts';
+import { prunePastSessions } from './past-session-retention.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
 import type { StoreDocuments } from './store-documents.ts';
@@ -90,6 +91,11 @@ export class PollLoop {
     const { world, dispatcher } = this.#options;
     const prune = () => {
       const removed = world.launches.prune(world.clock.now());
+      try {
+        prunePastSessions(world.settings.data_dir, dispatcher.listing, world.clock.now());
+      } catch (error) {
+        this.#report(error);
+      }
       if (removed > 0) world.logger.info({ removed }, 'removed the directories of old runs');
     };
     this.#cancels.push(
