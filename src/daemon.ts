@@ -11,6 +11,7 @@ import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
 import { poolJobs } from './contract/threads/pool.ts';
 import { type BootDecision, decideBoot } from './daemon-boot.ts';
+import { openListeners } from './daemon-listeners.ts';
 import { holdDataDir } from './daemon-lock.ts';
 import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
@@ -63,7 +64,8 @@ export async function runDaemon(options: {
       ending.resolve(0);
     });
     try {
-      const listen = await daemon.server.listen(settings.listen);
+      const { server } = daemon;
+      const listen = await openListeners({ server, settings, host_class: boot.host_class, logger });
       held.announce({
         pid: process.pid,
         start_time: processStartTime(process.pid),
@@ -199,6 +201,7 @@ function assemble(options: {
     spend_dir: dataPaths(settings).spend_dir,
     clock,
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => supervisor.views(),
@@ -220,6 +223,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
+    http: settings.http,
     observe: requests.observe,
     logger,
     clock,

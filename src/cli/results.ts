@@ -7,6 +7,7 @@ import { dispatchedSchema, killedSchema, refusedSchema, releasedSchema } from '.
 import { nestedSchema } from '../contract/http/fibers.ts';
 import { incidentReplySchema, incidentSchema } from '../contract/http/incidents.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { searchReplySchema } from '../contract/http/search.ts';
 import { stateSchema } from '../contract/http/state.ts';
 import { versionSchema } from '../contract/http/version.ts';
 import { whySchema } from '../contract/http/why.ts';
@@ -36,6 +37,7 @@ export const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>
 
 /** What each command prints with `--json` and exit code 0, or 1 where it says so; with `--dry-run` a `Rehearsal`. */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
+  search: searchReplySchema,
   doctor: z.object({
     ok: z.boolean(),
     findings: z.array(

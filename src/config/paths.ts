@@ -14,6 +14,8 @@ export type DataPaths = {
   state_dir: string;
   /** How the CLI finds the daemon. */
   daemon_file: string;
+  /** The Unix socket for the command line and tunnels, in a folder of its own. */
+  api_socket: string;
   /** Executables made for workers, first on their PATH. */
   bin_dir: string;
   /** Images that were sent for fibers, a folder for each uid (ATT-1). */
@@ -33,6 +35,7 @@ export function dataPaths(settings: Settings): DataPaths {
     runs_dir: join(data_dir, 'runs'),
     state_dir: join(data_dir, 'state'),
     daemon_file: join(data_dir, 'daemon.json'),
+    api_socket: join(data_dir, 'socket', 'api.sock'),
     bin_dir: join(data_dir, 'bin'),
     attachments_dir: join(data_dir, 'attachments'),
     spend_dir: join(data_dir, 'cache', 'spend'),

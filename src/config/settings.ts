@@ -92,6 +92,12 @@ export const SETTINGS = {
   stores: pathList('SVC_STORES', 'Stores to poll, comma-separated; else stores.json (DSP-7)'),
   projects: pathList('SVC_PROJECTS', 'Projects for the pickers, comma-separated; else projects.json (DSP-8)'),
   listen: text('SVC_LISTEN', '127.0.0.1:4000', 'host:port (port 0 picks a free one) or unix:/path (LIM-1)'),
+  http: oneOf(
+    'SVC_HTTP',
+    'auto',
+    ['auto', 'uws', 'node'],
+    'Which server speaks HTTP: the native one, Node’s own, or the first that can be loaded',
+  ),
   data_dir: path('SVC_DATA_DIR', join(home, '.svc'), 'Ledgers, runs, state'),
   config_dir: path('SVC_CONFIG_DIR', join(home, '.config', 'svc'), 'Operator files'),
   agents_file: path('SVC_AGENTS_FILE', null, 'Agent registry; else agents.json in the config dir'),

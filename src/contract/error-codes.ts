@@ -28,6 +28,7 @@ export const ERROR_STATUS = {
   agent_not_found: 404,
   session_not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   ambiguous_fiber: 409,
   already_exists: 409,
   worker_exists: 409,
@@ -42,6 +43,7 @@ export const ERROR_STATUS = {
   address_in_use: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   invalid_document: 422,
   not_a_file: 422,
   not_in_a_store: 422,
@@ -67,6 +69,7 @@ export const ERROR_STATUS = {
   stopped_all: 422,
   conversation_missing: 422,
   invalid_config: 422,
+  header_too_large: 431,
   internal: 500,
   launch_failed: 502,
   app_launch_failed: 502,
@@ -89,6 +92,7 @@ export const ERROR_STATUS = {
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,
+  version_not_supported: 505,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -30,8 +30,8 @@ import type { World } from './world.ts';
 const STARTUP_MS = 10_000;
 const HOUR_MS = 60 * 60 * 1000;
 /** How long a capture that ended without a fiber is shown, and how long its text is kept, in milliseconds. */
-const SHOWN_MS = 24 * HOUR_MS;
-const KEPT_MS = 14 * 24 * HOUR_MS;
+export const SHOWN_MS = 24 * HOUR_MS;
+export const KEPT_MS = 14 * 24 * HOUR_MS;
 
 type Known = {
   record: CaptureRecord;
@@ -167,6 +167,7 @@ export class Captures {
     return [...this.#known.values()]
       .filter(({ record }) => record.ended_at === null || now - record.ended_at < SHOWN_MS)
       .map(({ record, state }) => ({
+        surface: 'cli',
         mux_session: record.mux_session,
         session_uuid: record.session_uuid,
         run_id: record.run_id,

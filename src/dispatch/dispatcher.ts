@@ -276,8 +276,10 @@ export class Dispatcher {
   }
 
   /** Holds the app conversations against their server; resolves when all have been looked at. */
-  watchApps(): Promise<void> {
-    return this.#reconciler.adopted ? this.#apps.look() : Promise.resolve();
+  async watchApps(): Promise<void> {
+    if (!this.#reconciler.adopted) return;
+    await this.#apps.look();
+    await this.appCaptures.look();
   }
 
   /** Looks after workers whose start is not confirmed yet (P9). */

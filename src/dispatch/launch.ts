@@ -146,6 +146,11 @@ export async function startRun(
   confirmed_dir: string | undefined,
 ): Promise<Started> {
   const { run } = planned;
+  // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
+  // where the clock was turned back meanwhile.
+  const listing = await world.mux.list();
+  if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
+    return { kind: 'refused', refusal: nameTaken(run) };
   world.launches.claim(composeStart(world, document, planned, authority).claim);
   const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
   if (unmarked !== null) return unmarked;

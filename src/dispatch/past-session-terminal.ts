@@ -7,6 +7,7 @@ import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import { isPlainSessionName, resumeSessionName } from '../mux/session-name.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { requireNotStopped } from './brake-refusal.ts';
 import type { Captures } from './captures.ts';
 import type { Memory } from './memory.ts';
 import { shownArgv } from './rehearse-start.ts';
@@ -17,7 +18,8 @@ import type { World } from './world.ts';
 /**
  * Starts or finds the terminal session of a past conversation (WPL-22): the harness's own resume command, for the
  * agent that the sessions ledger names, in the folder where the conversation began. `lines` are what this host's
- * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422).
+ * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422), and
+ * `stopped_all` (422) for a terminal that would have to be started while the emergency brake is on.
  */
 export async function openPastSession(
   world: World,
@@ -33,6 +35,7 @@ export async function openPastSession(
   const folder = writeStart(world, session, start);
   // The conversation may have become a worker's again while the transcript was looked for.
   refuseRunning(session, memory, captures);
+  requireNotStopped(memory);
   const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
   if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
   return { mux_session, created: created.kind === 'created' };
@@ -72,6 +75,7 @@ async function planPastSession(
     throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
   const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
   if (open) return { mux_session, start: null };
+  requireNotStopped(memory);
   const agent = agentOf(world, session, lines);
   const cwd = await folderOf(world, agent, session);
   const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);

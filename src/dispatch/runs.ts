@@ -112,6 +112,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
+    ...(manifest.server === undefined ? {} : { server: manifest.server }),
   };
 }
 

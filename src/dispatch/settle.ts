@@ -37,7 +37,12 @@ export class Settler {
    */
   async settle(
     run: Run,
-    facts: { rebooted: boolean; server: () => Promise<'alive' | 'absent' | 'unknown'> },
+    facts: {
+      rebooted: boolean;
+      server: () => Promise<'alive' | 'absent' | 'unknown'>;
+      /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
+      lost?: (reason: 'server_lost' | 'reboot') => void;
+    },
   ): Promise<Settled> {
     const world = this.#world;
     const launch = facts.rebooted ? world.launches.readEnd(run.launch_id) : await this.#awaitEnd(run);
@@ -60,6 +65,7 @@ export class Settler {
       now,
     });
 
+    if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');

@@ -1,6 +1,6 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { statusOf } from '../contract/error-codes.ts';
+import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
 import type { Reply } from './row.ts';
 
 /**
@@ -20,4 +20,9 @@ export function replyOfError(error: unknown, logger: Logger, request_id: string)
 /** A refusal by the kernel itself, with the status its code has in the contract. */
 export function refusal(code: string, message: string, details: Record<string, unknown> = {}): CodedError {
   return new CodedError(code, message, { details });
+}
+
+/** The JSON of a refusal that a transport gives by itself, before there is a request. */
+export function errorBody(code: ErrorCode, message: string): string {
+  return JSON.stringify({ error: code, message });
 }

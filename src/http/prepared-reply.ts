@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-headers.ts';
+import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
 import type { Reply } from './row.ts';
@@ -11,6 +13,8 @@ export type PreparedReply = {
   headers: string;
   /** Null: this status has no body and no length (204, 304). */
   body: string | Uint8Array | StreamedBody | null;
+  /** May go out packed, where the client takes that. */
+  packable: boolean;
 };
 
 /** A body that is read while it is sent: `size` bytes of it. */
@@ -22,17 +26,30 @@ export type AnswerTo = {
   /** GET or HEAD. */
   reads: boolean;
   headers: Readonly<Record<string, string | undefined>>;
+  /** What the row says of its answers. */
+  row: { compress?: boolean; sandbox?: boolean };
 };
 
-const STATUS_LINES = new Map(
+export const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
 /** Every answer begins with this header, so that the whole block can be written as its value in one call. */
 export const FIRST_HEADER = 'X-Content-Type-Options';
-/** On every answer: nobody may sniff, frame into another origin's process, or learn where a link was. */
-const FIXED =
-  'nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\nX-Request-Id: ';
+/** The security headers of every answer as lines, without the name of the first. */
+const FIXED = fixedLines(SECURITY_HEADERS);
+const FIXED_SANDBOX = fixedLines(SANDBOX_SECURITY_HEADERS);
+const FIXED_NAMES = new Set(
+  [SECURITY_HEADERS, SANDBOX_SECURITY_HEADERS].flatMap((set) =>
+    Object.keys(set).map((name) => name.toLowerCase()),
+  ),
+);
+
+function fixedLines(headers: Readonly<Record<string, string>>): string {
+  const { [FIRST_HEADER]: first, ...rest } = headers;
+  const lines = Object.entries(rest).map(([name, value]) => `${name}: ${checked(value)}`);
+  return [first ?? 'nosniff', ...lines].join('\r\n');
+}
 
 /**
  * Turns a reply into what goes over the wire, answering a conditional GET with 304 and one for a range with 206
@@ -53,7 +70,16 @@ export function prepareReply(reply: Reply, request: AnswerTo): PreparedReply {
   const status_line = STATUS_LINES.get(status);
   if (status_line === undefined) throw new Error(`not an HTTP status: ${status}`);
   const body = status === 304 || status === 204 ? null : bodyOf(reply);
-  return { status, status_line, headers: headersOf(reply, request.id, body !== null), body };
+  const packable = isPackable(reply, request, body);
+  const headers = headersOf(reply, request, body !== null);
+  return {
+    status,
+    status_line,
+    // Also on 304: it stands for the answer that would have come.
+    headers: packable ? `${headers}\r\nVary: Accept-Encoding` : headers,
+    body,
+    packable: packable && body !== null,
+  };
 }
 
 /** The whole of a content or the range of it that is asked for. */
@@ -64,7 +90,7 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
   const [status, [from, end]] =
     wanted.kind === 'part' ? [206, [wanted.from, wanted.end]] : [200, [0, content.size]];
   const refused = wanted.kind === 'none';
-  let headers = `${headersOf(reply, request.id, !refused)}\r\nAccept-Ranges: bytes`;
+  let headers = `${headersOf(reply, request, !refused)}\r\nAccept-Ranges: bytes`;
   if (refused) headers += `\r\nContent-Range: bytes */${content.size}`;
   else if (status === 206) headers += `\r\nContent-Range: bytes ${from}-${end - 1}/${content.size}`;
   return {
@@ -72,7 +98,24 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
     status_line: STATUS_LINES.get(refused ? 416 : status)!,
     headers,
     body: refused || from === end ? '' : { size: end - from, read: () => content.read(from, end) },
+    packable: false,
   };
+}
+
+/** The same answer with its body packed; its entity tag is weak from then on, for it names both forms. */
+export function packedReply(reply: PreparedReply, body: Uint8Array, coding: Coding): PreparedReply {
+  const headers = reply.headers.replace('\r\nETag: "', '\r\nETag: W/"');
+  return { ...reply, headers: `${headers}\r\nContent-Encoding: ${coding}`, body };
+}
+
+function isPackable(reply: Reply, { row, reads }: AnswerTo, body: PreparedReply['body']): boolean {
+  if (row.compress === false || !reads || reply.status !== 200) return false;
+  if ('json' in reply) return body === null || (body as string).length >= LEAST_PACKED_BYTES;
+  return (
+    'bytes' in reply &&
+    reply.bytes.length >= LEAST_PACKED_BYTES &&
+    /^application\/(?:[a-z.-]+\+)?json\b/.test(reply.content_type)
+  );
 }
 
 function lastModified(reply: Reply): string | null {
@@ -81,8 +124,8 @@ function lastModified(reply: Reply): string | null {
     : null;
 }
 
-function headersOf(reply: Reply, request_id: string, with_type: boolean): string {
-  let text = FIXED + request_id;
+function headersOf(reply: Reply, request: AnswerTo, with_type: boolean): string {
+  let text = `${fixedOf(reply, request.row)}\r\nX-Request-Id: ${request.id}`;
   if (with_type && !('empty' in reply)) {
     text += `\r\nContent-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}`;
   }
@@ -99,6 +142,18 @@ function headersOf(reply: Reply, request_id: string, with_type: boolean): string
     }
   }
   return caches ? text : `${text}\r\nCache-Control: no-cache`;
+}
+
+/** A reply that names one of the security headers itself replaces it. */
+function fixedOf({ headers }: Reply, row: AnswerTo['row']): string {
+  const fixed = row.sandbox === true ? FIXED_SANDBOX : FIXED;
+  if (headers === undefined) return fixed;
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  if (![...own].some((name) => FIXED_NAMES.has(name))) return fixed;
+  const [first, ...rest] = fixed.split('\r\n');
+  return [first, ...rest.filter((line) => !own.has(line.slice(0, line.indexOf(':')).toLowerCase()))].join(
+    '\r\n',
+  );
 }
 
 function bodyOf(reply: Reply): string | Uint8Array | StreamedBody {

@@ -1,35 +1,58 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { refusal } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
+import type { SlowBodies } from './slow-bodies.ts';
 
 const EMPTY = new Uint8Array(0);
 
 /**
- * Collects a request body. `done` gets all of it; `refused` is called instead, once and as early as it is
- * known, when it is larger than `limit` bytes. Neither is called when the client goes away.
+ * Collects a request body over a buffer of its own. `done` gets all of it; `refused` is called instead, once and as
+ * early as it is known, when it is larger than `limit` bytes or has not come whole within `timeout_ms`. Neither is
+ * called when the client goes away.
  */
 export function collectBody(
-  response: HttpResponse,
-  limit: number,
+  exchange: Exchange,
+  rules: { limit: number; timeout_ms: number; slow: SlowBodies },
   handlers: { done(body: Uint8Array): void; refused(error: Error): void },
 ): void {
+  const { limit, timeout_ms, slow } = rules;
   let chunks: Uint8Array[] = [];
   let size = 0;
   let settled = false;
-  response.onData((chunk, isLast) => {
+  const settle = () => {
+    settled = true;
+    chunks = [];
+    slow.remove(exchange);
+  };
+  exchange.readBody((chunk, last) => {
     if (settled) return;
     size += chunk.byteLength;
     if (size > limit) {
-      settled = true;
-      chunks = [];
+      settle();
       handlers.refused(tooLarge(limit));
       return;
     }
-    // The library takes the chunk's memory back when this callback returns.
-    if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)));
-    if (!isLast) return;
-    settled = true;
-    handlers.done(chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? EMPTY));
+    if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk));
+    if (!last) return;
+    const body = chunks.length > 1 ? joined(chunks, size) : (chunks[0] ?? EMPTY);
+    settle();
+    handlers.done(body);
   });
+  slow.add(exchange, timeout_ms, () => {
+    settle();
+    const seconds = Math.round(timeout_ms / 1_000);
+    handlers.refused(refusal('request_timeout', `The body did not come whole within ${seconds} s.`));
+  });
+}
+
+/** Never in a buffer that is shared with others, as `Buffer.concat` may: bodies are handed to threads. */
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }
 
 /** The refusal of a body of more than `limit` bytes. */

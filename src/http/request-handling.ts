@@ -1,16 +1,18 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runAtOnceForRequest } from '../base/request-scope.ts';
+import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
-import { Exchange } from './exchange.ts';
-import { type PreparedReply, prepareReply } from './prepared-reply.ts';
+import { byteLength, type Exchange } from './exchange.ts';
+import { type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
 import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
-import { type RequestHead, readHead } from './request-head.ts';
+import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
 import type { Reply, RequestView, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
+import { SlowBodies } from './slow-bodies.ts';
+import type { RequestTaker } from './transport.ts';
 import { parseQuery } from './url-query.ts';
 
 export type HandlingOptions = {
@@ -39,6 +41,10 @@ export type AnsweredRequest = {
   bytes: number;
 };
 
+/** Time for a whole body where its row says nothing, in milliseconds. */
+const BODY_TIMEOUT_MS = 30_000;
+const NO_ROW = {};
+
 /** A request on its way through the ladder of checks. */
 type Call = { exchange: Exchange; head: RequestHead; started_at: number; row: Row | null };
 
@@ -46,7 +52,7 @@ type Call = { exchange: Exchange; head: RequestHead; started_at: number; row: Ro
  * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
  * Nothing that a handler or a client does gets past it as an exception.
  */
-export class RequestHandling {
+export class RequestHandling implements RequestTaker {
   #options: HandlingOptions;
   #router: Router;
   #pending = 0;
@@ -54,7 +60,9 @@ export class RequestHandling {
   #whenIdle: (() => void) | null = null;
   #count = 0;
   #prefix: string;
-  #settled = () => {
+  #packer = new Packer();
+  #slow: SlowBodies;
+  readonly settled = () => {
     this.#pending -= 1;
     if (this.#pending === 0) this.#whenIdle?.();
   };
@@ -62,25 +70,27 @@ export class RequestHandling {
   constructor(options: HandlingOptions) {
     this.#options = options;
     this.#router = new Router(options.routes);
+    this.#slow = new SlowBodies(options.clock);
     this.#prefix = options.clock.now().toString(36);
   }
 
-  /** The callback for the library; must be called in the turn in which the request arrived. */
-  accept(response: HttpResponse, request: HttpRequest, peer: Peer): void {
-    this.#pending += 1;
+  nextId(): string {
     this.#count += 1;
-    const exchange = new Exchange(response, `${this.#prefix}-${this.#count.toString(36)}`, this.#settled);
+    return `${this.#prefix}-${this.#count.toString(36)}`;
+  }
+
+  take<S>(exchange: Exchange, peer: Peer, read: (source: S) => RequestHead, source: S): void {
+    this.#pending += 1;
     this.#options.settlePeers();
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
-      call = { exchange, head: readHead(request), started_at: performance.now(), row: null };
-      this.#admit(call, response, peer);
+      call = { exchange, head: read(source), started_at: performance.now(), row: null };
+      this.#admit(call, peer);
     } catch (error) {
       if (call === null) exchange.drop();
       else this.#fail(call, error);
     }
-    exchange.corked = false;
   }
 
   /** Resolves when no request waits for an answer; every answer from now on ends its connection. */
@@ -92,7 +102,7 @@ export class RequestHandling {
     });
   }
 
-  #admit(call: Call, response: HttpResponse, peer: Peer): void {
+  #admit(call: Call, peer: Peer): void {
     const { head } = call;
     if (head.fault !== null) {
       this.#refuseFraming(call, head.fault);
@@ -103,6 +113,8 @@ export class RequestHandling {
         host: head.headers.host ?? null,
         origin: head.headers.origin ?? null,
         fetch_site: head.headers['sec-fetch-site'] ?? null,
+        fetch_mode: head.headers['sec-fetch-mode'] ?? null,
+        fetch_dest: head.headers['sec-fetch-dest'] ?? null,
         method: head.method,
         is_upgrade: head.headers.upgrade !== undefined,
         peer,
@@ -112,6 +124,12 @@ export class RequestHandling {
     if (!decision.allow) {
       this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
       this.#answer(call, { status: decision.status, json: decision.body });
+      return;
+    }
+    const { expect } = head.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+      const sentence = 'The only expectation that a request may state is 100-continue.';
+      this.#fail(call, refusal('expectation_failed', sentence), true);
       return;
     }
     if (this.#pending > this.#options.pending_requests) {
@@ -124,6 +142,10 @@ export class RequestHandling {
       case 'not_found':
         throw refusal('not_found', 'This daemon has no route with that path.');
       case 'method_not_allowed':
+        if (head.method === 'OPTIONS') {
+          this.#answer(call, { status: 204, empty: true, headers: { Allow: `${match.allow}, OPTIONS` } });
+          return;
+        }
         this.#answer(call, {
           status: 405,
           json: { error: 'method_not_allowed', message: `This route takes ${match.allow}.` },
@@ -131,7 +153,7 @@ export class RequestHandling {
         });
         return;
       case 'row':
-        this.#serve(call, response, match.compiled.row, match.params);
+        this.#serve(call, match.compiled.row, match.params);
     }
   }
 
@@ -143,7 +165,7 @@ export class RequestHandling {
     setImmediate(() => this.#fail(call, refusal('invalid_request', fault, { issues: [] }), true));
   }
 
-  #serve(call: Call, response: HttpResponse, row: Row, params: Readonly<Record<string, string>>): void {
+  #serve(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
     call.row = row;
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
@@ -159,7 +181,9 @@ export class RequestHandling {
       this.#fail(call, tooLarge(row.body_limit), true);
       return;
     }
-    collectBody(response, row.body_limit, {
+    const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
+    const rules = { limit, timeout_ms, slow: this.#slow };
+    collectBody(call.exchange, rules, {
       refused: (error) => this.#fail(call, error, true),
       done: (bytes) => {
         if (!call.exchange.open) return;
@@ -206,21 +230,40 @@ export class RequestHandling {
     const { exchange, head } = call;
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
-    const prepared = prepareReply(reply, { id: exchange.id, reads, headers: head.headers });
+    const { id } = exchange;
+    const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: call.row ?? NO_ROW });
+    const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
+    if (coding === null) {
+      this.#send(call, prepared, close);
+      return;
+    }
+    const body = prepared.body as string | Uint8Array;
+    const { etag } = reply;
+    const key = typeof etag === 'string' ? `${head.path}?${head.query} ${etag}` : null;
+    this.#packer.pack(body, coding, key).then(
+      (packed) => this.#send(call, packedReply(prepared, packed, coding), close),
+      (error: unknown) => this.#fail(call, error, close),
+    );
+  }
+
+  #send(call: Call, prepared: PreparedReply, close: boolean): void {
+    const { exchange, head } = call;
+    if (!exchange.open) return;
     exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
     const { logger, observe } = this.#options;
+    const debug = logger.isLevelEnabled('debug');
+    if (observe === undefined && !debug) return;
     const { method, path } = head;
-    const { status } = prepared;
+    const { status, body } = prepared;
     const ms = performance.now() - call.started_at;
     observe?.({
       method,
       path: call.row?.path ?? null,
       status,
       ms,
-      bytes: method === 'HEAD' ? 0 : sizeOf(prepared.body),
+      bytes: body === null || method === 'HEAD' ? 0 : byteLength(body),
     });
-    if (!logger.isLevelEnabled('debug')) return;
-    logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
+    if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
   }
 }
 
@@ -267,10 +310,4 @@ function readQuery(row: Row, query: string): unknown {
   const value = Object.freeze(parseInput(row.query!, parsed.values, 'query'));
   lastQueries.set(row, { query, value });
   return value;
-}
-
-function sizeOf(body: PreparedReply['body']): number {
-  if (body === null) return 0;
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  return 'size' in body ? body.size : body.length;
 }

@@ -1,6 +1,4 @@
-import type { HttpRequest } from 'uWebSockets.js';
-
-/** Copies of everything before the body; the library's own request object dies when its callback returns. */
+/** Copies of everything before the body; the transport's own objects may die when their callback returns. */
 export type RequestHead = {
   /** Upper case. */
   method: string;
@@ -17,31 +15,27 @@ export type RequestHead = {
 const HeaderTable = function HeaderTable() {} as unknown as new () => Record<string, string | undefined>;
 HeaderTable.prototype = Object.create(null);
 
-/** Copies the head and checks what the library lets through: two Hosts, two lengths, odd transfer codings. */
-export function readHead(request: HttpRequest): RequestHead {
-  const headers = new HeaderTable();
-  let hosts = 0;
-  let lengths = 0;
-  request.forEach((name, value) => {
-    if (name === 'host') hosts += 1;
-    else if (name === 'content-length') lengths += 1;
-    const known = headers[name];
-    headers[name] = known === undefined ? value : `${known}, ${value}`;
-  });
-  return {
-    method: request.getMethod().toUpperCase(),
-    path: request.getUrl(),
-    query: request.getQuery() ?? '',
-    headers,
-    fault: findFault(hosts, lengths, headers['transfer-encoding']),
-  };
-}
+/** Collects the headers of one request as a transport hands them over, in order and with names in lower case. */
+export class HeaderCollector {
+  readonly headers: Record<string, string | undefined> = new HeaderTable();
+  #hosts = 0;
+  #lengths = 0;
 
-function findFault(hosts: number, lengths: number, coding: string | undefined): string | null {
-  if (hosts !== 1) return 'The request must carry exactly one Host header.';
-  if (lengths > 1) return 'The request carries more than one Content-Length header.';
-  if (coding !== undefined && (lengths > 0 || coding.toLowerCase() !== 'chunked')) {
-    return 'The only transfer coding a request may use is chunked, and then without a Content-Length.';
+  add(name: string, value: string): void {
+    if (name === 'host') this.#hosts += 1;
+    else if (name === 'content-length') this.#lengths += 1;
+    const known = this.headers[name];
+    this.headers[name] = known === undefined ? value : `${known}, ${value}`;
   }
-  return null;
+
+  /** What no transport may let through: not one Host, two lengths, odd transfer codings. */
+  fault(): string | null {
+    if (this.#hosts !== 1) return 'The request must carry exactly one Host header.';
+    if (this.#lengths > 1) return 'The request carries more than one Content-Length header.';
+    const coding = this.headers['transfer-encoding'];
+    if (coding !== undefined && (this.#lengths > 0 || coding.toLowerCase() !== 'chunked')) {
+      return 'The only transfer coding a request may use is chunked, and then without a Content-Length.';
+    }
+    return null;
+  }
 }

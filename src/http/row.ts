@@ -62,6 +62,12 @@ export type Row = {
   body?: z.ZodType | 'bytes';
   /** Bytes of a request body; more is answered with 413. */
   body_limit: number;
+  /** Milliseconds within which a body must have come whole, else 408; 30 s unless given. */
+  body_timeout_ms?: number;
+  /** False: never sent in gzip or br. JSON of more than 1 KiB is, where the client takes it. */
+  compress?: boolean;
+  /** True for bytes that somebody else wrote: a browser shows them in an origin of their own, without scripts. */
+  sandbox?: boolean;
   /** Shape of each answer that is not an error, by status. */
   replies: Readonly<Record<number, ReplySchema>>;
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */

@@ -1,13 +1,7 @@
-import {
-  App,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from 'uWebSockets.js';
+import type { TemplatedApp } from 'uWebSockets.js';
 import { chmod, unlink } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import type { AccessPolicy, Peer } from '../access/decide-access.ts';
+import type { AccessPolicy } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -21,6 +15,8 @@ import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './liste
 import { PeerGate } from './peer-gate.ts';
 import { type AnsweredRequest, RequestHandling } from './request-handling.ts';
 import type { Row } from './row.ts';
+import type { Binding, Listener, ServerKind, Transport } from './transport.ts';
+import { loadTransport } from './transport-choice.ts';
 import { freeSocketPath } from './unix-socket-path.ts';
 
 export type HttpLimits = {
@@ -40,6 +36,8 @@ export type HttpServerOptions = {
   limits?: Partial<HttpLimits>;
   /** Told of every request that was given an answer; must not throw. */
   observe?: (request: AnsweredRequest) => void;
+  /** Which server speaks HTTP; unless given, the native one where it can be loaded. */
+  http?: ServerKind | 'auto';
   /** Who tells the users of TCP peers (AUT-2); the system itself unless given. */
   peers?: PeerCredentials;
   logger: Logger;
@@ -54,6 +52,8 @@ export type HttpServer = {
   listen(address: string): Promise<string[]>;
   /** Everything bound so far, in order. */
   addresses(): string[];
+  /** Which server speaks HTTP; null until something is bound. */
+  kind(): ServerKind | null;
   /** How peers are told apart on what is bound (OPR-1). */
   peerGate(): PeerGateView;
   /** Stops accepting, lets pending requests finish within the drain limit, closes every connection. */
@@ -61,22 +61,12 @@ export type HttpServer = {
 };
 
 /** What one bound socket needs to be closed again. */
-type Bound = { app: TemplatedApp; socket: us_listen_socket; address: string; path: string | null };
+type Bound = { listener: Listener; address: string; path: string | null };
 
 /** Times a free port is chosen anew because its twin on the other IP version was taken. */
 const FREE_PORT_TRIES = 20;
 
-/** Fails to bind a host as `false`; the library's types leave out this form. */
-type ListenExclusively = (
-  host: string,
-  port: number,
-  options: number,
-  done: (socket: us_listen_socket | false) => void,
-) => void;
-/** `LIBUS_LISTEN_EXCLUSIVE_PORT`, which the types leave out: by default a second daemon shares the port. */
-const EXCLUSIVE_PORT = 1;
-
-/** The HTTP server of the daemon over uWebSockets.js; binds nothing until `listen`. */
+/** The HTTP server of the daemon; binds nothing until `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new Server(options);
 }
@@ -89,6 +79,9 @@ class Server implements HttpServer {
   #peers: PeerCredentials;
   /** Null where nobody tells the users of peers. */
   #gate: PeerGate | null;
+  #transport: Promise<Transport> | null = null;
+  #kind: ServerKind | null = null;
+  #wanted: ServerKind | 'auto';
   #bound: Bound[] = [];
   #stopped: Promise<void> | null = null;
 
@@ -96,6 +89,7 @@ class Server implements HttpServer {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#wanted = options.http ?? 'auto';
     const { routes, access, booting, logger, clock, observe } = options;
     const { pending_requests } = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
@@ -111,10 +105,11 @@ class Server implements HttpServer {
 
   async listen(text: string): Promise<string[]> {
     const address = parseListenAddress(text);
+    const transport = await this.#load();
     const bound =
       address.kind === 'unix'
-        ? [await this.#listenUnix(address.path)]
-        : await this.#listenTcp(address.hosts, address.port);
+        ? [await this.#listenUnix(transport, address.path)]
+        : await this.#listenTcp(transport, address.hosts, address.port);
     this.#bound.push(...bound);
     if (address.kind === 'tcp' && this.#gate === null) {
       const what = 'any user of this machine may connect: the system does not tell who does';
@@ -125,6 +120,10 @@ class Server implements HttpServer {
 
   addresses(): string[] {
     return this.#bound.map((entry) => entry.address);
+  }
+
+  kind(): ServerKind | null {
+    return this.#kind;
   }
 
   peerGate(): PeerGateView {
@@ -139,7 +138,7 @@ class Server implements HttpServer {
   }
 
   async #stop(): Promise<void> {
-    for (const { socket } of this.#bound) us_listen_socket_close(socket);
+    for (const { listener } of this.#bound) listener.refuseMore();
     await Promise.all(this.#bound.map(({ path }) => path !== null && unlink(path).catch(() => undefined)));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#limits.drain_ms, resolve);
@@ -149,20 +148,31 @@ class Server implements HttpServer {
       });
     });
     this.#gate?.stop();
-    for (const { app } of this.#bound) app.close();
+    await Promise.all(this.#bound.map(({ listener }) => listener.close()));
   }
 
-  async #listenTcp(hosts: readonly LoopbackHost[], port: number): Promise<Bound[]> {
+  async #load(): Promise<Transport> {
+    this.#transport ??= loadTransport(this.#wanted, {
+      requests: this.#handling,
+      clock: this.#clock,
+      logger: this.#logger,
+    });
+    const transport = await this.#transport;
+    this.#kind = transport.kind;
+    return transport;
+  }
+
+  async #listenTcp(transport: Transport, hosts: readonly LoopbackHost[], port: number): Promise<Bound[]> {
     const wanted = hosts.filter((host) => host !== '::1' || hosts.length === 1 || hasLoopbackV6());
     for (let tries = 1; ; tries += 1) {
       const bound: Bound[] = [];
       for (const host of wanted) {
-        const taken = this.#bindTcp(host, bound[0] === undefined ? port : portOf(bound[0]));
+        const taken = await this.#bindTcp(transport, host, bound[0]?.listener.port ?? port);
         if (taken === null) break;
         bound.push(taken);
       }
       if (bound.length === wanted.length) return bound;
-      for (const { app } of bound) app.close();
+      await Promise.all(bound.map(({ listener }) => listener.close()));
       const failed = wanted[bound.length]!;
       if (port === 0 && bound.length > 0 && tries < FREE_PORT_TRIES) continue;
       const reason = await explainBindFailure(failed, port);
@@ -176,48 +186,37 @@ class Server implements HttpServer {
     }
   }
 
-  #bindTcp(host: LoopbackHost, port: number): Bound | null {
-    let bound: Bound | null = null;
-    const app = this.#createTcpApp(host, () => (bound === null ? port : portOf(bound)));
-    (app.listen as unknown as ListenExclusively).call(app, host, port, EXCLUSIVE_PORT, (socket) => {
-      if (socket === false) return;
-      bound = { app, socket, address: formatTcpAddress(host, us_socket_local_port(socket)), path: null };
-    });
-    return bound;
+  async #bindTcp(transport: Transport, host: LoopbackHost, port: number): Promise<Bound | null> {
+    let bound: Listener | null = null;
+    const binding = this.#tcpBinding(host, () => bound?.port ?? port);
+    bound = await transport.listenTcp(host, port, binding);
+    return bound === null
+      ? null
+      : { listener: bound, address: formatTcpAddress(host, bound.port), path: null };
   }
 
-  async #listenUnix(path: string): Promise<Bound> {
+  async #listenUnix(transport: Transport, path: string): Promise<Bound> {
     await freeSocketPath(path);
-    const app = this.#createApp({ kind: 'unix_socket' });
-    let socket: us_listen_socket | false = false;
-    app.listen_unix((opened) => {
-      socket = opened;
-    }, path);
-    if (!socket) {
+    const listener = await transport.listenUnix(path, { peer: { kind: 'unix_socket' }, onConnection: null });
+    if (listener === null) {
       throw new CodedError(
         'invalid_config',
         `cannot listen on unix:${path}; its folder must exist and be writable`,
       );
     }
     await chmod(path, 0o600);
-    return { app, socket, address: `unix:${path}`, path };
+    return { listener, address: `unix:${path}`, path };
   }
 
-  #createTcpApp(host: LoopbackHost, port: () => number): TemplatedApp {
-    const peers = this.#peers;
-    if (this.#gate === null || !('judge' in peers)) return this.#createApp({ kind: 'unchecked' });
-    const app = this.#createApp({ kind: 'own_uid' });
-    this.#gate.guard(app, () => peers.endpoint(host, port()));
-    return app;
+  #tcpBinding(host: LoopbackHost, port: () => number): Binding {
+    const [peers, gate] = [this.#peers, this.#gate];
+    if (gate === null || !('judge' in peers)) return { peer: { kind: 'unchecked' }, onConnection: null };
+    const endpoint = () => peers.endpoint(host, port());
+    return {
+      peer: { kind: 'own_uid' },
+      onConnection: (source) => gate.guard(source as TemplatedApp, endpoint),
+    };
   }
-
-  #createApp(peer: Peer): TemplatedApp {
-    return App().any('/*', (response, request) => this.#handling.accept(response, request, peer));
-  }
-}
-
-function portOf(bound: Bound): number {
-  return us_socket_local_port(bound.socket);
 }
 
 /** True where this machine has `::1`; one without IPv6 is served on IPv4 alone. */

@@ -8,6 +8,8 @@ import { Lane } from './lane.ts';
 
 /** Room for more than a batch may have, in base64, so that the broken rule can be named. */
 const BODY_LIMIT = 64 * 1024 * 1024;
+/** A phone on a bad network sends for minutes (LIM-6), in milliseconds. */
+const BODY_TIMEOUT_MS = 120_000;
 /** Each holds a body of that size. */
 const MOST_WAITING = 8;
 
@@ -26,6 +28,7 @@ export function attachmentsRows(
       state: 'ready',
       body: 'bytes',
       body_limit: BODY_LIMIT,
+      body_timeout_ms: BODY_TIMEOUT_MS,
       replies: { 200: attachmentsReplySchema.or(attachmentsRehearsalSchema) },
       async handler({ body, headers }) {
         requireJson(headers['content-type']);

@@ -29,6 +29,8 @@ export type RouteContext = {
   clock: Clock;
   /** Addresses bound so far. */
   listen(): string[];
+  /** Which server speaks HTTP; null until something is bound. */
+  server(): Version['server'];
   /** How TCP peers are told apart (AUT-2). */
   peer_gate(): Version['peer_gate'];
   /** Milliseconds from process start to ready; null while booting. */

@@ -11,16 +11,6 @@ import type { Digests } from './digests.ts';
 const MOST_LOOKS = 3;
 
 /**
- * A page that a worker wrote is shown in an origin of its own, without scripts and forms, and loads nothing but what
- * it carries in itself; in this daemon's origin it could do all that the board can.
- */
-const SANDBOX = {
-  'Content-Security-Policy':
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-};
-
-/**
  * Files of this host by their absolute path (RPL-10, RPL-11, RPL-22). Owner-routed: an origin that matches nothing
  * degrades to this host, where the path decides (RTE-2).
  */
@@ -38,6 +28,7 @@ export function filesRows(
       state: 'ready',
       query: fileQuerySchema,
       body_limit: 0,
+      sandbox: true,
       replies: { 200: 'content', 206: 'content', 304: 'empty' },
       async handler({ query, signal }) {
         const { path } = query;
@@ -48,7 +39,6 @@ export function filesRows(
           etag: `W/'sha256-${sha256}'`,
           content_type,
           last_modified: mtime_ms,
-          headers: isPage(content_type) ? SANDBOX : {},
         });
       },
     }),
@@ -94,11 +84,6 @@ export function fileReply(
   const { size } = stamp;
   const content = { size, read: (from: number, end: number) => files.read(path, stamp, from, end) };
   return { status: 200, content, ...head };
-}
-
-/** Types in which a browser finds scripts. */
-function isPage(content_type: string): boolean {
-  return /^(?:text\/html|[^;]*[/+]xml|text\/xsl)\b/.test(content_type);
 }
 
 async function typeOfContent(files: Files, path: string, stamp: FileStamp): Promise<string> {

@@ -45,6 +45,7 @@ function describe(context: RouteContext): Version {
     pid: context.pid,
     node: context.node,
     listen: context.listen(),
+    server: context.server(),
     peer_gate: context.peer_gate(),
     tailnet_dial: { status: 'disabled', socket_source: 'none' },
     discovery: {

@@ -16,6 +16,7 @@ export function versionAnswer(over: Partial<Version> = {}): Version {
     pid: process.pid,
     node: process.versions.node,
     listen: ['127.0.0.1:4000'],
+    server: 'uws',
     peer_gate: { mode: 'proc', uid: 1000, source: 'tcp' },
     tailnet_dial: { status: 'unavailable', socket_source: 'none' },
     discovery: {

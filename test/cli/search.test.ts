@@ -77,6 +77,6 @@ describe('svc search', () => {
     expect((await machine.svc('search', 'loader')).out).toContain('1 fiber matches. Some bodies');
     await server!.close();
     await serve('/search?query=x', { error: 'invalid_request', message: 'no word' }, 400);
-    expect(await machine.svc('search', 'x')).toMatchObject({ code: 1, err: 'svc: no word\n' });
+    expect(await machine.svc('search', 'x')).toMatchObject({ code: 2, err: 'svc: no word\n' });
   });
 });

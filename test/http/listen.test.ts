@@ -9,7 +9,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
-import { getRow, HAS_LOOPBACK_V6, LOOPBACK_ONLY, loopbackAddresses } from './served.ts';
+import { getRow, HAS_LOOPBACK_V6, LOOPBACK_ONLY, loopbackAddresses, SERVER_KIND } from './served.ts';
 
 const running: HttpServer[] = [];
 let folder: string;
@@ -30,6 +30,7 @@ function create(routes: Row[] = [hello], limits: Partial<HttpLimits> = {}): Http
     routes,
     access: LOOPBACK_ONLY,
     booting: () => null,
+    http: SERVER_KIND,
     limits,
     logger: silentLogger,
     clock: systemClock,
@@ -165,13 +166,14 @@ describe('TCP listeners', () => {
 });
 
 describe('Unix sockets', () => {
-  it('serves its owner alone, whatever the Host header says, and leaves no file behind', async () => {
+  it('serves its owner alone, under a host name of its own, and leaves no file behind', async () => {
     const path = join(folder, 'api.sock');
     const server = create();
     expect(await server.listen(`unix:${path}`)).toEqual([`unix:${path}`]);
     expect(server.peerGate()).toMatchObject({ mode: 'enforced', source: 'unix_socket' });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'anything' } })).body).toBe('"hello"');
+    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'localhost' } })).body).toBe('"hello"');
+    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'evil.example' } })).status).toBe(403);
     await server.stop();
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });

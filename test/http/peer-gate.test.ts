@@ -7,7 +7,7 @@ import {
 } from '../../src/platform/peer-credentials.ts';
 import { NO_PEER_ROW, type PeerVerdict } from '../../src/platform/peer-credentials-tcp-rows.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
-import { json, postRow, type Served, serve } from './served.ts';
+import { json, postRow, SERVER_KIND, type Served, serve } from './served.ts';
 
 let served: Served | null = null;
 let handled = 0;
@@ -28,7 +28,7 @@ afterEach(async () => {
 function everyPeerIs(verdict: () => PeerVerdict): KnowingPeerCredentials {
   const known = procPeerCredentials({
     files: { numbers: () => [], look: () => 'closed' },
-    readTable: () => '',
+    readTable: () => undefined,
     own: { uid: 1_000, shared: false },
     little_endian: true,
   });
@@ -105,7 +105,35 @@ describe('the peer gate', () => {
     expect(lines.join('')).toContain('EMFILE');
   });
 
-  it('[AUT-2] decides about all connections so far before it looks again for a socket it has missed', async () => {
+  // Node accepts in smaller batches, and there the quick look misses nothing.
+  it.runIf(SERVER_KIND === 'uws')(
+    '[AUT-2] decides about all connections so far before it looks again for a socket it has missed',
+    async () => {
+      const calls: string[] = [];
+      const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
+      served = await serve([act], {
+        peers: {
+          ...peers,
+          openFiles: () => 1_000,
+          appearedSockets(how) {
+            calls.push(how);
+            return new Set();
+          },
+          judge(connections) {
+            calls.push(`judge ${connections.length}`);
+            return peers.judge(connections);
+          },
+        },
+      });
+      const answers = await Promise.all(Array.from({ length: 30 }, () => post()));
+      expect(answers.map((text) => parseAnswers(text)[0]?.status)).toEqual(Array(30).fill(200));
+      const misses = calls.flatMap((call, at) => (call === 'quickly' ? [calls.slice(at, at + 3)] : []));
+      expect(misses.length).toBeGreaterThan(0);
+      for (const miss of misses) expect(miss).toEqual(['quickly', 'judge 1', 'surely']);
+    },
+  );
+
+  it('[AUT-2] looks at everything for each connection while that is cheap, and decides once for all', async () => {
     const calls: string[] = [];
     const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
     served = await serve([act], {
@@ -121,11 +149,10 @@ describe('the peer gate', () => {
         },
       },
     });
-    const answers = await Promise.all(Array.from({ length: 30 }, () => post()));
-    expect(answers.map((text) => parseAnswers(text)[0]?.status)).toEqual(Array(30).fill(200));
-    const misses = calls.flatMap((call, at) => (call === 'quickly' ? [calls.slice(at, at + 3)] : []));
-    expect(misses.length).toBeGreaterThan(0);
-    for (const miss of misses) expect(miss).toEqual(['quickly', 'judge 1', 'surely']);
+    await Promise.all(Array.from({ length: 30 }, () => post()));
+    expect(calls).not.toContain('quickly');
+    expect(calls.filter((call) => call === 'surely')).toHaveLength(30);
+    expect(calls.some((call) => call.startsWith('judge') && call !== 'judge 1')).toBe(true);
   });
 
   it('writes one line of the log for many refusals', async () => {

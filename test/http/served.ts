@@ -3,7 +3,13 @@ import type { AccessPolicy } from '../../src/access/decide-access.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { Reply, Row } from '../../src/http/row.ts';
-import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
+import {
+  createHttpServer,
+  type HttpLimits,
+  type HttpServer,
+  type HttpServerOptions,
+} from '../../src/http/server.ts';
+import type { ServerKind } from '../../src/http/transport.ts';
 import type { PeerCredentials } from '../../src/platform/peer-credentials.ts';
 
 export const LOOPBACK_ONLY: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
@@ -18,6 +24,9 @@ export function loopbackAddresses(port: number): string[] {
   return HAS_LOOPBACK_V6 ? [`127.0.0.1:${port}`, `[::1]:${port}`] : [`127.0.0.1:${port}`];
 }
 
+/** The transport under test: the suites of the kernel and of the routes run once on each (test/vitest.config.ts). */
+export const SERVER_KIND: ServerKind = process.env.SVC_HTTP === 'node' ? 'node' : 'uws';
+
 export type Served = { server: HttpServer; port: number };
 
 /** Serves rows on a free port; the caller stops the server. */
@@ -29,6 +38,8 @@ export async function serve(
     limits?: Partial<HttpLimits>;
     logger?: Logger;
     peers?: PeerCredentials;
+    observe?: HttpServerOptions['observe'];
+    http?: HttpServerOptions['http'];
   } = {},
 ): Promise<Served> {
   const server = createHttpServer({
@@ -37,6 +48,8 @@ export async function serve(
     booting: options.booting ?? (() => null),
     limits: options.limits ?? {},
     logger: options.logger ?? silentLogger,
+    http: options.http ?? SERVER_KIND,
+    ...(options.observe && { observe: options.observe }),
     ...(options.peers && { peers: options.peers }),
     clock: systemClock,
   });

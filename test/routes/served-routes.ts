@@ -11,7 +11,7 @@ import { encodeApi } from '../../src/routes/described-rows.ts';
 import { RequestFigures } from '../../src/routes/request-figures.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
-import { LOOPBACK_ONLY } from '../http/served.ts';
+import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
 import { checkAnswer } from '../kit/api-check.ts';
 import { createInProcessCallers, type InProcessCallers } from './in-process-callers.ts';
 
@@ -69,6 +69,7 @@ export async function serveRoutes(
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
     listen: () => server.addresses(),
+    server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
@@ -82,6 +83,7 @@ export async function serveRoutes(
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
+    http: SERVER_KIND,
     observe: requests.observe,
     logger: silentLogger,
     clock: systemClock,

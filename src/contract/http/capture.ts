@@ -82,15 +82,17 @@ export const claimedSchema = appIdentitySchema.extend({
 export type Claimed = z.infer<typeof claimedSchema>;
 
 /** A capture that no fiber was claimed for yet, in `GET /state`. Times in milliseconds since the Unix epoch. */
-export const captureViewSchema = z.object({
-  mux_session: z.string(),
+export const captureViewSchema = appIdentitySchema.extend({
+  surface: surfaceSchema,
+  /** Null of an app conversation. */
+  mux_session: z.string().nullable(),
   session_uuid: z.string().nullable(),
   run_id: z.string(),
   agent: z.string(),
   harness: z.string(),
   project_dir: z.string(),
   store: z.string(),
-  /** `ended`: its session is gone and the text was filed by nobody; it is in `prompt_file`. */
+  /** `ended`: its session or conversation is gone and the text was filed by nobody; it is in `prompt_file`. */
   state: z.enum(['starting', 'running', 'unknown', 'ended']),
   captured_at: z.number(),
   ended_at: z.number().nullable(),

@@ -27,6 +27,8 @@ export const versionSchema = z.object({
   pid: z.number(),
   node: z.string(),
   listen: z.array(z.string()),
+  /** Which server speaks HTTP: uWebSockets.js or Node's own. */
+  server: z.enum(['uws', 'node']).nullable(),
   peer_gate: z.object({ mode: z.string(), uid: z.number().nullable(), source: z.string() }),
   /** The dial into a private network; `disabled` while there is no bridge to one. */
   tailnet_dial: z.object({

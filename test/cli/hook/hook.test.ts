@@ -166,6 +166,24 @@ describe('svc hook event', () => {
   });
 
   it.each([
+    ['event', JSON.stringify(START), 'run.json'],
+    ['commit', '', 'run.json'],
+    ['commit', '', 'sessions.jsonl'],
+    ['event', JSON.stringify(START), 'host.json'],
+  ])('`hook %s` ends well and in time when what it reads hangs', async (name, input, file) => {
+    const repo = fileURLToPath(new URL('../../..', import.meta.url));
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    // Nobody ever writes to it, so that opening it for reading never comes to an end.
+    execFileSync('mkfifo', [join(run, file)]);
+    const more = { SVC_RUN_DIR: run, SVC_HOST_CONFIG_FILE: join(run, 'host.json'), SVC_HOST: '' };
+    const ended = await hook([name], input, more, repo);
+    expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeGreaterThan(1_900);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it.each([
     ['a full disk', () => ({ SVC_EVENTS_FILE: '/dev/full' })],
     ['a folder that cannot be made', () => ({ SVC_EVENTS_FILE: '/proc/nowhere/events.jsonl' })],
     [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask, exchangeRaw, parseAnswers, requestText } from '../raw-exchange.ts';
-import { HAS_LOOPBACK_V6 } from '../served.ts';
+import { HAS_LOOPBACK_V6, SERVER_KIND } from '../served.ts';
 import {
   actAs,
   actBeforeAccept,
@@ -82,20 +82,35 @@ describe('a user of the same machine who is not the operator', () => {
     ]);
     const own = await kept.stop();
     expect(Number(short) + Number(long)).toBeGreaterThanOrEqual(500);
-    expect(target.verdicts.other_uid + target.verdicts.unresolved).toBeGreaterThan(10);
+    const { other_uid, unresolved, no_connection } = target.verdicts;
+    // Node accepts later, when most have been reset already.
+    const looked_at = other_uid + unresolved + (SERVER_KIND === 'node' ? no_connection : 0);
+    expect(looked_at).toBeGreaterThan(10);
     expect(own.statuses.every((status) => status === 200)).toBe(true);
     expect(target.handled()).toBe(own.statuses.length);
   }, 60_000);
 
-  it('[AUT-2] dials in one burst with the operator: the operator is served, and nobody else', async () => {
+  it('[AUT-2] dials a thousand times in one burst with the operator: the operator is served, and nobody else', async () => {
     const [own, foreign] = await Promise.all([
-      actAs(0, 'burst', target.port, { count: 150 }),
-      actAs(NOBODY, 'burst', target.port, { count: 150 }),
+      actAs(0, 'burst', target.port, { count: 500 }),
+      actAs(NOBODY, 'burst', target.port, { count: 500 }),
     ]);
-    expect(own).toEqual({ '200': 150, '403': 0, none: 0 });
+    expect(own).toEqual({ '200': 500, '403': 0, none: 0 });
     expect(foreign).toMatchObject({ '200': 0 });
-    expect(target.handled()).toBe(150);
-  });
+    expect(target.handled()).toBe(500);
+  }, 60_000);
+
+  it.skipIf(!HAS_LOOPBACK_V6)(
+    '[AUT-2] has no request handled over IPv6 that it left before the accept',
+    async () => {
+      for (const by of ['close', 'reset'])
+        expect(actBeforeAccept(NOBODY, 'leave', target.port, { count: 50, by, host: '::1' })).toBe(50);
+      await decided(50);
+      expect(target.handled()).toBe(0);
+      expect((await ask(target, 'GET', '/act')).status).toBe(200);
+      expect(target.handled()).toBe(1);
+    },
+  );
 });
 
 describe('the operator', () => {

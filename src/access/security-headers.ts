@@ -1,0 +1,59 @@
+type Headers = Readonly<Record<string, string>>;
+
+/** On every answer, whatever it holds: an error page or a JSON text that is opened as a page is a page too. */
+const ALWAYS: Headers = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  // No page of another origin may load an answer into itself, by any tag …
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // … or keep a handle on a window of ours that it has opened.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  // A phone meeting listens by the board's own page.
+  'Permissions-Policy': 'microphone=(self), camera=(), geolocation=(), display-capture=(), usb=(), serial=()',
+};
+
+/**
+ * The board's page: everything from the daemon itself, nothing inline, text made into markup only by a policy of
+ * Trusted Types. The board keeps to it: no inlined assets, editors in shadow roots, markup from the sanitiser.
+ */
+const OWN_PAGE_POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+/**
+ * A page that somebody else wrote, such as the report of a worker: it is shown in an origin of its own, without
+ * scripts, forms or popups, and loads nothing but what it carries in itself. The board may show it in a frame.
+ */
+const FOREIGN_PAGE_POLICY = [
+  'sandbox',
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'font-src data:',
+  'media-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
+/** Headers of every answer but those of `SANDBOX_SECURITY_HEADERS`. */
+export const SECURITY_HEADERS: Headers = {
+  ...ALWAYS,
+  'Content-Security-Policy': OWN_PAGE_POLICY,
+  'X-Frame-Options': 'DENY',
+};
+
+/** Headers of answers with bytes that this daemon did not write (rows with `sandbox: true`). */
+export const SANDBOX_SECURITY_HEADERS: Headers = {
+  ...ALWAYS,
+  'Content-Security-Policy': FOREIGN_PAGE_POLICY,
+  'X-Frame-Options': 'SAMEORIGIN',
+};

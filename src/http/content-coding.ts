@@ -1,0 +1,73 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** How a body may be packed on its way. */
+export type Coding = 'br' | 'gzip';
+
+/** JSON of fewer bytes is not worth it. */
+export const LEAST_PACKED_BYTES = 1_024;
+/** Bytes of packed bodies that are kept for the next request. */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
+
+const packGzip = promisify(gzip);
+const packBrotli = promisify(brotliCompress);
+
+/** The coding that an `Accept-Encoding` header likes best, br where it likes both the same; null for none of ours. */
+export function codingOf(header: string | undefined): Coding | null {
+  if (header === undefined) return null;
+  const likes: Record<Coding, number | null> = { br: null, gzip: null };
+  let others = 0;
+  for (const part of header.toLowerCase().split(',')) {
+    const match = /^\s*([a-z0-9-]+|\*)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(part);
+    if (match === null) continue;
+    const quality = match[2] === undefined ? 1 : Number(match[2]);
+    const name = match[1] === 'x-gzip' ? 'gzip' : match[1]!;
+    if (name === 'br' || name === 'gzip') likes[name] = quality;
+    else if (name === '*') others = quality;
+  }
+  const br = likes.br ?? others;
+  const zip = likes.gzip ?? others;
+  if (br === 0 && zip === 0) return null;
+  return br >= zip ? 'br' : 'gzip';
+}
+
+/** Packs bodies off the main thread, and keeps those that have a name, the least recently wanted ones going first. */
+export class Packer {
+  #kept = new Map<string, { packed: Promise<Uint8Array>; bytes: number }>();
+  #bytes = 0;
+
+  /** `key` names these very bytes, as a path and its entity tag do; null where nothing does. */
+  pack(body: string | Uint8Array, coding: Coding, key: string | null): Promise<Uint8Array> {
+    if (key === null) return packed(body, coding);
+    const name = `${coding} ${key}`;
+    const known = this.#kept.get(name);
+    if (known !== undefined) {
+      this.#kept.delete(name);
+      this.#kept.set(name, known);
+      return known.packed;
+    }
+    const entry = { packed: packed(body, coding), bytes: 0 };
+    this.#kept.set(name, entry);
+    entry.packed.then(
+      ({ length }) => this.#weigh(name, entry, length),
+      () => this.#kept.delete(name),
+    );
+    return entry.packed;
+  }
+
+  #weigh(name: string, entry: { bytes: number }, length: number): void {
+    if (this.#kept.get(name) !== entry) return;
+    entry.bytes = length;
+    this.#bytes += length;
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#bytes <= MOST_KEPT_BYTES) return;
+      this.#bytes -= bytes;
+      this.#kept.delete(oldest);
+    }
+  }
+}
+
+function packed(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
+  if (coding === 'gzip') return packGzip(body, { level: 6 });
+  return packBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AnswerOptions, byteLength, Exchange } from './exchange.ts';
+import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { HeaderCollector, type RequestHead } from './request-head.ts';
+
+/** The head as it was sent: Node's own table of headers drops some that come twice. */
+export function readNodeHead(request: IncomingMessage): RequestHead {
+  const collector = new HeaderCollector();
+  const { rawHeaders } = request;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    collector.add(rawHeaders[index]!.toLowerCase(), rawHeaders[index + 1]!);
+  }
+  const url = request.url ?? '';
+  const cut = url.indexOf('?');
+  return {
+    method: request.method ?? '',
+    path: cut < 0 ? url : url.slice(0, cut),
+    query: cut < 0 ? '' : url.slice(cut + 1),
+    headers: collector.headers,
+    fault: collector.fault(),
+  };
+}
+
+/** An exchange over Node's own `http`. */
+export class NodeExchange extends Exchange {
+  #request: IncomingMessage;
+  #response: ServerResponse;
+  /** Ends the wait for a client that takes no more. */
+  #resume: (() => void) | null = null;
+
+  constructor(request: IncomingMessage, response: ServerResponse, id: string, onSettled: () => void) {
+    super(id, onSettled);
+    this.#request = request;
+    this.#response = response;
+    // Its connection may fail at any time; `close` tells what matters of it.
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    response.once('finish', () => this.settle());
+    response.once('close', () => {
+      if (!this.settled) this.abort();
+      this.#resume?.();
+    });
+  }
+
+  readBody(hear: (chunk: Uint8Array, last: boolean) => void): void {
+    if (this.#request.headers.expect !== undefined) this.#response.writeContinue();
+    this.#request.on('data', (chunk: Buffer) => hear(chunk, false));
+    this.#request.once('end', () => hear(new Uint8Array(0), true));
+  }
+
+  keepReading(): void {
+    // Node has no time-out of its own for bodies here.
+  }
+
+  protected write(reply: PreparedReply, options: AnswerOptions): void {
+    const response = this.#response;
+    const headers: string[] = [];
+    for (const line of `${FIRST_HEADER}: ${reply.headers}`.split('\r\n')) {
+      const cut = line.indexOf(':');
+      headers.push(line.slice(0, cut), line.slice(cut + 2));
+    }
+    const { body } = reply;
+    if (body !== null) headers.push('Content-Length', String(byteLength(body)));
+    if (options.close) {
+      headers.push('Connection', 'close');
+      response.shouldKeepAlive = false;
+    }
+    response.writeHead(reply.status, headers);
+    if (body === null || options.head) response.end();
+    else if (typeof body === 'object' && 'read' in body) this.stream(body);
+    else response.end(body);
+  }
+
+  protected closeNow(): void {
+    this.#response.destroy();
+    this.#request.socket.destroy();
+  }
+
+  protected send(slice: Uint8Array, size: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#sent += slice.length;
+      const last = this.#sent === size;
+      this.#resume = () => resolve(last && this.#response.writableFinished);
+      if (last) {
+        this.#response.end(slice, () => resolve(true));
+        return;
+      }
+      if (this.#response.write(slice)) setImmediate(() => resolve(false));
+      else this.#response.once('drain', () => resolve(false));
+    });
+  }
+
+  #sent = 0;
+}

@@ -1,0 +1,136 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { type AnswerOptions, byteLength, Exchange, SLICE } from './exchange.ts';
+import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { HeaderCollector, type RequestHead } from './request-head.ts';
+
+/** Above this, the body is written as the socket takes it instead of being copied whole. */
+const LARGE_BODY = 64 * 1024;
+
+/** Copies the head; the library's own request object dies when its callback returns. */
+export function readUwsHead(request: HttpRequest): RequestHead {
+  const collector = new HeaderCollector();
+  request.forEach((name, value) => {
+    collector.add(name, value);
+  });
+  return {
+    method: request.getMethod().toUpperCase(),
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    headers: collector.headers,
+    fault: collector.fault(),
+  };
+}
+
+/** An exchange over uWebSockets.js. */
+export class UwsExchange extends Exchange {
+  /** True while the library has corked the socket for us, that is, in the callback of the request itself. */
+  corked = true;
+  #response: HttpResponse;
+  #onBody: () => void;
+  /** Ends the wait for a client that takes no more. */
+  #resume: (() => void) | null = null;
+
+  /** `onBody` is called when a body is about to be read. */
+  constructor(response: HttpResponse, id: string, onSettled: () => void, onBody: () => void) {
+    super(id, onSettled);
+    this.#response = response;
+    this.#onBody = onBody;
+    response.onAborted(() => this.#leave());
+  }
+
+  readBody(hear: (chunk: Uint8Array, last: boolean) => void): void {
+    this.#onBody();
+    this.#response.onData((chunk, last) => hear(new Uint8Array(chunk), last));
+  }
+
+  /** The library allows ten seconds for each 160 kB; being resumed starts them anew. */
+  keepReading(): void {
+    if (!this.open) return;
+    this.#response.pause();
+    this.#response.resume();
+  }
+
+  protected write(reply: PreparedReply, options: AnswerOptions): void {
+    if (this.corked) this.#write(reply, options);
+    else this.#response.cork(() => this.#write(reply, options));
+  }
+
+  protected closeNow(): void {
+    this.#response.close();
+  }
+
+  protected send(slice: Uint8Array, size: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const response = this.#response;
+      response.cork(() => {
+        const start = response.getWriteOffset();
+        this.#resume = () => resolve(false);
+        const [taken, all] = response.tryEnd(slice, size);
+        if (taken || all) {
+          setImmediate(() => resolve(all));
+          return;
+        }
+        response.onWritable((offset) => {
+          const [rest_taken, rest_all] = response.tryEnd(slice.subarray(offset - start), size);
+          if (rest_taken || rest_all) setImmediate(() => resolve(rest_all));
+          return rest_taken;
+        });
+      });
+    });
+  }
+
+  #write(reply: PreparedReply, options: AnswerOptions): void {
+    const response = this.#response;
+    response.writeStatus(reply.status_line);
+    // One call for the whole block: the library writes name and value as they are, and each call costs.
+    response.writeHeader(FIRST_HEADER, reply.headers);
+    const { body } = reply;
+    if (body === null || options.head) {
+      // Given a length, the library would wait for a body that never comes and take no further request.
+      if (body !== null) response.writeHeader('Content-Length', String(byteLength(body)));
+      // Told to close, it adds a length and a line of its own.
+      if (options.close) response.writeHeader('Connection', 'close');
+      response.endWithoutBody();
+    } else if (typeof body === 'object' && 'read' in body) {
+      if (options.close) response.writeHeader('Connection', 'close');
+      this.stream(body);
+      return;
+    } else if (byteLengthAtMost(body, LARGE_BODY)) response.end(body, options.close);
+    else {
+      if (options.close) response.writeHeader('Connection', 'close');
+      this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body);
+      return;
+    }
+    this.settle();
+  }
+
+  /** A slice a turn of the event loop: the kernel copies megabytes for as long as its buffers take them. */
+  #writeLarge(body: Uint8Array): void {
+    const response = this.#response;
+    const start = response.getWriteOffset();
+    const total = body.length;
+    const writeFrom = (from: number): boolean => {
+      const end = Math.min(from + SLICE, total);
+      const [taken, all] = response.tryEnd(body.subarray(from, end), total);
+      if (all) this.settle();
+      else if (taken) {
+        setImmediate(() => {
+          if (!this.settled) response.cork(() => writeFrom(end));
+        });
+      }
+      return taken;
+    };
+    response.onWritable((offset) => writeFrom(offset - start));
+    writeFrom(0);
+  }
+
+  #leave(): void {
+    this.abort();
+    this.#resume?.();
+  }
+}
+
+/** A string of UTF-16 units has at most three bytes a unit, so most need no counting. */
+function byteLengthAtMost(body: string | Uint8Array, most: number): boolean {
+  return body.length * (typeof body === 'string' ? 3 : 1) <= most;
+}
