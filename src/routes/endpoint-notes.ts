@@ -4,7 +4,7 @@ export type EndpointNote = {
   summary: string;
   /** What stands after the path, and what `:name` and `*name` stand for; a body as JSON. */
   example?: { params?: Record<string, string>; query?: string; body?: unknown };
-  /** A session that ran on this host: without one the answer is a 404. */
+  /** A session that ran on this host: without it the answer is an error. */
   needs?: 'session';
   /** The page of `ops/` that tells more. */
   page?: string;

@@ -141,6 +141,8 @@ describe('GET /metrics', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     const end = performance.now() + 120;
     while (performance.now() < end);
+    // The meter learns of the delay when its timer fires next.
+    await new Promise((resolve) => setTimeout(resolve, 50));
     const late = await until('a delay', () => {
       const delay = meter.read();
       return delay !== null && delay.max > 0.05 ? delay : null;
