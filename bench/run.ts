@@ -3,13 +3,17 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
+import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
+import { bench as fileThroughput } from './questions/file-throughput.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
+import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
 import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
 import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
+import { bench as search } from './questions/search.ts';
 import { bench as startup } from './questions/startup.ts';
 import { bench as versionThroughput } from './questions/version-throughput.ts';
 
@@ -20,7 +24,11 @@ const BENCHES = [
   listingCold,
   editVisible,
   dispatchLatency,
+  connectGate,
   mainLoopDelay,
+  largeWork,
+  search,
+  fileThroughput,
   idleCost,
   startup,
 ];

@@ -40,7 +40,7 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
   if (host_class === 'exposed' && !settings.listen.startsWith('unix:'))
     throw new CodedError(
       'invalid_config',
-      `this host is of class exposed and takes no TCP listener; set SVC_LISTEN=unix:${join(settings.data_dir, 'api.sock')}`,
+      `this host is of class exposed and takes no TCP listener; set SVC_LISTEN=unix:${dataPaths(settings).api_socket}`,
     );
   const boot_id = await readBootId({ platform: process.platform, runner });
   return {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import { createDeferred } from './base/deferred.ts';
 import { createLogger, type Logger } from './base/logger.ts';
+import { dataPaths, operatorFilePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { audioCalls, audioEvents } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
@@ -10,9 +11,12 @@ import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
 import { poolJobs } from './contract/threads/pool.ts';
 import { type BootDecision, decideBoot } from './daemon-boot.ts';
+import { openListeners } from './daemon-listeners.ts';
 import { holdDataDir } from './daemon-lock.ts';
+import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
+import { createFileReader } from './platform/file-reader.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
@@ -59,7 +63,8 @@ export async function runDaemon(options: {
       ending.resolve(0);
     });
     try {
-      const listen = await daemon.server.listen(settings.listen);
+      const { server } = daemon;
+      const listen = await openListeners({ server, settings, host_class: boot.host_class, logger });
       held.announce({
         pid: process.pid,
         start_time: processStartTime(process.pid),
@@ -175,14 +180,22 @@ function assemble(options: {
     for (const run of changes) run();
   };
   let ready_ms: number | null = null;
+  const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
+  const found = findSkew({ env: process.env, cli });
+  for (const { of, where, what, mend } of found.skew)
+    logger.warn({ skew: of, where }, `${where ?? 'this package'}: ${what}; mend: ${mend}`);
   const context: RouteContext = {
     ...readBuildStamp(),
     host: boot.host,
     host_class: boot.host_class,
+    ...found,
     booted_at,
     pid: process.pid,
     node: process.versions.node,
     ui_dist: settings.ui_dist ?? join(packageRoot(), 'dist', 'board'),
+    agents_file: operatorFilePaths(settings).agents,
+    attachments_dir: dataPaths(settings).attachments_dir,
+    spend_dir: dataPaths(settings).spend_dir,
     clock,
     listen: () => server.addresses(),
     server: () => server.kind(),
@@ -192,7 +205,7 @@ function assemble(options: {
     onChanged: (run) => changes.add(run),
   };
   const server = createHttpServer({
-    routes: createRoutes({ poller, ledgers, fleet, audio }, context),
+    routes: createRoutes({ poller, ledgers, fleet, audio, pool, files: createFileReader(clock) }, context),
     access: {
       own_names: [hostname(), boot.host],
       allowed_hosts: settings.allowed_hosts,

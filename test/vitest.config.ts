@@ -15,7 +15,13 @@ export default defineConfig({
           name: 'all',
           root: ROOT,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/faults/**', 'test/harness-real/**', 'test/package/**', 'node_modules/**'],
+          exclude: [
+            'test/browser/**',
+            'test/faults/**',
+            'test/harness-real/**',
+            'test/package/**',
+            'node_modules/**',
+          ],
         },
       },
       {

@@ -2,6 +2,7 @@ import type { Settings } from '../src/config/settings.ts';
 import { fleetCalls, fleetEvents } from '../src/contract/threads/fleet.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
+import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { remotesPath } from '../src/fleet/remotes-file.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -12,11 +13,14 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
   async start({ settings, logger }) {
     const service = createFleetService({ remotes_file: remotesPath(settings), logger });
     const reach = createRemoteReach({ remotes_file: remotesPath(settings) });
+    const transcripts = createRemoteTranscripts(reach);
     return {
       handlers: {
         state: () => service.state(),
         ssh_target: ({ host }) => reach.sshTarget(host),
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
+        transcript: ({ host, session }) => transcripts.transcript(host, session),
+        session_links: ({ host, sessions }) => transcripts.links(host, sessions),
       },
       stop: async () => undefined,
     };

@@ -1,14 +1,56 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
+import { digestFile } from '../src/platform/file-digest.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry } from '../src/threads/pool-entry.ts';
 
+const NOTHING = new Uint8Array(0);
+
 const handlers: Handlers<typeof poolJobs> = {
   ping: () => ({}),
   sweep_store: ({ root, most_new }, table) =>
-    withBulk({}, sweepStore(root, table ?? new Uint8Array(0), Date.now(), most_new)),
-  read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? new Uint8Array(0))),
+    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), most_new)),
+  read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? NOTHING)),
+  digest_file: ({ path, stamp }) => digestFile(path, stamp),
+  // What a start has no use for is loaded by the first job that has.
+  async check_attachments(_, body) {
+    const { checkAttachments } = await import('../src/fibers/attachments/check-attachments.ts');
+    const { checked, bytes } = checkAttachments(body ?? NOTHING);
+    return withBulk(checked, bytes);
+  },
+  async store_attachments({ folder, uid, images, dry_run }, bytes) {
+    const { attachmentPlaces, storeAttachments } = await import(
+      '../src/fibers/attachments/store-attachments.ts'
+    );
+    if (dry_run) return { files: attachmentPlaces(folder, uid, images) };
+    const { sweepAttachments } = await import('../src/fibers/attachments/sweep-attachments.ts');
+    const files = storeAttachments({ folder, uid, images, bytes: bytes ?? NOTHING });
+    sweepAttachments(folder);
+    return { files };
+  },
+  async find_transcripts({ agents_file, sessions }) {
+    const { loadRegistryFile } = await import('../src/harness/registry.ts');
+    const { findTranscripts } = await import('../src/harness/find-transcripts.ts');
+    const { agents } = loadRegistryFile(agents_file).registry;
+    return { transcripts: await findTranscripts(agents, sessions, process.env) };
+  },
+  async find_bridge_urls({ files }) {
+    const { findBridgeUrl } = await import('../src/harness/bridge-url.ts');
+    return { urls: files.map(({ path, seen, to }) => findBridgeUrl(path, seen, to)) };
+  },
+  async read_spend({ cache_dir, sessions }) {
+    const { readSpend } = await import('../src/harness/session-spend.ts');
+    return { spends: await readSpend(sessions, cache_dir) };
+  },
+  async read_moment({ path, harness, at, within_ms }) {
+    const { readMoment } = await import('../src/harness/moment.ts');
+    return await readMoment(path, harness, { at, within_ms });
+  },
+  async search({ catalogue, wish }, rows) {
+    const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
+    return { reply: searchCatalogue(catalogue, wish, rows) };
+  },
 };
 
 /** Runs one job of the pool. */

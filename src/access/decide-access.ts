@@ -17,8 +17,10 @@ export type Peer =
 export type AccessQuestion = {
   host: string | null;
   origin: string | null;
-  /** `Sec-Fetch-Site`. */
+  /** `Sec-Fetch-Site`, `Sec-Fetch-Mode` and `Sec-Fetch-Dest`: where in a browser the request comes from. */
   fetch_site: string | null;
+  fetch_mode: string | null;
+  fetch_dest: string | null;
   /** Upper case. */
   method: string;
   is_upgrade: boolean;
@@ -46,15 +48,21 @@ export type AccessDecision =
 const ALLOW: AccessDecision = { allow: true };
 
 /**
- * May this request be served? A ladder, first refusal wins: the peer's user (AUT-2), then the `Host` header
- * on every request (DNS rebinding), then `Origin` and `Sec-Fetch-Site` on writes and upgrades (AUT-3).
+ * May this request be served? A ladder, first refusal wins: the peer's user (AUT-2), then the `Host` header on
+ * every request (a rebinding page names its own host), then the page it comes from: `Origin` on writes and
+ * upgrades (AUT-3), `Sec-Fetch-Site` on everything. A socket file is no exception but for the first rung, since
+ * a tunnel brings browsers to it.
  */
 export function decideAccess(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
   const peer = refusePeer(question.peer);
   if (peer !== null) return peer;
-  if (question.peer.kind !== 'unix_socket' && !isKnownHost(question.host, policy)) return FOREIGN_HOST;
-  const reads = question.method === 'GET' || question.method === 'HEAD';
-  return reads && !question.is_upgrade ? ALLOW : decideWrite(question, policy);
+  if (!isKnownHost(question.host, policy)) return FOREIGN_HOST;
+  const { origin } = question;
+  if (origin !== null && policy.dev_origins.some((entry) => sameText(entry, origin))) return ALLOW;
+  const reads = (question.method === 'GET' || question.method === 'HEAD') && !question.is_upgrade;
+  if (isFromElsewhere(question.fetch_site)) return reads && opensPage(question) ? ALLOW : FOREIGN_ORIGIN;
+  if (reads || origin === null) return ALLOW;
+  return isOwnPage(origin, question.host) ? ALLOW : FOREIGN_ORIGIN;
 }
 
 /** The first rung: the refusal of a peer because of its user, null where its user is no reason to refuse. */
@@ -73,19 +81,22 @@ export function refusePeer(peer: Peer): AccessDecision | null {
   }
 }
 
-function decideWrite(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
-  const { origin } = question;
-  if (origin !== null && policy.dev_origins.some((entry) => sameText(entry, origin))) return ALLOW;
-  if (question.fetch_site !== null && sameText(question.fetch_site, 'cross-site')) return FOREIGN_ORIGIN;
-  if (origin === null) return ALLOW;
-  return isOwnPage(origin, question.host, policy) ? ALLOW : FOREIGN_ORIGIN;
+/** Another port of this machine is the same site to a browser, and may be anybody's. */
+function isFromElsewhere(fetch_site: string | null): boolean {
+  return fetch_site !== null && !sameText(fetch_site, 'same-origin') && !sameText(fetch_site, 'none');
 }
 
-/** The page's own origin names the very host and port the request was sent to, and that host is ours. */
-function isOwnPage(origin: string, host: string | null, policy: AccessPolicy): boolean {
+/** Somebody follows a link to a window of its own, into which the page with the link cannot look. */
+function opensPage(question: AccessQuestion): boolean {
+  const { fetch_mode, fetch_dest } = question;
+  if (fetch_mode === null || fetch_dest === null) return false;
+  return sameText(fetch_mode, 'navigate') && sameText(fetch_dest, 'document');
+}
+
+/** The page's own origin names the very host and port the request was sent to. */
+function isOwnPage(origin: string, host: string | null): boolean {
   const match = /^https?:\/\/(.+)$/i.exec(origin);
-  if (match === null || host === null || !sameText(match[1]!, host)) return false;
-  return isKnownHost(host, policy);
+  return match !== null && host !== null && sameText(match[1]!, host);
 }
 
 /** The last answer: a client sends the same `Host` with every request. */

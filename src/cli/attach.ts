@@ -1,9 +1,11 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { resumedSessionSchema } from '../contract/http/attach.ts';
+import { rehearsal, rehearsalSchema, stepOf } from '../contract/http/rehearsal.ts';
 import { type State, stateSchema } from '../contract/http/state.ts';
 import { runInTerminal } from '../platform/interactive-process.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
+import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
@@ -17,11 +19,42 @@ export const verb: Verb = {
         'canonical id, uid or last part of the id of a running fiber, or a session name',
       )
       .option('--session <id>', 'a past session, by the id of its conversation: it is opened again')
-      .action(async (name: string | undefined, options: { session?: string }) =>
-        exit(await run(context, await sessionToShow(context, name, options.session))),
+      .option(...DRY_RUN)
+      .action(async (name: string | undefined, options: Options) =>
+        exit(
+          options.dryRun === true
+            ? await rehearseAttach(context, name, options)
+            : await run(context, await sessionToShow(context, name, options)),
+        ),
       );
   },
 };
+
+type Options = { session?: string; dryRun?: boolean };
+
+/** What it would run here, and first of all what the daemon would start for a past session. */
+async function rehearseAttach(
+  context: CliContext,
+  name: string | undefined,
+  options: Options,
+): Promise<ExitCode> {
+  const settings = readSettings(context.env);
+  const show = (mux_session: string) => {
+    const { file, args } = attachCommand(mux_session, settings.tmux_socket, context.env);
+    const command = { argv: [file, ...args], cwd: context.cwd, env: [], mux_session };
+    return rehearsal(`show ${mux_session} in this terminal`, { command });
+  };
+  if (options.session === undefined) {
+    printRehearsal(context, show(await sessionToShow(context, name, options)), {});
+    return EXIT.ok;
+  }
+  requireOneSession(name, options.session);
+  const body = { session: options.session, dry_run: true };
+  const opened = await (await connectDaemon(settings)).post('/sessions/resume', body, rehearsalSchema);
+  const steps = [opened, show(opened.command?.mux_session ?? `resume-${options.session}`)].map(stepOf);
+  printRehearsal(context, rehearsal('open a past session and show it here', { steps }), {});
+  return EXIT.ok;
+}
 
 async function run(context: CliContext, session: string): Promise<ExitCode> {
   const settings = readSettings(context.env);
@@ -41,20 +74,21 @@ async function run(context: CliContext, session: string): Promise<ExitCode> {
 async function sessionToShow(
   context: CliContext,
   name: string | undefined,
-  past: string | undefined,
+  { session: past }: Options,
 ): Promise<string> {
   const settings = readSettings(context.env);
-  if ((name === undefined) === (past === undefined))
-    throw new CodedError(
-      'invalid_request',
-      'name a running fiber or a session, or a past one with --session',
-    );
+  requireOneSession(name, past);
   if (name !== undefined) return isSessionName(name) ? name : sessionOf(settings, name);
   const daemon = await connectDaemon(settings);
   const answer = await daemon.request('POST', '/sessions/resume', { session: past });
   const resumed = resumedSessionSchema.safeParse(answer.body);
   if (!resumed.success) throw errorOf(answer, '/sessions/resume');
   return resumed.data.mux_session;
+}
+
+function requireOneSession(name: string | undefined, past: string | undefined): void {
+  if ((name === undefined) !== (past === undefined)) return;
+  throw new CodedError('invalid_request', 'name a running fiber or a session, or a past one with --session');
 }
 
 /** A whole session name (`<leaf>-<uid>-svc`, `capture-<uuid>`, `resume-<uuid>`) needs no daemon. */

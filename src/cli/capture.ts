@@ -3,8 +3,10 @@ import { CodedError } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
 import { surfaceSchema } from '../contract/fiber.ts';
 import { type CaptureRequest, capturedSchema, captureRefusedSchema } from '../contract/http/capture.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
 import { printable, printJson } from './output.ts';
+import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = {
@@ -13,6 +15,7 @@ type Options = {
   effort?: string;
   store?: string;
   surface?: string;
+  dryRun?: boolean;
   json?: boolean;
 };
 
@@ -28,6 +31,7 @@ export const verb: Verb = {
       .option('--effort <level>', 'effort of the agent')
       .option('--store <dir>', 'store that the fiber goes to')
       .option('--surface <surface>', 'cli or app')
+      .option(...DRY_RUN)
       .option('--json', 'answer as JSON')
       .action(async (text: string, options: Options) => exit(await run(context, text, options)));
   },
@@ -46,6 +50,7 @@ async function run(context: CliContext, text: string, options: Options): Promise
     ...(effort === undefined ? {} : { effort }),
     ...(surface === undefined ? {} : { surface: surface.data }),
     ...(options.store === undefined ? {} : { store: resolve(context.cwd, options.store) }),
+    ...(options.dryRun === true ? { dry_run: true } : {}),
   };
   const answer = await (await connectDaemon(settings)).request('POST', '/capture', body);
   const refused = captureRefusedSchema.safeParse(answer.body);
@@ -53,6 +58,11 @@ async function run(context: CliContext, text: string, options: Options): Promise
     if (options.json) printJson(context, refused.data);
     else context.err(`svc: ${printable(refused.data.message)}\n`);
     return EXIT.refused;
+  }
+  const rehearsed = rehearsalSchema.safeParse(answer.body);
+  if (rehearsed.success) {
+    printRehearsal(context, rehearsed.data, options);
+    return EXIT.ok;
   }
   const captured = capturedSchema.safeParse(answer.body);
   if (!captured.success) throw errorOf(answer, '/capture');

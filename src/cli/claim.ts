@@ -6,6 +6,7 @@ import { createRunner } from '../platform/process.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
 import { findInStores } from './find-fiber.ts';
 import { printable, printJson } from './output.ts';
+import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = {
@@ -14,6 +15,7 @@ type Options = {
   sessionUuid?: string;
   meeting?: string;
   store?: string;
+  dryRun?: boolean;
   json?: boolean;
 };
 
@@ -29,6 +31,7 @@ export const verb: Verb = {
       .option('--session-uuid <id>', 'id of the agent’s conversation')
       .option('--meeting <id>', 'launch id of a recording that belongs to the fiber')
       .option('--store <dir>', 'store to look in')
+      .option(...DRY_RUN)
       .option('--json', 'answer as JSON')
       .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
   },
@@ -42,13 +45,19 @@ async function run(context: CliContext, reference: string, options: Options): Pr
   const terminal = surface.data === 'cli';
   const mux_session = terminal ? (options.muxSession ?? (await ownSession(context))) : undefined;
   const session_uuid = options.sessionUuid ?? (terminal ? ownConversation(context.env) : undefined);
-  const claimed = await claim(context, {
+  const request = {
     fiber_id: id,
     surface: surface.data,
     ...(mux_session === undefined ? {} : { mux_session }),
     ...(session_uuid === undefined ? {} : { session_uuid }),
     ...(options.meeting === undefined ? {} : { meeting: options.meeting }),
-  });
+  };
+  if (options.dryRun === true) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    await rehearseRequest(context, daemon, '/claim', request, options);
+    return EXIT.ok;
+  }
+  const claimed = await claim(context, request);
   if (options.json) printJson(context, claimed);
   else {
     const how = claimed.already_claimed ? 'was claimed before' : 'claimed';

@@ -41,6 +41,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'fiber rm': [['svc fiber rm say-hello --dry-run', 'shows what would be removed']],
   'fiber nest': [['svc fiber nest say-hello --under work', 'files it elsewhere, with its children']],
   'fiber check': [['svc fiber check', 'names every document that cannot be used, and why']],
+  search: [
+    ['svc search loader fonts', 'fibers that have both words, the best first'],
+    ['svc search "the loader" --status active', 'the words as they stand, in armed fibers'],
+  ],
   install: [
     [
       'svc install say-hello --project-dir ~/my-project --agent claude-sonnet',

@@ -3,6 +3,8 @@ import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   daemon_unreachable: EXIT.unreachable,
+  // What was typed is wrong, whoever found it out: the options, the verb, or the daemon.
+  invalid_request: EXIT.usage,
 };
 
 /**

@@ -51,7 +51,15 @@ function workerOf(fiber: FiberRow, now: number): string | undefined {
   const run = fiber.runtime;
   if (run === undefined) return undefined;
   const place = run.mux_session ?? run.surface;
-  return `${run.agent} ${run.state}, ${run.phase}, for ${formatDuration(now - run.started_at)}, in ${place}`;
+  const said = run.said === null ? '' : `; it said: ${run.said.replace(/\s+/g, ' ')}`;
+  return `${run.agent} ${run.state}, ${phaseOf(run, now)}, for ${formatDuration(now - run.started_at)}, in ${place}${said}`;
+}
+
+/** A phase with its age; of a phase that nothing tells there is none. */
+function phaseOf({ phase, phase_since }: NonNullable<FiberRow['runtime']>, now: number): string {
+  return phase === 'unknown' || phase_since === null
+    ? phase
+    : `${phase} since ${formatMoment(phase_since, now)}`;
 }
 
 function blockedOf(fiber: FiberRow, now: number): string | undefined {

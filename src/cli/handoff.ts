@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import { planHandoff } from '../lifecycle/service-verbs.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { ownFiber } from './capture-session.ts';
 import { findInStores } from './find-fiber.ts';
 import { endSession } from './handoff/end-session.ts';
 import { findOwnRun } from './handoff/own-run.ts';
-import { DRY_RUN, printRehearsal, rehearsalOf } from './rehearsal.ts';
+import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type Verb } from './verb.ts';
 
 type HandoffOptions = { store?: string; dryRun?: boolean; json?: boolean };
@@ -40,7 +41,11 @@ export const verb: Verb = {
         if (options.dryRun === true) {
           const rehearsed = store.rehearse(id, plan);
           const runs = context.env.SVC_RUN_DIR || (await ownRun(context, rehearsed.document.uid));
-          printRehearsal(context, rehearsalOf(runs ? 'end this run and stamp' : 'stamp', rehearsed), options);
+          printRehearsal(
+            context,
+            rehearsedWrite(runs ? 'end this run and stamp' : 'stamp', rehearsed),
+            options,
+          );
           exit(EXIT.ok);
           return;
         }

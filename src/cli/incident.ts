@@ -4,9 +4,10 @@ import { type Incident, type IncidentReply, incidentReplySchema } from '../contr
 import { stateSchema } from '../contract/http/state.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { formatMoment, formatTable, printable, printJson } from './output.ts';
+import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
-type Options = { all?: boolean; json?: boolean };
+type Options = { all?: boolean; dryRun?: boolean; json?: boolean };
 
 /** `svc incident`: what a lost tmux server cut off, and the word to start it again (P2). */
 export const verb: Verb = {
@@ -25,6 +26,7 @@ export const verb: Verb = {
         .description(summary)
         .argument('[id]', 'id of the incident')
         .option('--all', 'every incident')
+        .option(...DRY_RUN)
         .option('--json', 'answer as JSON')
         .action(async (id: string | undefined, _options: Options, sub: { optsWithGlobals(): Options }) =>
           exit(await act(context, name, id, sub.optsWithGlobals())),
@@ -49,7 +51,12 @@ async function act(
   if ((id === undefined) === (options.all !== true))
     throw new CodedError('invalid_request', 'name one incident, or give --all; `svc incident` lists them');
   const daemon = await connectDaemon(readSettings(context.env));
-  const reply = await daemon.post(`/incidents/${name}`, id === undefined ? {} : { id }, incidentReplySchema);
+  const body = id === undefined ? {} : { id };
+  if (options.dryRun === true) {
+    await rehearseRequest(context, daemon, `/incidents/${name}`, body, options);
+    return EXIT.ok;
+  }
+  const reply = await daemon.post(`/incidents/${name}`, body, incidentReplySchema);
   if (options.json) printJson(context, reply);
   else context.out(outcomes(reply));
   return reply.fibers.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;

@@ -30,10 +30,11 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     }
     const killed = await daemon.post('/kill', { fiber_id: fiber }, killedSchema);
     if (options.json) printJson(context, killed);
-    else
-      context.out(
-        `Stopped ${printable(killed.fiber_id)}${killed.mux_session === null ? '' : ` (${killed.mux_session})`}\n`,
-      );
+    else {
+      const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
+      const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
+      context.out(`${how} ${printable(killed.fiber_id)}${session}\n`);
+    }
   } catch (error) {
     if (!isCoded(error, 'no_worker')) throw error;
     if (options.json) printJson(context, { killed: false, fiber_id: fiber, mux_session: null });

@@ -1,4 +1,6 @@
 import type { CommandFacts } from './command-table.ts';
+import { RESULTS, SHAPES } from './results.ts';
+import { shapeText } from './shape-text.ts';
 import { VERB_GROUPS } from './verb-row.ts';
 
 /** Pages of `ops/` that tell more of a verb. */
@@ -41,7 +43,7 @@ The store is \`--store\`, else the configured ones, else the one that the curren
 | --------- | ----------------------------------------------------- |
 | 0         | done                                                  |
 | 1         | understood and refused; the sentence says how to mend |
-| 2         | the command line is wrong                             |
+| 2         | what was typed is wrong: the line, or a value in it   |
 | 3         | the daemon cannot be reached                          |
 
 A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\` it is
@@ -50,9 +52,15 @@ A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\`
 \`svc fiber check\` print what they found and exit with 1 where something is wrong. Output has no colours, and a
 closed pipe (\`svc fiber ls | head\`) ends a command quietly.
 
+## JSON
+
+With \`--json\` a command prints one JSON document, of the type that stands with it below; \`svc daemon logs\` prints one
+a line. With \`--dry-run\` it prints a [Rehearsal](#rehearsal) instead.
+
 ## Completion
 
 \`svc completion bash|zsh|fish\` prints a script that completes verbs, options, folders, agents and the ids of fibers.
+The ids are read from the folders of the stores, so that they are offered while no daemon runs, and at once.
 
 `;
 
@@ -68,7 +76,7 @@ export function renderReferencePage(commands: readonly CommandFacts[]): string {
     'For programs',
     commands.filter((one) => one.group === null),
   );
-  return `${INTRO}${[...groups, programs].filter((text) => text !== '').join('\n')}`;
+  return `${INTRO}${[...groups, programs, shapesText()].filter((text) => text !== '').join('\n')}`;
 }
 
 function groupText(title: string, commands: readonly CommandFacts[]): string {
@@ -91,8 +99,22 @@ function commandText(command: CommandFacts): string {
       ['option', 'does'],
       command.options.map((one) => [`\`${one.flags}\``, one.description]),
     ),
-    command.no_json === null ? '' : `\nNo \`--json\`: ${command.no_json}.\n`,
+    command.no_json === null ? resultText(name) : `\nNo \`--json\`: ${command.no_json}.\n`,
   ].join('');
+}
+
+function resultText(name: string): string {
+  const schema = RESULTS[name];
+  if (schema === undefined) return '';
+  return `\nWith \`--json\`:\n\n\`\`\`text\n${shapeText(schema, SHAPES)}\n\`\`\`\n`;
+}
+
+/** Each shape that several commands answer with. */
+function shapesText(): string {
+  const shapes = [...SHAPES].map(
+    ([schema, name]) => `\n### ${name}\n\n\`\`\`text\n${shapeText(schema, SHAPES, true)}\n\`\`\`\n`,
+  );
+  return `## Shapes\n\nWhat \`--json\` prints, where several commands share it. Times that are numbers are milliseconds since\nthe Unix epoch. A field that is not named here may be added; \`…\` stands where there are more already.\n${shapes.join('')}`;
 }
 
 function plain(text: string): string {

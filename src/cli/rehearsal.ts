@@ -1,5 +1,4 @@
-import { type Rehearsal, rehearsal, rehearsalSchema } from '../contract/http/rehearsal.ts';
-import type { Rehearsed } from '../fibers/store.ts';
+import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../contract/http/rehearsal.ts';
 import type { DaemonClient } from './daemon-client.ts';
 import { printable, printJson } from './output.ts';
 import type { CliContext } from './verb.ts';
@@ -25,33 +24,38 @@ export async function rehearseRequest(
   printRehearsal(context, shown, options);
 }
 
-/** A write of one document by the command line itself, that was not made. */
-export function rehearsalOf(verb: string, { path, diff, document }: Rehearsed): Rehearsal {
-  if (diff === '') return rehearsal(`write nothing: ${document.id} is already so`);
-  return rehearsal(`${verb} ${document.id}`, {
-    document: { path, diff },
-    minted: document.updated_at === undefined ? {} : { at: document.updated_at },
-  });
-}
-
 /** One page for a person; everything of it that is not ours is made safe for a terminal. */
 export function rehearsalPage(shown: Rehearsal): string {
-  const { command } = shown;
-  const parts = [`Would ${shown.would}. Nothing was written or started.`];
-  if (shown.ends.length > 0) parts.push(`Ends      ${shown.ends.join(', ')}`);
-  if (shown.document !== null)
-    parts.push(`Document  ${shown.document.path}\n${shown.document.diff.trimEnd()}`);
+  const steps = shown.steps.map((step, at) =>
+    `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),
+  );
+  const parts = [`Would ${shown.would}. Nothing was written or started.`, stepText(shown), ...steps];
+  return `${parts
+    .filter((part) => part !== '')
+    .map(printable)
+    .join('\n\n')}\n`;
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+function stepText({ ends, moves, documents, command, prompt, minted }: RehearsedStep): string {
+  const parts: string[] = [];
+  if (ends.length > 0) parts.push(`Ends      ${ends.join(', ')}`);
+  for (const { from, to } of moves) parts.push(`Moves     ${from}\nto        ${to}`);
+  for (const { path, diff } of documents) parts.push(`Document  ${path}\n${diff.trimEnd()}`);
   if (command !== null)
     parts.push(
       [
         `Command   ${command.argv.map((argument) => JSON.stringify(argument)).join(' ')}`,
-        `Folder    ${command.cwd}`,
+        ...(command.cwd === null ? [] : [`Folder    ${command.cwd}`]),
         `Session   ${command.mux_session}`,
-        `Variables ${command.env.join(' ')}`,
+        ...(command.env.length === 0 ? [] : [`Variables ${command.env.join(' ')}`]),
       ].join('\n'),
     );
-  if (shown.prompt !== null) parts.push(`Prompt\n${shown.prompt.trimEnd()}`);
-  const minted = Object.entries(shown.minted).map(([name, value]) => `${name} ${value}`);
-  if (minted.length > 0) parts.push(`Anew each time: ${minted.join(', ')}`);
-  return `${parts.map(printable).join('\n\n')}\n`;
+  if (prompt !== null) parts.push(`Prompt\n${prompt.trimEnd()}`);
+  const anew = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
+  if (anew.length > 0) parts.push(`Anew each time: ${anew.join(', ')}`);
+  return parts.join('\n\n');
 }

@@ -8,13 +8,14 @@ import { type LifecycleRequest, lifecycleRequestSchema } from '../contract/http/
 import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import { stateSchema } from '../contract/http/state.ts';
 import type { FoundFiber } from '../fibers/find-fiber.ts';
+import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../fibers/store.ts';
 import { loadRegistry } from '../harness/registry.ts';
 import { describeFiber, isArming, planAction } from '../lifecycle/actions.ts';
 import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { connectDaemon, type DaemonClient, errorOf } from './daemon-client.ts';
 import { findInStores, thisHost } from './find-fiber.ts';
-import { DRY_RUN, printRehearsal, rehearsalOf, rehearseRequest } from './rehearsal.ts';
+import { DRY_RUN, printRehearsal, rehearseRequest } from './rehearsal.ts';
 import { requireProjectFolder } from './resolve-dir.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import { whatNext } from './what-next.ts';
@@ -147,7 +148,7 @@ async function writeHere(context: CliContext, found: FoundFiber, request: Lifecy
 }
 
 function rehearseHere(context: CliContext, found: FoundFiber, request: LifecycleRequest): Rehearsal {
-  return rehearsalOf('write', found.store.rehearse(found.id, planHere(context, request)));
+  return rehearsedWrite('write', found.store.rehearse(found.id, planHere(context, request)));
 }
 
 function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {

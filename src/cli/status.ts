@@ -98,7 +98,7 @@ function storeRows(state: State, now: number): string[][] {
 
 function captureRows(state: State, now: number): string[][] {
   return state.captures.map((capture) => [
-    capture.mux_session,
+    capture.mux_session ?? `conversation ${capture.thread_id ?? capture.run_id}`,
     capture.agent,
     formatMoment(capture.captured_at, now),
     capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,

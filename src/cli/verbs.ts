@@ -17,6 +17,7 @@ export const VERBS: readonly VerbRow[] = [
   row('Start here', 'daemon', 'Run, start, stop and inspect the daemon', () => import('./daemon.ts')),
   row('Start here', 'status', 'Show what the daemon does, or one fiber', () => import('./status.ts')),
   row('Tasks', 'fiber', 'Make, read, edit and list fibers in a store', () => import('./fiber.ts')),
+  row('Tasks', 'search', 'Find fibers by what is written in them', () => import('./search.ts')),
   row('Tasks', 'install', 'Have a worker take up a fiber once', () => import('./install.ts')),
   row('Tasks', 'repeat', 'Have a worker take up a fiber on a schedule', () => import('./repeat.ts')),
   row('Tasks', 'pin', 'Keep a fiber as a role that is started by hand', () => import('./pin.ts')),

@@ -13,8 +13,14 @@ export type DataPaths = {
   state_dir: string;
   /** How the CLI finds the daemon. */
   daemon_file: string;
+  /** The Unix socket for the command line and tunnels, in a folder of its own. */
+  api_socket: string;
   /** Executables made for workers, first on their PATH. */
   bin_dir: string;
+  /** Images that were sent for fibers, a folder for each uid (ATT-1). */
+  attachments_dir: string;
+  /** What is known of the tokens of sessions; may be deleted at any time. */
+  spend_dir: string;
 };
 
 /** Derives the data paths; a ledger with a variable of its own lies where that says. */
@@ -28,7 +34,10 @@ export function dataPaths(settings: Settings): DataPaths {
     runs_dir: join(data_dir, 'runs'),
     state_dir: join(data_dir, 'state'),
     daemon_file: join(data_dir, 'daemon.json'),
+    api_socket: join(data_dir, 'socket', 'api.sock'),
     bin_dir: join(data_dir, 'bin'),
+    attachments_dir: join(data_dir, 'attachments'),
+    spend_dir: join(data_dir, 'cache', 'spend'),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { harnessNameSchema } from './harness-name.ts';
-import { noRehearsal } from './http/rehearsal.ts';
+import { dryRunField } from './http/rehearsal.ts';
 
 /** One entry of `agents.json` (design: operator files). */
 export const agentEntrySchema = z.looseObject({
@@ -46,7 +46,7 @@ export const agentEffortSchema = z.object({
   id: z.string().min(1),
   effort: z.string().min(1).nullable(),
   origin: z.string().optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
 });
 export const agentEffortReplySchema = z.object({ agent: agentSchema });
 

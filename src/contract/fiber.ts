@@ -98,7 +98,17 @@ export const runViewSchema = appIdentitySchema.extend({
   harness: z.string(),
   session_uuid: z.string().nullable(),
   state: z.enum(['claimed', 'starting', 'running', 'unknown']),
+  /**
+   * `waiting`: it cannot go on without a person; `idle`: its turn is over; `attention`: its turn failed, or an app
+   * conversation asks for a person; `unknown`: nothing tells.
+   */
   phase: z.enum(['working', 'waiting', 'attention', 'idle', 'unknown']),
+  /** Since when, as far as it is known. */
+  phase_since: z.number().nullable(),
+  /** Who told: a hook of the agent program, the growth of its transcript, or the app server. */
+  phase_source: z.enum(['hook', 'transcript', 'app']).nullable(),
+  /** What a worker that does not work said last. */
+  said: z.string().nullable(),
   run_id: z.string(),
   started_at: z.number(),
   last_activity_at: z.number().nullable(),

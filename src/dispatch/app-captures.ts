@@ -1,13 +1,20 @@
 import { isCoded, messageOf } from '../base/errors.ts';
-import type { Captured, CaptureRefused, CaptureRequest, ClaimAddress } from '../contract/http/capture.ts';
+import type {
+  Captured,
+  CaptureRefused,
+  CaptureRequest,
+  CaptureView,
+  ClaimAddress,
+} from '../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import { agentPolicy } from '../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../harness/app-server/conversation.ts';
-import { APP_AGENT, refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
+import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
+import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
+import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { sourceOf } from './app-run.ts';
 import {
   bindCapture,
-  type CaptureRecord,
-  listCaptures,
   removeCapture,
   unbindCapture,
   updateCapture,
@@ -20,14 +27,25 @@ import type { RunManifest } from './run-records.ts';
 import type { World } from './world.ts';
 
 type Request = CaptureRequest & { claim: ClaimAddress };
-type AppCaptureRecord = CaptureRecord & { app: NonNullable<CaptureRecord['app']> };
 
 /** Captures as app conversations, until a fiber is claimed for each (CAP-5). */
 export class AppCaptures {
   readonly #world: World;
 
+  readonly #unclaimed: UnclaimedConversations;
+
   constructor(world: World) {
     this.#world = world;
+    this.#unclaimed = new UnclaimedConversations(world);
+  }
+
+  view(): CaptureView[] {
+    return this.#unclaimed.view();
+  }
+
+  /** Holds the unclaimed conversations against the app server. */
+  look(): Promise<void> {
+    return this.#unclaimed.look();
   }
 
   /**
@@ -37,46 +55,70 @@ export class AppCaptures {
   async capture(request: Request, store: string): Promise<Captured | CaptureRefused> {
     const world = this.#world;
     const refuse = (refusal: Refusal) => refusedCapture(world.host, refusal);
-    if (request.meeting !== undefined)
-      return refuse({
-        reason: 'surface_unsupported',
-        message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
-      });
-    const down = await refuseWithoutServer(world);
-    if (down !== null) return refuse(down);
-    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
+    const checked = await this.#check(request, store);
     if ('reason' in checked) return refuse(checked);
-    const unserved = await refuseByAppServer(world, { id: 'this capture' }, checked.agent);
-    if (unserved !== null) return refuse(unserved);
     const record = this.#planned(checked);
     // The words are on disk before anything is asked; the whole message needs the conversation's id.
     writeCapture(world.settings.data_dir, { record, prompt: checked.prompt, files: [] });
+    this.#unclaimed.begin(record);
     let conversation: AppConversation;
     try {
       conversation = await this.#start(record, checked);
     } catch (error) {
       removeCapture(world.settings.data_dir, record.launch_id);
+      this.#unclaimed.forget(record.launch_id);
       return refuse({
         reason: isCoded(error) ? error.code : 'app_launch_failed',
         message: messageOf(error),
       });
     }
-    return this.#begin(record, checked, conversation, request.claim);
+    try {
+      return await this.#begin(record, checked, conversation, request.claim);
+    } finally {
+      this.#unclaimed.begun(record.launch_id);
+    }
+  }
+
+  /** What `capture` would do now; the id of the conversation is given by the app server when it begins. */
+  async rehearse(request: Request, store: string): Promise<Rehearsal | CaptureRefused> {
+    const world = this.#world;
+    const checked = await this.#check(request, store);
+    if ('reason' in checked) return refusedCapture(world.host, checked);
+    const record = { ...this.#planned(checked), session_uuid: '<conversation>' };
+    const { agent, project_dir, launch_id, session_uuid } = record;
+    return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
+      prompt: capturePrompt(world, checked, record, request.claim),
+      minted: { launch_id, session_uuid },
+    });
   }
 
   /** The unclaimed capture that is this conversation. */
   byConversation(thread_id: string): AppCaptureRecord | undefined {
-    return listCaptures(this.#world.settings.data_dir)
-      .filter((record): record is AppCaptureRecord => record.app !== undefined)
-      .find(({ app }) => app.thread_id === thread_id);
+    return this.#unclaimed.byConversation(thread_id);
   }
 
   bind(manifest: RunManifest): void {
     bindCapture(this.#world.settings.data_dir, manifest);
+    this.#unclaimed.forget(manifest.launch_id);
   }
 
   unbind(launch_id: string): void {
     unbindCapture(this.#world.settings.data_dir, launch_id);
+    this.#unclaimed.recall();
+  }
+
+  async #check(request: Request, store: string): Promise<CheckedCapture | Refusal> {
+    const world = this.#world;
+    if (request.meeting !== undefined)
+      return {
+        reason: 'surface_unsupported',
+        message: 'a meeting is captured in a terminal; leave out surface or set it to cli',
+      };
+    const down = await refuseWithoutServer(world);
+    if (down !== null) return down;
+    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
+    if ('reason' in checked) return checked;
+    return (await refuseByAppServer(world, { id: 'this capture' }, checked.agent)) ?? checked;
   }
 
   async #begin(
@@ -185,6 +227,8 @@ export class AppCaptures {
 
   #update(record: AppCaptureRecord, change: Parameters<typeof updateCapture>[2]): AppCaptureRecord {
     const changed = updateCapture(this.#world.settings.data_dir, record, change);
-    return { ...changed, app: changed.app ?? record.app };
+    const next = { ...changed, app: changed.app ?? record.app };
+    this.#unclaimed.note(next);
+    return next;
   }
 }

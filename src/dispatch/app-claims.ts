@@ -2,20 +2,28 @@ import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
 import { planClaim } from '../lifecycle/claim-plan.ts';
 import { workerSessionName } from '../mux/session-name.ts';
 import type { AppCaptures } from './app-captures.ts';
 import { missing } from './app-launch.ts';
-import { APP_AGENT } from './app-preflight.ts';
 import { isAppRun, recordOf } from './app-run.ts';
-import { type ClaimPorts, claimableDocument, claimedReply, otherWorker } from './claims.ts';
+import {
+  type ClaimPorts,
+  claimableDocument,
+  claimedReply,
+  needsMark,
+  otherWorker,
+  rehearsedClaim,
+} from './claims.ts';
 import { recordDispatch } from './launch.ts';
 import { undoOf } from './launch-markers.ts';
 import { keyOf, type Memory } from './memory.ts';
 import { requireAppServer } from './require-app-server.ts';
 import type { AppRecord, RunManifest } from './run-records.ts';
 import { type Run, runOfManifest } from './runs.ts';
-import type { World } from './world.ts';
+import type { DocumentChange, World } from './world.ts';
 
 /** The conversation of a claim: a capture of ours, or one that a person began at the app. */
 type Claimable = Pick<RunManifest, 'claim' | 'launch_id' | 'run_id' | 'agent' | 'project_dir'> & {
@@ -39,23 +47,54 @@ export class AppClaims {
 
   /** `POST /claim` on the app surface. The same claim once more is success. */
   async claim(request: ClaimRequest): Promise<Claimed> {
-    const thread_id = request.session_uuid;
-    if (thread_id === undefined)
-      throw new CodedError('invalid_request', 'session_uuid is missing: name the app conversation');
+    const thread_id = threadNamedIn(request);
     await this.#ports.adopted();
     return this.#claiming.run(() => this.#claim(request, thread_id));
   }
 
+  /** What `claim` would write now. */
+  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
+    const thread_id = threadNamedIn(request);
+    await this.#ports.adopted();
+    const planned = await this.#plan(request, thread_id);
+    const { document } = planned;
+    const run =
+      planned.kind === 'again' ? planned.run : runOfManifest(this.#manifestOf(document, planned.found));
+    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
+      return rehearsal(`write nothing: conversation ${thread_id} is the worker of ${document.id} already`);
+    const written = await this.#world.documents.rehearse(document, (current) =>
+      this.#changeOf(current, run, request.meeting),
+    );
+    return rehearsedClaim(
+      `conversation ${thread_id}`,
+      written,
+      planned.kind === 'again' ? null : planned.found,
+    );
+  }
+
   async #claim(request: ClaimRequest, thread_id: string): Promise<Claimed> {
+    const planned = await this.#plan(request, thread_id);
+    if (planned.kind === 'new') return this.#bind(planned.document, planned.found, request.meeting);
+    const { document, run } = planned;
+    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
+    return claimedReply(this.#world.host, run, true);
+  }
+
+  /** Who would be the worker, by every check and without an effect. */
+  async #plan(
+    request: ClaimRequest,
+    thread_id: string,
+  ): Promise<
+    | { kind: 'again'; document: FiberDocument; run: Run }
+    | { kind: 'new'; document: FiberDocument; found: Claimable }
+  > {
     const document = claimableDocument(this.#world, request.fiber_id, 'app');
     const key = keyOf(document);
     await this.#ports.underWay(key);
     const running = this.#memory.runs.get(key);
     if (running !== undefined) {
       if (running.app?.thread_id !== thread_id) throw otherWorker(document, running);
-      if (document.svc?.runtime?.run_id !== running.run_id || request.meeting !== undefined)
-        await this.#mark(document, running, request.meeting);
-      return claimedReply(this.#world.host, running, true);
+      return { kind: 'again', document, run: running };
     }
     const owner = this.#memory.runs.all().find((run) => run.app?.thread_id === thread_id);
     if (owner !== undefined)
@@ -64,7 +103,7 @@ export class AppClaims {
         `the app conversation ${thread_id} is the worker of ${owner.fiber_id}`,
       );
     const found = this.#captured(thread_id) ?? (await this.#verified(document, thread_id));
-    return this.#bind(document, found, request.meeting);
+    return { kind: 'new', document, found };
   }
 
   async #bind(document: FiberDocument, found: Claimable, meeting: string | undefined): Promise<Claimed> {
@@ -131,16 +170,25 @@ export class AppClaims {
   }
 
   async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
-    const { host, documents, launches } = this.#world;
-    const thread_id = run.app?.thread_id ?? undefined;
+    const { documents, launches } = this.#world;
     await documents.change(document, (current) => {
-      const markers = { ...run, host, meeting, ...(thread_id === undefined ? {} : { thread_id }) };
-      const plan = planClaim(current, markers, run.started_at);
-      const change = { ...plan, set: { ...plan.set, 'svc.surface': 'app' } };
+      const change = this.#changeOf(current, run, meeting);
       launches.update(run.launch_id, { undo: undoOf(current, change) });
       return change;
     });
     if (isAppRun(run)) launches.update(run.launch_id, { app: recordOf(run.app) });
+  }
+
+  #changeOf(current: FiberDocument, run: Run, meeting: string | undefined): DocumentChange {
+    const thread_id = run.app?.thread_id ?? undefined;
+    const markers = {
+      ...run,
+      host: this.#world.host,
+      meeting,
+      ...(thread_id === undefined ? {} : { thread_id }),
+    };
+    const plan = planClaim(current, markers, run.started_at);
+    return { ...plan, set: { ...plan.set, 'svc.surface': 'app' } };
   }
 
   #manifestOf(document: FiberDocument, found: Claimable): RunManifest {
@@ -163,4 +211,9 @@ export class AppClaims {
       boot_id: this.#world.bootId,
     };
   }
+}
+
+function threadNamedIn({ session_uuid }: ClaimRequest): string {
+  if (session_uuid !== undefined) return session_uuid;
+  throw new CodedError('invalid_request', 'session_uuid is missing: name the app conversation');
 }

@@ -7,9 +7,6 @@ import type { Refusal } from './refusals.ts';
 import { requireAppServer } from './require-app-server.ts';
 import type { World } from './world.ts';
 
-/** The agent of an app conversation whose fiber names none. */
-export const APP_AGENT = 'codex';
-
 /** Refuses an app launch that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
 export async function refuseByAppServer(
   world: World,

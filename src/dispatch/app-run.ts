@@ -1,5 +1,6 @@
 import type { RunView } from '../contract/fiber.ts';
 import { type AppConversation, type AppPhase, desktopLink } from '../harness/app-server/conversation.ts';
+import { type RunPhase, UNKNOWN_PHASE } from './run-phase.ts';
 import type { AppRecord } from './run-records.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
@@ -54,10 +55,17 @@ export function appIdentity(run: Pick<Run, 'app'>): AppIdentity | Record<string,
 }
 
 /** The run of an app conversation as a row shows it: a state that is not known is never guessed (APP-1). */
-export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state' | 'phase'> {
+export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPhase {
   const seen = run.app.phase !== 'unknown' && !run.app.missing;
-  if (!run.spawned) return { state: 'claimed', phase: 'unknown' };
-  return { state: seen ? 'running' : 'unknown', phase: run.app.missing ? 'unknown' : run.app.phase };
+  if (!run.spawned) return { state: 'claimed', ...UNKNOWN_PHASE };
+  if (!seen) return { state: 'unknown', ...UNKNOWN_PHASE };
+  return {
+    state: 'running',
+    phase: run.app.phase,
+    phase_since: run.last_activity_at,
+    phase_source: 'app',
+    said: null,
+  };
 }
 
 /** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */

@@ -3,6 +3,7 @@ import type { BrakePulled, BrakeReleased, PullBrake, ReleaseBrake } from '../con
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Memory } from './memory.ts';
+import { workerName } from './runs.ts';
 import type { World } from './world.ts';
 
 /** What of a poller the brake works on. */
@@ -37,7 +38,7 @@ export function rehearsePull({ world, memory }: BrakeParts, request: PullBrake):
   const running = memory.runs.all();
   return request.kill === true
     ? rehearsal(`start nothing new on ${world.host} and end its ${counted(running.length, 'worker')}`, {
-        ends: running.map((run) => run.mux_session),
+        ends: running.map(workerName),
       })
     : rehearsal(`start nothing new on ${world.host}; ${counted(running.length, 'worker')} would go on`);
 }

@@ -1,15 +1,16 @@
-import { join } from 'node:path';
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { CaptureRefused, CaptureRequest, ClaimAddress } from '../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
 import { captureSessionName } from '../mux/session-name.ts';
 import type { CaptureRecord } from './capture-directory.ts';
-import { workerSkills } from './launch-prompt.ts';
+import { captureReference, workerSkills } from './launch-prompt.ts';
 import { refuseByDirectory } from './preflight.ts';
 import { buildPrompt } from './prompt.ts';
 import type { Refusal } from './refusals.ts';
+import { shownArgv } from './rehearse-start.ts';
 import { requestedDirectory } from './requested-directory.ts';
 import { buildRunScript } from './run-script.ts';
 import type { World } from './world.ts';
@@ -66,6 +67,8 @@ export type PlannedCapture = {
   prompt: string;
   script: string;
   files: LaunchPlan['files'];
+  argv: LaunchPlan['argv'];
+  env: Record<string, string>;
 };
 
 /** The session of a capture that passed its checks, and all it is started with; nothing is written yet. */
@@ -102,22 +105,28 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     boot_id: world.bootId,
   };
   const prompt = capturePrompt(world, checked, record, claim);
-  const script = buildRunScript({
-    run_dir,
-    project_dir,
-    argv: plan.argv,
-    prompt_bytes: Buffer.byteLength(prompt),
-    env: {
-      ...world.workerEnv,
-      ...plan.env,
-      SVC_CAPTURE: mux_session,
-      SVC_STORE: store,
-      SVC_RUN_ID: record.run_id,
-      SVC_RUN_DIR: run_dir,
-      SVC_HARNESS: agent.harness,
-    },
+  const env = {
+    ...world.workerEnv,
+    ...plan.env,
+    SVC_CAPTURE: mux_session,
+    SVC_STORE: store,
+    SVC_RUN_ID: record.run_id,
+    SVC_RUN_DIR: run_dir,
+    SVC_HARNESS: agent.harness,
+  };
+  const prompt_bytes = Buffer.byteLength(prompt);
+  const script = buildRunScript({ run_dir, project_dir, argv: plan.argv, prompt_bytes, env });
+  return { record, prompt, script, files: plan.files, argv: plan.argv, env };
+}
+
+/** What the start of a planned capture would write and run. */
+export function rehearsedCapture({ record, prompt, argv, env }: PlannedCapture): Rehearsal {
+  const { agent, project_dir, mux_session, session_uuid, launch_id } = record;
+  return rehearsal(`start ${agent} in ${project_dir} to file a fiber of the text`, {
+    prompt,
+    command: { argv: shownArgv(argv), cwd: project_dir, env: Object.keys(env).sort(), mux_session },
+    minted: { launch_id, mux_session, ...(session_uuid === null ? {} : { session_uuid }) },
   });
-  return { record, prompt, script, files: plan.files };
 }
 
 /** The launch message of a capture (PRM-8). */
@@ -135,7 +144,7 @@ export function capturePrompt(
   return buildPrompt({
     variant: 'capture',
     skills,
-    reference: join(world.skillsDir, skills.service.name, 'references', 'capture.md'),
+    reference: captureReference(world.skillsDir),
     surface,
     headless: false,
     run_id: record.run_id,

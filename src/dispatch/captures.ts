@@ -7,6 +7,7 @@ import type {
   CaptureView,
   ClaimAddress,
 } from '../contract/http/capture.ts';
+import type { Rehearsal } from '../contract/http/rehearsal.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import {
   bindCapture,
@@ -17,7 +18,7 @@ import {
   updateCapture,
   writeCapture,
 } from './capture-directory.ts';
-import { checkCapture, planCapture, refusedCapture } from './capture-launch.ts';
+import { checkCapture, planCapture, refusedCapture, rehearsedCapture } from './capture-launch.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import type { Refusal } from './refusals.ts';
 import { RUN_FILES } from './run-directory.ts';
@@ -29,8 +30,8 @@ import type { World } from './world.ts';
 const STARTUP_MS = 10_000;
 const HOUR_MS = 60 * 60 * 1000;
 /** How long a capture that ended without a fiber is shown, and how long its text is kept, in milliseconds. */
-const SHOWN_MS = 24 * HOUR_MS;
-const KEPT_MS = 14 * 24 * HOUR_MS;
+export const SHOWN_MS = 24 * HOUR_MS;
+export const KEPT_MS = 14 * 24 * HOUR_MS;
 
 type Known = {
   record: CaptureRecord;
@@ -81,6 +82,17 @@ export class Captures {
       agent: record.agent,
       harness: record.harness,
     };
+  }
+
+  /** What `capture` would do now. */
+  async rehearse(
+    request: CaptureRequest & { claim: ClaimAddress },
+    store: string,
+  ): Promise<Rehearsal | CaptureRefused> {
+    const world = this.#world;
+    const checked = await checkCapture(world, request, store);
+    if ('reason' in checked) return refusedCapture(world.host, checked);
+    return rehearsedCapture(planCapture(world, checked, request.claim));
   }
 
   /** The unclaimed capture whose session has this name. */
@@ -155,6 +167,7 @@ export class Captures {
     return [...this.#known.values()]
       .filter(({ record }) => record.ended_at === null || now - record.ended_at < SHOWN_MS)
       .map(({ record, state }) => ({
+        surface: 'cli',
         mux_session: record.mux_session,
         session_uuid: record.session_uuid,
         run_id: record.run_id,

@@ -2,6 +2,9 @@ import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument, Surface } from '../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
+import type { Rehearsed } from '../fibers/store.ts';
 import { planClaim } from '../lifecycle/claim-plan.ts';
 import type { MuxSession } from '../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../mux/session-name.ts';
@@ -38,6 +41,10 @@ type Worker = {
   process: AgentPid | null;
 };
 
+type PlannedClaim =
+  | { kind: 'again'; document: FiberDocument; run: Run }
+  | { kind: 'new'; document: FiberDocument; worker: Worker; manifest: RunManifest };
+
 /** Makes sessions that run already the workers of fibers; starts, resumes, names and interrupts nothing (WPL-5). */
 export class Claims {
   readonly #world: World;
@@ -55,28 +62,45 @@ export class Claims {
 
   /** `POST /claim` on the terminal surface. The same claim once more is success. */
   async claim(request: ClaimRequest): Promise<Claimed> {
-    const { mux_session } = request;
-    if (mux_session === undefined)
-      throw new CodedError(
-        'invalid_request',
-        'mux_session is missing: name the terminal session of the worker',
-      );
+    const mux_session = sessionNamedIn(request);
     await this.#ports.adopted();
     return this.#claiming.run(() => this.#claim({ ...request, mux_session }));
   }
 
-  async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
+  /** What `claim` would write now. */
+  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
+    await this.#ports.adopted();
+    const planned = await this.#plan({ ...request, mux_session: sessionNamedIn(request) });
+    const { document } = planned;
+    const run = planned.kind === 'again' ? planned.run : runOfManifest(planned.manifest);
+    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
+      return rehearsal(`write nothing: ${run.mux_session} is the worker of ${document.id} already`);
+    const written = await this.#world.documents.rehearse(document, (current) =>
+      planClaim(current, { ...run, host: this.#world.host, meeting: request.meeting }, run.started_at),
+    );
+    return rehearsedClaim(run.mux_session, written, planned.kind === 'new' ? planned.worker : null);
+  }
+
+  /** Who would be the worker, by every check and without an effect. */
+  async #plan(request: ClaimRequest & { mux_session: string }): Promise<PlannedClaim> {
     const document = claimableDocument(this.#world, request.fiber_id, 'cli');
     const key = keyOf(document);
     await this.#ports.underWay(key);
     const running = this.#memory.runs.get(key);
     if (running !== undefined) {
       if (running.mux_session !== request.mux_session) throw otherWorker(document, running);
-      return this.#again(document, running, request);
+      return { kind: 'again', document, run: running };
     }
     const session = await this.#sessionOf(request.mux_session, document);
     const worker = await this.#workerIn(session, document, request.session_uuid);
-    const manifest = this.#manifestOf(document, session, worker);
+    return { kind: 'new', document, worker, manifest: this.#manifestOf(document, session, worker) };
+  }
+
+  async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
+    const planned = await this.#plan(request);
+    if (planned.kind === 'again') return this.#again(planned.document, planned.run, request);
+    const { document, worker, manifest } = planned;
+    const key = keyOf(document);
     const run: Run = { ...runOfManifest(manifest), being_started: true };
     // Nothing is awaited between this look and the claim in memory, so that no launch comes between.
     const launch = this.#ports.underWay(key);
@@ -133,10 +157,7 @@ export class Claims {
 
   /** A claim that was made before: what a daemon that died in it left out is written now. */
   async #again(document: FiberDocument, run: Run, request: ClaimRequest): Promise<Claimed> {
-    const runtime = document.svc?.runtime;
-    const marked = runtime?.run_id === run.run_id;
-    if (!marked || (request.meeting !== undefined && runtime?.meeting !== request.meeting))
-      await this.#mark(document, run, request.meeting);
+    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
     this.#ports.onMoved([run.key]);
     return claimedReply(this.#world.host, run, true);
   }
@@ -227,6 +248,28 @@ export class Claims {
       boot_id: this.#world.bootId,
     };
   }
+}
+
+function sessionNamedIn({ mux_session }: ClaimRequest): string {
+  if (mux_session !== undefined) return mux_session;
+  throw new CodedError('invalid_request', 'mux_session is missing: name the terminal session of the worker');
+}
+
+/** True where the document does not say yet what this claim says. */
+export function needsMark(document: FiberDocument, run: Run, meeting: string | undefined): boolean {
+  const runtime = document.svc?.runtime;
+  return runtime?.run_id !== run.run_id || (meeting !== undefined && runtime.meeting !== meeting);
+}
+
+/** What a claim would write; the run of a session that no capture of ours began gets its id anew each time. */
+export function rehearsedClaim(
+  worker: string,
+  written: Rehearsed,
+  found: Pick<RunManifest, 'claim' | 'run_id'> | null,
+): Rehearsal {
+  const shown = rehearsedWrite('write', written);
+  const minted = found?.claim === 'person' ? { ...shown.minted, run_id: found.run_id } : shown.minted;
+  return { ...shown, would: `make ${worker} the worker of ${written.document.id}`, minted };
 }
 
 /** The document that a conversation of this surface may be claimed for; throws what keeps it from that. */

@@ -6,6 +6,7 @@ import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { SessionLine } from '../contract/ledger.ts';
+import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { AppCaptures } from './app-captures.ts';
 import { AppClaims } from './app-claims.ts';
@@ -21,7 +22,8 @@ import type { LaunchResult } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { dueOf, eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
 import { owedStart } from './owed-starts.ts';
-import { openPastSession } from './past-session-terminal.ts';
+import { openPastSession, rehearsePastSession } from './past-session-terminal.ts';
+import { PhaseWatch } from './phase-watch.ts';
 import { Reconciler } from './reconcile.ts';
 import { dispatchedReply, refusedReply } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
@@ -31,6 +33,7 @@ import { StartWatch } from './start-watch.ts';
 import { Turns } from './turns.ts';
 import { describeLimit, limitOf, showLimit } from './usage-limits.ts';
 import { explainFiber } from './why.ts';
+import { concludedBy } from './worker-end.ts';
 import type { World } from './world.ts';
 
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
@@ -46,6 +49,7 @@ export class Dispatcher {
   readonly #reconciler: Reconciler;
   readonly #launcher: Launcher;
   readonly #starts: StartWatch;
+  readonly #phases: PhaseWatch;
   readonly #arming: Arming;
   readonly #apps: AppRuns;
   /** Captures that no fiber was claimed for yet. */
@@ -68,6 +72,7 @@ export class Dispatcher {
     this.#reconciler = new Reconciler(world, memory);
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
+    this.#phases = new PhaseWatch(world, memory);
     this.#arming = new Arming(world, memory);
     this.#apps = new AppRuns(world, memory, onMoved);
     this.captures = new Captures(world);
@@ -173,7 +178,7 @@ export class Dispatcher {
     const run = this.#memory.runs.get(key);
     if (run === undefined) {
       const killed = this.#killed.get(key);
-      if (killed !== undefined) return { killed: true, fiber_id: id, ...killed };
+      if (killed !== undefined) return { killed: true, already_killed: true, fiber_id: id, ...killed };
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
     }
     // From here on nobody starts it again by itself, whatever becomes of the worker.
@@ -217,10 +222,20 @@ export class Dispatcher {
     await this.#requireAdopted();
     const { key, id } = this.#killable(fiber_id);
     const run = this.#memory.runs.get(key);
-    if (run !== undefined)
-      return rehearsal(`end the worker ${workerName(run)} of ${id} and hold the fiber`, {
+    if (run !== undefined) {
+      const document = this.#world.documents.of(run);
+      const written =
+        document === undefined
+          ? null
+          : await this.#world.documents.rehearse(document, (current) =>
+              concludedBy(current, run, this.#world.clock.now()),
+            );
+      return {
+        ...(written === null || written.diff === '' ? rehearsal('') : rehearsedWrite('conclude', written)),
+        would: `end the worker ${workerName(run)} of ${id} and hold the fiber`,
         ends: [workerName(run)],
-      });
+      };
+    }
     const ended = this.#killed.get(key);
     if (ended === undefined)
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
@@ -261,14 +276,22 @@ export class Dispatcher {
   }
 
   /** Holds the app conversations against their server; resolves when all have been looked at. */
-  watchApps(): Promise<void> {
-    return this.#reconciler.adopted ? this.#apps.look() : Promise.resolve();
+  async watchApps(): Promise<void> {
+    if (!this.#reconciler.adopted) return;
+    await this.#apps.look();
+    await this.appCaptures.look();
   }
 
   /** Looks after workers whose start is not confirmed yet (P9). */
   async watchStarts(): Promise<void> {
     const moved = await this.#starts.starts(this.#listing);
     await this.captures.learn();
+    if (moved.length > 0) this.#onMoved(moved);
+  }
+
+  /** Takes over what the hooks of workers told. */
+  async watchPhases(): Promise<void> {
+    const moved = await this.#phases.look();
     if (moved.length > 0) this.#onMoved(moved);
   }
 
@@ -369,6 +392,12 @@ export class Dispatcher {
   async resumeSession(request: { session: string; lines: readonly SessionLine[] }): Promise<ResumedSession> {
     await this.#requireAdopted();
     return openPastSession(this.#world, this.#memory, this.captures, request);
+  }
+
+  /** What `resumeSession` would do now. */
+  async rehearseResume(request: { session: string; lines: readonly SessionLine[] }): Promise<Rehearsal> {
+    await this.#requireAdopted();
+    return rehearsePastSession(this.#world, this.#memory, this.captures, request);
   }
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */

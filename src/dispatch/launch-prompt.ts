@@ -40,3 +40,8 @@ export function workerSkills(folder: string): WorkerSkills {
   const skill = (name: string) => ({ name, path: join(folder, name, 'SKILL.md') });
   return { store: skill('fiber-store'), service: skill('fiber-service') };
 }
+
+/** Where a worker that turns a text into a fiber reads how to. */
+export function captureReference(folder: string): string {
+  return join(folder, 'fiber-service', 'references', 'capture.md');
+}

@@ -4,9 +4,10 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { LaunchCheck } from '../contract/gates.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
 import { resolveEffort } from '../harness/registry.ts';
+import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
 import { workerSessionName } from '../mux/session-name.ts';
 import { abandonClaim } from './abandon-claim.ts';
-import { APP_AGENT, onSurface, planAppRun, refuseByAppServer } from './app-preflight.ts';
+import { onSurface, planAppRun, refuseByAppServer } from './app-preflight.ts';
 import { type Conversation, decideConversation } from './conversation.ts';
 import { markersOf, undoOf } from './launch-markers.ts';
 import { launchPrompt } from './launch-prompt.ts';
@@ -145,6 +146,11 @@ export async function startRun(
   confirmed_dir: string | undefined,
 ): Promise<Started> {
   const { run } = planned;
+  // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
+  // where the clock was turned back meanwhile.
+  const listing = await world.mux.list();
+  if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
+    return { kind: 'refused', refusal: nameTaken(run) };
   world.launches.claim(composeStart(world, document, planned, authority).claim);
   const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
   if (unmarked !== null) return unmarked;

@@ -4,6 +4,7 @@ import { systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { LaunchPlan } from '../harness/adapter.ts';
 import type { SessionStart } from './follow-session.ts';
+import { phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
 import {
   claimRun,
   listRuns,
@@ -17,9 +18,11 @@ import {
   updateRun,
   writeScreen,
 } from './run-directory.ts';
+import type { PhaseSign } from './run-phase.ts';
 import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
 import { removeRuns, selectExpiredRuns } from './run-retention.ts';
 import { readSessionStarts } from './session-starts.ts';
+import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
 
 /** How a launch ended, as its run directory tells. */
 export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
@@ -97,6 +100,31 @@ export class Launches {
     } catch (error) {
       this.#logger.warn({ err: error, launch: launch_id }, 'the session starts of a run could not be read');
       return [];
+    }
+  }
+
+  /** Changes with the file that hooks tell phases in; null where there is none yet, or it cannot be looked at. */
+  phaseMark(launch_id: string): string | null {
+    return phaseSignsMark(this.directory(launch_id));
+  }
+
+  /** What hooks told last of the phases of a launch, oldest first. */
+  phaseSigns(launch_id: string): PhaseSign[] {
+    try {
+      return readPhaseSigns(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the phase of a run could not be read');
+      return [];
+    }
+  }
+
+  /** The newest notice of a usage limit that hooks reported for a launch. */
+  usageNotice(launch_id: string): UsageNotice | null {
+    try {
+      return readUsageNoticeOf(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the usage limits of a run could not be read');
+      return null;
     }
   }
 

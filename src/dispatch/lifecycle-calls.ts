@@ -1,13 +1,14 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import type { Refused } from '../contract/http/dispatch.ts';
 import type {
   LifecycleAnswer,
   LifecycleRequest,
   TransitionAnswer,
+  TransitionRefused,
   TransitionRequest,
 } from '../contract/http/lifecycle.ts';
-import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { Rehearsal } from '../contract/http/rehearsal.ts';
+import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import { describeFiber, isArming, planAction } from '../lifecycle/actions.ts';
 import type { KnownAgents } from '../lifecycle/agent-verbs.ts';
 import type { PlannedEdit } from '../lifecycle/planned-edit.ts';
@@ -17,8 +18,9 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { ExternalCli } from './external-cli.ts';
 import { FiberTurns } from './fiber-turns.ts';
 import { keyOf, type Memory } from './memory.ts';
-import { workerName } from './runs.ts';
-import type { World } from './world.ts';
+import { type Run, workerName } from './runs.ts';
+import { concludedBy } from './worker-end.ts';
+import type { DocumentChange, World } from './world.ts';
 
 /** What the calls need of the poller. */
 export type LifecyclePorts = {
@@ -52,8 +54,7 @@ export class LifecycleCalls {
       const document = this.#ports.look(request.fiber, request.store);
       return await this.#turns.run(keyOf(document), () => this.#verb(document, request));
     } catch (error) {
-      if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;
-      return { status: 1, text: error.message, error: error.code };
+      return refusedAnswer(error);
     }
   }
 
@@ -63,8 +64,16 @@ export class LifecycleCalls {
     return this.#turns.run(keyOf(document), () => this.#move(document, request));
   }
 
-  /** What `lifecycle` would write now; writes, ends and notes nothing. */
-  async rehearse(request: LifecycleRequest): Promise<Rehearsal> {
+  /** What `lifecycle` would write now, or its refusal; writes, ends and notes nothing. */
+  async rehearse(request: LifecycleRequest): Promise<Rehearsal | LifecycleAnswer> {
+    try {
+      return await this.#rehearseVerb(request);
+    } catch (error) {
+      return refusedAnswer(error);
+    }
+  }
+
+  async #rehearseVerb(request: LifecycleRequest): Promise<Rehearsal> {
     const { world, cli } = this.#ports;
     if (cli !== null)
       throw new CodedError(
@@ -73,44 +82,52 @@ export class LifecycleCalls {
       );
     const document = this.#reread(this.#ports.look(request.fiber, request.store));
     await this.#requireDirectory(document, request);
-    const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: false });
-    const ends = 'kill' in request && request.kill === true && run !== undefined ? [workerName(run)] : [];
-    const running = run !== undefined && ends.length === 0;
-    const agents = this.#agentsOf(document, request);
-    return this.#show(
-      document,
-      (current) => planAction(current, request, this.#facts(running), agents, world.clock.now()),
-      ends,
+    const kill = 'kill' in request && request.kill === true;
+    const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
+    const ended = kill ? run : undefined;
+    const facts = this.#facts(run !== undefined && !kill);
+    return this.#show(document, ended, (current) =>
+      planAction(current, request, facts, this.#agentsOf(current, request), world.clock.now()),
     );
   }
 
-  /** What `transition` would do now. */
-  async rehearseMove(request: TransitionRequest): Promise<Rehearsal | Refused> {
+  /** What `transition` would do now; a launch that would be refused answers as the real one. */
+  async rehearseMove(request: TransitionRequest): Promise<Rehearsal | TransitionRefused> {
     const { world, dispatcher } = this.#ports;
+    const { target } = request;
     const document = this.#reread(this.#ports.look(request.fiber_id));
     const run = await dispatcher.workerOf(keyOf(document), { sure: true });
     const facts = this.#facts(run !== undefined);
-    const plan = planTransition(document, request.target, facts, world.clock.now());
-    if (plan.dispatch) return dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
-    const ends = plan.end_worker && run !== undefined ? [workerName(run)] : [];
+    const plan = planTransition(document, target, facts, world.clock.now());
+    if (plan.dispatch) {
+      const shown = await dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
+      if ('dry_run' in shown) return shown;
+      const origin = request.origin ?? world.host;
+      return { ...shown, fiber_id: document.id, target, origin, action: plan.action, invoked: false };
+    }
+    const ended = plan.end_worker ? run : undefined;
+    // As in earnest: planned anew on what the end of the worker wrote.
+    const then = this.#facts(run !== undefined && ended === undefined);
     return this.#show(
       document,
-      (current) => planTransition(current, request.target, facts, world.clock.now()).edit,
-      ends,
+      ended,
+      (current) => planTransition(current, target, then, world.clock.now()).edit,
     );
   }
 
+  /** The write, on top of what the end of the worker writes itself where one is ended first. */
   async #show(
     document: FiberDocument,
+    ended: Run | undefined,
     plan: (current: FiberDocument) => PlannedEdit | null,
-    ends: string[],
   ): Promise<Rehearsal> {
     const { documents, clock } = this.#ports.world;
-    const change = (current: FiberDocument) => plan(current) ?? { set: {}, unset: [] };
-    const { path, diff } = await documents.rehearse(document, change);
-    if (diff === '') return rehearsal(`write nothing: ${document.id} is already so`, { ends });
-    const minted = { at: new Date(clock.now()).toISOString() };
-    return rehearsal(`write ${document.id}`, { document: { path, diff }, minted, ends });
+    const written = await documents.rehearse(document, (current) => {
+      if (ended === undefined) return plan(current) ?? NOTHING;
+      const end = concludedBy(current, ended, clock.now());
+      return afterwards(end, plan(asConcluded(current, end)) ?? NOTHING);
+    });
+    return { ...rehearsedWrite('write', written), ends: ended === undefined ? [] : [workerName(ended)] };
   }
 
   async #verb(known: FiberDocument, request: LifecycleRequest): Promise<LifecycleAnswer> {
@@ -248,6 +265,32 @@ export class LifecycleCalls {
 
 /** What says nothing of the verb: the caller asks again (503, 504). */
 const NOT_A_REFUSAL = ['cli_unavailable', 'cli_timed_out', 'internal'];
+const NOTHING: DocumentChange = { set: {}, unset: [] };
+
+function refusedAnswer(error: unknown): LifecycleAnswer {
+  if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;
+  return { status: 1, text: error.message, error: error.code };
+}
+
+/** The document as the end of its worker leaves it. */
+function asConcluded(document: FiberDocument, { set, unset }: DocumentChange): FiberDocument {
+  const { tempered: _verdict, ...rest } = document;
+  const kept = unset.includes('tempered') ? rest : document;
+  const status = (set.status ?? document.status) as FiberDocument['status'];
+  return typeof set['closed-at'] === 'string'
+    ? { ...kept, status, closed_at: set['closed-at'] }
+    : { ...kept, status };
+}
+
+/** Two changes of a document, one after the other, as one. */
+function afterwards(first: DocumentChange, second: DocumentChange): DocumentChange {
+  const kept = Object.entries(first.set).filter(([path]) => !second.unset.includes(path));
+  const unset = first.unset.filter((path) => !Object.hasOwn(second.set, path));
+  return {
+    set: { ...Object.fromEntries(kept), ...second.set },
+    unset: [...new Set([...unset, ...second.unset])],
+  };
+}
 
 /** What a person should know of the worker that a verb left alone. */
 function noteOf(document: FiberDocument, request: LifecycleRequest, running: boolean): string {

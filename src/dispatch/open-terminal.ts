@@ -1,6 +1,10 @@
 import { CodedError } from '../base/errors.ts';
 import type { SshTarget } from '../contract/http/attach.ts';
-import { isPlainSessionName } from '../mux/session-name.ts';
+import { type Rehearsal, rehearsal, stepOf } from '../contract/http/rehearsal.ts';
+import type { CallInput } from '../contract/threads/call-table.ts';
+import type { pollerCalls } from '../contract/threads/poller.ts';
+import { isPlainSessionName, resumeSessionName } from '../mux/session-name.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { World } from './world.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -16,9 +20,7 @@ export async function openTerminal(
 ): Promise<{ terminal: string }> {
   if (ssh === null) await requireSession(world, mux_session);
   else if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
-  const argv = ssh === null ? world.mux.describe().attach_argv(mux_session) : sshArgv(ssh, mux_session);
-  // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
-  const unnested = ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv];
+  const { argv, unnested } = windowArgv(world, mux_session, ssh);
   const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
   if (launched.kind === 'opened') return { terminal: launched.terminal };
   const command = shellLine(argv);
@@ -27,6 +29,47 @@ export async function openTerminal(
     `no terminal could be opened: ${launched.detail}. Run this in one: ${command}`,
     { details: { command } },
   );
+}
+
+/** What a terminal is asked for: a session that runs, or a past one that is opened first. */
+export type AskedTerminal = Extract<
+  CallInput<typeof pollerCalls, 'rehearse'>,
+  { write: 'open_terminal' }
+>['request'];
+
+/** What an attach would do now; whether a terminal emulator answers is found out only by opening one. */
+export async function rehearseTerminal(
+  world: World,
+  dispatcher: Pick<Dispatcher, 'rehearseResume'>,
+  { mux_session: named, session, lines, host, ssh }: AskedTerminal,
+): Promise<Rehearsal> {
+  const mux_session = named ?? resumeSessionName(session ?? '');
+  if (ssh !== null) {
+    if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
+  } else if (named !== undefined) await requireSession(world, named);
+  const first =
+    session === undefined
+      ? []
+      : ssh === null
+        ? [await dispatcher.rehearseResume({ session, lines })]
+        : [rehearsal(`have ${host} open the past session ${session}`)];
+  const window = rehearsal(`open a terminal window on ${mux_session} of ${host}`, {
+    command: { argv: windowArgv(world, mux_session, ssh).unnested, cwd: null, env: [], mux_session },
+  });
+  if (first.length === 0) return window;
+  return rehearsal(`open a past session and a terminal window on it`, {
+    steps: [...first, window].map(stepOf),
+  });
+}
+
+function windowArgv(
+  world: World,
+  mux_session: string,
+  ssh: SshTarget | null,
+): { argv: readonly string[]; unnested: string[] } {
+  const argv = ssh === null ? world.mux.describe().attach_argv(mux_session) : sshArgv(ssh, mux_session);
+  // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
+  return { argv, unnested: ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv] };
 }
 
 /** argv that shows a session of another host; the far shell gets one word that it reads nothing into. */

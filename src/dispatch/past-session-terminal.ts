@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { ResumedSession } from '../contract/http/attach.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import { isPlainSessionName, resumeSessionName } from '../mux/session-name.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { requireNotStopped } from './brake-refusal.ts';
 import type { Captures } from './captures.ts';
 import type { Memory } from './memory.ts';
+import { shownArgv } from './rehearse-start.ts';
 import { RUN_FILES } from './run-directory.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
 import type { World } from './world.ts';
@@ -15,7 +18,8 @@ import type { World } from './world.ts';
 /**
  * Starts or finds the terminal session of a past conversation (WPL-22): the harness's own resume command, for the
  * agent that the sessions ledger names, in the folder where the conversation began. `lines` are what this host's
- * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422).
+ * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422), and
+ * `stopped_all` (422) for a terminal that would have to be started while the emergency brake is on.
  */
 export async function openPastSession(
   world: World,
@@ -23,7 +27,44 @@ export async function openPastSession(
   captures: Captures,
   request: { session: string; lines: readonly SessionLine[] },
 ): Promise<ResumedSession> {
-  const { session, lines } = request;
+  const { session } = request;
+  const planned = await planPastSession(world, memory, captures, request);
+  const { mux_session, start } = planned;
+  if (start === null) return { mux_session, created: false };
+  const { cwd } = start;
+  const folder = writeStart(world, session, start);
+  // The conversation may have become a worker's again while the transcript was looked for.
+  refuseRunning(session, memory, captures);
+  requireNotStopped(memory);
+  const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
+  if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
+  return { mux_session, created: created.kind === 'created' };
+}
+
+/** What `openPastSession` would do now. */
+export async function rehearsePastSession(
+  world: World,
+  memory: Memory,
+  captures: Captures,
+  request: { session: string; lines: readonly SessionLine[] },
+): Promise<Rehearsal> {
+  const { mux_session, start } = await planPastSession(world, memory, captures, request);
+  if (start === null) return rehearsal(`start nothing: ${mux_session} is open`);
+  const { argv, cwd, env } = start;
+  return rehearsal(`open the past session ${request.session} in ${cwd}`, {
+    command: { argv: shownArgv(argv), cwd, env: Object.keys(env).sort(), mux_session },
+  });
+}
+
+type PlannedStart = Pick<Parameters<typeof buildRunScript>[0], 'argv' | 'env'> & { cwd: string };
+
+/** Every check, and how the session would be started; `start` is null where it is open. */
+async function planPastSession(
+  world: World,
+  memory: Memory,
+  captures: Captures,
+  { session, lines }: { session: string; lines: readonly SessionLine[] },
+): Promise<{ mux_session: string; start: PlannedStart | null }> {
   const mux_session = resumeSessionName(session);
   if (!isPlainSessionName(mux_session))
     throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
@@ -33,15 +74,13 @@ export async function openPastSession(
   if (listing.kind === 'unknown')
     throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
   const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
-  if (open) return { mux_session, created: false };
+  if (open) return { mux_session, start: null };
+  requireNotStopped(memory);
   const agent = agentOf(world, session, lines);
   const cwd = await folderOf(world, agent, session);
-  const folder = writeStart(world, agent, session, cwd);
-  // The conversation may have become a worker's again while the transcript was looked for.
-  refuseRunning(session, memory, captures);
-  const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
-  if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
-  return { mux_session, created: created.kind === 'created' };
+  const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);
+  const env = { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness };
+  return { mux_session, start: { argv, cwd, env } };
 }
 
 function refuseApp(session: string, lines: readonly SessionLine[]): void {
@@ -107,15 +146,9 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
 }
 
 /** The script that the session runs; the agent's variables are secrets and never part of a command line. */
-function writeStart(world: World, agent: Agent, session: string, cwd: string): string {
+function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
   const folder = join(world.settings.data_dir, 'resumed', session);
-  const script = buildRunScript({
-    run_dir: folder,
-    project_dir: cwd,
-    argv: world.harness.adapter(agent.harness).resumeArgv(agent, session),
-    prompt_bytes: 0,
-    env: { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness },
-  });
+  const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, prompt_bytes: 0, env });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });
   writeFileAtomic(join(folder, RUN_FILES.script), script, { mode: 0o700 });

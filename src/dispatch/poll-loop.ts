@@ -239,6 +239,7 @@ export class PollLoop {
       if (dispatcher.listing.kind === 'unknown') this.#quiet_until = world.clock.now() + UNANSWERED_MS;
     }
     await dispatcher.watchStarts();
+    await dispatcher.watchPhases();
   }
 
   #report(error: unknown): void {

@@ -1,5 +1,6 @@
 import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
+import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { setAgentEffort } from '../harness/agent-effort.ts';
 import { hideEnv } from '../harness/registry.ts';
 import { withBulk } from '../threads/bulk.ts';
@@ -58,12 +59,17 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
           }),
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
+  const epoch = world.newUlid();
   return {
     feed({ svc, body }) {
       const { etag, bytes } = body
         ? feed.encodeWithBodies({ svc }, (document) => documents.bodyOf(document))
         : feed.encode({ svc });
       return withBulk({ etag, state: feed.state }, bytes);
+    },
+    catalogue({ known }) {
+      const catalogue = `${epoch}-${documents.generation}`;
+      return catalogue === known ? { catalogue } : withBulk({ catalogue }, encodeCatalogue(documents.all()));
     },
     fiber({ id }) {
       const { document, body } = documents.open(id);

@@ -1,4 +1,4 @@
-import type { MuxListing } from '../mux/mux.ts';
+import type { MuxListing, MuxServer } from '../mux/mux.ts';
 import { recogniseSession } from './adopt.ts';
 import { type Loss, serverOf } from './incidents.ts';
 import { recordDispatch } from './launch.ts';
@@ -88,7 +88,7 @@ export class Reconciler {
     if (!run.spawned && life.kind === 'alive') this.#spawned(run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
-      if (listing.sessions.some(({ name }) => name === run.mux_session)) run.server = listing.server;
+      if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
     if (life.kind === 'unknown') run.state = 'unknown';
     else if (!run.spawned) run.state = 'claimed';
     else run.state = run.confirmed ? 'running' : 'starting';
@@ -97,6 +97,13 @@ export class Reconciler {
       this.#log(run, 'adopted a running worker');
     }
     if (run.state !== before) pass.moved.add(run.key);
+  }
+
+  /** On disk too: the next daemon must be able to tell that this server is gone, and another has taken its place. */
+  #listedBy(run: Run, server: MuxServer): void {
+    if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
+    run.server = server;
+    if (!run.stray) this.#world.launches.update(run.launch_id, { server });
   }
 
   /** A claim turns out to have become a worker. */
@@ -182,12 +189,13 @@ export class Reconciler {
           server = serverOf(run, await pass.server());
           return server === 'lost' || server === 'replaced' ? 'absent' : server;
         },
+        lost: (reason) => {
+          const cause = reason === 'server_lost' && server === 'replaced' ? 'server_replaced' : reason;
+          this.#lost({ run, cause }, pass);
+        },
       });
       if (settled.reason === 'postponed') run.state = 'unknown';
-      else if (settled.reason === 'reboot') pass.lost.push({ run, cause: 'reboot' });
-      else if (settled.reason === 'server_lost')
-        pass.lost.push({ run, cause: (server as string) === 'replaced' ? 'server_replaced' : 'server_lost' });
-      else this.#log(run, 'a worker ended', settled);
+      else if (!pass.lost.some((one) => one.run === run)) this.#log(run, 'a worker ended', settled);
     } catch (error) {
       // The run stays in memory, so the fiber stays occupied and the next pass tries again.
       this.#world.logger.error(
@@ -205,10 +213,15 @@ export class Reconciler {
     return exit.kind !== 'none' || this.#world.launches.agent(run.launch_id).kind !== 'none';
   }
 
+  /** Recorded first: of an end that is written already the next daemon would not tell (P2). */
+  #lost(loss: Loss, pass: Pass): void {
+    this.#memory.incidents.record([loss], this.#world.clock.now(), () => this.#world.newUlid());
+    pass.lost.push(loss);
+  }
+
   /** Many deaths by one cause are one incident. */
   #tellIncident(lost: readonly Loss[]): void {
     if (lost.length === 0) return;
-    this.#memory.incidents.record(lost, this.#world.clock.now(), () => this.#world.newUlid());
     this.#world.logger.warn(
       { fibers: lost.map(({ run }) => run.fiber_id), workers: lost.length },
       'workers went down with their tmux server or with the machine; none is started again by itself',

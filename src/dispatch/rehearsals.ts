@@ -1,23 +1,31 @@
+import type { CaptureRefused } from '../contract/http/capture.ts';
 import type { Refused } from '../contract/http/dispatch.ts';
+import type { LifecycleAnswer, TransitionRefused } from '../contract/http/lifecycle.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { CallInput } from '../contract/threads/call-table.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
-import type { Rehearsed } from '../fibers/store.ts';
+import { rehearsedFile, rehearsedNest, rehearsedWrite } from '../fibers/rehearsed-write.ts';
+import { planAgentEffort } from '../harness/agent-effort.ts';
+import { requireNotStopped } from './brake-refusal.ts';
 import { type BrakeParts, rehearseBrakeRelease, rehearsePull } from './brake-requests.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 import type { LifecycleCalls } from './lifecycle-calls.ts';
+import { rehearseTerminal } from './open-terminal.ts';
+import type { PollerSettings } from './poller.ts';
+import { rehearseDismissal, rehearseIncident } from './resume-incident.ts';
 import type { StoreDocuments } from './store-documents.ts';
 
 type Asked = CallInput<typeof pollerCalls, 'rehearse'>;
 type Parts = BrakeParts & {
   documents: StoreDocuments;
   lifecycle: LifecycleCalls;
-  settings: { store_roots: readonly string[] };
+  settings: PollerSettings;
 };
+type Answer = Rehearsal | Refused | TransitionRefused | CaptureRefused | LifecycleAnswer;
 
 /** Answers a write with `dry_run`: what it would do now. Nothing is written, locked, started or noted. */
-export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | Refused> {
-  const { dispatcher, documents, settings } = parts;
+export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
+  const { world, memory, dispatcher, documents, settings } = parts;
   switch (asked.write) {
     case 'dispatch':
       return dispatcher.rehearse(asked.request);
@@ -27,18 +35,56 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | 
       const { request } = asked;
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
       const root = storeForNew(settings.store_roots, request.store, parent?.store);
-      return rehearseCreate(documents.rehearseCreate(root, newFiber(request, parent?.id)));
+      return rehearsedWrite('create', documents.rehearseCreate(root, newFiber(request, parent?.id)));
     }
     case 'edit_fiber': {
       const { request } = asked;
       const change = documentEdit(request);
       const document = documents.find(request.fiber_id);
-      return rehearseWrite(documents.rehearseEdit(document, () => change, request.expected_digest));
+      return rehearsedWrite(
+        'write',
+        documents.rehearseEdit(document, () => change, request.expected_digest),
+      );
+    }
+    case 'nest_fiber': {
+      const { fiber_id, parent } = asked.request;
+      const under = parent === null ? null : documents.look(parent);
+      return rehearsedNest(await documents.rehearseNest(documents.look(fiber_id), under));
     }
     case 'lifecycle':
       return parts.lifecycle.rehearse(asked.request);
     case 'transition':
       return parts.lifecycle.rehearseMove(asked.request);
+    case 'capture': {
+      requireNotStopped(memory);
+      const root = storeForNew(settings.store_roots, asked.request.store, undefined);
+      return asked.request.surface === 'app'
+        ? dispatcher.appCaptures.rehearse(asked.request, root)
+        : dispatcher.captures.rehearse(asked.request, root);
+    }
+    case 'claim': {
+      // A claim in earnest waits for the listing that has a new fiber; here it is looked for by itself.
+      documents.look(asked.request.fiber_id);
+      return asked.request.surface === 'app'
+        ? dispatcher.appClaims.rehearse(asked.request)
+        : dispatcher.claims.rehearse(asked.request);
+    }
+    case 'agent_effort': {
+      const { id, effort } = asked.request;
+      const { path, before, after, agent } = planAgentEffort(settings, id, effort);
+      return rehearsedFile(`write the default effort of ${agent.id}`, path, {
+        before,
+        after: after ?? before,
+      });
+    }
+    case 'resume_session':
+      return dispatcher.rehearseResume(asked.request);
+    case 'open_terminal':
+      return rehearseTerminal(world, dispatcher, asked.request);
+    case 'resume_incident':
+      return rehearseIncident(parts, asked.request.id);
+    case 'dismiss_incident':
+      return rehearseDismissal(memory, asked.request.id);
     case 'release_quarantine':
       return rehearseRelease(dispatcher.pending().map(({ document }) => document.id));
     case 'pull_brake':
@@ -46,23 +92,6 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Rehearsal | 
     case 'release_brake':
       return rehearseBrakeRelease(parts, asked.request);
   }
-}
-
-/** A write of one document that was not made; for every route and verb that changes one. */
-export function rehearseWrite({ path, diff, document }: Rehearsed): Rehearsal {
-  if (diff === '') return rehearsal(`write nothing: ${document.id} is already so`);
-  const minted: Record<string, string> = document.updated_at === undefined ? {} : { at: document.updated_at };
-  return rehearsal(`write ${document.id}`, { document: { path, diff }, minted });
-}
-
-function rehearseCreate({ path, diff, document }: Rehearsed): Rehearsal {
-  return rehearsal(`create ${document.id}`, {
-    document: { path, diff },
-    minted: {
-      ...(document.uid === null ? {} : { uid: document.uid }),
-      ...(document.created_at === undefined ? {} : { at: document.created_at }),
-    },
-  });
 }
 
 function rehearseRelease(fibers: readonly string[]): Rehearsal {

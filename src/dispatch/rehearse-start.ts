@@ -25,12 +25,12 @@ export async function rehearseStart(
   return rehearsal(
     `${first}start ${isAppRun(run) ? 'a conversation of ' : ''}${run.agent} for ${run.fiber_id} in ${run.project_dir}`,
     {
-      document: diff === '' ? null : { path, diff },
+      documents: diff === '' ? [] : [{ path, diff }],
       prompt: claim.prompt,
       command: isAppRun(run)
         ? null
         : {
-            argv: plan.argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>')),
+            argv: shownArgv(plan.argv),
             cwd: run.project_dir,
             env: Object.keys(env).sort(),
             mux_session: run.mux_session,
@@ -44,4 +44,9 @@ export async function rehearseStart(
       },
     },
   );
+}
+
+/** The words of a command, with a sign where the launch message goes. */
+export function shownArgv(argv: readonly unknown[]): string[] {
+  return argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>'));
 }

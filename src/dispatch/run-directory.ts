@@ -110,6 +110,7 @@ export function updateRun(
       | 'fiber'
       | 'path'
       | 'app'
+      | 'server'
     >
   >,
 ): RunManifest {
@@ -118,8 +119,9 @@ export function updateRun(
     throw new CodedError('not_found', `There is no readable run in ${dir}.`, { details: { ...before } });
   }
   const manifest = { ...before.value, ...change };
-  // A claim with a session reads the same as a spawned run, so that this step may be lost.
-  writeManifest(dir, manifest, change.state !== 'spawned');
+  // A claim with a session reads the same as a spawned run, and a machine that starts anew has another server: both
+  // steps may be lost.
+  writeManifest(dir, manifest, change.state !== 'spawned' && change.server === undefined);
   return manifest;
 }
 

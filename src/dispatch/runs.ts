@@ -2,6 +2,7 @@ import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { MuxServer } from '../mux/mux.ts';
 import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun } from './app-run.ts';
+import { type PhaseSign, phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
 import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
@@ -29,6 +30,8 @@ export type Run = {
   confirmed: boolean;
   transcript_path: string | null;
   last_activity_at: number | null;
+  /** What its hooks told last; absent until they told something. */
+  sign?: PhaseSign;
   /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
   being_started: boolean;
   /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
@@ -49,9 +52,6 @@ export type Run = {
   server?: MuxServer;
 };
 
-/** A worker whose transcript grew within this many milliseconds is working; of a quiet one nothing is known. */
-const WORKING_MS = 120_000;
-
 /** What a person may call this worker. */
 export function workerName(run: Run): string {
   return muxSessionOf(run) ?? `conversation ${run.app?.thread_id ?? run.launch_id}`;
@@ -59,7 +59,7 @@ export function workerName(run: Run): string {
 
 /** The run as a row of the feed shows it. */
 export function viewRun(run: Run, now: number): RunView {
-  const grew = run.last_activity_at !== null && now - run.last_activity_at < WORKING_MS;
+  const { sign = null, last_activity_at, started_at } = run;
   return {
     mux_session: muxSessionOf(run),
     surface: run.surface,
@@ -67,7 +67,7 @@ export function viewRun(run: Run, now: number): RunView {
     harness: run.harness,
     session_uuid: run.session_uuid,
     state: run.state,
-    phase: run.state === 'running' && grew ? 'working' : 'unknown',
+    ...(run.state === 'running' ? phaseOf({ sign, last_activity_at, started_at, now }) : UNKNOWN_PHASE),
     ...(isAppRun(run) ? appRunState(run) : {}),
     run_id: run.run_id,
     started_at: run.started_at,
@@ -112,6 +112,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
+    ...(manifest.server === undefined ? {} : { server: manifest.server }),
   };
 }
 

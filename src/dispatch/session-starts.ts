@@ -1,14 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { systemCode } from '../base/errors.ts';
 import type { SessionStart } from './follow-session.ts';
+import { endOfFile } from './run-file-end.ts';
 
 /** Written by `svc hook event` into the run directory that the agent's environment names. */
 export const SESSION_STARTS_FILE = 'sessions.jsonl';
-
-/** No more than the end of the file is read: an agent inside may be started very often. */
-const MOST_BYTES = 512 * 1024;
 
 const startSchema = z.object({
   at: z.number(),
@@ -20,7 +16,7 @@ const startSchema = z.object({
 
 /** The session starts that hooks reported in a run directory, oldest first; what cannot be read is left out. */
 export function readSessionStarts(run_dir: string): SessionStart[] {
-  return tailOf(join(run_dir, SESSION_STARTS_FILE))
+  return endOfFile(join(run_dir, SESSION_STARTS_FILE))
     .split('\n')
     .flatMap((line) => startOf(line));
 }
@@ -34,23 +30,5 @@ function startOf(line: string): SessionStart[] {
     return [{ at, source, session, transcript }];
   } catch {
     return [];
-  }
-}
-
-function tailOf(path: string): string {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  }
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, MOST_BYTES));
-    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString('utf8', 0, read);
-  } finally {
-    closeSync(file);
   }
 }

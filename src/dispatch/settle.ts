@@ -1,6 +1,5 @@
 import { messageOf } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import { planConclude } from '../lifecycle/run-transitions.ts';
 import { abandonClaim } from './abandon-claim.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import type { LaunchEnd } from './launches.ts';
@@ -9,13 +8,12 @@ import type { ExitRecord } from './run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from './run-session.ts';
 import type { Run } from './runs.ts';
 import { lookForLimit } from './usage-limits.ts';
-import { isConcludable, isWordless, planWorkerEnd } from './worker-end.ts';
-import type { DocumentChange, World } from './world.ts';
+import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
+import type { World } from './world.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
 const EXIT_FILE_STEP_MS = 25;
-const NOTHING: DocumentChange = { set: {}, unset: [] };
 
 export type Settled = {
   /** `postponed`: whether its server went down is not known, so nothing is decided yet. */
@@ -39,7 +37,12 @@ export class Settler {
    */
   async settle(
     run: Run,
-    facts: { rebooted: boolean; server: () => Promise<'alive' | 'absent' | 'unknown'> },
+    facts: {
+      rebooted: boolean;
+      server: () => Promise<'alive' | 'absent' | 'unknown'>;
+      /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
+      lost?: (reason: 'server_lost' | 'reboot') => void;
+    },
   ): Promise<Settled> {
     const world = this.#world;
     const launch = facts.rebooted ? world.launches.readEnd(run.launch_id) : await this.#awaitEnd(run);
@@ -49,7 +52,7 @@ export class Settler {
     await followHooks(world, run);
     const transcript = await transcriptOfRun(world, run);
     const resumed_in_vain = isRunInVain(run, transcript);
-    if (transcript.kind === 'found') await lookForLimit(world, this.#memory, run, transcript.path);
+    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
     const document = this.#documentOf(run);
     const now = world.clock.now();
     const plan = planWorkerEnd({
@@ -62,6 +65,7 @@ export class Settler {
       now,
     });
 
+    if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
@@ -100,9 +104,7 @@ export class Settler {
       const current = document === undefined ? undefined : world.documents.reread(document);
       if (current?.error !== undefined) throw new Error(current.error);
       if (current !== undefined)
-        await world.documents.change(current, (locked) =>
-          isConcludable(locked, run, exit) ? (planConclude(locked, world.clock.now()) ?? NOTHING) : NOTHING,
-        );
+        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), exit));
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
         this.#memory.unconcluded.set(run.key, run);

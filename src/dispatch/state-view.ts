@@ -37,7 +37,7 @@ export function viewState(options: {
     blocked: blockedRows(world, memory),
     pending_launch: pending.map(({ document, since, reason }) => ({ ...reference(document), since, reason })),
     standing_roles: standingRows(world),
-    captures: dispatcher.captures.view(),
+    captures: [...dispatcher.captures.view(), ...dispatcher.appCaptures.view()],
     boot_quarantine: {
       active: memory.quarantine.active,
       reason: options.rebooted ? 'reboot' : 'restart',

@@ -3,7 +3,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../fibers/document.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
 import { isSafeId } from '../fibers/fiber-id.ts';
-import { finishNest, type Nested, nestFiber } from '../fibers/nest.ts';
+import { finishNest, type Nested, nestFiber, type RehearsedNest, rehearseNest } from '../fibers/nest.ts';
 import type { NewFiber } from '../fibers/new-document.ts';
 import { type Rehearsed, Store, type StoreOptions } from '../fibers/store.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
@@ -34,6 +34,11 @@ export class StoreDocuments implements Documents {
 
   all(): Iterable<FiberDocument> {
     return this.#index.rows();
+  }
+
+  /** Counts the changes of rows. */
+  get generation(): number {
+    return this.#index.generation;
   }
 
   find(id: string): FiberDocument {
@@ -116,12 +121,11 @@ export class StoreDocuments implements Documents {
   async rehearse(
     document: FiberDocument,
     plan: (current: FiberDocument) => DocumentChange,
-  ): Promise<{ path: string; diff: string }> {
-    const { path, diff } = this.rehearseEdit(document, (current) => {
+  ): Promise<Rehearsed> {
+    return this.rehearseEdit(document, (current) => {
       const change = plan(current);
       return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
     });
-    return { path, diff };
   }
 
   /** What `edit` would do, without lock or write. */
@@ -130,7 +134,7 @@ export class StoreDocuments implements Documents {
     plan: (current: DocumentWithBody) => DocumentEdit | null,
     expected_digest?: string,
   ): Rehearsed {
-    return this.#storeOf(document.store).rehearse(document.id, plan, expected_digest);
+    return this.#storeOf(document.store).rehearse(document.id, plan, { expectedDigest: expected_digest });
   }
 
   /** What `create` would do, without lock or write. */
@@ -149,11 +153,7 @@ export class StoreDocuments implements Documents {
     document: FiberDocument,
     parent: FiberDocument | null,
   ): Promise<Nested & { moved: MovedPath[] }> {
-    if (parent !== null && parent.store !== document.store)
-      throw new CodedError(
-        'invalid_request',
-        `${parent.id} lies in ${parent.store} and ${document.id} in ${document.store}; a fiber stays in its store`,
-      );
+    requireOneStore(document, parent);
     const store = this.#storeOf(document.store);
     const rows = [...this.#index.rows()].filter(
       (row) =>
@@ -176,6 +176,12 @@ export class StoreDocuments implements Documents {
       if (path !== null) this.refresh(path, document.store);
     }
     return { ...nested, moved };
+  }
+
+  /** What `nest` would do, without lock or write. */
+  rehearseNest(document: FiberDocument, parent: FiberDocument | null): Promise<RehearsedNest> {
+    requireOneStore(document, parent);
+    return rehearseNest(this.#storeOf(document.store), document.id, parent?.id ?? null);
   }
 
   /** Finishes a move that a crash cut short. */
@@ -223,6 +229,14 @@ export class StoreDocuments implements Documents {
     if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
     return store;
   }
+}
+
+function requireOneStore(document: FiberDocument, parent: FiberDocument | null): void {
+  if (parent === null || parent.store === document.store) return;
+  throw new CodedError(
+    'invalid_request',
+    `${parent.id} lies in ${parent.store} and ${document.id} in ${document.store}; a fiber stays in its store`,
+  );
 }
 
 /** A document as a row: without its body and without what only a writer needs. */

@@ -9,6 +9,7 @@ import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
+import { lastSaid } from '../harness/last-said.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { readTail } from '../harness/transcript-tail.ts';
@@ -66,6 +67,8 @@ export async function connectWorld(options: {
   const adapters = createAdapters({ env: process.env, uid, capabilities });
   const registry = createAgentsOnDisk(settings, logger);
   writeSvcCommand(paths.bin_dir);
+  const openTerminal: World['openTerminal'] = (launch) =>
+    launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid });
   const world: World = {
     host: settings.host_id,
     zone: localZone(),
@@ -73,7 +76,7 @@ export async function connectWorld(options: {
     clock,
     logger,
     documents: options.documents,
-    mux: connectMux({ settings, clock, logger, runner }),
+    mux: connectMux({ settings, clock, logger, runner, openTerminal }),
     launches: new Launches({ data_dir: settings.data_dir, logger }),
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
@@ -83,6 +86,7 @@ export async function connectWorld(options: {
       findPastSession: (agent, session) => findPastSession(agent, session, process.env),
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
+      lastSaid,
       usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {
@@ -97,8 +101,7 @@ export async function connectWorld(options: {
       commands: (pid) => commandsFrom(pid, { facts, platform: process.platform, runner }),
     },
     lookAtDirectory: (path) => lookAtDirectory(path, clock),
-    openTerminal: (launch) =>
-      launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid }),
+    openTerminal,
     recordSession(line) {
       try {
         appendLine(paths.sessions_file, line);
@@ -116,12 +119,6 @@ export async function connectWorld(options: {
     newUlid: () => ulid(clock.now()),
   };
   const skills = compareSkills(process.env);
-  for (const { harness, state } of skills.installed)
-    if (state === 'skewed')
-      logger.warn(
-        { harness },
-        `the worker skills of ${harness} are not those of this package; run: svc setup ${harness}`,
-      );
   return {
     world,
     runner,
@@ -155,6 +152,7 @@ function connectMux(options: {
   clock: Clock;
   logger: Logger;
   runner: ProcessRunner;
+  openTerminal: World['openTerminal'];
 }): Mux {
   const tmux = findExecutable('tmux', process.env.PATH ?? '');
   if (tmux === null) return withoutTmux();

@@ -1,12 +1,14 @@
 import { isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import { readUsageNotice, type UsageSign } from '../harness/usage-limit.ts';
 import type { Memory } from './memory.ts';
 import type { Run } from './runs.ts';
 import type { AccountLimit, Payer } from './usage-limit-book.ts';
 import type { World } from './world.ts';
 
 const MOST_NOTICE = 200;
+const NO_SIGN: UsageSign = { kind: 'none' };
 
 /** The limit that keeps the agent of this fiber from being started; null when none does (P10). */
 export function limitOf(world: World, memory: Memory, agent_id: string | null): AccountLimit | null {
@@ -31,17 +33,23 @@ export function describeLimit(limit: AccountLimit): string {
     : `${whose} is over its usage limit (“${limit.notice}”), which does not say until when; it is tried again at ${until}`;
 }
 
-/** Reads what the end of a run's transcript says of its account, and notes it. True when the fiber's row moved. */
+/**
+ * Reads what the end of a run's transcript and its hooks say of its account, the later word counting, and notes it.
+ * True when the fiber's row moved. `transcript` is null where there is none on this host.
+ */
 export async function lookForLimit(
   world: World,
   memory: Memory,
   run: Run,
-  transcript: string,
+  transcript: string | null,
 ): Promise<boolean> {
   const { harness, clock, settings, logger } = world;
   try {
     const agent = harness.agent(run.agent);
-    const sign = await harness.usage(run.harness, transcript);
+    const sign = laterOf(
+      transcript === null ? NO_SIGN : await harness.usage(run.harness, transcript),
+      signOfHooks(world, run),
+    );
     const now = clock.now();
     if (sign.kind === 'none') return false;
     if (sign.kind === 'working') {
@@ -78,7 +86,7 @@ export async function lookForLimit(
   } catch (error) {
     logger.warn(
       { fiber: run.fiber_id, detail: messageOf(error) },
-      'a transcript could not be looked at for a usage limit',
+      'a run could not be looked at for a usage limit',
     );
     return false;
   }
@@ -104,6 +112,17 @@ export function showLimit(
   memory.refusals.clear(key);
   memory.refusals.record(key, { reason: 'usage_limit', message }, world.clock.now(), limit.until);
   return true;
+}
+
+function signOfHooks(world: World, run: Run): UsageSign {
+  const told = world.launches.usageNotice(run.launch_id);
+  return told === null ? NO_SIGN : readUsageNotice(told.notice, told.at, world.zone);
+}
+
+/** Of two signs of a limit the transcript's is kept: it may tell more. */
+function laterOf(transcript: UsageSign, hooks: UsageSign): UsageSign {
+  if (hooks.kind !== 'limited' || transcript.kind === 'limited') return transcript;
+  return transcript.kind === 'working' && transcript.at > hooks.limit.at ? transcript : hooks;
 }
 
 function payerOf(world: World, agent: Agent): Payer {

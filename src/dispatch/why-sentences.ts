@@ -1,7 +1,10 @@
 import type { BlockedView, FiberDocument } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
+import { isAppRun, isReserved } from './app-run.ts';
 import type { Pulled } from './brake.ts';
 import type { EligibilityFacts } from './eligibility.ts';
+import type { Refusal } from './refusals.ts';
+import type { Run } from './runs.ts';
 import type { AccountLimit } from './usage-limit-book.ts';
 import { describeLimit } from './usage-limits.ts';
 
@@ -12,6 +15,9 @@ export type WhyFacts = EligibilityFacts & {
   limit: AccountLimit | null;
   /** What tmux said when it did not answer. */
   mux_detail: string | null;
+  /** Its worker, and what the app server of an app conversation answers in place of its state. */
+  run: Run | undefined;
+  unserved: Refusal | null;
 };
 
 /** What a shut gate saw, and the mend with its exact command. */
@@ -48,10 +54,12 @@ export function explainGate(
         mend: `start it now with \`svc dispatch ${id}\`, which arms it`,
       };
     case 'running':
-      return {
-        message: 'its worker runs, is being started, or cannot be told to be gone',
-        mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
-      };
+      return (
+        explainApp(id, facts) ?? {
+          message: 'its worker runs, is being started, or cannot be told to be gone',
+          mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
+        }
+      );
     case 'due':
       return explainDue(document, facts);
     case 'mux':
@@ -90,6 +98,31 @@ export function explainGate(
         mend: `start it at once with \`svc dispatch ${id}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
       };
   }
+}
+
+/** Of an app conversation; null for any other worker. */
+function explainApp(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
+  if (run === undefined || !isAppRun(run) || run.being_started) return null;
+  const which = `the app conversation ${run.app.thread_id ?? run.launch_id}`;
+  if (run.app.missing)
+    return {
+      message: `${which} is assigned to it, and the app server was asked for it and has none`,
+      mend: `begin another one with \`svc dispatch ${id}\`, or give it up with \`svc kill ${id}\``,
+    };
+  if (unserved !== null)
+    return {
+      message: `${which} is still assigned to it, and how it stands is not known: ${unserved.message}`,
+      mend: 'nothing else is started for it before the app server answers; start that, and see `svc doctor`',
+    };
+  if (isReserved(run))
+    return {
+      message: `${which} is assigned to it, and its first turn is not known to have begun`,
+      mend: `send it once more with \`svc dispatch ${id}\``,
+    };
+  return {
+    message: `${which} is still assigned to it`,
+    mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
+  };
 }
 
 function explainDue(document: FiberDocument, { due }: WhyFacts): { message: string; mend: string } {

@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { LAUNCH_CHECKS, type LaunchCheck } from '../contract/gates.ts';
 import type { GateView, Why } from '../contract/http/why.ts';
+import { refuseWithoutServer } from './app-preflight.ts';
 import { askGates } from './eligibility.ts';
 import { checkLaunch, refusalOf } from './launch.ts';
 import { eligibilityFacts, keyOf, type Memory, workerCount } from './memory.ts';
@@ -22,12 +23,15 @@ export async function explainFiber(
   options: { look: boolean; mux_detail: string | null; waits_since: number | null },
 ): Promise<Why> {
   const key = keyOf(document);
+  const run = memory.runs.get(key);
   const facts = {
     ...eligibilityFacts(world, memory, document),
     refusal: memory.refusals.get(key),
     brake: memory.brake.pulled,
     limit: limitOf(world, memory, document.svc?.agent ?? null),
     mux_detail: options.mux_detail,
+    run,
+    unserved: run?.app !== undefined && options.look ? await refuseWithoutServer(world) : null,
   };
   const gates: GateView[] = askGates(document, facts).map(({ gate, open }) =>
     open
@@ -38,7 +42,6 @@ export async function explainFiber(
   const checks = passed && options.look ? await askChecks(world, document) : LAUNCH_CHECKS.map(notAsked);
   const all = [...gates, ...checks];
   const first = all.find((gate) => gate.state === 'shut') ?? null;
-  const run = memory.runs.get(key);
   return {
     fiber_id: document.id,
     uid: document.uid,

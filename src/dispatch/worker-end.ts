@@ -1,4 +1,5 @@
 import type { FiberDocument } from '../contract/fiber.ts';
+import { planConclude } from '../lifecycle/run-transitions.ts';
 import type { RunEnd } from './breaker.ts';
 import type { LaunchEnd } from './launches.ts';
 import type { NamedHold } from './quarantine.ts';
@@ -6,6 +7,7 @@ import type { Refusal } from './refusals.ts';
 import type { EndRecord, ExitRecord, FileRead } from './run-records.ts';
 import type { Run } from './runs.ts';
 import { handedOff, timeOf } from './runtime-times.ts';
+import type { DocumentChange } from './world.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
@@ -86,6 +88,17 @@ export function isConcludable(
   if (run_id !== undefined && run_id !== run.run_id) return false;
   const handed = timeOf(handed_off_at);
   return exit === null || handed === null || handed <= exit.at + EXIT_TIME_SLACK_MS;
+}
+
+/** What the end of this run writes into the document of its role; nothing for a oneshot. */
+export function concludedBy(
+  document: FiberDocument,
+  run: Pick<Run, 'run_id'>,
+  now: number,
+  exit: Pick<ExitRecord, 'at'> | null = null,
+): DocumentChange {
+  const concluded = isConcludable(document, run, exit) ? planConclude(document, now) : null;
+  return concluded ?? { set: {}, unset: [] };
 }
 
 /** The run script tells whole seconds, and a worker hands off a moment before it exits. */

@@ -5,6 +5,7 @@ import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
+import type { Rehearsed } from '../fibers/store.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { AppServer } from '../harness/app-server/app-server.ts';
 import type { PastSession } from '../harness/past-session.ts';
@@ -43,11 +44,8 @@ export type Documents = {
    * throws writes nothing.
    */
   change(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<FiberDocument>;
-  /** The unified diff of what `change` would write, without lock or write; empty where it would write nothing. */
-  rehearse(
-    document: FiberDocument,
-    plan: (current: FiberDocument) => DocumentChange,
-  ): Promise<{ path: string; diff: string }>;
+  /** What `change` would write, without lock or write; its diff is empty where it would write nothing. */
+  rehearse(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<Rehearsed>;
 };
 
 /** Everything outside the dispatcher's own memory; tests put their own in. */
@@ -78,6 +76,8 @@ export type World = {
     account(agent: Agent): string;
     /** What the end of a transcript says of a usage limit (P10). */
     usage(name: HarnessName, transcript: string): Promise<UsageSign>;
+    /** What the agent said last, by the end of its transcript. */
+    lastSaid(name: HarnessName, transcript: string): Promise<string | null>;
   };
   processes: {
     look(process: ProcessIdentity): Promise<ProcessLife>;

@@ -3,11 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
+import type { FiberDocument } from '../contract/fiber.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
 import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
-import type { Store } from './store.ts';
+import type { PlanEdit, Rehearsed, Store } from './store.ts';
 
 /** What came of a move. `unwritten` names documents whose links could not be rewritten, each with the reason. */
 export type Nested = {
@@ -39,13 +40,8 @@ export async function nestFiber(
 ): Promise<Nested> {
   return withNestLock(store, async () => {
     await finish(store);
-    const path = store.locate(id);
-    if (path === null) throw notFound(id);
-    if (parent !== null) requireParent(store, id, parent);
-    const new_id = parent === null ? leafOf(id) : `${parent}/${leafOf(id)}`;
-    if (new_id === id) return { id, new_id, rewritten: [], unwritten: [] };
-    requireFree(store, new_id);
-    const journal: Journal = { from: id, to: new_id, bare: dirname(path) === baseOf(store) };
+    const { path, new_id, journal } = planMove(store, id, parent);
+    if (journal === null) return { id, new_id, rewritten: [], unwritten: [] };
     writeFileAtomic(journalPath(store), `${JSON.stringify(journal)}\n`);
     try {
       await move(store, journal);
@@ -56,6 +52,38 @@ export async function nestFiber(
     onMoved();
     return { id, new_id, ...(await rewrite(store, journal)) };
   });
+}
+
+/** A move that was not made: what would be renamed, and what would be written once it lies at its new place. */
+export type RehearsedNest = Pick<Nested, 'id' | 'new_id' | 'unwritten'> & {
+  moves: { from: string; to: string }[];
+  documents: Rehearsed[];
+};
+
+/**
+ * What `nestFiber` would do now, with its checks; takes no lock and writes nothing. Throws `conflict` while another move
+ * of this store is not finished, since the real one would finish that first.
+ */
+export async function rehearseNest(store: Store, id: string, parent: string | null): Promise<RehearsedNest> {
+  const pending = readJournal(store);
+  if (pending !== null)
+    throw new CodedError(
+      'conflict',
+      `the move of ${pending.from} to ${pending.to} is not finished; wait for it, or do this move in earnest, which finishes it first`,
+    );
+  const { path, new_id, journal } = planMove(store, id, parent);
+  if (journal === null) return { id, new_id, moves: [], documents: [], unwritten: [] };
+  const [from, to] = [join(baseOf(store), id), join(baseOf(store), new_id)];
+  const moves = !journal.bare || existsSync(from) ? [{ from, to }] : [];
+  if (journal.bare) moves.push({ from: path, to: documentAt(store, new_id) });
+  const documents: Rehearsed[] = [];
+  const { unwritten } = await eachNaming(store, id, (row) => {
+    const after = moves.find((one) => row.path === one.from || row.path.startsWith(`${one.from}/`));
+    const place = after === undefined ? row.path : `${after.to}${row.path.slice(after.from.length)}`;
+    const rehearsed = store.rehearse(row.id, planLinks(id, new_id), { place });
+    if (rehearsed.diff !== '') documents.push(rehearsed);
+  });
+  return { id, new_id, moves, documents, unwritten };
 }
 
 /** Finishes a move that was cut short; answers its new id, or null when there was none. */
@@ -70,6 +98,21 @@ async function withNestLock<T>(store: Store, run: () => Promise<T>): Promise<T> 
   } finally {
     lock.release();
   }
+}
+
+/** Every check of a move; without a journal it moves nothing. */
+function planMove(
+  store: Store,
+  id: string,
+  parent: string | null,
+): { path: string; new_id: string; journal: Journal | null } {
+  const path = store.locate(id);
+  if (path === null) throw notFound(id);
+  if (parent !== null) requireParent(store, id, parent);
+  const new_id = parent === null ? leafOf(id) : `${parent}/${leafOf(id)}`;
+  if (new_id === id) return { path, new_id, journal: null };
+  requireFree(store, new_id);
+  return { path, new_id, journal: { from: id, to: new_id, bare: dirname(path) === baseOf(store) } };
 }
 
 async function finish(store: Store): Promise<string | null> {
@@ -104,30 +147,49 @@ async function move(store: Store, journal: Journal): Promise<void> {
   removeEmpty(base, dirname(from));
 }
 
-async function rewrite(store: Store, journal: Journal): Promise<Pick<Nested, 'rewritten' | 'unwritten'>> {
-  const { from, to } = journal;
-  const done: Pick<Nested, 'rewritten' | 'unwritten'> = { rewritten: [], unwritten: [] };
+async function rewrite(
+  store: Store,
+  { from, to }: Journal,
+): Promise<Pick<Nested, 'rewritten' | 'unwritten'>> {
+  const rewritten: string[] = [];
+  const { unwritten } = await eachNaming(store, from, async (row) => {
+    await store.update(row.id, planLinks(from, to));
+    rewritten.push(row.id);
+  });
+  rmSync(journalPath(store), { force: true });
+  return { rewritten, unwritten };
+}
+
+/** Visits each document with a link to the fiber or to one below it; what cannot be read or changed is `unwritten`. */
+async function eachNaming(
+  store: Store,
+  id: string,
+  visit: (row: FiberDocument) => unknown,
+): Promise<Pick<Nested, 'unwritten'>> {
+  const unwritten: Nested['unwritten'] = [];
   let looked = 0;
   for (const row of store.list().documents) {
     looked += 1;
     if (looked % TURN === 0) await nextTurn();
     try {
-      if (!nameLinks(readFileSync(row.path, 'utf8'), from)) continue;
-      await store.update(row.id, (document) => {
-        const body = renameLinks(document.body, from, to);
-        const outcome = document.outcome === undefined ? undefined : renameLinks(document.outcome, from, to);
-        const set = outcome === undefined || outcome === document.outcome ? {} : { outcome };
-        if (body === document.body && Object.keys(set).length === 0) return null;
-        return { set, ...(body === document.body ? {} : { body }) };
-      });
-      done.rewritten.push(row.id);
+      if (nameLinks(readFileSync(row.path, 'utf8'), id)) await visit(row);
     } catch (error) {
       if (!isCoded(error) && systemCode(error) === undefined) throw error;
-      done.unwritten.push({ id: row.id, message: messageOf(error) });
+      unwritten.push({ id: row.id, message: messageOf(error) });
     }
   }
-  rmSync(journalPath(store), { force: true });
-  return done;
+  return { unwritten };
+}
+
+/** The links of one document with the new id in them. */
+function planLinks(from: string, to: string): PlanEdit {
+  return (document) => {
+    const body = renameLinks(document.body, from, to);
+    const outcome = document.outcome === undefined ? undefined : renameLinks(document.outcome, from, to);
+    const set = outcome === undefined || outcome === document.outcome ? {} : { outcome };
+    if (body === document.body && Object.keys(set).length === 0) return null;
+    return { set, ...(body === document.body ? {} : { body }) };
+  };
 }
 
 function requireParent(store: Store, id: string, parent: string): void {

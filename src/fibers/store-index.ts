@@ -19,6 +19,12 @@ export class StoreIndex {
   #byLeaf = new Map<string, Set<string>>();
   #refreshed = new Map<string, number>();
   #moment = 0;
+  #generation = 0;
+
+  /** Counts the changes of rows. */
+  get generation(): number {
+    return this.#generation;
+  }
 
   get size(): number {
     return this.#rows.size;
@@ -115,6 +121,7 @@ export class StoreIndex {
     const before = this.#rows.get(row.path);
     if (before !== undefined && before.digest === row.digest && before.error === row.error) return false;
     if (before !== undefined) this.#unlist(before);
+    this.#generation += 1;
     this.#rows.set(row.path, row);
     add(this.#byId, row.id, row.path);
     if (row.uid !== null) add(this.#byUid, row.uid.toUpperCase(), row.path);
@@ -126,6 +133,7 @@ export class StoreIndex {
     const row = this.#rows.get(path);
     if (row === undefined) return false;
     this.#unlist(row);
+    this.#generation += 1;
     this.#rows.delete(path);
     return true;
   }

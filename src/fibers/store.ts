@@ -201,11 +201,16 @@ export class Store {
 
   /**
    * What `update` would do now, with all its checks and none of its effects: no lock is taken and nothing is
-   * written. `document` is the one that would be there afterwards.
+   * written. `document` is the one that would be there afterwards; `place` is where a move would have put it by then.
    */
-  rehearse(id: string, plan: PlanEdit, expectedDigest?: string): Rehearsed {
-    const path = this.#require(id);
-    const { before, document, text } = this.#plan(path, plan, expectedDigest);
+  rehearse(
+    id: string,
+    plan: PlanEdit,
+    { expectedDigest, place }: { expectedDigest?: string | undefined; place?: string } = {},
+  ): Rehearsed {
+    const now = this.#require(id);
+    const path = place ?? now;
+    const { before, document, text } = this.#plan(now, plan, expectedDigest);
     if (text === null) return { path, diff: '', document };
     const after = parseDocument(Buffer.from(text), this.#place(path));
     return { path, diff: unifiedDiff(this.#nameOf(path), before.toString('utf8'), text), document: after };

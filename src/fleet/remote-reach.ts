@@ -20,6 +20,8 @@ const RESUME_MS = 25_000;
 export function createRemoteReach(options: { remotes_file: string }): {
   sshTarget(host: string): SshTarget;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
+  /** Where the API of a remote answers, without `/api/v1`; throws `unknown_host` or `invalid_config`. */
+  baseUrl(host: string): string;
 } {
   const reachOf = (host: string): Reach => {
     const entry = readRemoteEntries(options.remotes_file).find((one) => one.name === host);
@@ -39,7 +41,17 @@ export function createRemoteReach(options: { remotes_file: string }): {
       `the entry of ${host} in remotes.json is not well-formed at ${where}`,
     );
   };
+  const baseUrl = (host: string): string => {
+    const { url, port } = reachOf(host);
+    if (url === undefined && port === undefined)
+      throw new CodedError(
+        'invalid_config',
+        `the entry of ${host} in remotes.json names neither a url nor a port`,
+      );
+    return (url ?? `http://127.0.0.1:${port}`).replace(/\/$/, '');
+  };
   return {
+    baseUrl,
     sshTarget(host) {
       const { ssh, ssh_flags } = reachOf(host);
       if (ssh === undefined)
@@ -49,13 +61,7 @@ export function createRemoteReach(options: { remotes_file: string }): {
       return { alias: ssh, flags: ssh_flags ?? [] };
     },
     async resumeSession(host, session) {
-      const { url, port } = reachOf(host);
-      if (url === undefined && port === undefined)
-        throw new CodedError(
-          'invalid_config',
-          `the entry of ${host} in remotes.json names neither a url nor a port`,
-        );
-      const base = (url ?? `http://127.0.0.1:${port}`).replace(/\/$/, '');
+      const base = baseUrl(host);
       const unreachable = (why: string) =>
         new CodedError('remote_unreachable', `${host} does not answer at ${base}: ${why}; is its tunnel up?`);
       let status: number;

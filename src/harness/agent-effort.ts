@@ -23,23 +23,35 @@ export async function setAgentEffort(settings: Settings, id: string, effort: str
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const lock = await acquireFileLock(join(dirname(file), '.agents.lock'));
   try {
-    const text = readOperatorText(file) ?? EMPTY;
-    const registry = parseRegistry(file, text);
-    if (!Object.hasOwn(registry.names, id))
-      throw new CodedError(
-        'agent_not_found',
-        `there is no agent "${id}" on this host; it has ${registry.agents.map((agent) => agent.id).join(', ') || 'none'}`,
-        { details: { id } },
-      );
-    const agent = resolveAgent(registry, id);
-    if (effort !== null) resolveEffort(agent, effort);
-    const edited = edit(text, agent, effort);
-    const after = resolveAgent(parseRegistry(file, edited), agent.id);
-    if (edited !== text) writeFileAtomic(file, edited, { mode: 0o600 });
-    return after;
+    const { agent, after } = planAgentEffort(settings, id, effort);
+    if (after !== null) writeFileAtomic(file, after, { mode: 0o600 });
+    return agent;
   } finally {
     lock.release();
   }
+}
+
+/** What `setAgentEffort` would write now, with its checks: the text before and after, `after` null for no change. */
+export function planAgentEffort(
+  settings: Settings,
+  id: string,
+  effort: string | null,
+): { path: string; before: string | null; after: string | null; agent: Agent } {
+  const { agents: path } = operatorFilePaths(settings);
+  const before = readOperatorText(path);
+  const text = before ?? EMPTY;
+  const registry = parseRegistry(path, text);
+  if (!Object.hasOwn(registry.names, id))
+    throw new CodedError(
+      'agent_not_found',
+      `there is no agent "${id}" on this host; it has ${registry.agents.map((agent) => agent.id).join(', ') || 'none'}`,
+      { details: { id } },
+    );
+  const agent = resolveAgent(registry, id);
+  if (effort !== null) resolveEffort(agent, effort);
+  const edited = edit(text, agent, effort);
+  const changed = resolveAgent(parseRegistry(path, edited), agent.id);
+  return { path, before, after: edited === text ? null : edited, agent: changed };
 }
 
 function edit(text: string, agent: Agent, effort: string | null): string {

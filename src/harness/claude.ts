@@ -10,7 +10,11 @@ import { namesIn, probeFile, probing, spellingsOf } from './transcript-files.ts'
  * that a run can end by itself even where a person or a judging model would have to be waited for.
  */
 const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'];
-/** Arming a fiber starts a worker, so only a session that has to file its own may do it unasked. */
+/**
+ * Arming a fiber starts a worker, so only a session that has to file its own may do it unasked: the capture reference
+ * is the one page of the worker skills that tells to run these. A worker of a fiber is claimed and installed already,
+ * and so is a capture that is resumed; a session that a person started has the permissions that the person gave it.
+ */
 const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
 /** Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. */

@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { findCodexTranscript } from './codex-transcript.ts';
-import { asTable, optionValue } from './first-run.ts';
+import { asTable, optionValue, readJsonConfig } from './first-run.ts';
 import { filesIn, headLines, namesIn, probeFile } from './transcript-files.ts';
 
 /** `cwd`: the folder the session began in, as its transcript records it; null where it records none. */
@@ -22,14 +22,19 @@ export async function findPastSession(
   env: NodeJS.ProcessEnv,
 ): Promise<PastSession> {
   try {
-    const path = await transcriptPath(agent, session, env);
+    const path = await findTranscriptPath(agent, session, env);
     return path === null ? { kind: 'missing' } : { kind: 'found', path, cwd: await recordedFolder(path) };
   } catch (error) {
     return { kind: 'unknown', detail: messageOf(error) };
   }
 }
 
-async function transcriptPath(agent: Agent, session: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+/** Where the transcript of a session lies; null where there is none. Throws what the disk says when it refuses. */
+export async function findTranscriptPath(
+  agent: Agent,
+  session: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string | null> {
   const environment = agentEnvironment(agent, env);
   if (agent.harness === 'codex') {
     const probe = await findCodexTranscript(environment.codex_home, session);
@@ -44,7 +49,10 @@ async function transcriptPath(agent: Agent, session: string, env: NodeJS.Process
     }
     return null;
   }
-  const chosen = optionValue(agent.args, '--session-dir') ?? environment.get('PI_CODING_AGENT_SESSION_DIR');
+  const chosen =
+    optionValue(agent.args, '--session-dir') ??
+    environment.get('PI_CODING_AGENT_SESSION_DIR') ??
+    (await ownSessionDir(environment.pi_agent_dir));
   const sessions = join(environment.pi_agent_dir, 'sessions');
   const folders =
     chosen === undefined
@@ -55,6 +63,12 @@ async function transcriptPath(agent: Agent, session: string, env: NodeJS.Process
     if (path !== undefined) return path;
   }
   return null;
+}
+
+/** The folder that Pi's own settings name for all projects; undefined where they name none, or one in each project. */
+async function ownSessionDir(pi_agent_dir: string): Promise<string | undefined> {
+  const { sessionDir } = (await readJsonConfig(join(pi_agent_dir, 'settings.json'))).value;
+  return typeof sessionDir === 'string' && /^[~/]/.test(sessionDir) ? sessionDir : undefined;
 }
 
 /** A file beside the project folders is no project. */

@@ -23,7 +23,11 @@ export type AgentRegistry = {
  * then the built-in one, so that a slip of the pen does not stop a daemon.
  */
 export function loadRegistry(settings: Settings): { registry: AgentRegistry; problem: CodedError | null } {
-  const file = operatorFilePaths(settings).agents;
+  return loadRegistryFile(operatorFilePaths(settings).agents);
+}
+
+/** `loadRegistry` of the agents file at this path. */
+export function loadRegistryFile(file: string): { registry: AgentRegistry; problem: CodedError | null } {
   try {
     const text = readOperatorText(file);
     return { registry: parseRegistry(file, text ?? '{"agents": []}'), problem: null };

@@ -42,14 +42,19 @@ export function readUsageSign(harness: HarnessName, newest: Iterable<JsonRecord>
   }
 }
 
+/** Reads one notice of a program, given at a moment in milliseconds; `none` for one that tells of no usage limit. */
+export function readUsageNotice(notice: string, at: number, zone: string): UsageSign {
+  return isLimit(notice) ? limited({ notice, at, resets_at: parseResetTime(notice, at, zone) }) : NONE;
+}
+
 function claudeSign(newest: Iterable<JsonRecord>, zone: string): UsageSign {
   for (const record of newest) {
     if (record.type !== 'assistant') continue;
     const at = timeOf(record);
     if (record.isApiErrorMessage !== true) return { kind: 'working', at };
     const notice = textOf(asTable(record.message).content);
-    if (!isLimit(notice)) continue;
-    return limited({ notice, at, resets_at: parseResetTime(notice, at, zone) });
+    const sign = readUsageNotice(notice, at, zone);
+    if (sign.kind !== 'none') return sign;
   }
   return NONE;
 }
@@ -114,7 +119,8 @@ function limited(told: Omit<UsageLimit, 'family'>): UsageSign {
   return { kind: 'limited', limit: { ...told, family } };
 }
 
-function isLimit(notice: string): boolean {
+/** Whether a sentence of a program says that its account is over a usage limit. */
+export function isLimit(notice: string): boolean {
   // Some programs write a curly apostrophe or none.
   return (LIMIT.test(notice) || /\blimit\b.*\|\d{9,11}\b/.test(notice)) && !FAST.test(notice);
 }

@@ -33,12 +33,22 @@ export function readSkillFiles(folder: string): Map<string, string> {
   return files;
 }
 
-/** Names what the skills say: two packages with the same generation have the same skills (VER-3). */
+/**
+ * Names what the skills say, and with it what the launch messages say, whose digest a skill holds: two packages with
+ * the same generation have the same of both (VER-3).
+ */
 export function skillGeneration(files: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
   for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1)))
     hash.update(`${name}\0${text}\0`);
   return hash.digest('hex').slice(0, 12);
+}
+
+/** Digest of the launch messages that the skills were written for, as their frontmatter tells it. */
+export function namedPromptDigest(files: ReadonlyMap<string, string>): string | null {
+  const [, frontmatter = ''] =
+    /^---\n([\s\S]*?)\n---\n/.exec(files.get('fiber-service/SKILL.md') ?? '') ?? [];
+  return /^metadata:\n {2}launch-message: "?([0-9a-f]+)"?$/m.exec(frontmatter)?.[1] ?? null;
 }
 
 /** Whether a harness has the worker skills of this package. */

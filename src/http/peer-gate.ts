@@ -5,8 +5,10 @@ import type { Logger } from '../base/logger.ts';
 import type { KnowingPeerCredentials } from '../platform/peer-credentials.ts';
 import type { AcceptedConnection, PeerVerdict, TcpEndpoint } from '../platform/peer-credentials-tcp-rows.ts';
 
-/** Connections that may wait for one look at the tables; as many as the library lets queue up. */
+/** Connections that wait for one look at the tables; with more, it is taken at once. */
 const MOST_UNDECIDED = 512;
+/** Of so many open files, each connection can afford to look at all. */
+const FEW_FILES = 256;
 /** Milliseconds between two lines of the log about refusals. */
 const LOG_EVERY_MS = 10_000;
 
@@ -22,6 +24,8 @@ export class PeerGate {
   #logger: Logger;
   #clock: Clock;
   #undecided: Undecided[] = [];
+  /** Whether a connection that is undecided was looked for quickly, so that one may have been passed over. */
+  #looked_quickly = false;
   #stopped = false;
   #refused = 0;
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -48,6 +52,7 @@ export class PeerGate {
     if (this.#undecided.length === 0) return;
     const connections = this.#undecided;
     this.#undecided = [];
+    this.#looked_quickly = false;
     const verdicts = this.#judge(connections);
     for (const [index, { response }] of connections.entries()) this.#carryOut(response, verdicts[index]);
   }
@@ -59,10 +64,11 @@ export class PeerGate {
   }
 
   #accepted(response: HttpResponse, endpoint: () => TcpEndpoint): void {
-    if (this.#stopped || this.#undecided.length >= MOST_UNDECIDED) {
+    if (this.#stopped) {
       response.close();
       return;
     }
+    if (this.#undecided.length >= MOST_UNDECIDED) this.settle();
     try {
       const inodes = this.#socketOf();
       this.#undecided.push({ inodes, endpoint: endpoint(), response });
@@ -81,11 +87,12 @@ export class PeerGate {
    * so far are decided, and those whose socket was not found are closed by that.
    */
   #socketOf(): Set<number> {
-    if (this.#undecided.length > 0) {
+    if (this.#undecided.length > 0 && this.#credentials.openFiles() > FEW_FILES) {
+      this.#looked_quickly = true;
       const found = this.#credentials.appearedSockets('quickly');
       if (found.size > 0) return found;
-      this.settle();
     }
+    if (this.#looked_quickly) this.settle();
     return this.#credentials.appearedSockets('surely');
   }
 

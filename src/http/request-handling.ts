@@ -112,6 +112,8 @@ export class RequestHandling implements RequestTaker {
         host: head.headers.host ?? null,
         origin: head.headers.origin ?? null,
         fetch_site: head.headers['sec-fetch-site'] ?? null,
+        fetch_mode: head.headers['sec-fetch-mode'] ?? null,
+        fetch_dest: head.headers['sec-fetch-dest'] ?? null,
         method: head.method,
         is_upgrade: head.headers.upgrade !== undefined,
         peer,

@@ -33,14 +33,14 @@ export function planAction(
 ): PlannedEdit | null {
   switch (request.action) {
     case 'install':
-      return rearmed(document, planInstall(document, serviceFields(request, facts)), facts, now);
+      return rearmed(document, planInstall(document, serviceFields(request, facts, known)), facts, now);
     case 'repeat':
       return rearmed(
         document,
         planRepeat(
           document,
           {
-            ...serviceFields(request, facts),
+            ...serviceFields(request, facts, known),
             schedule: request.schedule,
             thisZone: facts.this_zone,
             running: facts.running,
@@ -52,7 +52,7 @@ export function planAction(
         now,
       );
     case 'pin':
-      return planPin(document, serviceFields(request, facts));
+      return planPin(document, serviceFields(request, facts, known));
     case 'reshape': {
       const {
         action: _action,
@@ -105,9 +105,10 @@ export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status'
 function serviceFields(
   request: Extract<LifecycleRequest, { action: 'install' | 'pin' | 'repeat' }>,
   facts: VerbFacts,
+  known: KnownAgents | null,
 ): ServiceFields {
   const { project_dir, agent, effort, host, surface } = request;
   const given = { project_dir, agent, effort, host, surface };
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(named), thisHost: facts.this_host, newUid: facts.new_uid };
+  return { ...Object.fromEntries(named), thisHost: facts.this_host, newUid: facts.new_uid, known };
 }

@@ -1,6 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
-import type { FiberDocument } from '../contract/fiber.ts';
+import type { FiberDocument, Surface } from '../contract/fiber.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
 
 /** The agents of this host, as the registry has them. */
@@ -10,7 +10,14 @@ export type KnownAgents = {
   names: Readonly<Record<string, string>>;
   default_id: string | null;
 };
-type Choice = { agent?: string | undefined; effort?: string | null | undefined };
+type Choice = {
+  agent?: string | undefined;
+  effort?: string | null | undefined;
+  surface?: Surface | undefined;
+};
+
+/** The agent of an app conversation whose fiber names none. */
+export const APP_AGENT = 'codex';
 
 /**
  * Gives a service another agent of the registry; throws `agent_unknown` or `effort_unknown`. `known` is null for a fiber
@@ -58,13 +65,17 @@ export function planSetModel(
 }
 
 /**
- * The edit for an agent, an effort or both. An effort that the fiber has and the new agent does not take is removed, so
+ * The edit for an agent, an effort or both, on the surface that the fiber has or is given; an alias stays as it is
+ * written. Throws `agent_unknown`, `effort_unknown`, or `surface_unsupported` for an agent without app conversations;
+ * what is not asked for is not judged. An effort that the fiber has and the new agent does not take is removed, so
  * that no dispatch is refused for it; one that is asked for is refused.
  */
 export function chooseAgent(document: FiberDocument, choice: Choice, known: KnownAgents | null): PlannedEdit {
   const edit: PlannedEdit = { set: {}, unset: [] };
   if (known === null) return trusted(choice);
-  const name = choice.agent ?? document.svc?.agent ?? known.default_id ?? '';
+  const surface = choice.surface ?? document.svc?.surface ?? 'cli';
+  const unnamed = surface === 'app' ? APP_AGENT : (known.default_id ?? '');
+  const name = choice.agent ?? document.svc?.agent ?? unnamed;
   const agent = findAgent(known, name);
   if (agent === undefined) {
     if (choice.agent === undefined && choice.effort === undefined) return edit;
@@ -74,6 +85,12 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
       { details: { agent: name } },
     );
   }
+  if (surface === 'app' && agent.harness !== 'codex' && (choice.agent ?? choice.surface) !== undefined)
+    throw new CodedError(
+      'surface_unsupported',
+      `agent ${agent.id} has no app conversations; choose a codex agent (${codexAgents(known)}), or the surface cli`,
+      { details: { agent: agent.id } },
+    );
   if (choice.agent !== undefined) edit.set['svc.agent'] = choice.agent;
   const kept = document.svc?.effort;
   if (choice.effort === null) edit.unset.push('svc.effort');
@@ -97,6 +114,11 @@ function trusted(choice: Choice): PlannedEdit {
   if (choice.agent !== undefined) set['svc.agent'] = choice.agent;
   if (choice.effort != null) set['svc.effort'] = choice.effort;
   return { set, unset: choice.effort === null ? ['svc.effort'] : [] };
+}
+
+function codexAgents(known: KnownAgents): string {
+  const ids = known.agents.filter(({ harness }) => harness === 'codex').map(({ id }) => id);
+  return ids.length === 0 ? 'this host has none' : ids.join(', ');
 }
 
 function findAgent(known: KnownAgents, name: string): Agent | undefined {

@@ -16,11 +16,11 @@ export function armed(edit: PlannedEdit): PlannedEdit {
   return { set: { ...edit.set, status: 'active' }, unset: [...edit.unset, 'tempered'] };
 }
 
-/** Throws `invalid_request` for a fiber that no service verb was used on. */
+/** Throws `no_service` for a fiber that no service verb was used on. */
 export function requireService(document: FiberDocument, verb: string): void {
   if (document.svc !== undefined) return;
   throw new CodedError(
-    'invalid_request',
+    'no_service',
     `"${document.id}" has no svc block, so there is nothing to ${verb}; use "svc install ${document.id}" first`,
   );
 }

@@ -1,6 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { armed, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 
 /** What the verbs that make a fiber a service take; what is absent stays as the document has it. */
@@ -14,6 +15,8 @@ export type ServiceFields = {
   agent?: string;
   effort?: string;
   surface?: Surface;
+  /** Null for a fiber of another host, whose agents are not known here: its owner checks them at the launch. */
+  known: KnownAgents | null;
   /** Given to a document that has no ULID yet, since it could not be dispatched (DSP-9). */
   newUid: string;
 };
@@ -27,7 +30,10 @@ export type RepeatFields = ServiceFields & {
   thisZone: string;
 };
 
-/** Makes a fiber a oneshot and arms it; throws `project_dir_missing` or `invalid_request`. */
+/**
+ * Makes a fiber a oneshot and arms it; throws `project_dir_missing` or `invalid_request`, and what `chooseAgent` throws
+ * for an agent, effort or surface that is asked for.
+ */
 export function planInstall(document: FiberDocument, fields: ServiceFields): PlannedEdit {
   const edit = serviceEdit(document, 'oneshot', fields);
   edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
@@ -112,8 +118,9 @@ function serviceEdit(document: FiberDocument, kind: FiberKind, fields: ServiceFi
     'svc.host': fields.host ?? document.svc?.host ?? fields.thisHost,
   };
   if (document.uid === null) set.id = fields.newUid;
-  if (fields.agent !== undefined) set['svc.agent'] = fields.agent;
-  if (fields.effort !== undefined) set['svc.effort'] = fields.effort;
-  if (fields.surface !== undefined) set['svc.surface'] = fields.surface;
-  return { set, unset: [] };
+  const { agent, effort, surface } = fields;
+  const isAsked = [agent, effort, surface].some((field) => field !== undefined);
+  const chosen = isAsked ? chooseAgent(document, { agent, effort, surface }, fields.known) : null;
+  if (surface !== undefined) set['svc.surface'] = surface;
+  return { set: { ...set, ...chosen?.set }, unset: chosen?.unset ?? [] };
 }

@@ -36,11 +36,11 @@ export function planReshape(
       'name what to change: the kind, schedule, zone, folder, surface, host, agent or effort',
     );
   const kind = fields.kind ?? document.svc?.kind ?? 'oneshot';
-  const { agent, effort } = fields;
+  const { agent, effort, surface } = fields;
   const edit: PlannedEdit =
-    agent === undefined && effort === undefined
+    agent === undefined && effort === undefined && surface === undefined
       ? { set: {}, unset: [] }
-      : chooseAgent(document, { agent, effort }, known);
+      : chooseAgent(document, { agent, effort, surface }, known);
   if (fields.kind !== undefined) edit.set['svc.kind'] = kind;
   if (fields.surface !== undefined) edit.set['svc.surface'] = fields.surface;
   if (fields.host !== undefined) edit.set['svc.host'] = fields.host;

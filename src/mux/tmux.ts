@@ -22,7 +22,7 @@ import { PaneWatch } from './pane-watch.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
-import { startByTerminal } from './start-by-terminal.ts';
+import { startByTerminal, type TerminalStart } from './start-by-terminal.ts';
 import { type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
 
@@ -40,6 +40,8 @@ export type TmuxOptions = {
   platform?: NodeJS.Platform;
   /** Starts a missing server in our stead; on macOS only the terminal emulator may [MUX-1]. */
   startServer?: () => Promise<ServerStarted>;
+  /** Has the user's terminal emulator start a program; the kitty of this user unless given. */
+  openTerminal?: TerminalStart['openTerminal'];
   /** Milliseconds tmux has for one answer. */
   deadline_ms?: number;
   /** Whether to keep a control client attached; `auto` unless told. */

@@ -4,8 +4,15 @@ export type TcpRow = { local: string; remote: string; state: string; uid: number
 /** The local end of a listener, written as the table of its IP version writes it. */
 export type TcpEndpoint = { table: 'tcp' | 'tcp6'; local: string; port: number };
 
-/** The rows of one table that have the port in question at either end. */
-export type ReadRows = (table: 'tcp' | 'tcp6', port: number) => readonly TcpRow[];
+/**
+ * Reads one table in order and gives `take` its rows that have `port` at either end, some at a time; ends early
+ * when `take` answers that it has seen enough.
+ */
+export type ScanRows = (
+  table: TcpEndpoint['table'],
+  port: number,
+  take: (rows: readonly TcpRow[]) => boolean,
+) => void;
 
 /** One accepted connection: its socket is one of `inodes`, and no earlier connection's socket is. */
 export type AcceptedConnection = { inodes: ReadonlySet<number>; endpoint: TcpEndpoint };
@@ -24,6 +31,8 @@ export type OwnUid = {
 };
 
 const LISTENING = '0A';
+const SYN_SENT = '02';
+const SYN_RECEIVED = '03';
 const ROW =
   /^ *\d+: ((?:[\dA-F]{8}|[\dA-F]{32}):[\dA-F]{4}) ((?:[\dA-F]{8}|[\dA-F]{32}):[\dA-F]{4}) ([\dA-F]{2}) [\dA-F]{8}:[\dA-F]{8} [\dA-F]{2}:[\dA-F]{8} [\dA-F]{8} +(\d+) +\d+ (\d+)(?: |$)/;
 
@@ -43,13 +52,30 @@ export function tcpEndpoint(host: '127.0.0.1' | '::1', port: number, little_endi
   return { table: 'tcp6', local: `${'0'.repeat(24)}${last_word}:${local_port}`, port };
 }
 
-/** Parses the rows of a table that have `port` at either end; a line that is not whole is no row. */
-export function parseTcpRows(text: string, port: number): TcpRow[] {
+/**
+ * A parser of a table that comes in pieces, cut anywhere: gives of each piece the rows that have `port` at either
+ * end. A line that is not whole is no row, a last one without its line break included.
+ */
+export function createRowParser(port: number): (piece: Buffer) => TcpRow[] {
   const mark = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+  let begun = '';
+  return (piece) => {
+    // Most pieces are whole lines about others, and a text of each would cost more than the search.
+    const whole = begun === '' && piece.at(-1) === LINE_BREAK;
+    if (whole && !piece.includes(mark, 0, 'latin1')) return [];
+    const text = begun + piece.toString('latin1');
+    const end = text.lastIndexOf('\n') + 1;
+    begun = text.slice(end);
+    return parseLines(text.slice(0, end), mark);
+  };
+}
+
+const LINE_BREAK = 0x0a;
+
+function parseLines(text: string, mark: string): TcpRow[] {
   const rows: TcpRow[] = [];
   for (let at = text.indexOf(mark); at >= 0; ) {
     const end = text.indexOf('\n', at);
-    if (end < 0) break;
     const row = parseTcpRow(text.slice(text.lastIndexOf('\n', at) + 1, end));
     if (row !== null) rows.push(row);
     at = text.indexOf(mark, end);
@@ -72,51 +98,126 @@ function parseTcpRow(line: string): TcpRow | null {
 }
 
 /**
- * Who is at the other end of each connection? Only a peer whose own row is there, is still held by a process
- * (inode not 0) and belongs to `own` is `own_uid`; any doubt is one of the other verdicts. Reads `tcp6` for an
- * IPv4 connection only where the peer's row is not in `tcp`: it may use an IPv4-mapped address.
+ * Who is at the other end of each connection? Only a peer whose own row is there, is connected, is still held by a
+ * process (inode not 0) and belongs to `own` is `own_uid`; any doubt is one of the other verdicts. Reads `tcp6` for
+ * an IPv4 connection only where the peer's row is not in `tcp`: it may use an IPv4-mapped address.
  */
 export function judgePeers(
   connections: readonly AcceptedConnection[],
-  read: ReadRows,
+  scan: ScanRows,
   own: OwnUid,
   little_endian: boolean,
 ): PeerVerdict[] {
-  return connections.map(({ inodes, endpoint }) => {
-    const rows = read(endpoint.table, endpoint.port);
-    const server = serverRow(rows, inodes, endpoint);
-    if (server === null) return NO_CONNECTION;
-    const peers = rowsBetween(rows, server.remote, server.local);
-    if (peers.length > 0 || endpoint.table === 'tcp6') return judgePeer(peers, own);
-    const [local, remote] = [mapped(server.remote, little_endian), mapped(server.local, little_endian)];
-    return judgePeer(rowsBetween(read('tcp6', endpoint.port), local, remote), own);
-  });
-}
-
-function serverRow(
-  rows: readonly TcpRow[],
-  inodes: ReadonlySet<number>,
-  endpoint: TcpEndpoint,
-): TcpRow | null {
-  let found: TcpRow | null = null;
-  for (const row of rows) {
-    if (row.local !== endpoint.local || row.state === LISTENING) continue;
-    if (row.inode === 0 || !inodes.has(row.inode)) continue;
-    // A table that changes while it is read may show one row twice.
-    if (found !== null && (found.inode !== row.inode || found.remote !== row.remote)) return null;
-    found = row;
+  const verdicts = new Map<AcceptedConnection, PeerVerdict>();
+  for (const group of byEndpoint(connections)) {
+    const { endpoint } = group[0]!;
+    const both = new RowsOfConnections(endpoint.local, endpoint.local, group);
+    scan(endpoint.table, endpoint.port, (rows) => both.take(rows));
+    const unseen = both.withoutPeer();
+    let mapped_rows: RowsOfConnections | null = null;
+    if (endpoint.table === 'tcp' && unseen.length > 0) {
+      mapped_rows = new RowsOfConnections(endpoint.local, mapped(endpoint.local, little_endian), []);
+      scan('tcp6', endpoint.port, (rows) => mapped_rows!.take(rows));
+    }
+    for (const connection of group) {
+      const server = both.server(connection);
+      if (server === null) {
+        verdicts.set(connection, NO_CONNECTION);
+        continue;
+      }
+      const peers = both.peersAt(server.remote);
+      const found =
+        peers.length > 0 ? peers : (mapped_rows?.peersAt(mapped(server.remote, little_endian)) ?? []);
+      verdicts.set(connection, judgePeer(found, own));
+    }
   }
-  return found;
+  return connections.map((connection) => verdicts.get(connection) ?? NO_CONNECTION);
 }
 
-function rowsBetween(rows: readonly TcpRow[], local: string, remote: string): TcpRow[] {
-  return rows.filter((row) => row.local === local && row.remote === remote);
+function byEndpoint(connections: readonly AcceptedConnection[]): AcceptedConnection[][] {
+  const groups = new Map<string, AcceptedConnection[]>();
+  for (const connection of connections) {
+    const { table, local } = connection.endpoint;
+    const key = `${table} ${local}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [connection]);
+    else group.push(connection);
+  }
+  return [...groups.values()];
+}
+
+/** What a table says of both ends of some connections of one listener, while it is read. */
+class RowsOfConnections {
+  /** The listener's end, as our sockets have it, and as the rows of the peers name it. */
+  #local: string;
+  #dialled: string;
+  #wanted: readonly AcceptedConnection[];
+  /** Our sockets by inode; null where one inode is shown at two places. */
+  #servers = new Map<number, TcpRow | null>();
+  #peers = new Map<string, TcpRow[]>();
+  /** Where a socket may be one of several, all of the table must be seen to tell that only one of them is there. */
+  #may_stop: boolean;
+
+  constructor(local: string, dialled: string, wanted: readonly AcceptedConnection[]) {
+    this.#local = local;
+    this.#dialled = dialled;
+    this.#wanted = wanted;
+    this.#may_stop = wanted.length > 0 && wanted.every(({ inodes }) => inodes.size === 1);
+  }
+
+  /** Takes further rows; true once both ends of every connection have been seen. */
+  take(rows: readonly TcpRow[]): boolean {
+    if (rows.length === 0) return false;
+    for (const row of rows) {
+      if (row.local === this.#local && row.state !== LISTENING && row.inode !== 0) this.#takeServer(row);
+      if (row.remote === this.#dialled) this.#takePeer(row);
+    }
+    return this.#may_stop && this.withoutPeer().length === 0;
+  }
+
+  server({ inodes }: AcceptedConnection): TcpRow | null {
+    let found: TcpRow | null = null;
+    for (const inode of inodes) {
+      const row = this.#servers.get(inode);
+      if (row === undefined) continue;
+      if (row === null || found !== null) return null;
+      found = row;
+    }
+    return found;
+  }
+
+  peersAt(end: string): readonly TcpRow[] {
+    return this.#peers.get(end) ?? [];
+  }
+
+  /** The connections of which one end has not been seen. */
+  withoutPeer(): AcceptedConnection[] {
+    return this.#wanted.filter((connection) => {
+      const server = this.server(connection);
+      return server === null || this.peersAt(server.remote).length === 0;
+    });
+  }
+
+  /** A table that changes while it is read may show one row twice. */
+  #takeServer(row: TcpRow): void {
+    const known = this.#servers.get(row.inode);
+    if (known === undefined) this.#servers.set(row.inode, row);
+    else if (known !== null && known.remote !== row.remote) this.#servers.set(row.inode, null);
+  }
+
+  #takePeer(row: TcpRow): void {
+    const known = this.#peers.get(row.local);
+    if (known === undefined) this.#peers.set(row.local, [row]);
+    else known.push(row);
+  }
 }
 
 function judgePeer(peers: readonly TcpRow[], own: OwnUid): PeerVerdict {
   const peer = peers[0];
   // A socket nobody holds any more is listed as uid 0, inode 0, whoever it belonged to.
   if (peer === undefined || peers.some((row) => row.inode === 0)) return NO_PEER_ROW;
+  // Who still waits for an answer to its first packet has not sent what came over this connection.
+  if (peers.some((row) => row.state === SYN_SENT || row.state === SYN_RECEIVED)) return NO_PEER_ROW;
   if (peers.some((row) => row.inode !== peer.inode || row.uid !== peer.uid)) return NO_PEER_ROW;
   if (peer.uid !== own.uid) return { kind: 'other_uid', uid: peer.uid, own_uid: own.uid };
   if (own.shared)

@@ -3,12 +3,12 @@ import { endianness } from 'node:os';
 import { type OpenFiles, OpenSockets, procOpenFiles } from './peer-credentials-open-sockets.ts';
 import {
   type AcceptedConnection,
+  createRowParser,
   judgePeers,
   type OwnUid,
   type PeerVerdict,
-  parseTcpRows,
+  type ScanRows,
   type TcpEndpoint,
-  type TcpRow,
   tcpEndpoint,
 } from './peer-credentials-tcp-rows.ts';
 
@@ -24,6 +24,8 @@ export type KnowingPeerCredentials = {
    * misses one that took over the number of a file that another thread has closed since.
    */
   appearedSockets(how: 'quickly' | 'surely'): Set<number>;
+  /** How many files of this process were open at the last look. */
+  openFiles(): number;
   /** One verdict a connection, in order, by one look at the kernel's tables. */
   judge(connections: readonly AcceptedConnection[]): PeerVerdict[];
 };
@@ -33,10 +35,11 @@ export type PeerCredentials = KnowingPeerCredentials | { view: PeerGateView & { 
 /** Where nothing tells who dialled. */
 export const UNKNOWN_PEERS: PeerCredentials = { view: { mode: 'none', uid: null, source: 'none' } };
 
-/** What the kernel shows of itself. `readTable` throws where it shows nothing. */
+/** What the kernel shows of itself. */
 export type PeerFacts = {
   files: OpenFiles;
-  readTable(table: 'tcp' | 'tcp6'): string;
+  /** Gives a table piece by piece, until `take` answers that it has enough; throws where the kernel shows nothing. */
+  readTable(table: 'tcp' | 'tcp6', take: (piece: Buffer) => boolean): void;
   own: OwnUid;
   little_endian: boolean;
 };
@@ -45,12 +48,12 @@ export type PeerFacts = {
 export function systemPeerCredentials(platform: NodeJS.Platform = process.platform): PeerCredentials {
   if (platform !== 'linux') return UNKNOWN_PEERS;
   try {
-    const table = createTableReader();
-    table('tcp');
+    const readTable = createTableReader();
+    readTable('tcp', () => true);
     procOpenFiles.numbers();
     return procPeerCredentials({
       files: procOpenFiles,
-      readTable: table,
+      readTable,
       own: ownUid(),
       little_endian: endianness() === 'LE',
     });
@@ -67,20 +70,13 @@ export function procPeerCredentials(facts: PeerFacts): KnowingPeerCredentials {
     view: { mode: 'enforced', uid: own.uid, source: '/proc/net/tcp' },
     endpoint: (host, port) => tcpEndpoint(host, port, little_endian),
     appearedSockets: (how) => (how === 'surely' ? sockets.appeared() : sockets.appearedUnderNewNumbers()),
+    openFiles: () => sockets.size,
     judge(connections) {
-      const texts = new Map<string, string>();
-      const rows = new Map<string, readonly TcpRow[]>();
-      const read = (table: 'tcp' | 'tcp6', port: number) => {
-        const key = `${table} ${port}`;
-        const kept = rows.get(key);
-        if (kept !== undefined) return kept;
-        const text = texts.get(table) ?? facts.readTable(table);
-        texts.set(table, text);
-        const parsed = parseTcpRows(text, port);
-        rows.set(key, parsed);
-        return parsed;
+      const scan: ScanRows = (table, port, take) => {
+        const parse = createRowParser(port);
+        facts.readTable(table, (piece) => take(parse(piece)));
       };
-      return judgePeers(connections, read, own, little_endian);
+      return judgePeers(connections, scan, own, little_endian);
     },
   };
 }
@@ -97,18 +93,17 @@ function ownUid(): OwnUid {
   return { uid, shared: map !== '0 0 4294967295' };
 }
 
-/** Reads a whole table into one buffer that is kept and grows; the kernel gives a page or so at a time. */
-function createTableReader(): (table: 'tcp' | 'tcp6') => string {
-  let buffer = Buffer.allocUnsafe(256 * 1024);
-  return (table) => {
+/** More than the kernel gives at a time, which is a page or so of whole lines. */
+const PIECE_BYTES = 64 * 1024;
+
+function createTableReader(): PeerFacts['readTable'] {
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  return (table, take) => {
     const file = openSync(`/proc/self/net/${table}`, 'r');
     try {
-      let size = 0;
       for (;;) {
-        if (size === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
-        const count = readSync(file, buffer, size, buffer.length - size, null);
-        if (count === 0) return buffer.toString('latin1', 0, size);
-        size += count;
+        const size = readSync(file, buffer, 0, buffer.length, null);
+        if (size === 0 || take(buffer.subarray(0, size))) return;
       }
     } finally {
       closeSync(file);

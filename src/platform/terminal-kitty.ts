@@ -9,6 +9,8 @@ export type TerminalLaunch = {
   title: string;
   /** `os-window`: a window of its own; `background`: no window at all. */
   type: 'os-window' | 'background';
+  /** Folder that the program starts in; the emulator's own unless given. */
+  cwd?: string;
 };
 
 /** `refused`: an emulator answered and would not; `unreachable`: none answered. */
@@ -50,7 +52,7 @@ export async function launchInKitty(launch: TerminalLaunch, places: KittyPlaces)
   return { kind: 'unreachable', detail };
 }
 
-/** Sockets to try, best first; paths, or `@name` for an abstract one. */
+/** Sockets to try, best first, those of the newest processes first; paths, or `@name` for an abstract one. */
 export function kittySockets(places: KittyPlaces): string[] {
   const { named, env, folder, uid } = places;
   if (named !== null) return [pathOf(named)];
@@ -63,14 +65,18 @@ export function kittySockets(places: KittyPlaces): string[] {
     // Without the folder there is no socket in it.
   }
   const found = names
+    .sort((a, b) => pidIn(b) - pidIn(a) || (a < b ? -1 : 1))
     .map((name) => join(folder, name))
-    .filter((path) => isOwnSocket(path, uid))
-    .sort();
+    .filter((path) => isOwnSocket(path, uid));
   return [...new Set([...own, ...found])];
 }
 
 function pathOf(address: string): string {
   return address.replace(/^unix:/, '');
+}
+
+function pidIn(name: string): number {
+  return Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
 }
 
 function isOwnSocket(path: string, uid: number | null): boolean {
@@ -82,8 +88,13 @@ function isOwnSocket(path: string, uid: number | null): boolean {
   }
 }
 
-function request({ argv, title, type }: TerminalLaunch): string {
-  const payload = { args: [...argv], type, ...(type === 'background' ? {} : { window_title: title }) };
+function request({ argv, title, type, cwd }: TerminalLaunch): string {
+  const payload = {
+    args: [...argv],
+    type,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(type === 'background' ? {} : { window_title: title }),
+  };
   const command = { cmd: 'launch', version: PROTOCOL_VERSION, no_response: false, payload };
   return `${BEGIN}${JSON.stringify(command)}${END}`;
 }

@@ -1,10 +1,12 @@
 import { agentEffortReplySchema, agentEffortSchema } from '../contract/agent.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { pollerCalls } from '../contract/threads/poller.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
+import { rehearse } from './rehearsal.ts';
 
 /** The effective agent registry and the tools as this daemon sees them (RPL-5, WPL-17). */
 export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
@@ -30,9 +32,10 @@ export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       body: agentEffortSchema,
       body_limit: 64 * 1024,
-      replies: { 200: agentEffortReplySchema },
+      replies: { 200: agentEffortReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
         requireThisHost(body.origin, context.host);
+        if (body.dry_run === true) return rehearse(poller, { write: 'agent_effort', request: body });
         return { status: 200, json: await poller.call('agent_effort', body) };
       },
     }),

@@ -6,9 +6,11 @@ import {
   resumedSessionSchema,
   resumeSessionRequestSchema,
 } from '../contract/http/attach.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 64 * 1024;
 
@@ -19,9 +21,10 @@ export function attachRows(
 ): Row[] {
   const { poller, ledgers, fleet } = callers;
 
+  const linesOf = async (session: string) => (await ledgers.call('lines_of_session', { session })).lines;
+
   const resumeHere = async (session: string): Promise<ResumedSession> => {
-    const { lines } = await ledgers.call('lines_of_session', { session });
-    return poller.call('resume_session', { session, lines });
+    return poller.call('resume_session', { session, lines: await linesOf(session) });
   };
 
   /** The session's name on its host, which is asked to start a past one. */
@@ -44,11 +47,17 @@ export function attachRows(
       state: 'ready',
       body: attachRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: attachedSchema },
+      replies: { 200: attachedSchema.or(rehearsalSchema) },
       async handler({ body }) {
         const { shuttle_host: asked = context.host } = body;
         const remote = asked === context.host ? null : asked;
         const ssh = remote === null ? null : await fleet.call('ssh_target', { host: remote });
+        if (body.dry_run === true) {
+          const { mux_session, session } = body;
+          const lines = session === undefined || remote !== null ? [] : await linesOf(session);
+          const request = { mux_session, session, lines, host: asked, ssh };
+          return rehearse(poller, { write: 'open_terminal', request });
+        }
         const mux_session = await nameOf(body, remote);
         const { terminal } = await poller.call('open_terminal', { mux_session, ssh });
         return { status: 200, json: { attached: true, host: asked, mux_session, terminal } };
@@ -61,9 +70,14 @@ export function attachRows(
       state: 'ready',
       body: resumeSessionRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: resumedSessionSchema },
+      replies: { 200: resumedSessionSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        return { status: 200, json: await resumeHere(body.session) };
+        const { session } = body;
+        if (body.dry_run === true) {
+          const request = { session, lines: await linesOf(session) };
+          return rehearse(poller, { write: 'resume_session', request });
+        }
+        return { status: 200, json: await resumeHere(session) };
       },
     }),
   ];

@@ -4,6 +4,7 @@ import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/t
 import type { fleetCalls } from '../contract/threads/fleet.ts';
 import type { ledgersCalls } from '../contract/threads/ledgers.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
+import type { FileStamp, poolJobs } from '../contract/threads/pool.ts';
 
 /**
  * Typed calls to one component. They reject with a `CodedError`: its own, or `component_unavailable`,
@@ -27,10 +28,40 @@ export type Notices<E extends EventTable> = {
   onEvent<N extends keyof E & string>(event: N, hear: (payload: z.output<E[N]>) => void): unknown;
 };
 
+/** Jobs of the pool, with bulk bytes both ways; they reject as a `Caller` does. */
+export type Pool = {
+  run<N extends keyof typeof poolJobs & string>(
+    job: N,
+    input: CallInput<typeof poolJobs, N>,
+    options?: {
+      /** Given away when it fills its buffer. */
+      bulk?: Uint8Array | null;
+      /** Takes the job back with `cancelled`; one that runs already loses its thread. */
+      signal?: AbortSignal;
+    },
+  ): Promise<{ value: CallOutput<typeof poolJobs, N>; bulk: Uint8Array | null }>;
+};
+
+/** Regular files of this host, read without waiting for a disk; rejects with `file_…` codes. */
+export type Files = {
+  look(
+    path: string,
+  ): Promise<
+    | { kind: 'missing' }
+    | { kind: 'file'; stamp: FileStamp; mtime_ms: number }
+    | { kind: 'directory' | 'other'; mtime_ms: number }
+  >;
+  stamp(path: string): Promise<{ stamp: FileStamp; mtime_ms: number }>;
+  head(path: string, stamp: FileStamp, most: number): Promise<Uint8Array>;
+  read(path: string, stamp: FileStamp, from: number, end: number): AsyncGenerator<Uint8Array>;
+};
+
 /** Everything a handler may ask; it is given these and no room. */
 export type Callers = {
   poller: Caller<typeof pollerCalls> & Notices<typeof pollerEvents>;
   ledgers: Caller<typeof ledgersCalls>;
   fleet: Caller<typeof fleetCalls>;
   audio: Caller<typeof audioCalls>;
+  pool: Pool;
+  files: Files;
 };

@@ -9,9 +9,11 @@ import {
   claimRequestSchema,
 } from '../contract/http/capture.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -27,13 +29,15 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       body: captureRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: {
-        200: capturedSchema,
+        200: capturedSchema.or(rehearsalSchema),
         422: captureRefusedSchema,
         502: z.union([captureRefusedSchema, errorBodySchema]),
         503: z.union([captureRefusedSchema, errorBodySchema]),
       },
       async handler({ body }) {
-        const outcome = await poller.call('capture', { ...body, claim: claimAddress(context.listen()) });
+        const request = { ...body, claim: claimAddress(context.listen()) };
+        if (body.dry_run === true) return rehearse(poller, { write: 'capture', request });
+        const outcome = await poller.call('capture', request);
         return { status: outcome.captured ? 200 : refusalStatus(outcome.reason), json: outcome };
       },
     }),
@@ -44,8 +48,9 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       state: 'ready',
       body: claimRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: claimedSchema },
+      replies: { 200: claimedSchema.or(rehearsalSchema) },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'claim', request: body });
         return { status: 200, json: await poller.call('claim', body) };
       },
     }),

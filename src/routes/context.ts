@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
-import type { Version } from '../contract/http/version.ts';
+import type { Skew, Version } from '../contract/http/version.ts';
 
 /** What the routes know of the daemon they stand in. */
 export type RouteContext = {
@@ -16,6 +16,14 @@ export type RouteContext = {
   node: string;
   /** Folder with the built board, or null. */
   ui_dist: string | null;
+  /** The agents file of the operator, and the folder of stored images; absolute paths. */
+  agents_file: string;
+  attachments_dir: string;
+  /** Folder of what is known of the tokens of sessions. */
+  spend_dir: string;
+  /** Generation of skills and launch messages, and what does not go with it (VER-3). */
+  generation: string;
+  skew: Skew[];
   clock: Clock;
   /** Addresses bound so far. */
   listen(): string[];

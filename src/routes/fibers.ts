@@ -87,8 +87,9 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       body: nestFiberSchema,
       body_limit: DOCUMENT_LIMIT,
-      replies: { 200: nestedSchema },
+      replies: { 200: nestedSchema.or(rehearsalSchema) },
       async handler({ body }) {
+        if (body.dry_run === true) return rehearse(poller, { write: 'nest_fiber', request: body });
         return { status: 200, json: await poller.call('nest_fiber', body) };
       },
     }),

@@ -1,8 +1,10 @@
 import { incidentReplySchema, incidentRequestSchema } from '../contract/http/incidents.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { requireThisHost } from './origin.ts';
+import { rehearse } from './rehearsal.ts';
 
 /** A lost multiplexer server: start what it cut off, or take it off the list (P2). */
 export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
@@ -12,7 +14,7 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: Route
     state: 'ready',
     body: incidentRequestSchema,
     body_limit: 64 * 1024,
-    replies: { 200: incidentReplySchema },
+    replies: { 200: incidentReplySchema.or(rehearsalSchema) },
   } as const;
   return [
     defineRow({
@@ -20,6 +22,7 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: Route
       path: '/api/v1/incidents/resume',
       async handler({ body }) {
         requireThisHost(body.origin, context.host);
+        if (body.dry_run === true) return rehearse(poller, { write: 'resume_incident', request: body });
         return { status: 200, json: await poller.call('resume_incident', body) };
       },
     }),
@@ -28,6 +31,7 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: Route
       path: '/api/v1/incidents/dismiss',
       async handler({ body }) {
         requireThisHost(body.origin, context.host);
+        if (body.dry_run === true) return rehearse(poller, { write: 'dismiss_incident', request: body });
         return { status: 200, json: await poller.call('dismiss_incident', body) };
       },
     }),

@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { isCoded } from '../base/errors.ts';
-import { statusOf } from '../contract/error-codes.ts';
 import {
   LIFECYCLE_ACTIONS,
-  type LifecycleRequest,
   lifecycleRequestSchema,
-  REFUSAL_CODE_HEADER,
   transitionedSchema,
   transitionRefusedSchema,
   transitionRequestSchema,
 } from '../contract/http/lifecycle.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { rehearse } from './rehearsal.ts';
+import { textReply, verbReply } from './verb-reply.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -31,11 +29,10 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       replies: { 200: 'text' },
       async handler({ body }) {
         const request = lifecycleRequestSchema.safeParse(body);
-        if (!request.success) return text(400, sentenceOf(body, request.error));
-        if (request.data.dry_run === true) return rehearseVerb(poller, request.data);
-        const answer = await poller.call('lifecycle', request.data);
-        if (answer.status === 0) return text(200, answer.text);
-        return text(422, `svc exited ${answer.status}: ${answer.text.trimEnd()}\n`, answer.error);
+        if (!request.success) return textReply(400, sentenceOf(body, request.error));
+        if (request.data.dry_run === true)
+          return rehearse(poller, { write: 'lifecycle', request: request.data });
+        return verbReply(await poller.call('lifecycle', request.data));
       },
     }),
     defineRow({
@@ -45,7 +42,7 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       state: 'ready',
       body: transitionRequestSchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: transitionedSchema, 422: transitionRefusedSchema },
+      replies: { 200: transitionedSchema.or(rehearsalSchema), 422: transitionRefusedSchema },
       async handler({ body }) {
         if (body.dry_run === true) return rehearse(poller, { write: 'transition', request: body });
         const answer = await poller.call('transition', body);
@@ -53,25 +50,6 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       },
     }),
   ];
-}
-
-/** A verb that would be refused is refused in the words of the verb. */
-async function rehearseVerb(poller: Callers['poller'], request: LifecycleRequest): Promise<Reply> {
-  try {
-    return await rehearse(poller, { write: 'lifecycle', request });
-  } catch (error) {
-    if (!isCoded(error) || statusOf(error.code) >= 500) throw error;
-    return text(422, `svc exited 1: ${error.message}\n`, error.code);
-  }
-}
-
-function text(status: number, body: string, code: string | null = null): Reply {
-  return {
-    status,
-    bytes: Buffer.from(body),
-    content_type: 'text/plain; charset=utf-8',
-    ...(code === null ? {} : { headers: { [REFUSAL_CODE_HEADER]: code } }),
-  };
 }
 
 /** The first thing that is wrong with a request (ERR-2). */

@@ -58,5 +58,7 @@ function describe(context: RouteContext): Version {
       rejected: [],
     },
     components: context.components(),
+    generation: context.generation,
+    skew: context.skew,
   };
 }

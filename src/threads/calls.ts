@@ -64,3 +64,10 @@ export function tooManyCalls(component: string, bound: number): CodedError {
     { details: { component, bound } },
   );
 }
+
+/** The error of a call that nobody waits for any more. */
+export function takenBack(component: string, name: string): CodedError {
+  return new CodedError('cancelled', `${name} of the ${component} component was taken back`, {
+    details: { component, call: name },
+  });
+}

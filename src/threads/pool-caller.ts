@@ -12,6 +12,12 @@ export type JobOptions = {
   deadline_ms?: number;
 };
 
+/** What only the thread that owns the pool can do with a job. */
+export type OwnJobOptions = JobOptions & {
+  /** Takes the job back: it rejects with `cancelled`, and when it runs already its thread is ended. */
+  signal?: AbortSignal;
+};
+
 /** Runs jobs of the pool; rejects as a `Caller` does. */
 export type PoolCaller<J extends CallTable = typeof poolJobs> = {
   run<N extends keyof J & string>(

@@ -3,7 +3,7 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { bulkBuffer } from './bulk.ts';
-import { lateAnswer, tooManyCalls, unavailable } from './calls.ts';
+import { lateAnswer, takenBack, tooManyCalls, unavailable } from './calls.ts';
 import type { Life } from './child.ts';
 import { decodeFrame, encodeFrame } from './frame.ts';
 import type { JobPacket } from './pool-entry.ts';
@@ -76,7 +76,14 @@ export class PoolLife implements Life {
   }
 
   /** Runs a job within `deadline_ms`, the wait for a thread included; rejects with a `CodedError`. */
-  async run(name: string, input: unknown, bulk: Uint8Array | null, deadline_ms: number): Promise<JobResult> {
+  async run(
+    name: string,
+    input: unknown,
+    bulk: Uint8Array | null,
+    deadline_ms: number,
+    signal?: AbortSignal,
+  ): Promise<JobResult> {
+    if (signal?.aborted === true) throw takenBack('pool', name);
     const { clock, max_threads, max_queue } = this.#options;
     if (this.#over !== null) throw unavailable('pool', this.#over);
     if (this.#threads.stuck >= MAX_STUCK_THREADS)
@@ -91,14 +98,18 @@ export class PoolLife implements Life {
       answer: createDeferred(),
       abort: new AbortController(),
       cancelDeadline: clock.after(deadline_ms, () => {
-        job.answer.reject(lateAnswer('pool', name, deadline_ms));
-        this.#waiting.delete(job);
-        job.abort.abort();
+        this.#drop(job, lateAnswer('pool', name, deadline_ms));
       }),
     };
+    const takeBack = () => this.#drop(job, takenBack('pool', name));
+    signal?.addEventListener('abort', takeBack, { once: true });
     this.#waiting.add(job);
     this.#dispatch();
-    return await job.answer.promise;
+    try {
+      return await job.answer.promise;
+    } finally {
+      signal?.removeEventListener('abort', takeBack);
+    }
   }
 
   /** Busy with jobs inside their deadlines is a sign of life; otherwise a trivial job must get through. */
@@ -126,6 +137,14 @@ export class PoolLife implements Life {
   kill(reason: Error): void {
     this.#end(reason);
     void this.#threads.destroy();
+  }
+
+  /** A job that runs already ends with its thread. */
+  #drop(job: Job, reason: Error): void {
+    job.answer.reject(reason);
+    job.cancelDeadline();
+    this.#waiting.delete(job);
+    job.abort.abort();
   }
 
   #end(reason: Error): void {

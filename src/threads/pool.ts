@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { CallSpec, CallTable } from '../contract/threads/call-table.ts';
+import type { CallInput, CallOutput, CallSpec, CallTable } from '../contract/threads/call-table.ts';
 import { unavailable } from './calls.ts';
 import type { ChildSpec } from './child.ts';
-import type { PoolCaller } from './pool-caller.ts';
+import type { OwnJobOptions } from './pool-caller.ts';
 import { PoolLife } from './pool-life.ts';
 import type { RestartPolicy } from './restart-policy.ts';
 import { START_LIMIT_MS } from './thread-component.ts';
@@ -34,7 +34,13 @@ export type PoolOptions<J extends CallTable> = {
 };
 
 /** The pool as a supervised component and as its callers keep it across restarts. */
-export type PoolComponent<J extends CallTable> = ChildSpec & PoolCaller<J>;
+export type PoolComponent<J extends CallTable> = ChildSpec & {
+  run<N extends keyof J & string>(
+    job: N,
+    input: CallInput<J, N>,
+    options?: OwnJobOptions,
+  ): Promise<{ value: CallOutput<J, N>; bulk: Uint8Array | null }>;
+};
 
 /**
  * The pool of stateless jobs. A job that outlives its deadline loses its thread and fails with
@@ -71,10 +77,10 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
       });
       return life;
     },
-    async run(job, input, { bulk = null, deadline_ms } = {}) {
+    async run(job, input, { bulk = null, deadline_ms, signal } = {}) {
       if (current === null) throw unavailable('pool');
       const spec: CallSpec = options.jobs[job]!;
-      const done = await current.run(job, input, bulk, deadline_ms ?? spec.deadline_ms);
+      const done = await current.run(job, input, bulk, deadline_ms ?? spec.deadline_ms, signal);
       const parsed = spec.output.safeParse(done.value);
       if (!parsed.success)
         throw new CodedError('internal', `The pool answered ${job} in a wrong shape`, {

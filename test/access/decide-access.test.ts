@@ -18,6 +18,8 @@ const READ: AccessQuestion = {
   host: '127.0.0.1:4000',
   origin: null,
   fetch_site: null,
+  fetch_mode: null,
+  fetch_dest: null,
   method: 'GET',
   is_upgrade: false,
   peer: { kind: 'unchecked' },
@@ -89,18 +91,29 @@ describe('the Host header', () => {
     ['localhost, evil.example', 'forbidden_host'],
     ['sub.board.example', 'forbidden_host'],
   ];
-  it.each(hosts)('%j → %s on reads', (host, expected) => {
+  it.each(hosts)('[P18] %j → %s on reads', (host, expected) => {
     expect(verdict({ host })).toBe(expected);
     expect(verdict({ host, method: 'HEAD' })).toBe(expected);
   });
 
-  it.each(hosts)('%j → %s on writes', (host, expected) => {
+  it.each(hosts)('[P18] %j → %s on writes', (host, expected) => {
     expect(verdict({ host, method: 'POST' })).toBe(expected);
   });
 
-  it('has no meaning on a Unix socket', () => {
-    expect(verdict({ host: 'anything', peer: { kind: 'unix_socket' } })).toBe('allow');
-    expect(verdict({ host: null, method: 'POST', peer: { kind: 'unix_socket' } })).toBe('allow');
+  it.each(hosts)('[P18] %j → %s for an upgrade', (host, expected) => {
+    expect(verdict({ host, is_upgrade: true })).toBe(expected);
+  });
+
+  it.each(hosts)('[P18] %j → %s on a Unix socket, where a tunnel may bring a browser', (host, expected) => {
+    expect(verdict({ host, peer: { kind: 'unix_socket' } })).toBe(expected);
+  });
+
+  it('[P18] is judged anew when the policy changes', () => {
+    const host = 'other.example';
+    expect(verdict({ host })).toBe('forbidden_host');
+    const wider = { ...POLICY, allowed_hosts: [host] };
+    expect(decideAccess({ ...READ, host }, wider)).toEqual({ allow: true });
+    expect(verdict({ host })).toBe('forbidden_host');
   });
 });
 
@@ -116,7 +129,16 @@ describe('Origin and Sec-Fetch-Site', () => {
     [{ origin: own, fetch_site: 'same-origin' }, 'allow'],
     [{ fetch_site: 'none' }, 'allow'],
     [{ fetch_site: 'same-site', origin: 'http://127.0.0.1:3000' }, 'forbidden_origin'],
+    [{ fetch_site: 'same-site' }, 'forbidden_origin'],
+    [{ fetch_site: 'none', origin: 'null' }, 'forbidden_origin'],
     [{ fetch_site: 'cross-site' }, 'forbidden_origin'],
+    [
+      { fetch_site: 'cross-site', fetch_mode: 'navigate', fetch_dest: 'document', origin: 'null' },
+      'forbidden_origin',
+    ],
+    [{ fetch_site: 'cross-site', fetch_mode: 'navigate', fetch_dest: 'document' }, 'forbidden_origin'],
+    [{ fetch_site: 'something-new', origin: own }, 'forbidden_origin'],
+    [{ fetch_site: '' }, 'forbidden_origin'],
     [{ fetch_site: 'Cross-Site', origin: own }, 'forbidden_origin'],
     [{ origin: 'null' }, 'forbidden_origin'],
     [{ origin: '' }, 'forbidden_origin'],
@@ -137,36 +159,113 @@ describe('Origin and Sec-Fetch-Site', () => {
     expect(verdict({ ...change, is_upgrade: true })).toBe(expected);
   });
 
-  it('lets a link on any page open the board', () => {
-    expect(verdict({ fetch_site: 'cross-site', origin: null })).toBe('allow');
+  const reads: [Partial<AccessQuestion>, string][] = [
+    [{ fetch_site: 'none', fetch_mode: 'navigate', fetch_dest: 'document' }, 'allow'],
+    [{ fetch_site: 'same-origin', fetch_mode: 'cors', fetch_dest: 'empty' }, 'allow'],
+    [{ fetch_site: 'same-origin', fetch_mode: 'navigate', fetch_dest: 'iframe' }, 'allow'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'navigate', fetch_dest: 'document' }, 'allow'],
+    [{ fetch_site: 'same-site', fetch_mode: 'navigate', fetch_dest: 'document' }, 'allow'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'navigate', fetch_dest: 'iframe' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'navigate', fetch_dest: 'object' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'navigate' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_dest: 'document' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'no-cors', fetch_dest: 'image' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'no-cors', fetch_dest: 'script' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'cors', fetch_dest: 'empty' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site' }, 'forbidden_origin'],
+    [{ fetch_site: 'same-site', fetch_mode: 'no-cors', fetch_dest: 'script' }, 'forbidden_origin'],
+    [{ fetch_site: 'something-new' }, 'forbidden_origin'],
+    [{ fetch_site: 'cross-site', fetch_mode: 'cors', origin: 'http://localhost:5173' }, 'allow'],
+    [{ origin: 'http://evil.example' }, 'allow'],
+  ];
+  it.each(reads)('a read with %j → %s', (change, expected) => {
+    for (const method of ['GET', 'HEAD']) expect(verdict({ ...change, method }), method).toBe(expected);
   });
 
   it('[AUT-3] holds on a Unix socket too, since a tunnel may end there', () => {
     const peer: Peer = { kind: 'unix_socket' };
     expect(verdict({ peer, method: 'POST', origin: 'http://evil.example' })).toBe('forbidden_origin');
-    expect(verdict({ peer, method: 'POST', origin: 'http://evil.example', host: 'evil.example' })).toBe(
-      'forbidden_origin',
-    );
+    expect(verdict({ peer, fetch_site: 'cross-site' })).toBe('forbidden_origin');
     expect(verdict({ peer, method: 'POST', origin: own })).toBe('allow');
   });
 });
 
+const anything = fc.record<AccessQuestion>({
+  host: fc.option(
+    fc.oneof(fc.constantFrom('localhost', '127.0.0.1:4000'), fc.domain(), fc.ipV4(), fc.string()),
+  ),
+  origin: fc.option(
+    fc.oneof(fc.constantFrom('http://localhost', 'http://127.0.0.1:4000', 'null'), fc.webUrl()),
+  ),
+  fetch_site: fc.option(fc.constantFrom('none', 'same-origin', 'same-site', 'cross-site', '')),
+  fetch_mode: fc.option(fc.constantFrom('navigate', 'cors', 'no-cors', 'websocket')),
+  fetch_dest: fc.option(fc.constantFrom('document', 'iframe', 'empty', 'image')),
+  method: fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'),
+  is_upgrade: fc.boolean(),
+  peer: fc.constantFrom<Peer>(
+    { kind: 'unchecked' },
+    { kind: 'own_uid' },
+    { kind: 'unix_socket' },
+    { kind: 'other_uid', uid: 1, own_uid: 0 },
+    { kind: 'unresolved', reason: 'x' },
+  ),
+});
+const NOBODY_ELSE: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
+
 describe('every request', () => {
-  it('is refused when its host is neither loopback nor listed, whatever else it says', () => {
-    const question = fc.record<AccessQuestion>({
-      host: fc.option(fc.oneof(fc.domain(), fc.ipV4(), fc.string())),
-      origin: fc.option(fc.webUrl()),
-      fetch_site: fc.option(fc.constantFrom('none', 'same-origin', 'same-site', 'cross-site')),
-      method: fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'),
-      is_upgrade: fc.boolean(),
-      peer: fc.constantFrom<Peer>({ kind: 'unchecked' }, { kind: 'own_uid' }),
-    });
+  it('[P18] is refused when its host is neither loopback nor listed, whatever else it says', () => {
     fc.assert(
-      fc.property(question, (asked) => {
+      fc.property(anything, (asked) => {
         const parsed = asked.host === null ? null : parseHostHeader(asked.host);
         const known = parsed !== null && isLoopbackName(parsed.name);
-        const decision = decideAccess(asked, { own_names: [], allowed_hosts: [], dev_origins: [] });
+        const decision = decideAccess(asked, NOBODY_ELSE);
         expect(decision.allow && !known).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('[AUT-2] is refused when its peer is another user or nobody, whatever else it says', () => {
+    fc.assert(
+      fc.property(anything, (asked) => {
+        const foreign = asked.peer.kind === 'other_uid' || asked.peer.kind === 'unresolved';
+        const decision = decideAccess(asked, NOBODY_ELSE);
+        expect(foreign ? decision.allow === false && decision.body.error === 'peer_refused' : true).toBe(
+          true,
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('[AUT-3] has an effect only without a page, or from the page of the very host it is sent to', () => {
+    fc.assert(
+      fc.property(anything, (asked) => {
+        const reads = (asked.method === 'GET' || asked.method === 'HEAD') && !asked.is_upgrade;
+        if (reads || !decideAccess(asked, NOBODY_ELSE).allow) return;
+        expect([null, 'none', 'same-origin']).toContain(asked.fetch_site);
+        if (asked.origin !== null)
+          expect(asked.origin.toLowerCase()).toMatch(new RegExp(`^https?://${asked.host}$`));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is not let in by anything that is added to the policy but the name it says', () => {
+    const policies = fc.record({
+      own_names: fc.array(fc.domain()),
+      allowed_hosts: fc.array(fc.domain()),
+      dev_origins: fc.constant<string[]>([]),
+    });
+    fc.assert(
+      fc.property(anything, policies, (asked, policy) => {
+        const before = decideAccess(asked, NOBODY_ELSE);
+        const after = decideAccess(asked, policy);
+        if (before.allow || !after.allow) return;
+        const name = parseHostHeader(asked.host ?? '')?.name;
+        expect([...policy.own_names, ...policy.allowed_hosts].map((entry) => entry.toLowerCase())).toContain(
+          name,
+        );
       }),
     );
   });

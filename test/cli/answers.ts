@@ -29,6 +29,8 @@ export function versionAnswer(over: Partial<Version> = {}): Version {
       rejected: [],
     },
     components: [{ name: 'poller', state: 'running', restarts: 0, started_at: 1, last_error: null }],
+    generation: '0123456789ab',
+    skew: [],
     ...over,
   };
 }
@@ -45,6 +47,9 @@ export function runningRow(over: Partial<State['running'][number]> = {}): State[
     session_uuid: null,
     state: 'running',
     phase: 'working',
+    phase_since: null,
+    phase_source: 'hook',
+    said: null,
     run_id: 'run-1',
     started_at: Date.now() - 3 * 60_000,
     last_activity_at: Date.now() - 5_000,

@@ -155,23 +155,23 @@ describe('--dry-run', () => {
       expect(JSON.parse(dry.out)).toMatchObject({ dry_run: true });
       const real = await machine.svc(...argv);
       expect([argv, real.code, real.err]).toEqual([argv, 0, '']);
-      return JSON.parse(dry.out) as { would: string; document: { diff: string } | null };
+      return JSON.parse(dry.out) as { would: string; documents: { diff: string }[] };
     };
     await both('fiber', 'init', store);
-    expect((await both('fiber', 'add', 'Loader')).document?.diff).toContain('+name: Loader');
-    expect((await both('fiber', 'edit', 'loader', '--outcome', 'Fine')).document?.diff).toContain(
+    expect((await both('fiber', 'add', 'Loader')).documents[0]?.diff).toContain('+name: Loader');
+    expect((await both('fiber', 'edit', 'loader', '--outcome', 'Fine')).documents[0]?.diff).toContain(
       '+outcome: Fine',
     );
     const installed = await both('install', 'loader', '--project-dir', 'dev');
-    expect(installed.document?.diff).toMatch(/-status: open\n(?:.*\n)*?\+status: active\n/);
-    expect((await both('repeat', 'loader', '--schedule', '0 9 * * *')).document?.diff).toContain(
+    expect(installed.documents[0]?.diff).toMatch(/-status: open\n(?:.*\n)*?\+status: active\n/);
+    expect((await both('repeat', 'loader', '--schedule', '0 9 * * *')).documents[0]?.diff).toContain(
       '+  schedule:',
     );
-    expect((await both('handoff', 'loader')).document?.diff).toContain('handed_off_at');
+    expect((await both('handoff', 'loader')).documents[0]?.diff).toContain('handed_off_at');
     await both('pin', 'loader');
     await both('uninstall', 'loader');
     expect((await both('uninstall', 'loader')).would).toContain('write nothing');
-    expect((await both('fiber', 'rm', 'loader')).document?.diff).toContain('+++ /dev/null');
+    expect((await both('fiber', 'rm', 'loader')).documents[0]?.diff).toContain('+++ /dev/null');
   });
 });
 
@@ -194,16 +194,16 @@ describe('svc resolve-dir', () => {
     mkdirSync(join(machine.folder, 'notes/.fibers/x'), { recursive: true });
     writeFileSync(join(machine.folder, 'file'), '');
     symlinkSync(join(machine.folder, 'notes/.fibers/x'), join(machine.folder, 'innocent'));
-    for (const [given, sentence] of [
-      ['nowhere', 'not a directory'],
-      ['file', 'not a directory'],
-      ['notes/.fibers/x', 'inside a document store'],
-      ['innocent', 'inside a document store'],
-      ['~root/x', 'another user'],
-      ['a\nb', 'control characters'],
+    for (const [given, sentence, exit] of [
+      ['nowhere', 'not a directory', 1],
+      ['file', 'not a directory', 1],
+      ['notes/.fibers/x', 'inside a document store', 1],
+      ['innocent', 'inside a document store', 1],
+      ['~root/x', 'another user', 2],
+      ['a\nb', 'control characters', 2],
     ] as const) {
       const { code, err } = await machine.svc('resolve-dir', given);
-      expect([given, code, err]).toEqual([given, 1, expect.stringContaining(sentence)]);
+      expect([given, code, err]).toEqual([given, exit, expect.stringContaining(sentence)]);
     }
   });
 });

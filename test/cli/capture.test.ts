@@ -100,7 +100,7 @@ describe('svc claim', () => {
     const refused = { error: 'worker_exists', message: 'a has another worker' };
     await serve({ 'POST /claim': { status: 409, body: refused } });
     expect(await machine.svc('claim', 'a')).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining('--mux-session'),
     });
     expect(await machine.svc('claim', 'a', '--mux-session', 'x')).toMatchObject({
@@ -178,8 +178,8 @@ describe('svc attach --session', () => {
   });
 
   it('wants either a running one or a past one', async () => {
-    expect((await machine.svc('attach')).code).toBe(1);
-    expect((await machine.svc('attach', 'a', '--session', 's')).code).toBe(1);
+    expect((await machine.svc('attach')).code).toBe(2);
+    expect((await machine.svc('attach', 'a', '--session', 's')).code).toBe(2);
   });
 
   it('knows its own terminal names without a daemon', () => {

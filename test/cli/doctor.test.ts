@@ -116,6 +116,14 @@ describe('svc doctor', () => {
     ]);
   });
 
+  it('[VER-3] tells the contract skew that only the daemon knows, with its mend', async () => {
+    const skew = [{ of: 'cli' as const, where: '/opt/svc', what: 'it speaks none', mend: 'mend it' }];
+    await serve({ 'GET /version': { body: versionAnswer({ skew }) } });
+    expect((await examine()).of('SVC_CLI')).toEqual([
+      { name: 'SVC_CLI', level: 'warn', what: '/opt/svc: it speaks none', mend: 'mend it' },
+    ]);
+  });
+
   it('says which agents can start, and fails for one only when a fiber of this host needs it', async () => {
     machine.env.PATH = `${join(machine.folder, 'bin')}:/usr/bin:/bin`;
     machine.env.SVC_HOST = 'host-a';

@@ -33,6 +33,34 @@ describe('service verbs', () => {
     });
   });
 
+  it('[CAP-7] installs a fiber as an app conversation, with an agent that has those', async () => {
+    const app = ['a', '--project-dir', '.', '--surface', 'app', '--json'];
+    expect(JSON.parse((await run(install, app)).out).fiber.svc).toMatchObject({ surface: 'app' });
+    expect(JSON.parse((await run(install, [...app, '--agent', 'codex'])).out).fiber.svc).toMatchObject({
+      surface: 'app',
+      agent: 'codex',
+    });
+  });
+
+  it.each([
+    ['agent', ['--agent', 'nobody'], 'agent_unknown', /no agent "nobody".*claude.*codex.*svc agents/],
+    ['effort', ['--agent', 'codex', '--effort', 'huge'], 'effort_unknown', /takes one of .*high.*"huge"/],
+    [
+      'surface',
+      ['--agent', 'claude-opus', '--surface', 'app'],
+      'surface_unsupported',
+      /codex agent \(.*codex/,
+    ],
+  ])(
+    '[WPL-3] refuses an unfit %s, names those that fit, and writes nothing',
+    async (_what, more, code, said) => {
+      const { digest } = temp.store.read('a');
+      const refused = await run(install, ['a', '--project-dir', '.', ...more]);
+      expect(refused).toMatchObject({ code: null, error: code, err: expect.stringMatching(said) });
+      expect(temp.store.read('a').digest).toBe(digest);
+    },
+  );
+
   it('gives a document without a ULID one, since it could not be dispatched otherwise', async () => {
     temp.write('old/old.md', 'just text\n');
     await run(install, ['old', '--project-dir', '.']);

@@ -43,6 +43,7 @@ describe('svc status', () => {
           ],
           captures: [
             {
+              surface: 'cli',
               mux_session: 'capture-1',
               session_uuid: null,
               run_id: 'r',

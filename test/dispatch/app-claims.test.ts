@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { STORE } from './world/fake-documents.ts';
 import { type Daemon, FakeWorld, LEARNING } from './world/fake-world.ts';
@@ -9,6 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => world.dispose());
 
+const HOUR = 60 * 60_000;
 const IDLE = { status: 'open' };
 const CLAIM = { url: 'http://127.0.0.1:1/api/v1/claim', socket: null };
 
@@ -95,6 +97,24 @@ describe('a claim of an app conversation', () => {
   });
 });
 
+/** A capture whose daemon is gone while the app server is asked to begin the conversation. */
+async function cutShort(begin: (source: string) => void): Promise<void> {
+  const { world: around, dispatcher } = world.boot({ released: true });
+  const { app } = around;
+  if (app === null) throw new Error('there is no app server');
+  await new Promise<void>((asked) => {
+    app.start = (_, source) => {
+      begin(source);
+      asked();
+      return new Promise(() => {});
+    };
+    void dispatcher.appCaptures.capture(
+      { prompt: 'a thought', surface: 'app', project_dir: '/srv/dev', claim: CLAIM },
+      STORE,
+    );
+  });
+}
+
 describe('a capture as an app conversation', () => {
   it('[WPL-6] [CAP-1] [CAP-5] [WPL-5] is begun, tells how to claim it, and claims its durable record although the server is down', async () => {
     const captured = await capture(world.boot({ released: true }));
@@ -140,6 +160,55 @@ describe('a capture as an app conversation', () => {
     const failed = await capture(daemon);
     const { thread_id } = world.app.only();
     expect(failed).toMatchObject({ captured: false, reason: 'app_launch_failed', thread_id });
+    world.fiber('a', {}, IDLE);
+    expect(await claim(daemon, 'a', thread_id)).toMatchObject({ claimed: true, thread_id });
+  });
+
+  it('[OPR-2] [WRK-4] is in the state until a fiber is claimed for it, over a restart and while its server is down', async () => {
+    const before = world.boot({ released: true });
+    await capture(before);
+    const { thread_id } = world.app.only();
+    const shown = { surface: 'app', mux_session: null, thread_id, agent: 'codex', store: STORE };
+    expect(before.state().captures).toMatchObject([{ ...shown, state: 'running' }]);
+    const daemon = world.boot({ released: true });
+    await world.run(daemon.round());
+    world.app.up = false;
+    await world.run(daemon.dispatcher.watchApps());
+    expect(daemon.state().captures).toMatchObject([{ ...shown, state: 'unknown', ended_at: null }]);
+    world.app.up = true;
+    await world.run(daemon.dispatcher.watchApps());
+    expect(daemon.state().captures).toMatchObject([{ ...shown, state: 'running' }]);
+    world.fiber('a', {}, IDLE);
+    await claim(daemon, 'a', thread_id);
+    expect(daemon.state().captures).toEqual([]);
+  });
+
+  it('[CAP-5] that was never begun or is gone is told for a day with its text, which is kept for two weeks', async () => {
+    await cutShort(() => {});
+    let daemon = world.boot({ released: true });
+    await world.run(daemon.round());
+    await world.run(daemon.dispatcher.watchApps());
+    const [ended] = daemon.state().captures;
+    expect(ended).toMatchObject({ state: 'ended', ended_reason: 'never_begun', thread_id: null });
+    expect(readFileSync(ended?.prompt_file ?? '', 'utf8')).toContain('a thought');
+    daemon = world.boot({ released: true });
+    await world.run(daemon.round());
+    expect(daemon.state().captures).toMatchObject([{ state: 'ended' }]);
+    world.clock.advance(25 * HOUR);
+    expect(daemon.state().captures).toEqual([]);
+    expect(existsSync(ended?.prompt_file ?? '')).toBe(true);
+    world.clock.advance(14 * 24 * HOUR);
+    await world.run(daemon.dispatcher.watchApps());
+    expect(existsSync(ended?.prompt_file ?? '')).toBe(false);
+  });
+
+  it('[CAP-8] whose conversation had begun when its daemon was killed is found by the mark it was begun with', async () => {
+    await cutShort((source) => world.app.add({ source }));
+    const { thread_id } = world.app.only();
+    const daemon = world.boot({ released: true });
+    await world.run(daemon.round());
+    await world.run(daemon.dispatcher.watchApps());
+    expect(daemon.state().captures).toMatchObject([{ state: 'running', thread_id }]);
     world.fiber('a', {}, IDLE);
     expect(await claim(daemon, 'a', thread_id)).toMatchObject({ claimed: true, thread_id });
   });

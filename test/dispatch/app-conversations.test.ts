@@ -45,6 +45,38 @@ function handOff(fiber: string): Promise<unknown> {
 }
 
 describe('an app conversation', () => {
+  it('[P15] is told by why as it is: still assigned, its server not answering, or confirmed missing', async () => {
+    const daemon = world.boot({ released: true });
+    world.fiber('a', { ...APP });
+    await dispatched(daemon, 'a');
+    await round(daemon);
+    const { thread_id } = world.app.only();
+    const why = async () => (await world.run(daemon.dispatcher.why('a', { look: true }))).first;
+    expect(await why()).toMatchObject({
+      gate: 'running',
+      message: `the app conversation ${thread_id} is still assigned to it`,
+      mend: expect.stringContaining('in the app'),
+    });
+    world.app.up = false;
+    expect(await why()).toMatchObject({ message: expect.stringContaining('the app server does not answer') });
+    world.app.up = true;
+    world.app.forget(thread_id);
+    await round(daemon);
+    expect(await why()).toMatchObject({
+      message: expect.stringContaining('was asked for it and has none'),
+      mend: expect.stringContaining('svc dispatch a'),
+    });
+  });
+
+  it('[CAP-7] [ERR-24] that cannot be begun is told by why with what its server lacks', async () => {
+    const daemon = world.boot({ released: true });
+    world.fiber('a', { ...APP });
+    world.app.up = false;
+    await world.run(daemon.dispatcher.reconcile());
+    const { first } = await world.run(daemon.dispatcher.why('a', { look: true }));
+    expect(first).toMatchObject({ gate: 'agent_program', reason: 'app_server_unavailable' });
+  });
+
   it('[WPL-1] [CAP-5] [FIB-8] [WRK-1] [WRK-2] [WRK-3] [WRK-4] [WRK-6] [WRK-7] is begun by a dispatch that says who it is', async () => {
     const daemon = world.boot({ released: true });
     world.fiber('a', { ...APP }, { status: 'open' });
@@ -186,7 +218,7 @@ describe('an app conversation', () => {
     const killed = await world.run(daemon.dispatcher.kill('a'));
     expect(killed).toMatchObject({ killed: true, fiber_id: 'a', mux_session: null, thread_id });
     expect(world.app.interrupts).toEqual([thread_id]);
-    expect(await world.run(daemon.dispatcher.kill('a'))).toEqual(killed);
+    expect(await world.run(daemon.dispatcher.kill('a'))).toEqual({ ...killed, already_killed: true });
     await round(daemon);
     expect(daemon.row('a')?.runtime).toBeUndefined();
     expect(daemon.row('a')?.held).toBe('killed');

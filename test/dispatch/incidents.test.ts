@@ -85,6 +85,43 @@ describe('a lost tmux server', () => {
     expect(world.machine.creates).toHaveLength(NAMES.length);
   });
 
+  it('[P2] of a server that another one replaced while no daemon ran is told by the next daemon all the same', async () => {
+    for (const name of NAMES) world.fiber(name);
+    for (let turn = 0; turn < 2; turn += 1) await round();
+    // Too young to be told older than the new server by its start alone.
+    world.machine.loseServer({ told: true });
+    world.machine.startServer();
+    daemon = world.boot({ released: false });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect(incidents()).toMatchObject([{ cause: 'server_replaced' }]);
+    expect(fibersOf()).toEqual([NAMES]);
+    expect(daemon.state().pending_launch.map(({ reason }) => reason)).toEqual(NAMES.map(() => 'server_lost'));
+    expect(world.machine.creates).toHaveLength(NAMES.length);
+    const before = incidents();
+    daemon = world.boot({ released: false });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect([incidents(), world.machine.living]).toEqual([before, []]);
+  });
+
+  it('[P2] names every fiber after the next start, wherever its daemon was killed while it noted the loss', async () => {
+    for (let effects = 1; effects <= 8; effects += 1) {
+      world.dispose();
+      world = new FakeWorld();
+      for (const name of NAMES) world.fiber(name, { kind: 'standing', schedule: '"0 8 * * *"' });
+      daemon = world.boot({ released: true });
+      for (const name of NAMES) await world.run(daemon.dispatcher.dispatch({ fiber_id: name }));
+      await round();
+      world.machine.loseServer({ told: true });
+      world.crashIn(effects);
+      expect(await world.crashes(daemon.round())).toBe(true);
+      world.crashIn(null);
+      daemon = world.boot({ released: false });
+      for (let turn = 0; turn < 2; turn += 1) await round();
+      expect([effects, ...new Set(fibersOf().flat())].sort()).toEqual([effects, ...NAMES].sort());
+      expect(world.machine.living).toEqual([]);
+    }
+  });
+
   it('[P2] is over when a person has all its fibers started again, each once', async () => {
     await working();
     world.machine.loseServer({ told: true });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startByTerminal } from '../../src/mux/start-by-terminal.ts';
 import { createTmux } from '../../src/mux/tmux.ts';
 import { createRunner } from '../../src/platform/process.ts';
+import { launchInKitty } from '../../src/platform/terminal-kitty.ts';
 import { STORE } from './world/fake-documents.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
 
@@ -31,7 +32,10 @@ beforeEach(() => {
     control: 'never',
     startServer: () => {
       starts += 1;
-      return startByTerminal({ ...parts, env: {}, names: () => [], program: null });
+      return startByTerminal({
+        ...parts,
+        openTerminal: (launch) => launchInKitty(launch, { named: null, env: {}, folder, uid: null }),
+      });
     },
   });
   world.machine.server = 'down';

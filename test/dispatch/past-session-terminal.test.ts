@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionLine } from '../../src/contract/ledger.ts';
@@ -116,6 +116,29 @@ describe('the terminal of a past session', () => {
     ['surface_unsupported', () => [{ ...LINE, thread_id: ID }]],
   ])('[ERR-20] [WPL-21] is refused with %s, and nothing is started', async (code, lines) => {
     await expect(resume(lines())).rejects.toMatchObject({ code });
+    expect(world.machine.creates).toEqual([]);
+  });
+
+  it('[WPL-22] is not started while the emergency brake is on; one that is open is still found', async () => {
+    daemon.memory.brake.pull('a leak', world.clock.now());
+    await expect(resume()).rejects.toMatchObject({
+      code: 'stopped_all',
+      message: expect.stringContaining('a leak'),
+    });
+    expect([world.machine.creates, existsSync(join(world.data_dir, 'resumed'))]).toEqual([[], false]);
+    daemon.memory.brake.release();
+    await resume();
+    daemon.memory.brake.pull(null, world.clock.now());
+    expect(await resume()).toEqual({ mux_session: `resume-${ID}`, created: false });
+    expect(world.machine.living).toHaveLength(1);
+  });
+
+  it('[WPL-22] is not started by a request that the brake overtakes', async () => {
+    daemon.world.lookAtDirectory = async (real) => {
+      daemon.memory.brake.pull(null, world.clock.now());
+      return { kind: 'directory', real };
+    };
+    await expect(resume()).rejects.toMatchObject({ code: 'stopped_all' });
     expect(world.machine.creates).toEqual([]);
   });
 

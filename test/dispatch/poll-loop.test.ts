@@ -54,8 +54,9 @@ beforeEach(async () => {
     clock: systemClock,
     logger: silentLogger,
     pool: {
-      run: async (job, { root: at }, options) => {
+      run: async (job, input, options) => {
         if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);
+        const { root: at } = input as { root: string };
         sweeps += 1;
         if (failing) throw new Error('the disk is asleep');
         return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };

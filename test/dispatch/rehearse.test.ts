@@ -57,8 +57,8 @@ describe('a rehearsed dispatch', () => {
     const run = daemon.world.launches.directory(shown.minted.launch_id!);
     expect(readFileSync(join(run, 'prompt.md'), 'utf8')).toBe(shown.prompt);
     const after = world.documents.files.get(path)!;
-    expect(shown.document).toEqual({ path, diff: unifiedDiff(path.slice(1), before, after) });
-    expect(shown.document?.diff).not.toBe('');
+    expect(shown.documents).toEqual([{ path, diff: unifiedDiff(path.slice(1), before, after) }]);
+    expect(shown.documents[0]?.diff).not.toBe('');
     const [create] = world.machine.creates;
     expect([create?.name, create?.cwd]).toEqual([shown.command?.mux_session, shown.command?.cwd]);
     const script = readFileSync(join(run, 'run.sh'), 'utf8');

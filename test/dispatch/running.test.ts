@@ -209,7 +209,7 @@ describe('a kill', () => {
     for (let turn = 0; turn < 3; turn += 1) await round();
     expect([world.machine.creates.length, world.machine.living.length]).toEqual([1, 0]);
     expect(daemon.row('a')?.held).toBe('killed');
-    expect(await kill('a')).toEqual(first);
+    expect(await kill('a')).toEqual({ ...first, already_killed: true });
     expect(await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a' }))).toMatchObject({
       dispatched: true,
     });

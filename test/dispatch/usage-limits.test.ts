@@ -48,6 +48,27 @@ describe('a usage limit', () => {
     });
   });
 
+  it.each([
+    ['although it left no transcript', () => undefined, true],
+    [
+      'and not when it was at work afterwards',
+      () => world.usage.set(transcriptOf('a'), { kind: 'working', at: world.clock.now() }),
+      false,
+    ],
+  ])('[P10] is known from the hooks of a worker that is gone, %s', async (_how, afterwards, limited) => {
+    world.fiber('a');
+    await round();
+    const [run] = daemon.memory.runs.all();
+    const line = { at: world.clock.now() + 1, type: 'usage_limit', session: 's', notice: NOTICE };
+    const told = join(daemon.world.launches.directory(run!.launch_id), 'usage-limits.jsonl');
+    writeFileSync(told, `${JSON.stringify(line)}\n{"cut`);
+    world.clock.advance(1_000);
+    afterwards();
+    world.machine.exit(world.machine.worker('a'), { code: 1 });
+    await round();
+    expect(daemon.memory.limits.isEmpty).toBe(!limited);
+  });
+
   it('[P10] [DSP-5] keeps back every fiber of that account and no other, until it ends', async () => {
     world.agents = [AGENT, LEARNING, { ...AGENT, id: 'second', default: false, env: { ACCOUNT: 'b' } }];
     world.fiber('a');

@@ -64,9 +64,12 @@ describe('the host id', () => {
     });
     expect((await daemon.version()).host).toBe('told-by-cli');
     expect((await daemon.state()).contract).toEqual({ ok: false, daemon: 1, cli: null });
+    const { SVC_CLI } = daemon.home.env;
+    expect((await daemon.version()).skew).toMatchObject([{ of: 'cli', where: SVC_CLI }]);
     cliThatSays(daemon.home, '{"host": "told-by-cli", "contract": 1}');
     await daemon.restart();
     expect((await daemon.state()).contract).toEqual({ ok: true, daemon: 1, cli: 1 });
+    expect((await daemon.version()).skew).toEqual([]);
   });
 
   it.each([

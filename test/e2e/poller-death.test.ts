@@ -35,7 +35,13 @@ describe('the death of the poller', () => {
     await until('it runs', async () => (await restartsOf(daemon!, 'poller')).state === 'running');
     for (const other of ['pool', 'ledgers', 'fleet', 'audio'])
       expect(await restartsOf(daemon, other)).toMatchObject({ state: 'running', restarts: 0 });
-    const { last_activity_at: _activity, phase: _phase, ...same } = before;
+    const {
+      last_activity_at: _activity,
+      phase: _phase,
+      phase_since: _since,
+      phase_source: _source,
+      ...same
+    } = before;
     expect((await daemon.running('survives')).runtime).toMatchObject(same);
     expect(launchesOf(daemon.home.data, 'survives')).toHaveLength(1);
 

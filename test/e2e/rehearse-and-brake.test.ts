@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import type { Captured } from '../../src/contract/http/capture.ts';
 import type { Rehearsal } from '../../src/contract/http/rehearsal.ts';
 import type { Why } from '../../src/contract/http/why.ts';
+import { unifiedDiff } from '../../src/fibers/text-diff.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { launchesOf } from '../kit/launches.ts';
 import { until } from '../kit/until.ts';
@@ -14,14 +16,28 @@ afterEach(async () => {
   daemon = undefined;
 });
 
-/** Every file below the store and the data folder, with its bytes and its times. */
-function everything(of: TestDaemon): string[] {
-  return execFileSync('find', [of.home.store, of.home.data, '-printf', '%p %s %T@ %i\n'], {
-    encoding: 'utf8',
-  })
-    .split('\n')
-    .sort();
+/** Every file below the store, the data and the config folder with its times, and every terminal session. */
+async function everything({ home }: TestDaemon): Promise<string[]> {
+  const folders = [home.store, home.data, home.path('config')];
+  const files = execFileSync('find', [...folders, '-printf', '%p %s %T@ %i\n'], { encoding: 'utf8' });
+  return [...files.split('\n'), ...(await home.sessions())].sort();
 }
+
+/** The store of this home as it is now, once the moves and diffs of a rehearsal are made in it by Git. */
+function applied({ home }: TestDaemon, shown: Rehearsal): (path: string) => string {
+  const copy = home.path('copy');
+  const inCopy = (path: string) => join(copy, relative(home.store, path));
+  cpSync(home.store, copy, { recursive: true });
+  for (const { from, to } of shown.moves) {
+    mkdirSync(dirname(inCopy(to)), { recursive: true });
+    renameSync(inCopy(from), inCopy(to));
+  }
+  const diffs = shown.documents.map(({ diff }) => diff).join('');
+  if (diffs !== '') execFileSync('git', ['apply', '-'], { cwd: copy, input: diffs });
+  return (path) => readFileSync(inCopy(path), 'utf8');
+}
+
+const timeless = (dated: string) => dated.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
 
 it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; then the real request does what was shown', async () => {
   daemon = await startTestDaemon();
@@ -29,7 +45,7 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   home.fiber('task', { front: { status: 'closed' }, agent: 'stays' });
   await daemon.rowWhen('task', 'listed', () => true);
   await daemon.ticks();
-  const before = everything(daemon);
+  const before = await everything(daemon);
   const text = home.document('task');
 
   const request = { fiber_id: 'task', user_message: 'Mind the gap.' };
@@ -39,7 +55,7 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   await daemon.http.post('/brake', { kill: true, dry_run: true });
   expect((await daemon.http.post('/kill', { fiber_id: 'task', dry_run: true })).status).toBe(404);
   await daemon.ticks();
-  expect(everything(daemon)).toEqual(before);
+  expect(await everything(daemon)).toEqual(before);
   expect(launchesOf(home.data, 'task')).toEqual([]);
 
   expect((await daemon.dispatch(request)).body.dispatched).toBe(true);
@@ -52,7 +68,6 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
       .replaceAll(shown.minted.launch_id!, launch.launch_id)
       .replaceAll(shown.minted.run_id!, manifest.run_id!)
       .replaceAll(shown.minted.session_uuid!, manifest.session_uuid!);
-  const timeless = (dated: string) => dated.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
   expect(real(shown.prompt!)).toBe(readFileSync(join(run, 'prompt.md'), 'utf8'));
   expect(shown.command?.mux_session).toBe(manifest.mux_session);
   const script = readFileSync(join(run, 'run.sh'), 'utf8');
@@ -62,9 +77,89 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   const copy = home.path('copy');
   mkdirSync(join(copy, '.fibers/task'), { recursive: true });
   writeFileSync(join(copy, '.fibers/task/task.md'), text);
-  execFileSync('git', ['apply', '-'], { cwd: copy, input: real(shown.document!.diff) });
+  execFileSync('git', ['apply', '-'], { cwd: copy, input: real(shown.documents[0]!.diff) });
   const patched = readFileSync(join(copy, '.fibers/task/task.md'), 'utf8');
   expect(timeless(patched)).toBe(timeless(home.document('task')));
+});
+
+it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write nothing, and are then done as shown', async () => {
+  daemon = await startTestDaemon({
+    prepare(home) {
+      const file = home.path('config/agents.json');
+      const agents = readFileSync(file, 'utf8').replaceAll('"effort_levels":[]', '"effort_levels":["low"]');
+      home.write('config/agents.json', agents);
+    },
+  });
+  const { home, http } = daemon;
+  const parked = { front: { status: 'open' } };
+  home.fiber('old', { ...parked, body: 'I am [[old]].\n' });
+  home.fiber('old/part', { ...parked, body: 'Part of [[old]].\n' });
+  home.fiber('work', { ...parked, body: 'See [[old/part|it]] and [[older]].\n' });
+  await daemon.rowWhen('old/part', 'listed', () => true);
+  await daemon.ticks();
+  const before = await everything(daemon);
+  const rehearse = async (path: string, body: object) =>
+    (await http.post<Rehearsal>(path, { ...body, dry_run: true })).body;
+
+  const nest = { fiber_id: 'old', parent: 'work' };
+  const moved = await rehearse('/fiber-nest', nest);
+  const text = { prompt: 'Make the loader faster.', project_dir: home.project('dev'), agent: 'stays' };
+  const captured = await rehearse('/capture', text);
+  const effort = { id: 'exits-0', effort: 'low' };
+  const levels = await rehearse('/agents/effort', effort);
+  for (const [path, body, status] of [
+    ['/claim', { fiber_id: 'old', mux_session: 'nobody' }, 404],
+    ['/attach', { mux_session: 'nobody' }, 404],
+    ['/sessions/resume', { session: '0198c0de-0000-4000-8000-000000000001' }, 422],
+    ['/incidents/resume', {}, 200],
+    ['/incidents/dismiss', {}, 200],
+    ['/brake/release', { held: true }, 200],
+    ['/quarantine/release', {}, 200],
+    ['/lifecycle', { action: 'install', fiber: 'old', project_dir: home.project('dev') }, 200],
+    ['/transition', { fiber_id: 'old', target: 'inFlight' }, 200],
+  ] as const)
+    expect([path, (await http.post(path, { ...body, dry_run: true })).status]).toEqual([path, status]);
+  await daemon.ticks();
+  expect(await everything(daemon)).toEqual(before);
+
+  const then = applied(daemon, moved);
+  expect(moved.documents).toHaveLength(3);
+  expect((await http.post('/fiber-nest', nest)).body).toMatchObject({ new_id: 'work/old' });
+  for (const id of ['work', 'work/old', 'work/old/part'])
+    expect(timeless(home.document(id))).toBe(timeless(then(home.documentPath(id))));
+
+  const agents = home.path('config/agents.json');
+  const was = existsSync(agents) ? readFileSync(agents, 'utf8') : null;
+  expect((await http.post('/agents/effort', effort)).status).toBe(200);
+  const diff = unifiedDiff('agents.json', was, readFileSync(agents, 'utf8'));
+  expect(levels.documents).toEqual([{ path: agents, diff }]);
+
+  const { body: real } = await http.post<Captured>('/capture', text);
+  const run = join(home.data, 'runs', real.run_id);
+  const anew = (shown: string) =>
+    shown
+      .replaceAll(captured.minted.launch_id!, real.run_id)
+      .replaceAll(captured.minted.mux_session!, real.mux_session!)
+      .replaceAll(captured.minted.session_uuid ?? 'none', real.session_uuid ?? 'none');
+  expect(anew(captured.prompt!)).toBe(readFileSync(join(run, 'prompt.md'), 'utf8'));
+  expect(anew(captured.command!.mux_session)).toBe(real.mux_session);
+  const script = readFileSync(join(run, 'run.sh'), 'utf8');
+  for (const word of captured.command!.argv.filter((one) => one !== '<prompt>'))
+    expect(script).toContain(anew(word));
+  for (const name of captured.command!.env) expect(script).toContain(`export ${name}=`);
+
+  // A session that runs can be claimed, and a worker of it attached to.
+  const claim = { fiber_id: 'work', mux_session: real.mux_session };
+  const text_before = home.document('work');
+  const claimed = await rehearse('/claim', claim);
+  const window = await rehearse('/attach', { mux_session: real.mux_session });
+  expect(window.command?.argv).toContain(`=${real.mux_session}`);
+  expect(home.document('work')).toBe(text_before);
+  expect((await http.post('/claim', claim)).body).toMatchObject({ claimed: true });
+  const after = home.document('work');
+  expect(timeless(claimed.documents[0]!.diff)).toBe(
+    timeless(unifiedDiff('.fibers/work/work.md', text_before, after)),
+  );
 });
 
 it('the emergency brake holds across a kill -9, refuses a forced start, is told by why, and lets go', async () => {

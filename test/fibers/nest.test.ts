@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renameLinks } from '../../src/fibers/links.ts';
-import { finishNest, nestFiber } from '../../src/fibers/nest.ts';
+import { finishNest, nestFiber, rehearseNest } from '../../src/fibers/nest.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
 let temp: TempStore;
@@ -125,4 +125,47 @@ it.each([
   ['[[a/b', '[[a/b'],
 ])('a link in %j becomes %j', (text, expected) => {
   expect(renameLinks(text, 'a/b', 'c/b')).toBe(expected);
+});
+
+describe('rehearseNest', () => {
+  const files = () =>
+    readdirSync(temp.root, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((path) => [path, statSync(join(temp.root, path)).mtimeMs]);
+
+  it('[WPL-12] shows the move and the diff of every link, at the places of afterwards, and writes nothing', async () => {
+    const before = files();
+    const shown = await rehearseNest(temp.store, 'old/loader', 'work');
+    expect(files()).toEqual(before);
+    expect(shown).toMatchObject({
+      new_id: 'work/loader',
+      moves: [{ from: at('old/loader'), to: at('work/loader') }],
+      unwritten: [],
+    });
+    const paths = shown.documents.map(({ path }) => path).sort();
+    expect(paths).toEqual([at('work/loader/loader.md'), at('work/work.md')]);
+    const own = shown.documents.find(({ path }) => path === at('work/loader/loader.md'));
+    expect(own?.diff).toContain('+++ b/.fibers/work/loader/loader.md');
+    expect(own?.diff).toContain('+I am [[work/loader]].');
+  });
+
+  it('[WPL-12] moves a bare document and its folder apart, as the real move does', async () => {
+    temp.write('../.fibers/bare.md', '---\nname: bare\n---\n');
+    const shown = await rehearseNest(temp.store, 'bare', 'work');
+    expect(shown.moves).toEqual([{ from: at('bare.md'), to: at('work/bare/bare.md') }]);
+  });
+
+  it('[WPL-12] is refused as the move is, and while another move is not finished', async () => {
+    for (const [id, parent, code] of [
+      ['old', 'old/loader', 'invalid_request'],
+      ['nobody', null, 'fiber_not_found'],
+    ] as const)
+      await expect(rehearseNest(temp.store, id, parent)).rejects.toMatchObject({ code });
+    expect(await rehearseNest(temp.store, 'work', null)).toMatchObject({ moves: [], documents: [] });
+    const journal = JSON.stringify({ from: 'old', to: 'work/old', bare: false });
+    writeFileSync(at('.nest.json'), journal);
+    await expect(rehearseNest(temp.store, 'old/loader', 'work')).rejects.toMatchObject({ code: 'conflict' });
+    expect(readFileSync(at('.nest.json'), 'utf8')).toBe(journal);
+    expect(existsSync(at('old'))).toBe(true);
+  });
 });

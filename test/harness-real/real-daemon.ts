@@ -44,6 +44,8 @@ export type RealDaemon = {
   svcMayFail(...args: string[]): Promise<{ code: number; out: string }>;
   /** Makes a fiber that nothing starts. */
   add(name: string): Promise<void>;
+  /** The answer of a read, whatever its status; `path` is below `/api/v1`. */
+  get(path: string): Promise<Response>;
   /** Sends a request and gives what came back, whatever its status. */
   post(path: string, body: unknown): Promise<{ status: number; body: unknown }>;
   /** Makes and arms a fiber for the agent. */
@@ -208,6 +210,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     async add(fiber) {
       await daemon.svc('fiber', 'add', fiber, '--slug', fiber, '--store', store, '--body', 'The task.');
     },
+    get: (path) => fetch(`${base}${path}`),
     async post(path, body) {
       const answer = await fetch(`${base}${path}`, {
         method: 'POST',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -23,8 +24,25 @@ const LAST_COMMANDS: Record<HarnessName, Step[]> = {
   pi: [{ shell: 'sleep 600 & svc handoff' }],
 };
 
+/** The API tells where the program wrote the session down, and gives its very bytes. */
+async function transcriptIsServed(real: RealDaemon, harness: HarnessName, session: string): Promise<void> {
+  const path = await real.transcriptPathOf(session);
+  const receipt = await (await real.get(`/transcript?session=${session}`)).json();
+  expect(receipt).toMatchObject({ availability: 'available_local', harness, source_path: path });
+  const raw = await real.get(`/transcript/raw?session=${session}`);
+  const bytes = Buffer.from(await raw.arrayBuffer());
+  expect(raw.headers.get('X-Transcript-Byte-Count')).toBe(String(bytes.length));
+  expect(raw.headers.get('X-Transcript-SHA256')).toBe(createHash('sha256').update(bytes).digest('hex'));
+  expect(bytes.length).toBeGreaterThan(0);
+  expect(readFileSync(path).subarray(0, bytes.length).equals(bytes)).toBe(true);
+  const { links } = (await (await real.get(`/sessions/links?sessions=${session}`)).json()) as {
+    links: unknown[];
+  };
+  expect(links).toEqual([{ session, availability: 'available_local', harness, url: null }]);
+}
+
 describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
-  it('[DSP-2] [PRM-1] [PRM-5] [PRM-8] [RES-2] [P1] starts, works, hands off by its own shell and starts fresh', async () => {
+  it('[DSP-2] [PRM-1] [PRM-5] [PRM-8] [RES-2] [RPL-12] [RPL-13] [RPL-14] [P1] starts, works, hands off by its own shell and starts fresh', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir } = daemon;
     const begun = join(project_dir, 'begun');
@@ -58,6 +76,7 @@ describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
     const session_uuid = running.runtime!.session_uuid!;
     expect(running.svc?.runtime).toMatchObject({ session_uuid, run_id: first.run_id, harness: name });
     expect(await daemon.transcriptOf(session_uuid)).toContain(first.run_id);
+    await transcriptIsServed(daemon, name, session_uuid);
     expect(daemon.ledger().filter(({ run_id }) => run_id === first.run_id)).toMatchObject(
       name === 'codex'
         ? [

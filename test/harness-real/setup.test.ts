@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { readPhaseSigns } from '../../src/dispatch/phase-signs.ts';
+import { lastSaid } from '../../src/harness/last-said.ts';
 import { eventually } from './processes.ts';
 import { type RealHarness, startRealHarness } from './real-harness.ts';
 
@@ -25,7 +27,7 @@ const SHARED: Record<HarnessName, { name: string; text: string } | null> = {
 };
 
 describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
-  it('[PRM-8] tells its session’s start, the prompt and the stop, and is as before when the setup is taken out', async () => {
+  it('[PRM-8] [P16] tells its session’s start, the prompt and the stop, and is as before when the setup is taken out', async () => {
     harness = await startRealHarness(name);
     const { home, env, stub } = harness;
     const data_dir = join(home, 'svc');
@@ -71,6 +73,14 @@ describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
     expect(JSON.stringify(lines())).not.toContain('marker-7f');
     const start = JSON.parse(readFileSync(join(run_dir, 'sessions.jsonl'), 'utf8').split('\n')[0]!);
     expect(start).toMatchObject({ type: 'session_start', source: 'startup', session: found.session_uuid });
+    // What its phases are read from: the turn, and then its end with what it said, where its hook tells that.
+    const signs = await eventually(async () => {
+      const told = readPhaseSigns(run_dir).filter(({ session }) => session === found.session_uuid);
+      return told.at(-1)?.phase === 'idle' ? told : null;
+    }, 30_000);
+    expect(signs?.[0]).toMatchObject({ phase: 'working', said: null });
+    expect(signs?.at(-1)?.said).toBe(name === 'pi' ? null : 'done');
+    expect(await lastSaid(name, found.path)).toBe('done');
     await harness.kill(launched.session_name);
 
     const now = path === null ? null : readFileSync(path, 'utf8');

@@ -166,13 +166,14 @@ describe('TCP listeners', () => {
 });
 
 describe('Unix sockets', () => {
-  it('serves its owner alone, whatever the Host header says, and leaves no file behind', async () => {
+  it('serves its owner alone, under a host name of its own, and leaves no file behind', async () => {
     const path = join(folder, 'api.sock');
     const server = create();
     expect(await server.listen(`unix:${path}`)).toEqual([`unix:${path}`]);
     expect(server.peerGate()).toMatchObject({ mode: 'enforced', source: 'unix_socket' });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'anything' } })).body).toBe('"hello"');
+    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'localhost' } })).body).toBe('"hello"');
+    expect((await ask({ path }, 'GET', '/hello', { headers: { Host: 'evil.example' } })).status).toBe(403);
     await server.stop();
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });

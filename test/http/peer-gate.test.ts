@@ -28,7 +28,7 @@ afterEach(async () => {
 function everyPeerIs(verdict: () => PeerVerdict): KnowingPeerCredentials {
   const known = procPeerCredentials({
     files: { numbers: () => [], look: () => 'closed' },
-    readTable: () => '',
+    readTable: () => undefined,
     own: { uid: 1_000, shared: false },
     little_endian: true,
   });
@@ -114,6 +114,7 @@ describe('the peer gate', () => {
       served = await serve([act], {
         peers: {
           ...peers,
+          openFiles: () => 1_000,
           appearedSockets(how) {
             calls.push(how);
             return new Set();
@@ -131,6 +132,28 @@ describe('the peer gate', () => {
       for (const miss of misses) expect(miss).toEqual(['quickly', 'judge 1', 'surely']);
     },
   );
+
+  it('[AUT-2] looks at everything for each connection while that is cheap, and decides once for all', async () => {
+    const calls: string[] = [];
+    const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
+    served = await serve([act], {
+      peers: {
+        ...peers,
+        appearedSockets(how) {
+          calls.push(how);
+          return new Set();
+        },
+        judge(connections) {
+          calls.push(`judge ${connections.length}`);
+          return peers.judge(connections);
+        },
+      },
+    });
+    await Promise.all(Array.from({ length: 30 }, () => post()));
+    expect(calls).not.toContain('quickly');
+    expect(calls.filter((call) => call === 'surely')).toHaveLength(30);
+    expect(calls.some((call) => call.startsWith('judge') && call !== 'judge 1')).toBe(true);
+  });
 
   it('writes one line of the log for many refusals', async () => {
     const lines: string[] = [];

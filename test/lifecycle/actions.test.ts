@@ -246,10 +246,48 @@ describe('set-agent and set-model', () => {
     [{ action: 'set-agent', agent: 'opus', effort: 'low' }, 'effort_unknown', 'max'],
     [{ action: 'set-model', model: 'none' }, 'agent_unknown', 'sonnet-model'],
     [{ action: 'reshape', agent: 'nobody' }, 'agent_unknown', 'sonnet'],
+    [{ action: 'reshape', surface: 'app', agent: 'luna' }, 'surface_unsupported', 'sol'],
+    [{ action: 'install', agent: 'nobody' }, 'agent_unknown', 'sonnet, opus'],
+    [{ action: 'install', effort: 'max' }, 'effort_unknown', 'low, high'],
+    [{ action: 'install', agent: 'best', effort: 'low' }, 'effort_unknown', 'agent opus takes one of max'],
+    [{ action: 'install', agent: 'opus', surface: 'app' }, 'surface_unsupported', 'sol'],
+    [{ action: 'pin', agent: 'nobody' }, 'agent_unknown', 'sonnet, opus'],
+    [{ action: 'repeat', schedule: '@daily', agent: 'nobody' }, 'agent_unknown', 'sonnet, opus'],
+    [{ action: 'repeat', schedule: '@daily', effort: 'max' }, 'effort_unknown', 'low, high'],
   ])('[WPL-3] refuses %j and says what there is', (ask, code, names) => {
     const refused = expect(() => plan(fiberDocument({ uid: ULID, svc }), ask));
     refused.toThrow(expect.objectContaining({ code }));
     refused.toThrow(names);
+  });
+
+  it.each<[string, Ask, object, object]>([
+    [
+      'an alias, as it is written',
+      { action: 'install', agent: 'best', effort: 'max' },
+      {},
+      { 'svc.agent': 'best', 'svc.effort': 'max' },
+    ],
+    [
+      'a codex agent for the app',
+      { action: 'install', agent: 'sol', surface: 'app' },
+      {},
+      { 'svc.agent': 'sol', 'svc.surface': 'app' },
+    ],
+    ['what it has, although its agent is gone', { action: 'install' }, { agent: 'gone', effort: 'x' }, {}],
+  ])('[WPL-3] [FIB-6] installs with %s', (_what, ask, over, expected) => {
+    const edit = plan(fiberDocument({ uid: ULID, project_dir: '/srv/dev', svc: { ...svc, ...over } }), ask);
+    const common = { 'svc.kind': 'oneshot', 'svc.host': 'host-a', 'svc.project_dir': '/srv/dev' };
+    expect(edit?.set).toEqual({ ...common, status: 'active', ...expected });
+  });
+
+  it('[WPL-3] drops an effort that the agent it is installed with does not take', () => {
+    const document = fiberDocument({
+      uid: ULID,
+      project_dir: '/srv/dev',
+      svc: { ...svc, effort: 'high' },
+    });
+    expect(plan(document, { action: 'install', agent: 'opus' })?.unset).toContain('svc.effort');
+    expect(plan(document, { action: 'install', agent: 'sol' })?.unset).not.toContain('svc.effort');
   });
 
   it('takes the agents of another host on trust', () => {
@@ -389,7 +427,7 @@ describe('any sequence of verbs', () => {
             text = take(text, ask, running, now);
           } catch (error) {
             const allowed = before.svc === undefined && NEEDS_SERVICE.includes(ask.action);
-            if (!allowed || !isCoded(error, 'invalid_request')) throw error;
+            if (!allowed || !isCoded(error, 'no_service')) throw error;
           }
           const after = read(text);
           expect(after.error).toBeUndefined();

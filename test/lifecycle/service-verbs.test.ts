@@ -11,7 +11,7 @@ import {
 } from '../../src/lifecycle/service-verbs.ts';
 import { fiberDocument, NOW, STAMP, ULID } from '../fixtures/fibers/fiber-document.ts';
 
-const FIELDS = { thisHost: 'host-a', newUid: ULID };
+const FIELDS = { thisHost: 'host-a', newUid: ULID, known: null };
 const installed: Partial<FiberDocument> = {
   uid: ULID,
   project_dir: '/srv/dev',

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processLife } from '../../src/cli/daemon-process.ts';
+import { everyLaunchMessage } from '../../src/dispatch/launch-message-digest.ts';
+import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/worker-skills.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -125,6 +127,22 @@ describe('the packed package, installed elsewhere', () => {
     expect(code).toBe(0);
   });
 
+  it('[PRM-8] [VER-3] holds every skill and reference that a launch message names, where the package looks for them', () => {
+    const at = join(folder, 'app', 'node_modules', 'fiber-dispatch', 'ops', 'skills');
+    const own = readSkillFiles(packageSkills());
+    expect([...readSkillFiles(at)]).toEqual([...own]);
+    const paths = [
+      ...everyLaunchMessage(at)
+        .join('\n')
+        .matchAll(/(\/\S+\.md)/g),
+    ].map(([path]) => path);
+    expect(paths.length).toBeGreaterThan(3);
+    for (const path of paths) expect(existsSync(path), path).toBe(true);
+    for (const [name, text] of own)
+      for (const [reference] of text.matchAll(/references\/[a-z-]+\.md/g))
+        expect(existsSync(join(at, name.split('/')[0]!, reference)), reference).toBe(true);
+  });
+
   it('starts the daemon, which answers, and stops it', async () => {
     const started = await svc('daemon', 'start', '--json');
     expect(started).toMatchObject({ code: 0, stderr: '' });
@@ -132,7 +150,14 @@ describe('the packed package, installed elsewhere', () => {
     const address = listen.find((entry) => entry.startsWith('127.0.0.1:'));
     const answer = await fetch(`http://${address}/api/v1/version`);
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ ready: true, pid });
+    const version = (await answer.json()) as { skew: { of: string }[] };
+    expect(version).toMatchObject({
+      ready: true,
+      pid,
+      generation: skillGeneration(readSkillFiles(packageSkills())),
+    });
+    // What the packed code says goes with the packed skills, whatever this machine has set up.
+    expect(version.skew.filter(({ of }) => of === 'prompt')).toEqual([]);
     expect(await svc('daemon', 'stop')).toMatchObject({ code: 0 });
     expect(await processLife({ pid, start_time: null })).toBe('gone');
   });

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type AcceptedConnection,
+  createRowParser,
   judgePeers,
   NO_PEER_ROW,
   type OwnUid,
-  parseTcpRows,
-  type ReadRows,
+  type ScanRows,
   type TcpRow,
   tcpEndpoint,
 } from '../../src/platform/peer-credentials-tcp-rows.ts';
@@ -17,8 +17,20 @@ const ENDPOINT = tcpEndpoint('127.0.0.1', PORT, true);
 const ROOT: OwnUid = { uid: 0, shared: false };
 const NO_CONNECTION = { kind: 'no_connection' };
 
-const recorded: ReadRows = (table, port) =>
-  parseTcpRows(table === 'tcp' ? RECORDED_TCP : RECORDED_TCP6, port);
+function parseTcpRows(text: string, port: number): TcpRow[] {
+  return createRowParser(port)(Buffer.from(text, 'latin1'));
+}
+
+function recordedRows(table: 'tcp' | 'tcp6', port: number): TcpRow[] {
+  return parseTcpRows(table === 'tcp' ? RECORDED_TCP : RECORDED_TCP6, port);
+}
+
+/** A table as it stands, given row by row as long as there is interest. */
+function tableOf(rows: (table: 'tcp' | 'tcp6', port: number) => readonly TcpRow[]): ScanRows {
+  return (table, port, take) => void rows(table, port).some((one) => take([one]));
+}
+
+const recorded = tableOf(recordedRows);
 
 function accepted(...inodes: number[]): AcceptedConnection {
   return { inodes: new Set(inodes), endpoint: ENDPOINT };
@@ -28,7 +40,7 @@ function judge(connection: AcceptedConnection, own = ROOT, read = recorded) {
   return judgePeers([connection], read, own, true)[0];
 }
 
-describe('parseTcpRows', () => {
+describe('createRowParser', () => {
   it('takes every line with the port at either end, and no other', () => {
     expect(parseTcpRows(RECORDED_TCP, PORT)).toHaveLength(19);
     expect(parseTcpRows(RECORDED_TCP, 0xe64a)).toEqual([
@@ -44,6 +56,20 @@ describe('parseTcpRows', () => {
       fc.property(fc.nat(RECORDED_TCP.length), (length) => {
         const rows = parseTcpRows(RECORDED_TCP.slice(0, length), PORT);
         expect(rows).toEqual(whole.slice(0, rows.length));
+      }),
+    );
+  });
+
+  it('finds the same rows wherever the text is cut into pieces', () => {
+    const cuts = fc.array(fc.nat(RECORDED_TCP.length), { maxLength: 12 });
+    fc.assert(
+      fc.property(cuts, (at) => {
+        const places = [0, ...at.sort((a, b) => a - b), RECORDED_TCP.length];
+        const parse = createRowParser(PORT);
+        const rows = places.slice(1).flatMap((end, index) => {
+          return parse(Buffer.from(RECORDED_TCP.slice(places[index], end), 'latin1'));
+        });
+        expect(rows).toEqual(parseTcpRows(RECORDED_TCP, PORT));
       }),
     );
   });
@@ -73,8 +99,8 @@ describe('judgePeers', () => {
 
   it('[AUT-2] does not take the uid 0 of a connection in TIME_WAIT for our own', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:E3CE', inode: 77 });
-    const read = (table: 'tcp' | 'tcp6', port: number) => [...recorded(table, port), server];
-    expect(judge(accepted(77), ROOT, read)).toEqual(NO_PEER_ROW);
+    const read = (table: 'tcp' | 'tcp6', port: number) => [...recordedRows(table, port), server];
+    expect(judge(accepted(77), ROOT, tableOf(read))).toEqual(NO_PEER_ROW);
   });
 
   it('[AUT-2] cannot tell two connections apart and therefore knows neither', () => {
@@ -84,12 +110,63 @@ describe('judgePeers', () => {
   it('[AUT-2] does not mind a row that is shown twice, but one that is shown differently', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
     const peer = row({ local: '0100007F:1111', remote: ENDPOINT.local, inode: 6 });
-    const verdict = (...rows: TcpRow[]) => judge(accepted(5), ROOT, (table) => (table === 'tcp' ? rows : []));
+    const verdict = (...rows: TcpRow[]) =>
+      judge(
+        accepted(5, 99),
+        ROOT,
+        tableOf((table) => (table === 'tcp' ? rows : [])),
+      );
     expect(verdict(server, peer, server, peer)).toEqual({ kind: 'own_uid' });
     expect(verdict(server, peer, { ...peer, uid: 7 })).toEqual(NO_PEER_ROW);
     expect(verdict(server, peer, { ...peer, inode: 0 })).toEqual(NO_PEER_ROW);
     expect(verdict(server, peer, { ...peer, inode: 8 })).toEqual(NO_PEER_ROW);
     expect(verdict(server, { ...server, remote: '0100007F:2222' }, peer)).toEqual(NO_CONNECTION);
+  });
+
+  it('[AUT-2] does not take who is still dialling for who is connected', () => {
+    const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
+    for (const [state, kind] of [
+      ['01', 'own_uid'],
+      ['02', 'unresolved'],
+      ['03', 'unresolved'],
+      ['05', 'own_uid'],
+      ['08', 'own_uid'],
+    ] as const) {
+      const peer = { ...row({ local: '0100007F:1111', remote: ENDPOINT.local, inode: 6 }), state };
+      const verdict = judge(
+        accepted(5),
+        ROOT,
+        tableOf((table) => (table === 'tcp' ? [server, peer] : [])),
+      );
+      expect(verdict?.kind, state).toBe(kind);
+    }
+  });
+
+  it('[AUT-2] reads no further than it must, and to the end where a doubt may still come', () => {
+    const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
+    const peer = row({ local: '0100007F:1111', remote: ENDPOINT.local, inode: 6 });
+    const rest = Array.from({ length: 50 }, (_, at) =>
+      row({ local: `0100007F:2${at}`, remote: 'x', inode: 9 }),
+    );
+    const seen = (connection: AcceptedConnection, rows: TcpRow[]) => {
+      let count = 0;
+      judge(connection, ROOT, (table, port, take) => {
+        tableOf((name) => (name === 'tcp' ? rows : []))(table, port, (some) => {
+          count += some.length;
+          return take(some);
+        });
+      });
+      return count;
+    };
+    expect(seen(accepted(5), [peer, server, ...rest])).toBe(2);
+    expect(seen(accepted(5), [server, peer, ...rest])).toBe(2);
+    expect(seen(accepted(5, 99), [server, peer, ...rest])).toBe(52);
+    expect(seen(accepted(5), [server, ...rest])).toBe(51);
+  });
+
+  it('[AUT-2] judges each of many as it judges it alone', () => {
+    const all = [926306, 926307, 926313, 926308, 926309, 926301, 12].map((inode) => accepted(inode));
+    expect(judgePeers(all, recorded, ROOT, true)).toEqual(all.map((one) => judge(one)));
   });
 
   it('[AUT-2] knows nobody where our number also stands for users without a mapping', () => {
@@ -113,7 +190,8 @@ describe('judgePeers', () => {
     const own = { uid: 1, shared: false };
     fc.assert(
       fc.property(rows, fc.uniqueArray(fc.nat(4)), (table, inodes) => {
-        const verdict = judge(accepted(...inodes), own, (name) => (name === 'tcp' ? table : []));
+        const read = tableOf((name) => (name === 'tcp' ? table : []));
+        const verdict = judge(accepted(...inodes), own, read);
         if (verdict?.kind !== 'own_uid') return;
         const server = table.filter(
           (one) =>
@@ -122,7 +200,9 @@ describe('judgePeers', () => {
         expect(new Set(server.map((one) => one.remote)).size).toBe(1);
         const peers = table.filter((one) => one.local === server[0]!.remote && one.remote === ENDPOINT.local);
         expect(peers.length).toBeGreaterThan(0);
-        expect(peers.every((one) => one.uid === 1 && one.inode > 0)).toBe(true);
+        // With one candidate, the first row of the peer decides: there is but one of its kind in a table.
+        const seen = inodes.length === 1 ? peers.slice(0, 1) : peers;
+        expect(seen.every((one) => one.uid === 1 && one.inode > 0)).toBe(true);
       }),
       { numRuns: 2_000 },
     );

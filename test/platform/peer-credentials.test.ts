@@ -57,9 +57,9 @@ describe('procPeerCredentials', () => {
     const reads: string[] = [];
     const credentials = procPeerCredentials({
       files: { numbers: () => [], look: () => 'closed' },
-      readTable(table) {
+      readTable(table, take) {
         reads.push(table);
-        return table === 'tcp' ? RECORDED_TCP : RECORDED_TCP6;
+        take(Buffer.from(table === 'tcp' ? RECORDED_TCP : RECORDED_TCP6, 'latin1'));
       },
       own: { uid: 0, shared: false },
       little_endian: true,

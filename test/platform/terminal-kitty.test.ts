@@ -75,8 +75,8 @@ describe('a launch in kitty', () => {
 
   it('[MUX-1] can be one without any window', async () => {
     const path = await kitty('kitty', (socket) => say(socket, { ok: true }));
-    await launchInKitty({ ...LAUNCH, type: 'background' }, places({ named: path }));
-    expect(asked).toMatchObject([{ payload: { args: LAUNCH.argv, type: 'background' } }]);
+    await launchInKitty({ ...LAUNCH, type: 'background', cwd: '/' }, places({ named: path }));
+    expect(asked).toMatchObject([{ payload: { args: LAUNCH.argv, type: 'background', cwd: '/' } }]);
     expect(asked[0]!.payload).not.toHaveProperty('window_title');
   });
 
@@ -91,7 +91,7 @@ describe('a launch in kitty', () => {
   });
 
   it('[WPL-21] passes over sockets that nobody answers on, and says so when none is left', async () => {
-    const closes = await kitty('kitty-2', (socket) => socket.end());
+    const closes = await kitty('kitty-20', (socket) => socket.end());
     await kitty('kitty-3', (socket) => say(socket, { ok: true }));
     expect(await launchInKitty(LAUNCH, places())).toMatchObject({ kind: 'opened' });
     expect(asked).toHaveLength(2);
@@ -117,20 +117,30 @@ describe('a launch in kitty', () => {
 });
 
 describe('the sockets of kitty', () => {
-  it('are the named one alone, else its variable’s, else those of this user in the folder', async () => {
+  it('are the named one alone, else its variable’s, else those of this user in the folder, the newest first', async () => {
+    const old = await kitty('kitty-9', () => undefined);
     const first = await kitty('kitty-10', () => undefined);
     const second = await kitty('mykitty', () => undefined);
     await kitty('other-10', () => undefined);
     writeFileSync(join(folder, 'kitty-11'), 'no socket');
     expect(kittySockets(places({ named: 'unix:/run/k' }))).toEqual(['/run/k']);
-    expect(kittySockets(places())).toEqual([first, second]);
+    expect(kittySockets(places())).toEqual([first, old, second]);
     expect(kittySockets(places({ env: { KITTY_LISTEN_ON: 'unix:@mine' } }))).toEqual([
       '@mine',
       first,
+      old,
       second,
     ]);
-    expect(kittySockets(places({ env: { KITTY_LISTEN_ON: `unix:${second}` } }))).toEqual([second, first]);
-    expect(kittySockets(places({ env: { KITTY_LISTEN_ON: 'tcp:localhost:1' } }))).toEqual([first, second]);
+    expect(kittySockets(places({ env: { KITTY_LISTEN_ON: `unix:${second}` } }))).toEqual([
+      second,
+      first,
+      old,
+    ]);
+    expect(kittySockets(places({ env: { KITTY_LISTEN_ON: 'tcp:localhost:1' } }))).toEqual([
+      first,
+      old,
+      second,
+    ]);
     expect(kittySockets(places({ uid: (uid ?? 0) + 1 }))).toEqual([]);
   });
 });

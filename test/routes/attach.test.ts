@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
+import { rehearsal } from '../../src/contract/http/rehearsal.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
 
 const LINE = {
@@ -115,12 +116,30 @@ it('[WPL-22] POST /sessions/resume starts or finds it on this host', async () =>
   expect(served.callers.ledgers.asked).toEqual([{ name: 'lines_of_session', input: { session: 's' } }]);
 });
 
-it.each([
-  ['/api/v1/capture', { prompt: 'x', project_dir: '/srv/dev' }],
-  ['/api/v1/claim', { fiber_id: 'a', mux_session: 'm' }],
-  ['/api/v1/attach', { mux_session: 'm' }],
-  ['/api/v1/sessions/resume', { session: 's' }],
-])('%s refuses a dry run rather than do it in earnest', async (path, body) => {
-  expect((await served.post(path, { ...body, dry_run: true })).status).toBe(400);
-  expect(served.callers.poller.asked).toEqual([]);
+describe('a dry run', () => {
+  const shown = rehearsal('do it');
+  beforeEach(() => {
+    served.callers.poller.answers.rehearse = () => shown;
+  });
+
+  it('[WPL-21] of an attach says with what it would be opened, and opens nothing', async () => {
+    expect(await attach({ mux_session: 'w', dry_run: true })).toMatchObject({ status: 200, json: shown });
+    await attach({ session: 's', dry_run: true });
+    await attach({ session: 's', shuttle_host: 'host-b', dry_run: true });
+    const asked = (request: object) => ({ name: 'rehearse', input: { write: 'open_terminal', request } });
+    expect(served.callers.poller.asked).toEqual([
+      asked({ mux_session: 'w', lines: [], host: 'host-a', ssh: null }),
+      asked({ session: 's', lines: [LINE], host: 'host-a', ssh: null }),
+      asked({ session: 's', lines: [], host: 'host-b', ssh: SSH }),
+    ]);
+    expect(served.callers.fleet.asked.map(({ name }) => name)).toEqual(['ssh_target']);
+  });
+
+  it('[WPL-22] of a past session has its lines of the ledger', async () => {
+    const answer = await served.post('/api/v1/sessions/resume', { session: 's', dry_run: true });
+    expect(answer).toMatchObject({ status: 200, json: shown });
+    expect(served.callers.poller.asked).toEqual([
+      { name: 'rehearse', input: { write: 'resume_session', request: { session: 's', lines: [LINE] } } },
+    ]);
+  });
 });

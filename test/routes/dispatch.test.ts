@@ -73,7 +73,7 @@ it('a plain-text write has no effect', async () => {
   expect(served.callers.poller.asked).toEqual([]);
 });
 
-const REHEARSED = rehearsal('write work/loader', { document: { path: '/x.md', diff: '@@' } });
+const REHEARSED = rehearsal('write work/loader', { documents: [{ path: '/x.md', diff: '@@' }] });
 
 it.each([
   ['dispatch', 'dispatch', { fiber_id: FIBER.id }],
@@ -83,6 +83,13 @@ it.each([
   ['quarantine/release', 'release_quarantine', {}],
   ['brake', 'pull_brake', { kill: true }],
   ['brake/release', 'release_brake', { held: true }],
+  ['fiber-nest', 'nest_fiber', { fiber_id: 'a', parent: null }],
+  ['agents/effort', 'agent_effort', { id: 'x', effort: 'low' }],
+  ['claim', 'claim', { fiber_id: 'a', mux_session: 'm' }],
+  ['transition', 'transition', { fiber_id: 'a', target: 'inFlight' }],
+  ['lifecycle', 'lifecycle', { action: 'pause', fiber: 'a' }],
+  ['incidents/resume', 'resume_incident', { id: 'i' }],
+  ['incidents/dismiss', 'dismiss_incident', {}],
 ])(
   'answers a dry run of POST /%s with the rehearsal and asks for nothing else',
   async (path, write, body) => {
@@ -99,6 +106,28 @@ it('[ERR-17] answers a rehearsed refusal with the status and body of the real on
   served.callers.poller.answers.rehearse = () => REFUSED;
   const answer = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id, dry_run: true });
   expect(answer).toMatchObject({ status: 422, json: REFUSED });
+});
+
+it('[ERR-17] answers rehearsed refusals of other writes in their own shapes', async () => {
+  const { answers } = served.callers.poller;
+  const down = { ...REFUSED, reason: 'app_server_unavailable' };
+  answers.rehearse = () => down;
+  expect(await served.post('/api/v1/dispatch', { fiber_id: 'a', dry_run: true })).toMatchObject({
+    status: 503,
+    json: down,
+  });
+  const { needs: _needs, ...refused } = REFUSED;
+  const moved = { ...refused, target: 'inFlight', origin: 'host-a', action: 'dispatch', invoked: false };
+  answers.rehearse = () => moved;
+  const move = await served.post('/api/v1/transition', { fiber_id: 'a', target: 'inFlight', dry_run: true });
+  expect(move).toMatchObject({ status: 422, json: moved });
+  answers.rehearse = () => ({ status: 1, text: 'it is no role', error: 'invalid_request' });
+  const verb = await served.post('/api/v1/lifecycle', { action: 'pause', fiber: 'a', dry_run: true });
+  expect([verb.status, verb.body, verb.headers['svc-error']]).toEqual([
+    422,
+    'svc exited 1: it is no role\n',
+    'invalid_request',
+  ]);
 });
 
 it('[RTE-3] pulls and lets go the brake of this host alone', async () => {

@@ -1,11 +1,19 @@
+import { valueSymbol } from 'piscina';
 import type { z } from 'zod';
+import { systemClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { audioCalls } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls } from '../../src/contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
-import type { Caller, Callers } from '../../src/routes/callers.ts';
+import { poolJobs } from '../../src/contract/threads/pool.ts';
+import { createFileReader } from '../../src/platform/file-reader.ts';
+import type { Caller, Callers, Pool } from '../../src/routes/callers.ts';
+import { bulkBuffer } from '../../src/threads/bulk.ts';
+import { decodeFrame, encodeFrame } from '../../src/threads/frame.ts';
+import type { JobPacket } from '../../src/threads/pool-entry.ts';
+import runJob from '../../workers/pool.ts';
 
 type Answer = (input: never) => unknown;
 
@@ -81,11 +89,35 @@ export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
   }
 }
 
+/** The jobs of the pool, each run by the very function that a pool thread runs, in this thread. */
+export class InProcessPool implements Pool {
+  /** Names of the jobs so far, oldest first. */
+  jobs: string[] = [];
+  /** Runs before each job. */
+  before: (job: string, signal?: AbortSignal) => void | Promise<void> = () => {};
+
+  run: Pool['run'] = async (job, input, options = {}) => {
+    this.jobs.push(job);
+    await this.before(job, options.signal);
+    const { bulk = null } = options;
+    const frame = encodeFrame({ kind: 'call', id: 1, name: job, input });
+    const moved = await runJob({ frame, bulk: bulk === null ? null : bulkBuffer(bulk) });
+    const packet = (moved as Record<symbol, JobPacket>)[valueSymbol]!;
+    const answer = decodeFrame(packet.frame);
+    if (answer.kind === 'error')
+      throw new CodedError(answer.code, answer.message, { details: answer.details });
+    if (answer.kind !== 'reply') throw new Error(`a job was answered with ${answer.kind}`);
+    const value = poolJobs[job].output.parse(answer.value) as never;
+    return { value, bulk: packet.bulk === null ? null : new Uint8Array(packet.bulk) };
+  };
+}
+
 export type InProcessCallers = Callers & {
   poller: InProcessPoller;
   ledgers: InProcessComponent<typeof ledgersCalls>;
   fleet: InProcessComponent<typeof fleetCalls>;
   audio: InProcessComponent<typeof audioCalls>;
+  pool: InProcessPool;
 };
 
 export function createInProcessCallers(): InProcessCallers {
@@ -94,5 +126,7 @@ export function createInProcessCallers(): InProcessCallers {
     ledgers: new InProcessComponent('ledgers', ledgersCalls),
     fleet: new InProcessComponent('fleet', fleetCalls),
     audio: new InProcessComponent('audio', audioCalls),
+    pool: new InProcessPool(),
+    files: createFileReader(systemClock),
   };
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { ComponentView } from '../../src/contract/component.ts';
@@ -16,6 +17,7 @@ export type JsonAnswer = Answer & { json: Record<string, unknown> };
 export type ServedRoutes = {
   callers: InProcessCallers;
   rows: Row[];
+  context: RouteContext;
   port: number;
   /** Moves the daemon: readiness, components; tells whoever listens. */
   become(change: { ready_ms?: number | null; components?: ComponentView[] }): void;
@@ -31,7 +33,7 @@ export function runningPoller(state: ComponentView['state'] = 'running', restart
 
 /** The real table behind the real kernel, with components in this process. Ready unless told otherwise. */
 export async function serveRoutes(
-  options: { ready_ms?: number | null; ui_dist?: string | null } = {},
+  options: { ready_ms?: number | null; ui_dist?: string | null; home?: string } = {},
 ): Promise<ServedRoutes> {
   const callers = createInProcessCallers();
   let ready_ms: number | null = options.ready_ms === undefined ? 40 : options.ready_ms;
@@ -42,11 +44,16 @@ export async function serveRoutes(
     host_class: 'personal',
     version: '0.1.0',
     git_short_sha: 'abc1234',
+    generation: '0123456789ab',
+    skew: [],
     booted_at: systemClock.now() - 100,
     pid: process.pid,
     node: process.versions.node,
     ui_dist: options.ui_dist ?? null,
-    clock: systemClock,
+    agents_file: join(options.home ?? '/nowhere', 'agents.json'),
+    attachments_dir: join(options.home ?? '/nowhere', 'attachments'),
+    spend_dir: join(options.home ?? '/nowhere', 'spend'),
+    clock: { ...systemClock },
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
@@ -80,6 +87,7 @@ export async function serveRoutes(
   return {
     callers,
     rows,
+    context,
     port,
     become(change) {
       if (change.ready_ms !== undefined) ready_ms = change.ready_ms;

@@ -1,6 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/http/row.ts';
+import { CANNOT_ATTACK } from '../http/attacks/gated-target.ts';
 import { ask, exchangeRaw, parseAnswers } from '../http/raw-exchange.ts';
+import { run } from '../kit/test-home.ts';
 import { type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
 
 let served: ServedRoutes;
@@ -30,6 +36,33 @@ const strangers: Record<string, string>[] = [
   { 'Sec-Fetch-Site': 'cross-site' },
 ];
 
+/** What a browser says of a request that a page elsewhere makes, for what is no page of its own. */
+const loads: Record<string, string>[] = [
+  { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' },
+  { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty' },
+  { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' },
+];
+
+/** Served before the daemon is ready: what the contract lists, and what says nothing of any component. */
+const EXEMPT = [
+  '/',
+  '/phone',
+  '/assets/*path',
+  '/metrics',
+  '/api/v1/metrics',
+  '/api/v1/openapi.json',
+  '/api/v1/version',
+  '/api/v1/peers',
+  '/api/v1/sessions',
+  '/api/v1/messages',
+  '/api/v1/messages/files',
+];
+
+/** The body of a row's schema is JSON; a row may take bytes as they come instead. */
+function takesJson(row: Row): boolean {
+  return row.method !== 'GET' && row.body !== 'bytes';
+}
+
 function calls(): number {
   const { poller, ledgers, fleet, audio } = served.callers;
   return [poller, ledgers, fleet, audio].reduce((sum, component) => sum + component.asked.length, 0);
@@ -48,7 +81,32 @@ describe('every row of the route table', () => {
     });
   });
 
-  it('is refused to a stranger who came by another host name', async () => {
+  it.skipIf(CANNOT_ATTACK !== null)(
+    `[AUT-2] [ERR-8] is refused to another user of the machine${CANNOT_ATTACK === null ? '' : ` (${CANNOT_ATTACK})`}`,
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-strangers-'));
+      try {
+        const asked = served.rows.map((row) => {
+          const body = row.method === 'GET' ? '' : 'header = "Content-Type: application/json"\ndata = "{}"\n';
+          const url = `http://127.0.0.1:${served.port}${pathOf(row)}`;
+          return `url = "${url}"\nrequest = "${row.method}"\n${body}write-out = "\\n%{http_code}\\n"\n`;
+        });
+        const list = join(folder, 'asked');
+        writeFileSync(list, asked.join('next\n'), { mode: 0o644 });
+        await run('chmod', ['755', folder], process.env);
+        const told = await run('su', ['-s', '/bin/sh', 'nobody', '-c', `curl -s -K ${list}`], process.env);
+        const answers = told.stdout.trim().split('\n403\n');
+        expect(told.stdout.match(/^403$/gm)).toHaveLength(served.rows.length);
+        for (const answer of answers)
+          expect(answer).toMatch(/^\{"error":"peer_refused","reason":"peer uid \d+ is not/);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+      expect(calls()).toBe(0);
+    },
+  );
+
+  it('[P18] is refused to a stranger who came by another host name', async () => {
     await eachRow(async (row, name) => {
       for (const host of ['evil.example', '127.0.0.1.evil.example:4000']) {
         const { headers, ...rest } = callOf(row);
@@ -80,12 +138,70 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
+  it('is refused to whatever a page of another site, or of another port, loads into itself', async () => {
+    await eachRow(async (row, name) => {
+      for (const load of loads) {
+        const { headers, ...rest } = callOf(row);
+        const answer = await ask({ port: served.port }, row.method, pathOf(row), {
+          ...rest,
+          headers: { ...headers, ...load },
+        });
+        expect(answer.status, name).toBe(403);
+        expect(JSON.parse(answer.body).error, name).toBe('forbidden_origin');
+      }
+    });
+    expect(calls()).toBe(0);
+  });
+
+  it('gives no page of another site leave to read or to write', async () => {
+    await eachRow(async (row, name) => {
+      for (const origin of ['http://evil.example', `http://127.0.0.1:${served.port}`]) {
+        const answer = await ask({ port: served.port }, 'OPTIONS', pathOf(row), {
+          headers: { Origin: origin, 'Access-Control-Request-Method': row.method },
+        });
+        expect(answer.status, name).toBeGreaterThanOrEqual(400);
+        expect(
+          Object.keys(answer.headers).filter((header) => header.startsWith('access-control')),
+          name,
+        ).toEqual([]);
+      }
+    });
+    expect(calls()).toBe(0);
+  });
+
+  it('[AUT-1] [AUT-5] asks nobody for a credential, and takes none for a reason to let somebody in', async () => {
+    const claims = { Authorization: 'Bearer operator', Cookie: 'session=operator', 'X-Api-Key': 'operator' };
+    served.become({ ready_ms: null });
+    await eachRow(async (row, name) => {
+      const { headers, ...rest } = callOf(row);
+      const asked = { ...rest, headers: { ...headers, ...claims } };
+      const answer = await ask({ port: served.port }, row.method, pathOf(row), asked);
+      expect(answer.status, name).toBe(
+        (await ask({ port: served.port }, row.method, pathOf(row), callOf(row))).status,
+      );
+      expect([401, 407], name).not.toContain(answer.status);
+      expect(Object.keys(answer.headers), name).not.toContain('www-authenticate');
+      expect(Object.keys(answer.headers), name).not.toContain('set-cookie');
+      const stranger = { ...rest, headers: { ...asked.headers, Host: 'evil.example' } };
+      expect((await ask({ port: served.port }, row.method, pathOf(row), stranger)).status, name).toBe(403);
+    });
+  });
+
+  it('[GEN-1] stands under /api/v1, the page and what belongs to it excepted', async () => {
+    const pages = ['/', '/phone', '/metrics'];
+    await eachRow(async (row, name) => {
+      const is_page = pages.includes(row.path) || row.path.startsWith('/assets/');
+      expect(is_page || row.path.startsWith('/api/v1/'), name).toBe(true);
+    });
+  });
+
   it('[RDY-1] [RDY-3] is either exempt from the booting gate or held by it', async () => {
     served.become({ ready_ms: null });
     await eachRow(async (row, name) => {
       const answer = await ask({ port: served.port }, row.method, pathOf(row), callOf(row));
       const held = answer.status === 503 && JSON.parse(answer.body).error === 'booting';
       expect(held, name).toBe(row.state === 'ready');
+      expect(held, name).toBe(!EXEMPT.includes(row.path));
     });
   });
 
@@ -100,7 +216,7 @@ describe('every row of the route table', () => {
   });
 
   it('refuses a broken body before any component hears of it', async () => {
-    const writes = served.rows.filter((row) => row.method !== 'GET');
+    const writes = served.rows.filter(takesJson);
     expect(writes.length).toBeGreaterThan(3);
     for (const row of writes) {
       const broken: [string, string, number][] = [

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { launchMessageDigest } from '../../src/dispatch/launch-message-digest.ts';
 import { workerSkills } from '../../src/dispatch/launch-prompt.ts';
 import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from '../../src/dispatch/prompt.ts';
-import { packageSkills, readSkillFiles } from '../../src/harness/worker-skills.ts';
+import { namedPromptDigest, packageSkills, readSkillFiles } from '../../src/harness/worker-skills.ts';
 
 const ROOT = packageSkills();
 const skills = workerSkills(ROOT);
@@ -57,10 +58,17 @@ describe('the worker skills', () => {
 
   it.each(readdirSync(ROOT))('[PRM-1] are in the Agent Skills format: %s', (name) => {
     const fields = fieldsOf(readFileSync(join(ROOT, name, 'SKILL.md'), 'utf8'));
-    expect(Object.keys(fields)).toEqual(['name', 'description']);
+    const more = name === 'fiber-service' ? ['metadata:', '  launch-message'] : [];
+    expect(Object.keys(fields)).toEqual(['name', 'description', ...more]);
     expect(fields.name).toBe(name);
     expect(fields.description!.length).toBeGreaterThan(60);
     expect(fields.description!.length).toBeLessThanOrEqual(1024);
+  });
+
+  it('[VER-3] were written for the launch messages as they are now, and tell so in their frontmatter', () => {
+    const said = launchMessageDigest();
+    const hint = `read the skills against the new messages, then write launch-message: "${said}" into fiber-service/SKILL.md`;
+    expect(namedPromptDigest(readSkillFiles(ROOT)), hint).toBe(said);
   });
 
   it('[PRM-8] link to each reference, and to nothing that is not there', () => {

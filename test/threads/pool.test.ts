@@ -98,6 +98,24 @@ describe('the real pool', () => {
     expect(view('pool')).toMatchObject({ state: 'running', restarts: 0, last_error: null });
   });
 
+  it('ends the thread of a job that is taken back, and forgets one that waits, while others run on', async () => {
+    const [running, waiting] = [new AbortController(), new AbortController()];
+    const take = (kind: FaultKind, { signal }: AbortController) =>
+      components.pool.run('__fault', { kind }, { deadline_ms: 20_000, signal });
+    const taken = [take('loop', running), take('loop', running), take('hang', waiting)].map((job) =>
+      expect(job).rejects.toMatchObject({ code: 'cancelled' }),
+    );
+    await expect(take('hang', { signal: AbortSignal.abort() } as AbortController)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    waiting.abort();
+    const queued = components.pool.run('ping', {}, { deadline_ms: 19_000 });
+    running.abort();
+    await Promise.all(taken);
+    await expect(queued).resolves.toBeDefined();
+    expect(view('pool')).toMatchObject({ state: 'running', restarts: 0, last_error: null });
+  });
+
   it('is alive while all its threads work inside their deadlines, and refuses what its queue cannot hold', async () => {
     const busy = Promise.all(
       [fault('hang', 3_500), fault('hang', 3_500)].map((job) =>

@@ -8,7 +8,7 @@ import { checkMuxServer } from './mux-server.ts';
 import { checkNativeHttp } from './native-http.ts';
 import { checkOperatorFiles } from './operator-files.ts';
 import { checkRuntime } from './runtime.ts';
-import { checkSkills } from './skills.ts';
+import { checkHooks, checkSkills } from './skills.ts';
 import { checkStores } from './stores.ts';
 import { checkTools } from './tools.ts';
 
@@ -23,6 +23,7 @@ export const CHECKS: readonly Check[] = [
   checkStores,
   checkAgents,
   checkSkills,
+  checkHooks,
   checkDaemon,
   checkMuxServer,
   checkListenAddress,

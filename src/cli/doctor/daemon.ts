@@ -13,7 +13,7 @@ export const checkDaemon: Check = async ({ daemon: found }) => {
   const { daemon } = found;
   try {
     const version = await createDaemonClient(daemon).get('/version', versionSchema);
-    return [running(daemon.pid, version), sameBuild(version), ...parts(version)];
+    return [running(daemon.pid, version), sameBuild(version), ...parts(version), ...contract(version)];
   } catch (error) {
     if (!isCoded(error)) throw error;
     return [fail('daemon', error.message, 'run: svc daemon restart')];
@@ -38,6 +38,15 @@ function sameBuild(version: Version): Finding {
         `the daemon is ${theirs} and svc is ${ours}`,
         'run the same build with: svc daemon restart',
       );
+}
+
+/** Only the daemon knows these; what is installed for the agent programs is looked at anew by checks of its own. */
+function contract(version: Version): Finding[] {
+  return version.skew
+    .filter(({ of }) => of === 'cli' || of === 'prompt')
+    .map(({ of, where, what, mend }) =>
+      of === 'cli' ? warn('SVC_CLI', `${where}: ${what}`, mend) : warn('launch messages', what, mend),
+    );
 }
 
 function parts(version: Version): Finding[] {

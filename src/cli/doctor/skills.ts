@@ -1,3 +1,5 @@
+import { compareHooks } from '../../harness/installed-hooks.ts';
+import { hookSkew, skillSkew } from '../../harness/skew.ts';
 import { compareSkills } from '../../harness/worker-skills.ts';
 import { type Check, ok, warn } from './check.ts';
 
@@ -7,13 +9,21 @@ export const checkSkills: Check = ({ env }) => {
   const there = installed.filter(({ state }) => state !== 'absent');
   if (there.length === 0)
     return [ok('worker skills', 'not set up for any agent program; a worker reads them from the package')];
-  return there.map(({ harness, state, generation: theirs }) =>
-    state === 'current'
-      ? ok(`worker skills of ${harness}`, `generation ${generation}`)
-      : warn(
-          `worker skills of ${harness}`,
-          `they are generation ${theirs}, and the launch messages go with ${generation}`,
-          `bring them up to date with: svc setup ${harness}`,
-        ),
-  );
+  return there.map((each) => {
+    const name = `worker skills of ${each.harness}`;
+    const skew = skillSkew(each, generation);
+    return skew === null
+      ? ok(name, `generation ${generation}`)
+      : warn(name, skew.what, `bring them up to date with: ${skew.mend}`);
+  });
 };
+
+/** Whether the hooks in each agent program's own place run this svc. */
+export const checkHooks: Check = ({ env }) =>
+  compareHooks(env)
+    .filter(({ state }) => state !== 'absent')
+    .map((each) => {
+      const name = `hooks of ${each.harness}`;
+      const skew = hookSkew(each);
+      return skew === null ? ok(name, 'they run this svc') : warn(name, skew.what, `run: ${skew.mend}`);
+    });

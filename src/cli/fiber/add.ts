@@ -2,8 +2,9 @@ import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { FIBER_STATUSES, fiberStatusSchema } from '../../contract/fiber.ts';
 import { findFiber } from '../../fibers/find-fiber.ts';
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { openOneStore } from '../find-fiber.ts';
-import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
+import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';
 import { readBody } from './body.ts';
 
@@ -39,7 +40,7 @@ export const registerAdd: Verb['register'] = (command, context, exit) => {
     .action(async (name: string, options: AddOptions) => {
       const store = openOneStore(context, options.store);
       const parent = options.parent === undefined ? undefined : findFiber([store], options.parent).id;
-      if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name');
+      if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name; give it one');
       const asked = {
         name: name.trim(),
         slug: options.slug,
@@ -51,7 +52,7 @@ export const registerAdd: Verb['register'] = (command, context, exit) => {
         due: options.due,
       };
       if (options.dryRun === true) {
-        printRehearsal(context, rehearsalOf('create', store.rehearseCreate(asked)), options);
+        printRehearsal(context, rehearsedWrite('create', store.rehearseCreate(asked)), options);
         exit(EXIT.ok);
         return;
       }

@@ -8,7 +8,10 @@ export async function readBody(context: CliContext, option: string | undefined):
   if (option === undefined) return undefined;
   const body = option === '-' ? await text(context.stdin) : option;
   if (Buffer.byteLength(body) > MAX_DOCUMENT_BYTES) {
-    throw new CodedError('invalid_request', `the body is longer than ${MAX_DOCUMENT_BYTES} bytes`);
+    throw new CodedError(
+      'invalid_request',
+      `the body is longer than ${MAX_DOCUMENT_BYTES} bytes; give a shorter one`,
+    );
   }
   return body === '' || body.endsWith('\n') ? body : `${body}\n`;
 }

@@ -2,9 +2,10 @@ import { parse } from 'yaml';
 import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { rosterEdit } from '../../fibers/roster.ts';
 import { findInStores } from '../find-fiber.ts';
-import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
+import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { type CliContext, EXIT, type Verb } from '../verb.ts';
 import { parseStatus } from './add.ts';
 import { readBody } from './body.ts';
@@ -60,8 +61,8 @@ export const registerEdit: Verb['register'] = (command, context, exit) => {
         set: { ...fixed.set, ...tagEdit(document, options) },
       });
       if (options.dryRun === true) {
-        const rehearsed = store.rehearse(id, plan, options.expectedDigest);
-        printRehearsal(context, rehearsalOf('write', rehearsed), options);
+        const rehearsed = store.rehearse(id, plan, { expectedDigest: options.expectedDigest });
+        printRehearsal(context, rehearsedWrite('write', rehearsed), options);
         exit(EXIT.ok);
         return;
       }
@@ -86,7 +87,11 @@ async function assignment(context: CliContext, options: EditOptions, given: stri
     return rosterEdit(JSON.parse(text ?? ''));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new CodedError('invalid_request', `the roster is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new CodedError(
+      'invalid_request',
+      `the roster is not JSON: ${messageOf(error)}; write it such as {"author": ["ann"]}`,
+      { cause: error },
+    );
   }
 }
 
@@ -118,12 +123,17 @@ function tagEdit(document: FiberDocument, options: EditOptions): { tags?: string
 
 function parseAssignment(text: string): Record<string, unknown> {
   const equals = text.indexOf('=');
-  if (equals < 1) throw new CodedError('invalid_request', `"${text}" is not key=value`);
+  if (equals < 1)
+    throw new CodedError('invalid_request', `"${text}" is not key=value; write it such as svc.effort=high`);
   try {
     return { [text.slice(0, equals)]: parse(text.slice(equals + 1)) ?? '' };
   } catch (error) {
-    throw new CodedError('invalid_request', `the value in "${text}" is not YAML: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new CodedError(
+      'invalid_request',
+      `the value in "${text}" is not YAML: ${messageOf(error)}; put quotes around a text`,
+      {
+        cause: error,
+      },
+    );
   }
 }

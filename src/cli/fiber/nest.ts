@@ -1,12 +1,14 @@
 import { CodedError } from '../../base/errors.ts';
 import { nestedSchema } from '../../contract/http/fibers.ts';
-import { nestFiber } from '../../fibers/nest.ts';
+import { nestFiber, rehearseNest } from '../../fibers/nest.ts';
+import { rehearsedNest } from '../../fibers/rehearsed-write.ts';
 import { findInStores } from '../find-fiber.ts';
 import { printable, printJson } from '../output.ts';
+import { DRY_RUN, printRehearsal, rehearseRequest } from '../rehearsal.ts';
 import { daemonOf } from '../service-write.ts';
 import { EXIT, type Verb } from '../verb.ts';
 
-type NestOptions = { under?: string; top?: boolean; store?: string; json?: boolean };
+type NestOptions = { under?: string; top?: boolean; store?: string; dryRun?: boolean; json?: boolean };
 
 /** `svc fiber nest <fiber> --under <parent>`: files a fiber elsewhere with all that is below it (WPL-12). */
 export const registerNest: Verb['register'] = (command, context, exit) => {
@@ -17,6 +19,7 @@ export const registerNest: Verb['register'] = (command, context, exit) => {
     .option('--under <parent>', 'fiber to file it under')
     .option('--top', 'file it at the top of its store')
     .option('--store <dir>', 'store to look in')
+    .option(...DRY_RUN)
     .option('--json', 'print JSON')
     .action(async (reference: string, options: NestOptions) => {
       if ((options.under === undefined) === (options.top !== true))
@@ -24,6 +27,13 @@ export const registerNest: Verb['register'] = (command, context, exit) => {
       const { store, id } = findInStores(context, reference, options.store);
       const parent = options.under === undefined ? null : findInStores(context, options.under, store.root).id;
       const daemon = await daemonOf(context, store.root);
+      if (options.dryRun === true) {
+        const body = { fiber_id: id, parent };
+        if (daemon !== null) await rehearseRequest(context, daemon, '/fiber-nest', body, options);
+        else printRehearsal(context, rehearsedNest(await rehearseNest(store, id, parent)), options);
+        exit(EXIT.ok);
+        return;
+      }
       const nested =
         daemon === null
           ? await nestFiber(store, id, parent).then(({ id: fiber_id, ...rest }) => ({ fiber_id, ...rest }))

@@ -1,5 +1,6 @@
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { findInStores } from '../find-fiber.ts';
-import { DRY_RUN, printRehearsal, rehearsalOf } from '../rehearsal.ts';
+import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';
 
 type RmOptions = { recursive?: boolean; store?: string; dryRun?: boolean; json?: boolean };
@@ -17,7 +18,7 @@ export const registerRm: Verb['register'] = (command, context, exit) => {
     .action(async (reference: string, options: RmOptions) => {
       const { store, id } = findInStores(context, reference, options.store);
       if (options.dryRun === true) {
-        printRehearsal(context, rehearsalOf('remove', store.rehearseRemove(id, options)), options);
+        printRehearsal(context, rehearsedWrite('remove', store.rehearseRemove(id, options)), options);
         exit(EXIT.ok);
         return;
       }

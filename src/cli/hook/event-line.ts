@@ -44,6 +44,11 @@ export type SessionStartLine = {
   transcript: string | null;
 };
 
+/** One line of a run's `usage-limits.jsonl`: what the agent program said when a turn failed at a limit of its account. */
+export type UsageLimitLine = { at: number; type: 'usage_limit'; session: string | null; notice: string };
+
+const LONGEST_NOTICE = 400;
+
 type Surroundings = {
   id: string;
   now: number;
@@ -88,6 +93,19 @@ export function sessionStartLine(input: unknown, now: number): SessionStartLine 
     source: textOf(hook.source) ?? 'startup',
     session,
     transcript: textOf(hook.transcript_path),
+  };
+}
+
+/** What a program said when a turn failed; null for any other event. */
+export function failedTurnLine(input: unknown, now: number): UsageLimitLine | null {
+  const hook = record(input);
+  const notice = textOf(hook.last_assistant_message);
+  if (hook.hook_event_name !== 'StopFailure' || notice === null) return null;
+  return {
+    at: now,
+    type: 'usage_limit',
+    session: textOf(hook.session_id),
+    notice: notice.slice(0, LONGEST_NOTICE),
   };
 }
 

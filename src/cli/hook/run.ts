@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
 import type { CliContext } from '../verb.ts';
-import { eventLine, sessionStartLine } from './event-line.ts';
+import { eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
+import { phaseLine } from './phase-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
 const LIMIT_MS = 2_000;
@@ -46,21 +48,35 @@ function giveUp(): void {
 
 async function recordEvent(argv: readonly string[], context: CliContext): Promise<void> {
   const { env, clock } = context;
+  const surroundings = Promise.all([muxSessionOf(env), hostOf(env)]).then(([mux_session, host]) => ({
+    mux_session,
+    host,
+  }));
   const input: unknown = JSON.parse(await withinTime(readInput(context.stdin)));
   const now = clock.now();
   const event = eventLine(input, {
     id: randomUUID(),
     now,
     harness: harnessOf(argv, env),
-    mux_session: muxSessionOf(env),
-    host: hostOf(env),
+    ...(await surroundings),
   });
   const start = sessionStartLine(input, now);
   const runDir = given(env.SVC_RUN_DIR);
   const writes: Promise<void>[] = [];
   if (start !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'sessions.jsonl'), start));
+  const phase = phaseLine(input, now);
+  if (phase !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'phases.jsonl'), phase));
+  const failed = runDir === null ? null : failedTurnLine(input, now);
+  if (failed !== null && runDir !== null && (await isLimit(failed.notice)))
+    writes.push(appendRotated(join(runDir, 'usage-limits.jsonl'), failed));
   if (event !== null) writes.push(appendRotated(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
   await Promise.allSettled(writes);
+}
+
+/** Only a failed turn pays for loading the rule; what is no limit is kept nowhere. */
+async function isLimit(notice: string): Promise<boolean> {
+  const rule = await import('../../harness/usage-limit.ts');
+  return rule.isLimit(notice);
 }
 
 async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
@@ -80,7 +96,7 @@ async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
     ...commit,
     repo: top.stdout.replace(/\n$/, ''),
     session: await runSession(env),
-    mux: muxSessionOf(env),
+    mux: await muxSessionOf(env),
     cwd,
   });
 }
@@ -89,16 +105,16 @@ async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
 async function runSession(env: NodeJS.ProcessEnv): Promise<string | null> {
   const runDir = given(env.SVC_RUN_DIR);
   if (runDir === null) return null;
-  for (const line of (textOf(join(runDir, 'sessions.jsonl')) ?? '').split('\n').reverse()) {
+  for (const line of ((await textOf(join(runDir, 'sessions.jsonl'))) ?? '').split('\n').reverse()) {
     const session = field(line, 'session');
     if (session !== null) return session;
   }
-  return field(textOf(join(runDir, 'run.json')) ?? '', 'session_uuid');
+  return field((await textOf(join(runDir, 'run.json'))) ?? '', 'session_uuid');
 }
 
-function muxSessionOf(env: NodeJS.ProcessEnv): string | null {
+async function muxSessionOf(env: NodeJS.ProcessEnv): Promise<string | null> {
   const runDir = given(env.SVC_RUN_DIR);
-  return runDir === null ? null : field(textOf(join(runDir, 'run.json')) ?? '', 'mux_session');
+  return runDir === null ? null : field((await textOf(join(runDir, 'run.json'))) ?? '', 'mux_session');
 }
 
 function harnessOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
@@ -107,13 +123,13 @@ function harnessOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
 }
 
 /** As `config/host-identity.ts` finds it, without the schemas that it loads. */
-function hostOf(env: NodeJS.ProcessEnv): string | null {
+async function hostOf(env: NodeJS.ProcessEnv): Promise<string | null> {
   const named = given(env.SVC_HOST);
   if (named !== null) return named.trim();
   const folder = given(env.SVC_CONFIG_DIR) ?? join(homedir(), '.config', 'svc');
   const file = given(env.SVC_HOST_CONFIG_FILE) ?? join(folder, 'host.json');
   const [os = ''] = hostname().trim().toLowerCase().split('.');
-  return field(textOf(file) ?? '', 'host') ?? os.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
+  return field((await textOf(file)) ?? '', 'host') ?? os.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
 }
 
 function ledger(env: NodeJS.ProcessEnv, name: 'events' | 'commits'): string {
@@ -125,9 +141,10 @@ function given(value: string | undefined): string | null {
   return value === undefined || value.trim() === '' ? null : value;
 }
 
-function textOf(path: string): string | null {
+/** Never read at once: a file system that hangs must hold up a thread of the pool, and not the one that keeps the time. */
+async function textOf(path: string): Promise<string | null> {
   try {
-    return readFileSync(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch {
     return null;
   }

@@ -1,31 +1,8 @@
 import { CodedError } from '../../base/errors.ts';
-
-/** Hooks of an agent program that are told to the ledgers, by harness with settings of this form. */
-export const HOOK_EVENTS = {
-  claude: [
-    'SessionStart',
-    'UserPromptSubmit',
-    'PreToolUse',
-    'PostToolUse',
-    'Stop',
-    'SubagentStop',
-    'Notification',
-    'SessionEnd',
-  ],
-  codex: [
-    'SessionStart',
-    'UserPromptSubmit',
-    'PreToolUse',
-    'PostToolUse',
-    'Stop',
-    'SubagentStop',
-    'SessionEnd',
-  ],
-} as const;
+import { isHookCommand } from '../../harness/hook-command.ts';
 
 /** Seconds after which the agent program itself stops waiting. */
 const HOOK_TIMEOUT_S = 5;
-const OURS = / hook event --harness (claude|codex)( |$)/;
 
 type Json = Record<string, unknown>;
 
@@ -83,7 +60,7 @@ function stripped(path: string, settings: Json): Json {
 }
 
 function isOurs(handler: unknown): boolean {
-  return isJson(handler) && typeof handler.command === 'string' && OURS.test(handler.command);
+  return isJson(handler) && typeof handler.command === 'string' && isHookCommand(handler.command);
 }
 
 function parse(path: string, text: string | null): Json {

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HarnessName } from '../../contract/harness-name.ts';
+import { HOOK_EVENTS, hookArgv, hookCommand } from '../../harness/hook-command.ts';
+import { PI_EXTENSION, piExtension } from '../../harness/pi-extension.ts';
 import { harnessHome, packageSkills, readSkillFiles } from '../../harness/worker-skills.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
-import { packageRoot } from '../../platform/package-root.ts';
 import { createRunner } from '../../platform/process.ts';
 import { askHookHashes, withoutTrust, withTrust } from './codex-trust.ts';
-import { HOOK_EVENTS, type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
-import { PI_EXTENSION, piExtension } from './pi-extension.ts';
+import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
 import type { SharedFile } from './plan.ts';
 
 /** What goes into one harness's home. */
@@ -89,19 +89,6 @@ function hooksFile(
     },
     take: (text) => withoutHooks(name, text),
   };
-}
-
-function hookArgv(harness: HarnessName): string[] {
-  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
-  return [process.execPath, launcher, 'hook', 'event', '--harness', harness];
-}
-
-/** For a shell; whatever becomes of this installation, the agent sees a hook that went well. */
-function hookCommand(harness: HarnessName): string {
-  const words = hookArgv(harness).map((word) =>
-    /^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
-  );
-  return `${words.join(' ')} >/dev/null 2>&1 || true`;
 }
 
 function real(path: string): string {

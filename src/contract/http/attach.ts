@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noRehearsal } from './rehearsal.ts';
+import { dryRunField } from './rehearsal.ts';
 
 /** `POST /attach` (WPL-21): a live terminal session, or a past session by its harness id. */
 export const attachRequestSchema = z
@@ -8,7 +8,7 @@ export const attachRequestSchema = z
     session: z.string().min(1).optional(),
     /** The host that runs it; this one otherwise. */
     shuttle_host: z.string().min(1).optional(),
-    dry_run: noRehearsal,
+    dry_run: dryRunField,
   })
   .refine((request) => (request.mux_session === undefined) !== (request.session === undefined), {
     message: 'name either a mux_session or a past session',
@@ -25,7 +25,7 @@ export const attachedSchema = z.object({
 export type Attached = z.infer<typeof attachedSchema>;
 
 /** `POST /sessions/resume` (WPL-22). */
-export const resumeSessionRequestSchema = z.object({ session: z.string().min(1), dry_run: noRehearsal });
+export const resumeSessionRequestSchema = z.object({ session: z.string().min(1), dry_run: dryRunField });
 export const resumedSessionSchema = z.object({ mux_session: z.string(), created: z.boolean() });
 export type ResumedSession = z.infer<typeof resumedSessionSchema>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
-import { noRehearsal } from './rehearsal.ts';
+import { dryRunField } from './rehearsal.ts';
 
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
 export const captureRequestSchema = z.object({
@@ -12,7 +12,7 @@ export const captureRequestSchema = z.object({
   /** Root of the store the fiber goes to; the only one otherwise. */
   store: z.string().optional(),
   origin: z.string().optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
   meeting: z.object({ mode: z.string() }).optional(),
   /** Launch id of a recording: the session claims its fiber with it (CAP-3). */
   meeting_launch: z.string().min(1).optional(),
@@ -61,7 +61,7 @@ export const claimRequestSchema = z.object({
   session_uuid: z.string().min(1).optional(),
   /** Launch id of a recording that belongs to the fiber (FIB-11). */
   meeting: z.string().min(1).optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
   origin: z.string().optional(),
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
@@ -82,15 +82,17 @@ export const claimedSchema = appIdentitySchema.extend({
 export type Claimed = z.infer<typeof claimedSchema>;
 
 /** A capture that no fiber was claimed for yet, in `GET /state`. Times in milliseconds since the Unix epoch. */
-export const captureViewSchema = z.object({
-  mux_session: z.string(),
+export const captureViewSchema = appIdentitySchema.extend({
+  surface: surfaceSchema,
+  /** Null of an app conversation. */
+  mux_session: z.string().nullable(),
   session_uuid: z.string().nullable(),
   run_id: z.string(),
   agent: z.string(),
   harness: z.string(),
   project_dir: z.string(),
   store: z.string(),
-  /** `ended`: its session is gone and the text was filed by nobody; it is in `prompt_file`. */
+  /** `ended`: its session or conversation is gone and the text was filed by nobody; it is in `prompt_file`. */
   state: z.enum(['starting', 'running', 'unknown', 'ended']),
   captured_at: z.number(),
   ended_at: z.number().nullable(),

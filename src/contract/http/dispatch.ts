@@ -61,6 +61,8 @@ export const killRequestSchema = z.object({
 export type KillRequest = z.infer<typeof killRequestSchema>;
 export const killedSchema = appIdentitySchema.extend({
   killed: z.literal(true),
+  /** Present when the worker was ended before, by an earlier request. */
+  already_killed: z.literal(true).optional(),
   fiber_id: z.string(),
   mux_session: z.string().nullable(),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fiberRowSchema, fiberStatusSchema, rosterSchema, svcBlockSchema } from '../fiber.ts';
-import { dryRunField, noRehearsal } from './rehearsal.ts';
+import { dryRunField } from './rehearsal.ts';
 
 const flag = z
   .enum(['true', 'false', '1', '0', ''])
@@ -52,7 +52,7 @@ export const nestFiberSchema = z.object({
   fiber_id: z.string().min(1),
   parent: z.string().min(1).nullable(),
   origin: z.string().optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
 });
 export type NestFiber = z.infer<typeof nestFiberSchema>;
 /** `rewritten`: ids of documents whose links were; `unwritten`: those whose could not be, with the reason. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noRehearsal } from './rehearsal.ts';
+import { dryRunField } from './rehearsal.ts';
 
 /** A fiber whose worker went down with its multiplexer server or with the machine. Times in milliseconds. */
 export const cutOffFiberSchema = z.object({
@@ -29,7 +29,7 @@ export type Incident = z.infer<typeof incidentSchema>;
 export const incidentRequestSchema = z.object({
   id: z.string().optional(),
   origin: z.string().optional(),
-  dry_run: noRehearsal,
+  dry_run: dryRunField,
 });
 export type IncidentRequest = z.infer<typeof incidentRequestSchema>;
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { fiberKindSchema, surfaceSchema } from '../fiber.ts';
+import { dryRunField } from './rehearsal.ts';
 
 const word = z.string().trim().min(1);
 const origin = { origin: z.string().optional() };
-const rehearsed = { dry_run: z.boolean().optional() };
+const rehearsed = { dry_run: dryRunField };
 /** `store` is the root of its store, for an id that two stores have; `dry_run` shows what would be done. */
 const whose = { fiber: word, store: word.optional(), ...origin, ...rehearsed };
 /** `kill`: also end the worker that runs; without it the worker goes on. */
@@ -97,6 +98,7 @@ export const transitionRefusedSchema = z.object({
   message: z.string(),
   needs: z.literal('project_dir').optional(),
 });
+export type TransitionRefused = z.infer<typeof transitionRefusedSchema>;
 export const transitionAnswerSchema = z.discriminatedUnion('invoked', [
   transitionedSchema,
   transitionRefusedSchema,

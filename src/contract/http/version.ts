@@ -1,6 +1,18 @@
 import { z } from 'zod';
 import { componentViewSchema } from '../component.ts';
 
+/** Something that does not go together with this daemon, as found at boot (VER-3). */
+export const skewSchema = z.object({
+  /** `prompt`: the package's own skills were written for other launch messages; `cli`: the program of `SVC_CLI`. */
+  of: z.enum(['skills', 'hooks', 'prompt', 'cli']),
+  /** The agent program or the path that it is about; null for the package. */
+  where: z.string().nullable(),
+  what: z.string(),
+  /** What to run or do. */
+  mend: z.string(),
+});
+export type Skew = z.infer<typeof skewSchema>;
+
 /** `GET /version` (OPR-1, RDY-1). Times are milliseconds since the Unix epoch unless they end in `_at` with text. */
 export const versionSchema = z.object({
   version: z.string(),
@@ -29,5 +41,8 @@ export const versionSchema = z.object({
     rejected: z.array(z.unknown()),
   }),
   components: z.array(componentViewSchema),
+  /** Names the worker skills and the launch messages that go together; null from a daemon that is older (VER-3). */
+  generation: z.string().nullable().default(null),
+  skew: z.array(skewSchema).default([]),
 });
 export type Version = z.infer<typeof versionSchema>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { fleetStateSchema } from '../http/state.ts';
+import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** Calls that the main thread makes to the fleet component. */
@@ -12,6 +13,18 @@ export const fleetCalls = {
   resume_session: {
     input: z.object({ host: z.string(), session: z.string() }),
     output: resumedSessionSchema,
+    deadline_ms: 30_000,
+  },
+  /** A remote's word on where a transcript is; `host_unreachable` where it gives none (RPL-12). */
+  transcript: {
+    input: z.object({ host: z.string(), session: z.string() }),
+    output: transcriptReceiptSchema,
+    deadline_ms: 30_000,
+  },
+  /** A remote's links of some sessions, checked again; each `host_unreachable` where it gives none (RPL-23). */
+  session_links: {
+    input: z.object({ host: z.string(), sessions: z.array(z.string()) }),
+    output: linksReplySchema,
     deadline_ms: 30_000,
   },
 } satisfies CallTable;

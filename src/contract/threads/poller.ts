@@ -38,6 +38,7 @@ import {
   lifecycleAnswerSchema,
   lifecycleRequestSchema,
   transitionAnswerSchema,
+  transitionRefusedSchema,
   transitionRequestSchema,
 } from '../http/lifecycle.ts';
 import { rehearsalSchema } from '../http/rehearsal.ts';
@@ -54,6 +55,12 @@ export const pollerCalls = {
   feed: {
     input: z.object({ svc: z.boolean(), body: z.boolean() }),
     output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
+    deadline_ms: 10_000,
+  },
+  /** What a search must know of every fiber, as bulk (fibers/search/catalogue.ts); none when it is the `known` one. */
+  catalogue: {
+    input: z.object({ known: z.string().nullable() }),
+    output: z.object({ catalogue: z.string() }),
     deadline_ms: 10_000,
   },
   fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
@@ -92,7 +99,7 @@ export const pollerCalls = {
   nest_fiber: { input: nestFiberSchema, output: nestedSchema, deadline_ms: 60_000 },
   agent_effort: { input: agentEffortSchema, output: agentEffortReplySchema, deadline_ms: 15_000 },
   release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
-  /** What the write of that name would do now; a dispatch that would be refused answers its refusal. */
+  /** What the write of that name would do now; what would be refused with a body of its own answers that. */
   rehearse: {
     input: z.discriminatedUnion('write', [
       z.object({ write: z.literal('dispatch'), request: dispatchRequestSchema }),
@@ -104,9 +111,39 @@ export const pollerCalls = {
       z.object({ write: z.literal('release_quarantine'), request: releaseRequestSchema }),
       z.object({ write: z.literal('pull_brake'), request: pullBrakeSchema }),
       z.object({ write: z.literal('release_brake'), request: releaseBrakeSchema }),
+      z.object({
+        write: z.literal('capture'),
+        request: captureRequestSchema.extend({ claim: claimAddressSchema }),
+      }),
+      z.object({ write: z.literal('claim'), request: claimRequestSchema }),
+      z.object({ write: z.literal('nest_fiber'), request: nestFiberSchema }),
+      z.object({ write: z.literal('agent_effort'), request: agentEffortSchema }),
+      z.object({ write: z.literal('resume_incident'), request: incidentRequestSchema }),
+      z.object({ write: z.literal('dismiss_incident'), request: incidentRequestSchema }),
+      z.object({
+        write: z.literal('resume_session'),
+        request: z.object({ session: z.string(), lines: z.array(sessionLineSchema) }),
+      }),
+      z.object({
+        write: z.literal('open_terminal'),
+        /** Either a session that runs, or a past one: of this host with its `lines`, of another with its `ssh`. */
+        request: z.object({
+          mux_session: z.string().optional(),
+          session: z.string().optional(),
+          lines: z.array(sessionLineSchema),
+          host: z.string(),
+          ssh: sshTargetSchema.nullable(),
+        }),
+      }),
     ]),
-    output: z.union([rehearsalSchema, refusedSchema]),
-    deadline_ms: 30_000,
+    output: z.union([
+      rehearsalSchema,
+      transitionRefusedSchema,
+      refusedSchema,
+      captureRefusedSchema,
+      lifecycleAnswerSchema,
+    ]),
+    deadline_ms: 60_000,
   },
   /** May touch the fiber's directory, which a stuck disk keeps waiting. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },

@@ -1,5 +1,38 @@
 import { z } from 'zod';
+import { HARNESS_NAMES } from '../harness-name.ts';
+import { storedFileSchema } from '../http/attachments.ts';
+import { wordsSchema } from '../http/moment.ts';
+import { searchReplySchema, searchWishSchema } from '../http/search.ts';
+import { sessionSpendSchema } from '../http/spend.ts';
 import type { CallTable } from './call-table.ts';
+
+/** Which file a path named when it was looked at; device and inode in decimal, since they may exceed 2^53. */
+export const fileStampSchema = z.object({
+  dev: z.string(),
+  ino: z.string(),
+  size: z.number().int(),
+  /** Nanoseconds since the Unix epoch, in decimal. */
+  mtime_ns: z.string(),
+  ctime_ns: z.string(),
+});
+export type FileStamp = z.infer<typeof fileStampSchema>;
+
+/** A batch of images as it was checked; `data` of each lies in the bulk from `offset` on. */
+const checkedImagesSchema = z.object({
+  fiber: z.string(),
+  origin: z.string().optional(),
+  dry_run: z.boolean(),
+  images: z.array(
+    z.object({
+      name: z.string(),
+      ending: z.string(),
+      sha256: z.string(),
+      offset: z.number().int(),
+      size: z.number().int(),
+    }),
+  ),
+});
+export type CheckedImages = z.infer<typeof checkedImagesSchema>;
 
 /**
  * Stateless jobs of the pool. Bulk bytes go in and come out as transferred buffers, so the main thread
@@ -19,4 +52,93 @@ export const poolJobs = {
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
   read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  /**
+   * The digest of the first `stamp.size` bytes of a file. Throws `file_changed` when the path names another file by
+   * now, or one that has become shorter. `settled`: the file is as it was, and nothing can have gone unnoticed.
+   */
+  digest_file: {
+    input: z.object({ path: z.string(), stamp: fileStampSchema }),
+    output: z.object({ sha256: z.string(), settled: z.boolean() }),
+    deadline_ms: 120_000,
+  },
+  /**
+   * Takes a request for `POST /attachments` apart and judges it. Bulk in: the body; bulk out: the decoded images
+   * one after another. Throws what the route answers.
+   */
+  check_attachments: { input: z.object({}), output: checkedImagesSchema, deadline_ms: 30_000 },
+  /**
+   * Stores checked images, all or none, then deletes what has been kept long enough. Bulk in: as they were checked.
+   * With `dry_run` it only names the places.
+   */
+  store_attachments: {
+    input: z.object({
+      folder: z.string(),
+      uid: z.string(),
+      images: checkedImagesSchema.shape.images,
+      dry_run: z.boolean(),
+    }),
+    output: z.object({ files: z.array(storedFileSchema) }),
+    deadline_ms: 60_000,
+  },
+  /** Finds transcripts by the id of their session, among the agents of a registry; one answer each, in order. */
+  find_transcripts: {
+    input: z.object({
+      agents_file: z.string(),
+      sessions: z.array(
+        z.object({
+          session: z.string(),
+          /** Where the ledger says who worked in it; null: every agent is asked. */
+          harness: z.enum(HARNESS_NAMES).nullable(),
+          agent: z.string().nullable(),
+        }),
+      ),
+    }),
+    output: z.object({
+      transcripts: z.array(z.object({ harness: z.enum(HARNESS_NAMES), path: z.string() }).nullable()),
+    }),
+    deadline_ms: 20_000,
+  },
+  /** The last bridge address in the first `to` bytes of each transcript; those before `seen` are known already. */
+  find_bridge_urls: {
+    input: z.object({
+      files: z.array(z.object({ path: z.string(), seen: z.number().int(), to: z.number().int() })),
+    }),
+    output: z.object({ urls: z.array(z.string().nullable()) }),
+    deadline_ms: 60_000,
+  },
+  /** What sessions used, oldest first; what is known so far is kept below `cache_dir`. */
+  read_spend: {
+    input: z.object({
+      cache_dir: z.string(),
+      sessions: z.array(
+        z.object({
+          session: z.string(),
+          harness: z.enum(HARNESS_NAMES).nullable(),
+          path: z.string().nullable(),
+        }),
+      ),
+    }),
+    output: z.object({ spends: z.array(sessionSpendSchema) }),
+    deadline_ms: 60_000,
+  },
+  /** What was said in a transcript around a time. */
+  read_moment: {
+    input: z.object({
+      path: z.string(),
+      harness: z.enum(HARNESS_NAMES),
+      at: z.number(),
+      within_ms: z.number(),
+    }),
+    output: z.object({ words: z.array(wordsSchema), more: z.boolean() }),
+    deadline_ms: 20_000,
+  },
+  /**
+   * Searches the bodies of a catalogue (fibers/search/catalogue.ts). Bulk in: the catalogue, when this thread is not
+   * known to have it. The answer is null when it has not.
+   */
+  search: {
+    input: z.object({ catalogue: z.string(), wish: searchWishSchema }),
+    output: z.object({ reply: searchReplySchema.nullable() }),
+    deadline_ms: 20_000,
+  },
 } satisfies CallTable;

@@ -109,6 +109,26 @@ describe('svc hook event', () => {
     expect(statSync(join(run, 'sessions.jsonl')).mode & 0o777).toBe(0o600);
   });
 
+  it('[P10] tells its run of a turn that failed at a usage limit, and of no other failure', async () => {
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    const failure = (said: string) =>
+      JSON.stringify({
+        session_id: 's-1',
+        hook_event_name: 'StopFailure',
+        error: 'unknown',
+        last_assistant_message: said,
+      });
+    const told = join(run, 'usage-limits.jsonl');
+    await hook(['event'], failure('API Error: 400 stub error'), { SVC_RUN_DIR: run });
+    expect(existsSync(told)).toBe(false);
+    const notice = "You've hit your session limit · resets 8pm (UTC)";
+    expect(await hook(['event'], failure(notice), { SVC_RUN_DIR: run })).toMatchObject(silent);
+    expect(lines(told)).toEqual([{ at: expect.any(Number), type: 'usage_limit', session: 's-1', notice }]);
+    expect(statSync(told).mode & 0o777).toBe(0o600);
+    expect(existsSync(join(dir, 'data'))).toBe(false);
+  });
+
   it.each(['', 'no json', 'null', '[]', '{"hook_event_name":"PreCompact"}'])(
     'ends well and writes nothing for what is no event: %j',
     async (input) => {
@@ -140,6 +160,24 @@ describe('svc hook event', () => {
     }
     const ended = await hook([name], input, { [variable]: pipe }, repo);
     closeSync(held);
+    expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeGreaterThan(1_900);
+    expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ['event', JSON.stringify(START), 'run.json'],
+    ['commit', '', 'run.json'],
+    ['commit', '', 'sessions.jsonl'],
+    ['event', JSON.stringify(START), 'host.json'],
+  ])('`hook %s` ends well and in time when what it reads hangs', async (name, input, file) => {
+    const repo = fileURLToPath(new URL('../../..', import.meta.url));
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    // Nobody ever writes to it, so that opening it for reading never comes to an end.
+    execFileSync('mkfifo', [join(run, file)]);
+    const more = { SVC_RUN_DIR: run, SVC_HOST_CONFIG_FILE: join(run, 'host.json'), SVC_HOST: '' };
+    const ended = await hook([name], input, more, repo);
     expect(ended).toMatchObject(silent);
     expect(ended.ms).toBeGreaterThan(1_900);
     expect(ended.ms).toBeLessThan(10_000);

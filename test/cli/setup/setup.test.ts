@@ -11,8 +11,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { Finding } from '../../../src/cli/doctor/check.ts';
 import { runCli } from '../../../src/cli/main.ts';
 import { withoutTrust, withTrust } from '../../../src/cli/setup/codex-trust.ts';
+import { programOf } from '../../../src/harness/hook-command.ts';
+import { compareHooks } from '../../../src/harness/installed-hooks.ts';
+import { installedSkew } from '../../../src/harness/skew.ts';
 import { compareSkills } from '../../../src/harness/worker-skills.ts';
 
 let home: string;
@@ -21,7 +25,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-const env = () => ({ HOME: home, SVC_DATA_DIR: join(home, 'data'), PATH: '/nonexistent' });
+const env = () => ({
+  HOME: home,
+  SVC_DATA_DIR: join(home, 'data'),
+  SVC_CONFIG_DIR: join(home, 'config'),
+  PATH: '/nonexistent',
+});
 
 async function svc(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
@@ -158,5 +167,70 @@ describe('svc setup', () => {
     expect(state()).toBe('skewed');
     await svc('setup', 'claude');
     expect(state()).toBe('current');
+  });
+
+  describe('its hooks', () => {
+    const hooksOf = (name: string) => compareHooks(env()).find(({ harness }) => harness === name);
+    const doctor = async () => {
+      const { findings } = JSON.parse((await svc('doctor', '--json')).out) as { findings: Finding[] };
+      return findings.filter(({ name }) => name.startsWith('hooks of '));
+    };
+    const moved = (file: string, from: RegExp, to: string) => put(file, text(file).replaceAll(from, to));
+
+    it.each([
+      ['claude', '.claude/settings.json'],
+      ['pi', '.pi/agent/extensions/fiber-dispatch.ts'],
+    ])('[VER-3] of %s are told by doctor when they run what is gone or another svc', async (name, file) => {
+      expect(hooksOf(name)?.state).toBe('absent');
+      expect(await doctor()).toEqual([]);
+      await svc('setup', name);
+      expect(hooksOf(name)).toMatchObject({ state: 'current' });
+      expect(await doctor()).toMatchObject([{ level: 'ok' }]);
+
+      moved(file, /[^ "']*launcher\.mjs/g, join(home, 'old', 'launcher.mjs'));
+      expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'launcher.mjs') });
+      const mend = `run: svc setup ${name}`;
+      expect(await doctor()).toMatchObject([
+        { level: 'warn', what: expect.stringContaining('not there'), mend },
+      ]);
+
+      put('old/launcher.mjs', '');
+      expect(hooksOf(name)?.state).toBe('elsewhere');
+      expect(await doctor()).toMatchObject([
+        { level: 'warn', what: expect.stringContaining('another installation'), mend },
+      ]);
+      expect(installedSkew(env())).toMatchObject([{ of: 'hooks', where: name, mend: `svc setup ${name}` }]);
+    });
+
+    it('[VER-3] are outdated when another version wrote fewer, and a setup mends them', async () => {
+      await svc('setup', 'claude');
+      const settings = JSON.parse(text('.claude/settings.json'));
+      delete settings.hooks.StopFailure;
+      put('.claude/settings.json', JSON.stringify(settings));
+      expect(hooksOf('claude')?.state).toBe('outdated');
+      await svc('setup', 'claude');
+      expect(hooksOf('claude')?.state).toBe('current');
+      expect(installedSkew(env())).toEqual([]);
+    });
+
+    it('are not taken for ours when they are the user’s own', () => {
+      put('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [USERS_HOOK], Stop: 3 } }));
+      expect(hooksOf('claude')?.state).toBe('absent');
+    });
+  });
+});
+
+describe('the program of a hook command', () => {
+  it.each([
+    [['/usr/bin/node', '/opt/svc/launcher.mjs']],
+    [['/usr/bin/node', '/home/a b/it’s/launcher.mjs']],
+    [["/n'o de", '/x y']],
+  ])('is read back as it was written: %j', (words) => {
+    const quoted = words.map((word) =>
+      /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+    );
+    expect(programOf(`${quoted.join(' ')} hook event --harness claude >/dev/null 2>&1 || true`)).toEqual(
+      words,
+    );
   });
 });

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { CodedError } from '../../../src/base/errors.ts';
 import type { FiberDocument } from '../../../src/contract/fiber.ts';
 import type { DocumentChange, Documents } from '../../../src/dispatch/world.ts';
-import { parseRow } from '../../../src/fibers/document.ts';
+import { parseDocument, parseRow } from '../../../src/fibers/document.ts';
 import { editDocument } from '../../../src/fibers/edit.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
@@ -79,7 +79,13 @@ export class FakeDocuments {
         const change = plan(before);
         const changes = Object.keys(change.set).length > 0 || change.unset.length > 0;
         const after = changes ? editDocument(text, change, this.#now()) : text;
-        return { path: document.path, diff: unifiedDiff(document.path.slice(1), text, after) };
+        const relativePath = document.path.slice(`${STORE}/.fibers/`.length);
+        const place = { store: STORE, path: document.path, relativePath };
+        return {
+          path: document.path,
+          diff: unifiedDiff(document.path.slice(1), text, after),
+          document: parseDocument(Buffer.from(after), place),
+        };
       },
       change: async (document, plan) => {
         guard('change the document');

@@ -102,6 +102,7 @@ export class FakeMachine {
       else this.vanish(worker);
     }
     this.others = [];
+    for (const one of this.byHand) one.alive = false;
     this.workers = this.workers.map((worker) => ({ ...worker, session: { ...worker.session, panes: 0 } }));
     this.server = 'down';
   }

@@ -92,6 +92,8 @@ export class FakeWorld {
   readonly conversations = new Map<string, TranscriptProbe>();
   /** What the end of a transcript says of a usage limit, by its path. */
   readonly usage = new Map<string, UsageSign>();
+  /** What an agent said last, by the path of its transcript. */
+  readonly said = new Map<string, string>();
   /** What the adapters were asked to plan, in order. */
   readonly planned: LaunchRequest[] = [];
   /** What the adapters were asked to find, in order. */
@@ -197,6 +199,7 @@ export class FakeWorld {
         findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
         probe: async () => {},
         account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
+        lastSaid: async (_, transcript) => this.said.get(transcript) ?? null,
         usage: async (_, transcript) => this.usage.get(transcript) ?? { kind: 'none' },
       },
       processes: {
@@ -272,6 +275,7 @@ export class FakeWorld {
         await dispatcher.reconcile();
         await dispatcher.launchDue();
         await dispatcher.watchStarts();
+        await dispatcher.watchPhases();
         await dispatcher.watchActivity();
         rows.refreshAll([]);
       },

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/** `GET /moment`: what was said in a session around one point in time. */
+export const momentQuerySchema = z.object({
+  /** Transcript identity of the session. */
+  session: z.string().min(1),
+  /** Milliseconds since the Unix epoch. */
+  at: z.coerce.number().int().nonnegative(),
+  /** Milliseconds before and after `at`; one minute unless given, at most an hour. */
+  within_ms: z.coerce.number().int().min(1).max(3_600_000).default(60_000),
+});
+
+/** Something said: by a person, by the agent (`tool` when it called one), or by a tool as its result. */
+export const wordsSchema = z.object({
+  at: z.number(),
+  who: z.enum(['person', 'agent', 'tool']),
+  tool: z.string().nullable(),
+  /** At most 2,000 characters; a longer text ends in `…`. */
+  text: z.string(),
+});
+export type Words = z.infer<typeof wordsSchema>;
+
+export const momentSchema = z.object({
+  host: z.string(),
+  session: z.string(),
+  harness: z.string(),
+  at: z.number(),
+  /** Oldest first; at most 100 of them, those nearest to `at`. */
+  words: z.array(wordsSchema),
+  /** More was said within the time than is shown. */
+  more: z.boolean(),
+});
+export type Moment = z.infer<typeof momentSchema>;

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { fiberStatusSchema } from '../fiber.ts';
+
+/** Longest query, in UTF-16 units. */
+export const MOST_QUERY_CHARS = 500;
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+
+/**
+ * `GET /search?query=&limit=&tag=&status=` (RPL-4). Every word must occur, as the beginning of a word; a "quoted
+ * text" must occur as it is. Case, accents and width make no difference.
+ */
+export const searchQuerySchema = z.object({
+  query: z.string().trim().min(1, { error: 'must name a word to look for' }).max(MOST_QUERY_CHARS),
+  limit: whole(1, 100).optional(),
+  tag: z.string().min(1).optional(),
+  status: fiberStatusSchema.optional(),
+});
+
+/** A search as it is carried out. */
+export const searchWishSchema = z.object({
+  query: z.string(),
+  limit: z.number().int(),
+  tag: z.string().optional(),
+  status: fiberStatusSchema.optional(),
+});
+export type SearchWish = z.infer<typeof searchWishSchema>;
+
+/** `[start, end)` of a match, in UTF-16 units of the text beside it. */
+const matchSchema = z.tuple([z.number().int(), z.number().int()]);
+
+/** A text with the places that matched. */
+const markedTextSchema = z.object({ text: z.string(), matches: z.array(matchSchema) });
+
+export const searchHitSchema = z.object({
+  id: z.string(),
+  uid: z.string().nullable(),
+  store: z.string(),
+  path: z.string(),
+  status: fiberStatusSchema,
+  tags: z.array(z.string()),
+  /** Greater is better; comparable within one answer only. */
+  score: z.number(),
+  name: markedTextSchema,
+  outcome: markedTextSchema.nullable(),
+  /** Pieces of the body, in the order of the body; `line` counts the lines of the body from 1. */
+  snippets: z.array(markedTextSchema.extend({ line: z.number().int() })),
+});
+export type SearchHit = z.infer<typeof searchHitSchema>;
+
+/** `GET /search`: the best hits first. */
+export const searchReplySchema = z.object({
+  query: z.string(),
+  /** The words and quoted texts that were looked for, as they are compared. */
+  terms: z.array(z.string()),
+  /** Fibers that match, of which `hits` are the best. */
+  total: z.number().int(),
+  hits: z.array(searchHitSchema),
+  /** False: some bodies have not been read yet; ask again. */
+  complete: z.boolean(),
+});
+export type SearchReply = z.infer<typeof searchReplySchema>;

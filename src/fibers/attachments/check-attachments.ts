@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { CodedError } from '../../base/errors.ts';
+import {
+  type AttachmentRule,
+  attachmentsRequestSchema,
+  IMAGE_ENDINGS,
+  type ImageMime,
+  MOST_BATCH_BYTES,
+  MOST_IMAGE_BYTES,
+  MOST_IMAGES,
+} from '../../contract/http/attachments.ts';
+import type { CheckedImages } from '../../contract/threads/pool.ts';
+import { carriesSignature } from './image-signature.ts';
+
+type Attachment = z.output<typeof attachmentsRequestSchema>['attachments'][number];
+
+/**
+ * Takes the body of a request for `POST /attachments` apart and judges it by the rules of ATT-1; answers the images
+ * in the order of the request and their bytes one after another. Throws `invalid_json`, `invalid_request`, or
+ * `attachment_<rule>` for the first rule that is broken.
+ */
+export function checkAttachments(body: Uint8Array): { checked: CheckedImages; bytes: Uint8Array } {
+  const request = parseRequest(body);
+  const { attachments } = request;
+  for (const [index, { mime }] of attachments.entries())
+    if (!Object.hasOwn(IMAGE_ENDINGS, mime))
+      throw broken('mime', index, attachments, `is ${mime}; only PNG, JPEG, GIF and WebP images are taken`);
+  const sizes = attachments.map(({ data }) => decodedLength(data));
+  for (const [index, size] of sizes.entries())
+    if (size > MOST_IMAGE_BYTES)
+      throw broken('size', index, attachments, `has ${size} bytes; an image may have ${MOST_IMAGE_BYTES}`);
+  if (attachments.length > MOST_IMAGES)
+    throw brokenBatch('count', `${attachments.length} images were sent; a request may have ${MOST_IMAGES}`);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total > MOST_BATCH_BYTES)
+    throw brokenBatch('total', `the images have ${total} bytes; together they may have ${MOST_BATCH_BYTES}`);
+  const bytes = new Uint8Array(total);
+  const images: CheckedImages['images'] = [];
+  let offset = 0;
+  for (const [index, attachment] of attachments.entries()) {
+    const size = sizes[index]!;
+    images.push({ ...judgeOne(attachments, index, bytes.subarray(offset, offset + size)), offset });
+    offset += size;
+    // The text is as large as the image and is not needed any more.
+    attachment.data = '';
+  }
+  const { fiber, origin, dry_run = false } = request;
+  return { checked: { fiber, dry_run, images, ...(origin === undefined ? {} : { origin }) }, bytes };
+}
+
+/** Decodes one image into its place and judges its bytes. */
+function judgeOne(attachments: readonly Attachment[], index: number, place: Uint8Array) {
+  const { name, mime, data, sha256 } = attachments[index]!;
+  const decoded = Buffer.from(data, 'base64');
+  if (decoded.length !== place.length || decoded.toString('base64') !== data)
+    throw broken('decode', index, attachments, 'has data that is not base64 with its padding');
+  if (decoded.length === 0) throw broken('decode', index, attachments, 'has no data');
+  if (!carriesSignature(decoded, mime as ImageMime))
+    throw broken('mime', index, attachments, `does not begin as an image of the kind ${mime} does`);
+  const digest = createHash('sha256').update(decoded).digest('hex');
+  if (digest !== sha256.toLowerCase())
+    throw broken('sha256', index, attachments, `has the digest ${digest}, which is not the one it came with`);
+  place.set(decoded);
+  return { name, ending: IMAGE_ENDINGS[mime as ImageMime], sha256: digest, size: decoded.length };
+}
+
+/** How many bytes a base64 text stands for, if it is one. */
+function decodedLength(data: string): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return Math.max(0, Math.floor((data.length * 3) / 4) - padding);
+}
+
+function parseRequest(body: Uint8Array): z.output<typeof attachmentsRequestSchema> {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new CodedError('invalid_json', 'The body is not valid JSON in UTF-8.');
+  }
+  const parsed = attachmentsRequestSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => ({
+    path: path.map(String).join('.'),
+    message,
+  }));
+  const first = issues[0];
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  throw new CodedError('invalid_request', `The body is not acceptable${where}: ${first?.message ?? ''}.`, {
+    details: { issues },
+  });
+}
+
+function broken(rule: AttachmentRule, index: number, all: readonly Attachment[], what: string): CodedError {
+  const { name } = all[index]!;
+  return new CodedError(`attachment_${rule}`, `image ${index + 1} (${JSON.stringify(name)}) ${what}`, {
+    details: { rule, index, name },
+  });
+}
+
+function brokenBatch(rule: AttachmentRule, message: string): CodedError {
+  return new CodedError(`attachment_${rule}`, message, { details: { rule } });
+}

@@ -1,0 +1,50 @@
+import {
+  type LinksReply,
+  recheckLinks,
+  type TranscriptReceipt,
+  transcriptReceiptSchema,
+} from '../contract/http/transcripts.ts';
+
+/** A remote may have to look through its disk before it answers. */
+const ANSWER_MS = 25_000;
+/** Far more than fifty links or one receipt. */
+const MOST_ANSWER_CHARS = 1024 * 1024;
+
+export type RemoteTranscripts = {
+  /** Never rejects: a host that cannot be asked, or placed, is `host_unreachable`. */
+  transcript(host: string, session: string): Promise<TranscriptReceipt>;
+  links(host: string, sessions: readonly string[]): Promise<LinksReply>;
+};
+
+/** Asks remotes about transcripts that lie there. `baseUrl` throws for a host that is not known. */
+export function createRemoteTranscripts(options: { baseUrl(host: string): string }): RemoteTranscripts {
+  const ask = async (host: string, path: string): Promise<unknown> => {
+    try {
+      const answer = await fetch(`${options.baseUrl(host)}/api/v1${path}`, {
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const text = await answer.text();
+      return answer.status === 200 && text.length <= MOST_ANSWER_CHARS ? JSON.parse(text) : null;
+    } catch {
+      return null;
+    }
+  };
+  return {
+    async transcript(host, session) {
+      const path = `/transcript?session=${encodeURIComponent(session)}`;
+      const receipt = transcriptReceiptSchema.safeParse(await ask(host, path)).data;
+      if (receipt === undefined || receipt.session !== session) return unreachable(session, host);
+      const there = receipt.availability === 'available_local' ? 'available_remote' : receipt.availability;
+      return { ...receipt, availability: there, host };
+    },
+    async links(host, sessions) {
+      const path = `/sessions/links?sessions=${sessions.map(encodeURIComponent).join(',')}`;
+      return { host, links: recheckLinks(sessions, await ask(host, path)) };
+    },
+  };
+}
+
+function unreachable(session: string, host: string): TranscriptReceipt {
+  const nothing = { harness: null, source_path: null, byte_count: null, sha256: null };
+  return { session, availability: 'host_unreachable', host, ...nothing };
+}

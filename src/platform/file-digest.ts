@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { fileChanged, fileError, notAFile } from './file-error.ts';
+import { type FileStamp, isSameFile, isSameState, stampOf } from './file-stamp.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** A write this close before a reading may be followed by one with the same time stamp, in nanoseconds. */
+const SETTLING_NS = 2_000_000_000n;
+
+/**
+ * SHA-256 of the first `stamp.size` bytes of a file, for a pool thread: it reads without a pause and in constant
+ * memory. `settled`: the file is as the stamp says and has been so for a while, so the digest may be kept under it.
+ * Throws `file_changed` when the path names another or a shorter file by now, else as `fileError`.
+ */
+export function digestFile(
+  path: string,
+  stamp: FileStamp,
+  now: number = Date.now(),
+): { sha256: string; settled: boolean } {
+  const file = openToRead(path);
+  try {
+    const before = stampNow(path, file);
+    if (!isSameFile(before, stamp) || before.size < stamp.size) throw fileChanged(path);
+    const hash = createHash('sha256');
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, stamp.size)));
+    for (let read = 0; read < stamp.size; ) {
+      const wanted = Math.min(chunk.length, stamp.size - read);
+      const got = read_(path, () => readSync(file, chunk, 0, wanted, read));
+      if (got === 0) throw fileChanged(path);
+      hash.update(got === chunk.length ? chunk : chunk.subarray(0, got));
+      read += got;
+    }
+    const after = stampNow(path, file);
+    const settled =
+      isSameState(after, stamp) && BigInt(stamp.mtime_ns) + SETTLING_NS < BigInt(now) * 1_000_000n;
+    return { sha256: hash.digest('hex'), settled };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openToRead(path: string): number {
+  // Without O_NONBLOCK, opening a pipe that took the place of the file would wait for a writer.
+  return read_(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+}
+
+function stampNow(path: string, file: number): FileStamp {
+  const stats: BigIntStats = read_(path, () => fstatSync(file, { bigint: true }));
+  if (!stats.isFile()) throw notAFile(path, 'not a regular file any more');
+  return stampOf(stats);
+}
+
+function read_<T>(path: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw fileError(path, error);
+  }
+}

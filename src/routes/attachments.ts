@@ -1,0 +1,60 @@
+import { CodedError } from '../base/errors.ts';
+import { attachmentsRehearsalSchema, attachmentsReplySchema } from '../contract/http/attachments.ts';
+import { rehearsal } from '../contract/http/rehearsal.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { Lane } from './lane.ts';
+
+/** Room for more than a batch may have, in base64, so that the broken rule can be named. */
+const BODY_LIMIT = 64 * 1024 * 1024;
+/** A phone on a bad network sends for minutes (LIM-6), in milliseconds. */
+const BODY_TIMEOUT_MS = 120_000;
+/** Each holds a body of that size. */
+const MOST_WAITING = 8;
+
+/** `POST /attachments`: images for a fiber; the pool does all the work with their bytes (ATT-1, WPL-9). */
+export function attachmentsRows(
+  callers: Pick<Callers, 'poller' | 'pool'>,
+  context: Pick<RouteContext, 'attachments_dir'>,
+): Row[] {
+  const { poller, pool } = callers;
+  const lane = new Lane(MOST_WAITING);
+  return [
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/attachments',
+      who: 'operator',
+      state: 'ready',
+      body: 'bytes',
+      body_limit: BODY_LIMIT,
+      body_timeout_ms: BODY_TIMEOUT_MS,
+      replies: { 200: attachmentsReplySchema.or(attachmentsRehearsalSchema) },
+      async handler({ body, headers }) {
+        requireJson(headers['content-type']);
+        return lane.run(async () => {
+          const { value, bulk } = await pool.run('check_attachments', {}, { bulk: body });
+          const { fiber, images, dry_run } = value;
+          const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
+          if (uid === null)
+            throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);
+          const batch = { folder: context.attachments_dir, uid, images, dry_run };
+          const { files } = (await pool.run('store_attachments', batch, { bulk })).value;
+          if (!dry_run) return { status: 200, json: { files } };
+          const count = files.length === 1 ? '1 image' : `${files.length} images`;
+          const would = `${count} would be stored for ${fiber}: ${files.map(({ path }) => path).join(', ')}.`;
+          return { status: 200, json: { ...rehearsal(would), files } };
+        });
+      },
+    }),
+  ];
+}
+
+/** A page of another site can send text unasked, but not JSON. */
+function requireJson(content_type: string | undefined): void {
+  if (content_type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json') return;
+  throw new CodedError(
+    'unsupported_media_type',
+    'The body must be sent with Content-Type: application/json.',
+  );
+}

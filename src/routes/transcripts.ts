@@ -1,0 +1,142 @@
+import { isCoded } from '../base/errors.ts';
+import { errorBodySchema } from '../contract/http/errors.ts';
+import {
+  BYTE_COUNT_HEADER,
+  linksQuerySchema,
+  linksReplySchema,
+  SHA256_HEADER,
+  type TranscriptReceipt,
+  transcriptQuerySchema,
+  transcriptReceiptSchema,
+} from '../contract/http/transcripts.ts';
+import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import type { Digests } from './digests.ts';
+import { fileReply } from './files.ts';
+import { SessionLinks } from './session-links.ts';
+import type { TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
+
+/** A transcript that is another file each time it is looked at is given up after as many looks. */
+const MOST_LOOKS = 3;
+
+/** Transcripts and the browser addresses of sessions; host-routed (RPL-12 to RPL-14, RTE-4). */
+export function transcriptsRows(
+  callers: Pick<Callers, 'ledgers' | 'pool' | 'files' | 'fleet'>,
+  context: Pick<RouteContext, 'host' | 'agents_file' | 'clock'>,
+  digests: Digests,
+  places: TranscriptPlaces,
+): Row[] {
+  const { fleet, files, pool } = callers;
+  const links = new SessionLinks(pool, places);
+
+  const read = async (session: string, signal: AbortSignal) => {
+    for (let looks = 1; ; looks += 1) {
+      const [place] = await places.find([session], { believe: false });
+      if (place?.kind !== 'found') return { place: place!, sha256: null };
+      try {
+        return { place, sha256: await digests.of(place.path, place.stamp, signal) };
+      } catch (error) {
+        if (looks >= MOST_LOOKS || !isCoded(error, 'file_changed')) throw error;
+      }
+    }
+  };
+
+  return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/transcript',
+      who: 'operator',
+      state: 'ready',
+      query: transcriptQuerySchema,
+      body_limit: 0,
+      replies: { 200: transcriptReceiptSchema },
+      async handler({ query, signal }) {
+        const { session, host = context.host } = query;
+        if (host !== context.host)
+          return { status: 200, json: await fleet.call('transcript', { host, session }) };
+        const { place, sha256 } = await read(session, signal);
+        return { status: 200, json: receiptOf(session, host, place, sha256) };
+      },
+    }),
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/transcript/raw',
+      who: 'operator',
+      state: 'ready',
+      query: transcriptQuerySchema,
+      body_limit: 0,
+      replies: {
+        200: 'content',
+        206: 'content',
+        304: 'empty',
+        404: transcriptReceiptSchema.and(errorBodySchema),
+      },
+      async handler({ query, signal }) {
+        const { session, host = context.host } = query;
+        if (host !== context.host) return notRelayed(session, host);
+        const { place, sha256 } = await read(session, signal);
+        if (place.kind !== 'found' || sha256 === null) return notThere(receiptOf(session, host, place, null));
+        return fileReply(files, place.path, place.stamp, {
+          etag: `"sha256-${sha256}"`,
+          content_type: 'application/jsonl',
+          last_modified: place.mtime_ms,
+          headers: { [BYTE_COUNT_HEADER]: String(place.stamp.size), [SHA256_HEADER]: sha256 },
+        });
+      },
+    }),
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/sessions/links',
+      who: 'operator',
+      state: 'ready',
+      query: linksQuerySchema,
+      body_limit: 0,
+      replies: { 200: linksReplySchema },
+      async handler({ query }) {
+        const { sessions, host = context.host } = query;
+        const json =
+          host === context.host
+            ? { host, links: await links.of(sessions) }
+            : await fleet.call('session_links', { host, sessions });
+        return { status: 200, json };
+      },
+    }),
+  ];
+}
+
+function receiptOf(
+  session: string,
+  host: string,
+  place: TranscriptPlace,
+  sha256: string | null,
+): TranscriptReceipt {
+  const { harness } = place;
+  if (place.kind === 'found')
+    return {
+      session,
+      availability: 'available_local',
+      host,
+      harness,
+      source_path: place.path,
+      byte_count: place.stamp.size,
+      sha256,
+    };
+  const availability = place.kind === 'pending' ? 'identity_pending' : 'transcript_missing';
+  return { session, availability, host, harness, source_path: null, byte_count: null, sha256: null };
+}
+
+function notThere(receipt: TranscriptReceipt): Reply {
+  const { session, host, availability } = receipt;
+  const message =
+    availability === 'identity_pending'
+      ? `which transcript ${session} writes is not known yet; ask again when it has spoken`
+      : `${host} has no transcript of the session ${session}`;
+  return { status: 404, json: { ...receipt, error: availability, message } };
+}
+
+/** The bytes of another host are not relayed here; its receipt is. */
+function notRelayed(session: string, host: string): Reply {
+  const message = `the transcript of ${session} lies on ${host}; ask the daemon of ${host} for its bytes`;
+  return { status: 503, json: { error: 'remote_unreachable', message, host } };
+}

@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { findExecutable } from '../../src/platform/find-executable.ts';
+
+const PATH = `${process.env.PATH ?? ''}:/usr/bin:/usr/lib/chromium`;
+const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome']
+  .map((name) => findExecutable(name, PATH))
+  .find((path) => path !== null);
+
+/** Why no browser can be started here, or null when one can. */
+export const NO_BROWSER: string | null =
+  PROGRAM === undefined ? 'there is no chromium on the PATH; install Debian’s package chromium' : null;
+
+const CALL_MS = 30_000;
+
+type Waiting = { resolve(value: unknown): void; reject(error: Error): void };
+type Message = {
+  id?: number;
+  result?: unknown;
+  error?: { message: string };
+  method?: string;
+  params?: unknown;
+  sessionId?: string;
+};
+
+/** A headless browser with a profile of its own, driven over a pipe that nobody else can open. */
+export class Chromium {
+  readonly #child: ChildProcess;
+  readonly #profile: string;
+  readonly #in: Writable;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #loaded = new Map<string, () => void>();
+  #count = 0;
+  #text = '';
+
+  /** `hosts` maps names to addresses, as a name server would that an attacker controls. */
+  constructor(hosts: Readonly<Record<string, string>> = {}) {
+    this.#profile = mkdtempSync(join(tmpdir(), 'svc-browser-'));
+    const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
+    this.#child = spawn(
+      PROGRAM ?? 'chromium',
+      [
+        '--headless=new',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--disable-popup-blocking',
+        `--user-data-dir=${this.#profile}`,
+        `--host-resolver-rules=${rules.join(', ')}`,
+        '--remote-debugging-pipe',
+        'about:blank',
+      ],
+      { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+    );
+    this.#in = this.#child.stdio[3] as Writable;
+    this.#in.on('error', () => undefined);
+    (this.#child.stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => this.#hear(text));
+    this.#child.once('exit', (code) => {
+      for (const { reject } of this.#waiting.values()) reject(new Error(`the browser ended with ${code}`));
+      this.#waiting.clear();
+    });
+  }
+
+  /** A new window that shows `url`, loaded as far as its own load event. */
+  async open(url: string): Promise<Page> {
+    const { targetId } = (await this.call('Target.createTarget', { url: 'about:blank' })) as {
+      targetId: string;
+    };
+    const { sessionId } = (await this.call('Target.attachToTarget', { targetId, flatten: true })) as {
+      sessionId: string;
+    };
+    await this.call('Page.enable', {}, sessionId);
+    const page = new Page(this, sessionId);
+    await page.show(url);
+    return page;
+  }
+
+  /** Resolves at the next load event of a window. */
+  loaded(session: string): Promise<void> {
+    return new Promise((resolve) => this.#loaded.set(session, resolve));
+  }
+
+  call(method: string, params: object, sessionId?: string): Promise<unknown> {
+    this.#count += 1;
+    const id = this.#count;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no answer to ${method}`)), CALL_MS);
+      const settle = (run: () => void) => {
+        clearTimeout(timer);
+        run();
+      };
+      this.#waiting.set(id, {
+        resolve: (value) => settle(() => resolve(value)),
+        reject: (error) => settle(() => reject(error)),
+      });
+      this.#in.write(`${JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) })}\0`);
+    });
+  }
+
+  async close(): Promise<void> {
+    const gone = new Promise<void>((resolve) => {
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) resolve();
+      else this.#child.once('exit', () => resolve());
+    });
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    this.call('Browser.close', {}).catch(() => undefined);
+    await gone;
+    clearTimeout(late);
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+
+  #hear(text: string): void {
+    this.#text += text;
+    const messages = this.#text.split('\0');
+    this.#text = messages.pop() ?? '';
+    for (const message of messages) this.#take(JSON.parse(message) as Message);
+  }
+
+  #take(message: Message): void {
+    if (message.method === 'Page.loadEventFired') this.#loaded.get(message.sessionId ?? '')?.();
+    const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
+    if (message.id === undefined || waiting === undefined) return;
+    this.#waiting.delete(message.id);
+    if (message.error === undefined) waiting.resolve(message.result);
+    else waiting.reject(new Error(message.error.message));
+  }
+}
+
+/** One window of the browser. */
+export class Page {
+  readonly #browser: Chromium;
+  readonly #session: string;
+
+  constructor(browser: Chromium, session: string) {
+    this.#browser = browser;
+    this.#session = session;
+  }
+
+  async show(url: string): Promise<void> {
+    const loaded = this.#browser.loaded(this.#session);
+    const { errorText } = (await this.#browser.call('Page.navigate', { url }, this.#session)) as {
+      errorText?: string;
+    };
+    if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
+    await loaded;
+  }
+
+  /** Calls a function of the page, by its name or its text, and answers what it resolves to. */
+  async run<T>(script: string, ...args: unknown[]): Promise<T> {
+    return this.learn(`(${script})(...${JSON.stringify(args)})`);
+  }
+
+  /** Runs a script in the page, as one of its own would be run. */
+  async learn<T>(expression: string): Promise<T> {
+    const params = {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
+      // Otherwise the page's policy would not count while we look.
+      allowUnsafeEvalBlockedByCSP: false,
+    };
+    const answer = (await this.#browser.call('Runtime.evaluate', params, this.#session)) as {
+      result: { value: T };
+      exceptionDetails?: { exception?: { description?: string }; text: string };
+    };
+    const { exceptionDetails } = answer;
+    if (exceptionDetails !== undefined)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return answer.result.value;
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { phaseLine } from '../../../src/cli/hook/phase-line.ts';
+
+const hook = (hook_event_name: string, more: object = {}) =>
+  phaseLine({ session_id: 's', hook_event_name, ...more }, 7);
+
+it.each<[string, ReturnType<typeof phaseLine>, object | null]>([
+  ['a prompt', hook('UserPromptSubmit', { prompt: 'secret' }), { phase: 'working', said: null }],
+  ['a tool that ended', hook('PostToolUse', { tool_name: 'Bash' }), { phase: 'working', said: null }],
+  [
+    'a dialog',
+    hook('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'rm' } }),
+    { phase: 'waiting', said: 'asks to use Bash' },
+  ],
+  [
+    'a notice of a dialog',
+    hook('Notification', { notification_type: 'permission_prompt', message: 'Claude needs your permission' }),
+    { phase: 'waiting', said: 'Claude needs your permission' },
+  ],
+  ['another notice', hook('Notification', { notification_type: 'auth_success', message: 'hi' }), null],
+  ['the end of a turn', hook('Stop', { last_assistant_message: 'Done.' }), { phase: 'idle', said: 'Done.' }],
+  [
+    'a turn that failed',
+    hook('StopFailure', { last_assistant_message: 'API Error: 400' }),
+    { phase: 'attention', said: 'API Error: 400' },
+  ],
+  ['the end of an agent inside', hook('SubagentStop', { last_assistant_message: 'x' }), null],
+  ['an event without a session', phaseLine({ hook_event_name: 'Stop' }, 7), null],
+  ['no object', phaseLine('Stop', 7), null],
+])('[P16] tells of %s', (_title, line, expected) => {
+  expect(line).toEqual(expected === null ? null : { at: 7, session: 's', ...expected });
+});
+
+it('[P16] keeps no more than the beginning of long words, cut between characters', () => {
+  const said = hook('Stop', { last_assistant_message: '𝒳'.repeat(600) })?.said ?? '';
+  expect([said.length <= 500, said.endsWith('𝒳…')]).toEqual([true, true]);
+});
