@@ -249,7 +249,9 @@ export class RequestHandling implements RequestTaker {
   #send(call: Call, prepared: PreparedReply, close: boolean): void {
     const { exchange, head } = call;
     if (!exchange.open) return;
-    exchange.answer(prepared, { head: head.method === 'HEAD', close: close || this.#closing });
+    // A connection that is said to end takes no further request, even one that has been sent already.
+    const ends = close || this.#closing || head.headers.connection?.toLowerCase() === 'close';
+    exchange.answer(prepared, { head: head.method === 'HEAD', close: ends });
     const { logger, observe } = this.#options;
     const debug = logger.isLevelEnabled('debug');
     if (observe === undefined && !debug) return;

@@ -20,10 +20,12 @@ export class HeaderCollector {
   readonly headers: Record<string, string | undefined> = new HeaderTable();
   #hosts = 0;
   #lengths = 0;
+  #nameless = false;
 
   add(name: string, value: string): void {
     if (name === 'host') this.#hosts += 1;
     else if (name === 'content-length') this.#lengths += 1;
+    else if (name === '') this.#nameless = true;
     const known = this.headers[name];
     this.headers[name] = known === undefined ? value : `${known}, ${value}`;
   }
@@ -32,6 +34,9 @@ export class HeaderCollector {
   fault(): string | null {
     if (this.#hosts !== 1) return 'The request must carry exactly one Host header.';
     if (this.#lengths > 1) return 'The request carries more than one Content-Length header.';
+    const length = this.headers['content-length'];
+    if (length !== undefined && !/^\d{1,15}$/.test(length)) return 'The Content-Length is not a number.';
+    if (this.#nameless) return 'The request carries a header without a name.';
     const coding = this.headers['transfer-encoding'];
     if (coding !== undefined && (this.#lengths > 0 || coding.toLowerCase() !== 'chunked')) {
       return 'The only transfer coding a request may use is chunked, and then without a Content-Length.';

@@ -1,0 +1,99 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Coding, codingOf, Packer } from '../../src/http/content-coding.ts';
+import type { Row } from '../../src/http/row.ts';
+import { ask } from './raw-exchange.ts';
+import { getRow, json, type Served, serve } from './served.ts';
+
+let served: Served | null = null;
+
+afterEach(async () => {
+  await served?.server.stop();
+  served = null;
+});
+
+async function start(rows: Row[]): Promise<Served> {
+  served = await serve(rows);
+  return served;
+}
+
+const VALUE = Array.from({ length: 500 }, (_, index) => ({ index, name: `fiber ${index}` }));
+const TEXT = JSON.stringify(VALUE);
+
+describe('the coding a client likes', () => {
+  it.each<[string | undefined, Coding | null]>([
+    [undefined, null],
+    ['', null],
+    ['identity', null],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['GZIP, deflate', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip;q=1, br;q=0.5', 'gzip'],
+    ['br;q=0, gzip;q=0', null],
+    ['br;q=0, *', 'gzip'],
+    ['*', 'br'],
+    ['*;q=0', null],
+    ['gzip ; q=0.001', 'gzip'],
+    ['br;q=9', null],
+    ['deflate, zstd', null],
+  ])('of %j is %j', (header, coding) => {
+    expect(codingOf(header)).toBe(coding);
+  });
+
+  it('never throws, whatever the header', () => {
+    fc.assert(fc.property(fc.string(), (header) => [null, 'br', 'gzip'].includes(codingOf(header))));
+  });
+});
+
+describe('large JSON', () => {
+  it.each<[Coding, (bytes: Buffer) => Buffer]>([
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ])(
+    'goes out in %s to whoever takes it, under a weak tag that both forms answer to',
+    async (coding, unpack) => {
+      const target = await start([getRow('/feed', () => json(VALUE, { etag: '"v1"' }))]);
+      const plain = await ask(target, 'GET', '/feed');
+      expect(plain).toMatchObject({ body: TEXT, headers: { etag: '"v1"', vary: 'Accept-Encoding' } });
+      expect(plain.headers).not.toHaveProperty('content-encoding');
+      const headers = { 'Accept-Encoding': coding };
+      const packed = await ask(target, 'GET', '/feed', { headers });
+      expect(packed.headers).toMatchObject({
+        'content-encoding': coding,
+        etag: 'W/"v1"',
+        vary: 'Accept-Encoding',
+      });
+      expect(packed.body.length).toBeLessThan(TEXT.length / 4);
+      expect(unpack(Buffer.from(packed.body, 'latin1')).toString()).toBe(TEXT);
+      const again = await ask(target, 'GET', '/feed', { headers: { ...headers, 'If-None-Match': 'W/"v1"' } });
+      expect(again).toMatchObject({ status: 304, body: '', headers: { vary: 'Accept-Encoding' } });
+      const head = await ask(target, 'HEAD', '/feed', { headers });
+      expect(head.headers['content-length']).toBe(packed.headers['content-length']);
+    },
+  );
+
+  it('stays as it is where it is small, is no JSON, or its row says so', async () => {
+    const target = await start([
+      getRow('/small', () => json('a')),
+      getRow('/text', () => ({ status: 200, bytes: Buffer.from(TEXT), content_type: 'text/plain' })),
+      getRow('/kept', () => json(VALUE), { compress: false }),
+    ]);
+    for (const path of ['/small', '/text', '/kept']) {
+      const { headers } = await ask(target, 'GET', path, { headers: { 'Accept-Encoding': 'br, gzip' } });
+      expect(headers, path).not.toHaveProperty('content-encoding');
+      expect(headers, path).not.toHaveProperty('vary');
+    }
+  });
+
+  it('is packed once for each tag', async () => {
+    const packer = new Packer();
+    const first = packer.pack(TEXT, 'br', '/feed "1"');
+    expect(packer.pack(TEXT, 'br', '/feed "1"')).toBe(first);
+    expect(packer.pack(TEXT, 'gzip', '/feed "1"')).not.toBe(first);
+    expect(packer.pack(TEXT, 'br', '/feed "2"')).not.toBe(first);
+    expect(packer.pack(TEXT, 'br', null)).not.toBe(packer.pack(TEXT, 'br', null));
+    expect(brotliDecompressSync(await first).toString()).toBe(TEXT);
+  });
+});

@@ -1,0 +1,67 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { exchangeRaw, parseAnswers } from './raw-exchange.ts';
+import { json, postRow, type Served, serve } from './served.ts';
+
+let served: Served | null = null;
+
+afterEach(async () => {
+  await served?.server.stop();
+  served = null;
+});
+
+const head = (length: number): string =>
+  `POST /act HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('a body that comes slowly', () => {
+  it('is refused with 408 when its time is over, and never handled', async () => {
+    let handled = 0;
+    served = await serve([
+      postRow(
+        '/act',
+        () => {
+          handled += 1;
+          return json('done');
+        },
+        { body_timeout_ms: 1_500 },
+      ),
+    ]);
+    const heard = await exchangeRaw(served, [head(100), '{"a":']);
+    const [answer] = parseAnswers(heard.text);
+    expect(answer?.status).toBe(408);
+    expect(JSON.parse(answer!.body)).toEqual({
+      error: 'request_timeout',
+      message: 'The body did not come whole within 2 s.',
+    });
+    expect(heard.closed).toBe(true);
+    expect(handled).toBe(0);
+  });
+
+  it('[LIM-6] is taken after more time than a server grants by itself, where its row grants it', async () => {
+    served = await serve([
+      postRow('/act', (request) => json((request.body as Uint8Array).length), {
+        body: 'bytes',
+        body_timeout_ms: 120_000,
+      }),
+    ]);
+    const socket = connect(served.port, '127.0.0.1');
+    const answer = new Promise<string>((resolve, reject) => {
+      socket.on('data', (chunk) => resolve(chunk.toString()));
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('closed without an answer')));
+    });
+    socket.write(head(15));
+    let sent = 0;
+    const drip = setInterval(() => {
+      socket.write('x');
+      sent += 1;
+      if (sent === 15) clearInterval(drip);
+    }, 1_000);
+    try {
+      expect(await answer).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n15$/s);
+    } finally {
+      clearInterval(drip);
+      socket.destroy();
+    }
+  }, 30_000);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLogger } from '../../src/base/logger.ts';
+import { loadTransport } from '../../src/http/transport-choice.ts';
+import { ask } from './raw-exchange.ts';
+import { getRow, json, serve } from './served.ts';
+
+const requests = { nextId: () => '1', settled: () => undefined, take: () => undefined };
+const broken = () => Promise.reject(new Error('no binary for this machine'));
+
+function options() {
+  const lines: string[] = [];
+  const logger = createLogger({
+    component: 'http',
+    level: 'warn',
+    destination: { write: (line) => lines.push(line) },
+  });
+  return { lines, given: { requests, clock: systemClock, logger } };
+}
+
+describe('which server speaks HTTP', () => {
+  it('is the native one, without a word', async () => {
+    const { lines, given } = options();
+    expect((await loadTransport('auto', given)).kind).toBe('uws');
+    expect(lines).toEqual([]);
+  });
+
+  it('is Node’s own where the native one cannot be loaded, and the log says why', async () => {
+    const { lines, given } = options();
+    expect((await loadTransport('auto', given, broken)).kind).toBe('node');
+    expect(lines.join()).toContain('no binary for this machine');
+  });
+
+  it('is the one that was asked for, or none', async () => {
+    const { given } = options();
+    expect((await loadTransport('node', given, broken)).kind).toBe('node');
+    await expect(loadTransport('uws', given, broken)).rejects.toThrow('no binary');
+  });
+
+  it.each(['uws', 'node'] as const)('is told by the server: %s', async (http) => {
+    const served = await serve([getRow('/ok', () => json('ok'))], { http });
+    expect(served.server.kind()).toBe(http);
+    expect((await ask(served, 'GET', '/ok')).body).toBe('"ok"');
+    await served.server.stop();
+  });
+});
