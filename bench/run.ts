@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
+import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
@@ -21,6 +22,7 @@ const BENCHES = [
   editVisible,
   dispatchLatency,
   mainLoopDelay,
+  eventsIndex,
   idleCost,
   startup,
 ];
