@@ -6,6 +6,7 @@ import { missed, runBenches, saveReport } from './frame.ts';
 import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
+import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
@@ -29,6 +30,7 @@ const BENCHES = [
   largeWork,
   search,
   fileThroughput,
+  eventsIndex,
   idleCost,
   startup,
 ];

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // `svc`: finds a Node that can run Fiber Dispatch and hands the command line over to it.
 // Plain JavaScript for any Node from 18 on, because it runs before the right Node is known.
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { constants, homedir } from 'node:os';
@@ -21,6 +20,11 @@ const PINNED_NODE = {
 
 const typescript = new URL('main.ts', import.meta.url);
 const built = new URL('../../dist/src/cli/main.js', import.meta.url);
+/** An agent waits for these, so they have an entry of their own that loads next to nothing. */
+const isHook =
+  process.argv[2] === 'hook' &&
+  (process.argv[3] === 'event' || process.argv[3] === 'commit') &&
+  !process.argv.includes('--help');
 const inCheckout = existsSync(typescript);
 const pinned = PINNED_NODE[`${process.platform}-${process.arch}`];
 
@@ -48,8 +52,13 @@ async function runHere() {
   // Not the default folder below /tmp: whoever made that one first could hand us compiled code.
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache?.(join(caches, 'fiber-dispatch', 'compiled'));
-  const { main } = await import(inCheckout ? typescript.href : built.href);
-  await main(process.argv.slice(2));
+  const main = inCheckout ? typescript : built;
+  if (isHook) {
+    const { hookMain } = await import(new URL(inCheckout ? 'hook/entry.ts' : 'hook/entry.js', main).href);
+    await hookMain(process.argv.slice(3));
+    return;
+  }
+  await (await import(main.href)).main(process.argv.slice(2));
 }
 
 /** Runs the same command line on the pinned Node and ends the way it ends. */
@@ -62,6 +71,8 @@ function runPinned(name) {
     );
     return;
   }
+  // Loading it costs every command a few milliseconds, and only this one needs it.
+  const { spawn } = module.createRequire(import.meta.url)('node:child_process');
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // A terminal sends these to the child itself; passing them on would deliver them twice.
   const fromTerminal = process.stdin.isTTY === true;

@@ -35,9 +35,9 @@ export default function (pi) {
   on('session_start', (what, ctx) =>
     tell(ctx, 'SessionStart', { source: what.reason === 'new' ? 'clear' : (what.reason ?? 'startup') }),
   );
-  on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40) }));
+  on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
-  on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName }));
+  on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('agent_end', (_what, ctx) => tell(ctx, 'Stop'));
   on('session_shutdown', (_what, ctx) => tell(ctx, 'SessionEnd'));
 }

@@ -2,7 +2,6 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
-import { tryFileLock } from '../platform/file-lock.ts';
 
 /** Size in bytes at which `events.jsonl` becomes `events.jsonl.1`. */
 export const EVENTS_ROTATE_BYTES = 64 * 1024 * 1024;
@@ -30,6 +29,8 @@ export async function appendRotated(path: string, line: object, rotate_bytes?: n
 
 async function rotateAt(path: string, limit: number): Promise<void> {
   if ((await sizeOf(path)) < limit) return;
+  // Most lines find a file that is far from its bound, and an agent waits for each.
+  const { tryFileLock } = await import('../platform/file-lock.ts');
   const lock = tryFileLock(join(dirname(path), `.${basename(path)}.lock`));
   if (lock === null) return;
   try {

@@ -1,3 +1,6 @@
+import { commitFolder } from './git-command.ts';
+import { isMachinePrompt } from './machine-prompts.ts';
+
 /** Event types of the ledger, by the name that Claude Code and Codex give the hook. */
 const TYPES: Readonly<Record<string, string>> = {
   SessionStart: 'session_start',
@@ -5,6 +8,7 @@ const TYPES: Readonly<Record<string, string>> = {
   PreToolUse: 'pre_tool_use',
   PostToolUse: 'post_tool_use',
   Stop: 'stop',
+  StopFailure: 'stop_failure',
   SubagentStop: 'subagent_stop',
   Notification: 'notification',
   SessionEnd: 'session_end',
@@ -14,8 +18,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILE_KEYS = ['files', 'file_path', 'path', 'notebook_path'] as const;
 const LONGEST_PATH = 4_096;
 const MOST_FILES = 64;
-/** How a launch message of the service begins: nobody typed it. */
-const LAUNCH_PREAMBLE = 'You are a fiber worker:';
+/** A tool's input of more bytes than this is told to have been cut. */
+const LONGEST_INPUT = 8 * 1024;
 
 /** One line of `events.jsonl`; `timestamp` in milliseconds. It holds no text of a message or of a command. */
 export type EventLine = {
@@ -29,6 +33,8 @@ export type EventLine = {
   originName: string | null;
   tool?: string;
   toolInput?: Record<string, string | string[]>;
+  /** True for a tool's input of over 8 KiB; its files are kept like those of any other. */
+  truncated?: true;
   /** Why a session started: `startup`, `resume`, `clear`, … */
   source?: string;
   /** True for a message that no person typed. */
@@ -65,7 +71,10 @@ export function eventLine(input: unknown, around: Surroundings): EventLine | nul
   const tool = textOf(hook.tool_name);
   const files = filesOf(record(hook.tool_input));
   const source = type === 'session_start' ? textOf(hook.source) : null;
-  const machine = type === 'user_prompt_submit' && (textOf(hook.prompt) ?? '').startsWith(LAUNCH_PREAMBLE);
+  const machine =
+    type === 'user_prompt_submit' && isMachinePrompt(textOf(hook.prompt) ?? '', textOf(hook.prompt_source));
+  const truncated =
+    tool !== null && Buffer.byteLength(JSON.stringify(hook.tool_input ?? null)) > LONGEST_INPUT;
   return {
     id: around.id,
     timestamp: around.now,
@@ -77,6 +86,7 @@ export function eventLine(input: unknown, around: Surroundings): EventLine | nul
     originName: around.host,
     ...(tool === null ? {} : { tool }),
     ...(tool === null || Object.keys(files).length === 0 ? {} : { toolInput: files }),
+    ...(truncated ? { truncated: true as const } : {}),
     ...(source === null ? {} : { source }),
     ...(machine ? { machine: true as const } : {}),
   };
@@ -132,4 +142,12 @@ function record(value: unknown): Record<string, unknown> {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Where a tool that has just ended may have made a commit, and for which session; null for anything else. */
+export function commitTold(input: unknown): { folder: string; session: string | null } | null {
+  const hook = record(input);
+  if (hook.hook_event_name !== 'PostToolUse') return null;
+  const folder = commitFolder(textOf(hook.tool_name), record(hook.tool_input), textOf(hook.cwd));
+  return folder === null ? null : { folder, session: textOf(hook.session_id) };
 }

@@ -5,25 +5,31 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
 import type { CliContext } from '../verb.ts';
-import { eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
+import { commitTold, eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
 import { phaseLine } from './phase-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
 const LIMIT_MS = 2_000;
 /** Milliseconds it waits for the end of its input. */
 const INPUT_MS = 1_000;
+/** The age in milliseconds of a commit that a tool call which just ended can have made. */
+const FRESH_COMMIT_MS = 10 * 60_000;
+/** How much of the end of `commits.jsonl` is searched for a commit that was told already. */
+const LOOK_BACK_BYTES = 64 * 1024;
 /** What a hook may be given on stdin, in bytes; a tool's output can be long. */
 const MOST_INPUT_BYTES = 8 * 1024 * 1024;
+
+type HookContext = Pick<CliContext, 'env' | 'cwd' | 'clock' | 'stdin'>;
 
 /**
  * `svc hook event` and `svc hook commit`, apart from the other verbs: an agent waits for this, so it loads next to
  * nothing, and whatever goes wrong it ends in time, without a word, as if all were well.
  */
-export async function runHook(argv: readonly string[], context: CliContext): Promise<void> {
+export async function runHook(argv: readonly string[], context: HookContext): Promise<void> {
   const watchdog = setTimeout(() => giveUp(), LIMIT_MS);
   try {
     if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
-    else if (argv[0] === 'commit') await recordCommit(context);
+    else if (argv[0] === 'commit') await recordCommit(context, null);
   } catch {
     // An agent must not notice that its event was lost.
   } finally {
@@ -46,7 +52,7 @@ function giveUp(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-async function recordEvent(argv: readonly string[], context: CliContext): Promise<void> {
+async function recordEvent(argv: readonly string[], context: HookContext): Promise<void> {
   const { env, clock } = context;
   const surroundings = Promise.all([muxSessionOf(env), hostOf(env)]).then(([mux_session, host]) => ({
     mux_session,
@@ -71,6 +77,8 @@ async function recordEvent(argv: readonly string[], context: CliContext): Promis
     writes.push(appendRotated(join(runDir, 'usage-limits.jsonl'), failed));
   if (event !== null) writes.push(appendRotated(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
   await Promise.allSettled(writes);
+  const told = commitTold(input);
+  if (told !== null) await recordCommit({ ...context, cwd: told.folder }, told.session);
 }
 
 /** Only a failed turn pays for loading the rule; what is no limit is kept nowhere. */
@@ -79,7 +87,11 @@ async function isLimit(notice: string): Promise<boolean> {
   return rule.isLimit(notice);
 }
 
-async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
+/**
+ * Adds the last commit of the work tree unless the ledger has it. `session` is who may have made it: then a commit
+ * that is older than its tool call can be is somebody else's.
+ */
+async function recordCommit({ env, cwd, clock }: HookContext, session: string | null): Promise<void> {
   const [{ runProcess }, { LAST_COMMIT, parseLastCommit }] = await Promise.all([
     import('../../platform/process.ts'),
     import('./commit-line.ts'),
@@ -90,15 +102,34 @@ async function recordCommit({ env, cwd, clock }: CliContext): Promise<void> {
   if (log.kind !== 'exited' || log.code !== 0 || top.kind !== 'exited' || top.code !== 0) return;
   const commit = parseLastCommit(log.stdout);
   if (commit === null) return;
-  await appendRotated(ledger(env, 'commits'), {
+  const { committed_at, ...facts } = commit;
+  const path = ledger(env, 'commits');
+  if (session !== null && committed_at < clock.now() - FRESH_COMMIT_MS) return;
+  if (await endsWith(path, facts.sha)) return;
+  await appendRotated(path, {
     at: clock.now(),
     kind: 'commit',
-    ...commit,
+    ...facts,
     repo: top.stdout.replace(/\n$/, ''),
-    session: await runSession(env),
+    session: session ?? (await runSession(env)),
     mux: await muxSessionOf(env),
     cwd,
   });
+}
+
+/** Do the last lines of a ledger name this commit? Whatever slips through, the index counts a commit once. */
+async function endsWith(path: string, sha: string): Promise<boolean> {
+  const { open } = await import('node:fs/promises');
+  const file = await open(path, 'r').catch(() => null);
+  if (file === null) return false;
+  try {
+    const { size } = await file.stat();
+    const tail = Buffer.alloc(Math.min(size, LOOK_BACK_BYTES));
+    const { bytesRead } = await file.read(tail, 0, tail.length, size - tail.length);
+    return tail.subarray(0, bytesRead).includes(`"sha":"${sha}"`);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The session of this run: the newest one that its hooks reported, else the one it was launched with. */
@@ -161,7 +192,9 @@ function field(json: string, name: string): string | null {
 
 function withinTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error('no end of the input')), INPUT_MS);
+    // On a busy machine the limit may have passed before the input that lies there was looked at: it is, first.
+    const late = () => setImmediate(() => setImmediate(() => reject(new Error('no end of the input'))));
+    const limit = setTimeout(late, INPUT_MS);
     work.then(resolve, reject).finally(() => clearTimeout(limit));
   });
 }

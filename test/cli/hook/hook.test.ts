@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
 import { eventLine } from '../../../src/cli/hook/event-line.ts';
+import { commitFolder } from '../../../src/cli/hook/git-command.ts';
 import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-rotated.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
@@ -126,7 +127,7 @@ describe('svc hook event', () => {
     expect(await hook(['event'], failure(notice), { SVC_RUN_DIR: run })).toMatchObject(silent);
     expect(lines(told)).toEqual([{ at: expect.any(Number), type: 'usage_limit', session: 's-1', notice }]);
     expect(statSync(told).mode & 0o777).toBe(0o600);
-    expect(existsSync(join(dir, 'data'))).toBe(false);
+    expect(events().map(({ type }) => type)).toEqual(['stop_failure', 'stop_failure']);
   });
 
   it.each(['', 'no json', 'null', '[]', '{"hook_event_name":"PreCompact"}'])(
@@ -197,13 +198,13 @@ describe('svc hook event', () => {
     expect(await hook(['event'], JSON.stringify(START), prepare())).toMatchObject(silent);
   });
 
-  it('loses nothing of 20 processes at once, while one of them rotates the file once', async () => {
+  it('[P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
     const path = join(dir, 'data', 'events.jsonl');
     mkdirSync(join(dir, 'data'));
     openSync(path, 'w');
     truncateSync(path, EVENTS_ROTATE_BYTES);
     const ends = await Promise.all(
-      Array.from({ length: 20 }, (_, nth) =>
+      Array.from({ length: 50 }, (_, nth) =>
         hook(['event'], JSON.stringify({ ...START, session_id: `s-${nth}` })),
       ),
     );
@@ -219,9 +220,9 @@ describe('svc hook event', () => {
       ...events(),
     ];
     expect(all.map(({ sessionId }) => sessionId).sort()).toEqual(
-      Array.from({ length: 20 }, (_, nth) => `s-${nth}`).sort(),
+      Array.from({ length: 50 }, (_, nth) => `s-${nth}`).sort(),
     );
-  });
+  }, 90_000);
 
   const around = { id: 'i', now: 5, harness: 'claude', mux_session: null, host: 'h' };
   it('keeps the files that a tool was given, and no text of a command, an answer or a message', () => {
@@ -246,15 +247,51 @@ describe('svc hook event', () => {
       expect(JSON.stringify(event)).not.toContain(secret);
   });
 
-  it('tells a launch message from what a person typed', () => {
-    const prompt = (text: string) => eventLine({ hook_event_name: 'UserPromptSubmit', prompt: text }, around);
-    expect(prompt('You are a fiber worker: activate …')).toMatchObject({ machine: true });
-    expect(prompt('hello')).not.toHaveProperty('machine');
+  it('says that the input of a tool was cut when it had over 8 KiB, and keeps its files', () => {
+    const write = (length: number) =>
+      eventLine(
+        {
+          hook_event_name: 'PreToolUse',
+          tool_name: 'Write',
+          tool_input: { file_path: '/a', content: 'é'.repeat(length) },
+        },
+        around,
+      );
+    expect(write(4_050)).not.toHaveProperty('truncated');
+    expect(write(4_100)).toMatchObject({ truncated: true, toolInput: { file_path: '/a' } });
+  });
+
+  it('tells what a harness or the service put in from what a person typed', () => {
+    const prompt = (text: string, prompt_source?: string) =>
+      eventLine({ hook_event_name: 'UserPromptSubmit', prompt: text, prompt_source }, around);
+    for (const text of [
+      'You are a fiber worker: activate …',
+      'Another Claude session sent a message:\nhello',
+      'Stop hook feedback:\ngo on',
+      '<task-notification>done</task-notification>',
+      '\n<hook_prompt id="1">go on</hook_prompt>',
+    ])
+      expect(prompt(text)).toMatchObject({ machine: true });
+    expect(prompt('hello', 'extension')).toMatchObject({ machine: true });
+    expect(prompt('hello', 'interactive')).not.toHaveProperty('machine');
+    expect(prompt('tell me: You are a fiber worker: what is that?')).not.toHaveProperty('machine');
+  });
+
+  it.each([
+    ['Bash', { command: 'git add . && git commit -m "x"' }, '/w'],
+    ['Bash', { command: 'cd sub && git commit -m x' }, '/w/sub'],
+    ['bash', { command: "git -C '/o t' cherry-pick abc" }, '/o t'],
+    ['exec_command', { cmd: 'git merge --no-ff topic' }, '/w'],
+    ['Bash', { command: 'git log' }, null],
+    ['Bash', { command: 'git status; echo commit' }, null],
+    ['Write', { command: 'git commit' }, null],
+  ])('looks for a commit after a shell tool that may have made one: %s %j', (tool, input, folder) => {
+    expect(commitFolder(tool, input, '/w')).toBe(folder);
   });
 });
 
 describe('svc hook commit', () => {
-  it('adds the last commit of the work tree with the session of its run', async () => {
+  it('adds the last commit once, with the session of its run or of the tool call that made it', async () => {
     const run = join(dir, 'run');
     const repo = join(dir, 'repo');
     mkdirSync(run);
@@ -298,6 +335,34 @@ describe('svc hook commit', () => {
         cwd: expect.stringMatching(/\/repo$/),
       },
     ]);
+    const tool = (session_id: string) =>
+      hook(
+        ['event'],
+        JSON.stringify({
+          ...{ session_id, cwd: repo, hook_event_name: 'PostToolUse' },
+          ...{ tool_name: 'Bash', tool_input: { command: 'git commit -am x' } },
+        }),
+      );
+    expect(await tool('s-5')).toMatchObject(silent);
+    expect(await hook(['commit'], '', {}, repo)).toMatchObject(silent);
+    expect(lines(join(dir, 'data', 'commits.jsonl'))).toHaveLength(1);
+    rmSync(join(repo, '.git', 'hooks', 'post-commit'));
+    await git('commit', '-q', '--allow-empty', '-m', 'Nothing');
+    expect(await tool('s-5')).toMatchObject(silent);
+    expect(lines(join(dir, 'data', 'commits.jsonl'))[1]).toMatchObject({
+      ...{ subject: 'Nothing', files: 0, session: 's-5', mux: null },
+    });
+    const { GIT_COMMITTER_DATE } = { GIT_COMMITTER_DATE: '2020-01-01T00:00:00Z' };
+    execFileSync(
+      'git',
+      ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'Old'],
+      {
+        cwd: repo,
+        env: { HOME: dir, PATH: process.env.PATH, GIT_COMMITTER_DATE },
+      },
+    );
+    expect(await tool('s-5')).toMatchObject(silent);
+    expect(lines(join(dir, 'data', 'commits.jsonl'))).toHaveLength(2);
   });
 
   it('ends well outside a work tree, and reads only what is a commit', async () => {

@@ -1,0 +1,25 @@
+import { resolve } from 'node:path';
+
+const SHELLS = new Set(['bash', 'shell', 'exec_command', 'local_shell', 'run_shell_command']);
+/** Verbs of Git that make commits. */
+const COMMITS = /\bgit\b[^|;&\n]*?\s(?:commit|merge|cherry-pick|revert|rebase|am|pull)\b/;
+
+/**
+ * The folder of a commit that a shell tool may just have made, as far as its command tells; null when it made none.
+ * Git itself is asked afterwards, so a wrong guess costs one look.
+ */
+export function commitFolder(
+  tool: string | null,
+  input: Record<string, unknown>,
+  cwd: string | null,
+): string | null {
+  if (tool === null || cwd === null || !SHELLS.has(tool.toLowerCase())) return null;
+  const text = input.command ?? input.cmd;
+  const command = Array.isArray(text) ? text.join(' ') : text;
+  if (typeof command !== 'string' || !COMMITS.test(command)) return null;
+  const [, folder] =
+    /\bgit\s+-C\s+("[^"]+"|'[^']+'|\S+)/.exec(command) ??
+    /(?:^|[;&]\s*)cd\s+("[^"]+"|'[^']+'|[^\s;&]+)\s*(?:&&|;|\n)/.exec(command) ??
+    [];
+  return folder === undefined ? cwd : resolve(cwd, folder.replace(/^(["'])(.*)\1$/, '$2'));
+}
