@@ -11,6 +11,7 @@ import { searchReplySchema } from '../contract/http/search.ts';
 import { stateSchema } from '../contract/http/state.ts';
 import { versionSchema } from '../contract/http/version.ts';
 import { whySchema } from '../contract/http/why.ts';
+import { remoteSchema } from '../contract/operator-files.ts';
 
 const fiber = z.object({ fiber: fiberDocumentSchema });
 const fiberWithBody = z.object({ fiber: fiberDocumentSchema.extend({ body: z.string() }) });
@@ -22,6 +23,8 @@ const started = z.object({
   version: z.string(),
   ...address,
 });
+
+const remotesChanged = z.object({ file: z.string(), remotes: z.array(z.string()) });
 
 /** Shapes that the page of the command line tells once and names elsewhere. */
 export const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
@@ -38,6 +41,9 @@ export const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>
 /** What each command prints with `--json` and exit code 0, or 1 where it says so; with `--dry-run` a `Rehearsal`. */
 export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   search: searchReplySchema,
+  'remotes list': z.object({ remotes: z.array(remoteSchema) }),
+  'remotes add': remotesChanged,
+  'remotes rm': remotesChanged,
   doctor: z.object({
     ok: z.boolean(),
     findings: z.array(

@@ -150,6 +150,25 @@ export const ENDPOINT_NOTES: Readonly<Record<string, EndpointNote>> = {
     summary: 'Which fiber each agent session belonged to; `uid` narrows to one',
     page: 'sessions.md',
   },
+  'GET /api/v1/activity': {
+    summary: 'What people and agents did, by minute, in a window of time',
+    example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
+    page: 'ledgers.md',
+  },
+  'GET /api/v1/commits': {
+    summary: 'Commits that agents made, in a window of time',
+    example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
+    page: 'ledgers.md',
+  },
+  'GET /api/v1/sent-files/all': {
+    summary: 'Files that agents sent to a person, by fiber',
+    page: 'ledgers.md',
+  },
+  'GET /api/v1/sent-files': {
+    summary: 'The last files that the agents of one fiber sent to a person',
+    example: { query: 'uid=01K2B3C4D5E6F7G8H9J0K1M2N3' },
+    page: 'ledgers.md',
+  },
   'GET /api/v1/sessions/links': {
     summary: 'Where each of up to 50 sessions can be opened in a browser, in the order of the request',
     example: { query: `sessions=${SESSION}` },

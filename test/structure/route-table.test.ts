@@ -49,8 +49,6 @@ const EXEMPT = [
   '/phone',
   '/assets/*path',
   '/metrics',
-  '/api/v1/metrics',
-  '/api/v1/openapi.json',
   '/api/v1/version',
   '/api/v1/peers',
   '/api/v1/sessions',
