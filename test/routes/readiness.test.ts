@@ -54,6 +54,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
   expect(served.rows.filter((row) => row.state === 'always').map((row) => row.path)).toEqual([
     '/api/v1/version',
     '/api/v1/sessions',
+    '/api/v1/openapi.json',
     '/metrics',
     '/',
     '/phone',
