@@ -11,30 +11,33 @@ const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR;
 
 /**
  * Adds one line to an append-only file in one write, without ever blocking this thread: a disk that hangs holds
- * up a pool thread, and the caller's time limit still runs. With `rotate_bytes`, a file of that size or more first
- * becomes `<path>.1` in place of the one before. Who rotates holds a lock; who does not get it appends to the file
- * as it is, so a line lands in the old or in the new file. Makes file (0600) and folder (0700) when missing.
- * Throws the system error.
+ * up a pool thread, and the caller's time limit still runs. With `rotate_bytes`, a file that has that size or more
+ * by then becomes `<path>.1` in place of the one before. The line is written first, so that who is cut short in
+ * the rotation has lost nothing. Makes file (0600) and folder (0700) when missing. Throws the system error.
  */
 export async function appendRotated(path: string, line: object, rotate_bytes?: number): Promise<void> {
-  if (rotate_bytes !== undefined) await rotateAt(path, rotate_bytes);
   const file = await openForAppend(path);
+  let size: number;
   try {
     const text = `${JSON.stringify(line)}\n`;
-    await file.write(Buffer.from((await endsInsideLine(file)) ? `\n${text}` : text));
+    const before = (await file.stat()).size;
+    const isTorn = await endsInsideLine(file, before);
+    const bytes = Buffer.from(isTorn ? `\n${text}` : text);
+    await file.write(bytes);
+    size = before + bytes.length;
   } finally {
     await file.close();
   }
+  if (rotate_bytes !== undefined && size >= rotate_bytes) await rotateAt(path, rotate_bytes);
 }
 
 async function rotateAt(path: string, limit: number): Promise<void> {
-  if ((await sizeOf(path)) < limit) return;
   // Most lines find a file that is far from its bound, and an agent waits for each.
   const { tryFileLock } = await import('../platform/file-lock.ts');
   const lock = tryFileLock(join(dirname(path), `.${basename(path)}.lock`));
   if (lock === null) return;
   try {
-    // Somebody else may have rotated between the look and the lock.
+    // Somebody else may have rotated between the write and the lock.
     if ((await sizeOf(path)) >= limit) await rename(path, `${path}.1`);
   } finally {
     lock.release();
@@ -83,8 +86,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-async function endsInsideLine(file: FileHandle): Promise<boolean> {
-  const { size } = await file.stat();
+async function endsInsideLine(file: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return false;
   const last = Buffer.alloc(1);
   const { bytesRead } = await file.read(last, 0, 1, size - 1);

@@ -199,14 +199,7 @@ export class EventsIndex {
 
   async #readOn(file: LedgerFile, { place, segment }: Part): Promise<void> {
     const from = place.offset;
-    await file.readLines(
-      place,
-      this.#options.longest_line_bytes ?? LONGEST_LINE_BYTES,
-      (bytes, start, end) => {
-        if (bytes === null) segment.skip();
-        else segment.take(bytes, start, end);
-      },
-    );
+    await file.readLines(place, this.#options.longest_line_bytes ?? LONGEST_LINE_BYTES, segment);
     this.#unsaved += place.offset - from;
   }
 

@@ -4,6 +4,7 @@ import { ActivityColumns, type HeldColumns, KIND } from './activity-columns.ts';
 import { EventScan } from './event-scan.ts';
 import { type InternedBytes, Interner } from './interner.ts';
 
+const NEWLINE = 0x0a;
 const MINUTE_MS = 60_000;
 /** The latest time in milliseconds that a line may bear. */
 const LATEST_MS = 8.64e13;
@@ -121,23 +122,27 @@ export class EventsSegment {
     this.#malformed += 1;
   }
 
-  /** Takes in the line `bytes[start, end)`. */
-  take(bytes: Uint8Array, start: number, end: number): void {
+  /** Takes in the line at `start`, and answers the place of the newline that ends it, which there must be. */
+  take(bytes: Buffer, start: number): number {
     const scan = this.#scan;
-    if (end - start > 1 && scan.take(bytes, start, end) && scan.type !== 0 && scan.timestamp <= LATEST_MS) {
-      if (scan.tool === this.#sendFile && this.#typeOf(scan.type) === PRE_TOOL) {
-        this.#takeParsed(bytes, start, end);
-        return;
-      }
-      this.#lines += 1;
-      this.#count(scan.timestamp, scan.type, scan.session, scan.cwd, scan.machine);
-      return;
+    const end = scan.take(bytes, start);
+    const isPlain =
+      end !== -1 &&
+      scan.type !== 0 &&
+      scan.timestamp <= LATEST_MS &&
+      (scan.tool !== this.#sendFile || this.#typeOf(scan.type) !== PRE_TOOL);
+    if (!isPlain) {
+      const newline = end === -1 ? bytes.indexOf(NEWLINE, start) : end;
+      this.#takeParsed(bytes, start, newline);
+      return newline;
     }
-    this.#takeParsed(bytes, start, end);
+    this.#lines += 1;
+    this.#count(scan.timestamp, scan.type, scan.session, scan.cwd, scan.machine);
+    return end;
   }
 
-  #takeParsed(bytes: Uint8Array, start: number, end: number): void {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+  #takeParsed(bytes: Buffer, start: number, end: number): void {
+    const text = bytes.toString('utf8', start, end);
     if (text.trim() === '') return;
     const line = parse(text);
     if (line === null) {

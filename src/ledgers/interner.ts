@@ -1,12 +1,9 @@
 const FIRST_SLOTS = 1024;
 
-/** Start value and step of the hash over the bytes of a string; a scanner may compute it on its way. */
-export const HASH_SEED = 0x811c9dc5 | 0;
+const HASH_SEED = 0x811c9dc5 | 0;
 const HASH_STEP = 0x01000193;
-
-export function hashStep(hash: number, byte: number): number {
-  return Math.imul(hash ^ byte, HASH_STEP);
-}
+/** Places for strings that come again and again, found by a few of their bytes alone. */
+const RECENT = 4_096;
 
 /** What an interner holds, as a checkpoint keeps it. */
 export type InternedBytes = { bytes: Uint8Array; ends: Int32Array };
@@ -15,10 +12,11 @@ export type InternedBytes = { bytes: Uint8Array; ends: Int32Array };
 export class Interner {
   #bytes = new Uint8Array(16 * 1024);
   #used = 0;
-  #starts: number[] = [];
   #hashes: number[] = [];
   #slots = new Int32Array(FIRST_SLOTS);
   #texts: (string | undefined)[] = [];
+  readonly #recent = new Int32Array(RECENT);
+  #ends = new Int32Array(1024);
 
   constructor(held?: InternedBytes) {
     let start = 0;
@@ -29,13 +27,13 @@ export class Interner {
   }
 
   get size(): number {
-    return this.#starts.length;
+    return this.#hashes.length;
   }
 
   text(id: number): string {
     const known = this.#texts[id];
     if (known !== undefined) return known;
-    const text = Buffer.from(this.#bytes.buffer, this.#starts[id], this.#end(id) - this.#start(id)).toString(
+    const text = Buffer.from(this.#bytes.buffer, this.#start(id), this.#end(id) - this.#start(id)).toString(
       'utf8',
     );
     this.#texts[id] = text;
@@ -49,12 +47,7 @@ export class Interner {
 
   addBytes(source: Uint8Array, start: number, end: number): number {
     let hash = HASH_SEED;
-    for (let at = start; at < end; at += 1) hash = hashStep(hash, source[at] as number);
-    return this.addHashed(source, start, end, hash);
-  }
-
-  /** As `addBytes`, for who has the hash of the bytes already. */
-  addHashed(source: Uint8Array, start: number, end: number, hash: number): number {
+    for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (source[at] as number), HASH_STEP);
     const mask = this.#slots.length - 1;
     const length = end - start;
     for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
@@ -64,9 +57,22 @@ export class Interner {
     }
   }
 
+  /** As `addBytes`, quick for a string that came lately; not for the empty one. */
+  addAscii(source: Uint8Array, start: number, end: number): number {
+    const length = end - start;
+    const last = source[end - 1] as number;
+    const near = length > 3 ? ((source[end - 2] as number) << 5) ^ ((source[end - 3] as number) << 2) : 0;
+    const middle = (source[start + (length >> 1)] as number) << 3;
+    const slot = (last ^ near ^ middle ^ (length << 7)) & (RECENT - 1);
+    const id = this.#recent[slot] as number;
+    if (id !== 0 && this.#same(id, source, start, length)) return id;
+    const found = this.addBytes(source, start, end);
+    this.#recent[slot] = found;
+    return found;
+  }
+
   held(): InternedBytes {
-    const ends = Int32Array.from(this.#starts, (_, id) => this.#end(id));
-    return { bytes: this.#bytes.slice(0, this.#used), ends };
+    return { bytes: this.#bytes.slice(0, this.#used), ends: this.#ends.slice(0, this.size) };
   }
 
   #same(id: number, source: Uint8Array, start: number, length: number): boolean {
@@ -78,7 +84,7 @@ export class Interner {
   }
 
   #insert(source: Uint8Array, start: number, end: number, hash: number, slot: number): number {
-    const id = this.#starts.length;
+    const id = this.#hashes.length;
     const length = end - start;
     if (this.#used + length > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(2 * this.#bytes.length, this.#used + length));
@@ -86,9 +92,14 @@ export class Interner {
       this.#bytes = grown;
     }
     for (let at = 0; at < length; at += 1) this.#bytes[this.#used + at] = source[start + at] as number;
-    this.#starts.push(this.#used);
     this.#hashes.push(hash);
     this.#used += length;
+    if (id === this.#ends.length) {
+      const ends = new Int32Array(2 * id);
+      ends.set(this.#ends);
+      this.#ends = ends;
+    }
+    this.#ends[id] = this.#used;
     this.#slots[slot] = id + 1;
     if (2 * (id + 1) > this.#slots.length) this.#rehash();
     return id;
@@ -106,11 +117,11 @@ export class Interner {
   }
 
   #start(id: number): number {
-    return this.#starts[id] as number;
+    return id === 0 ? 0 : (this.#ends[id - 1] as number);
   }
 
   #end(id: number): number {
-    return this.#starts[id + 1] ?? this.#used;
+    return this.#ends[id] as number;
   }
 }
 

@@ -74,13 +74,14 @@ export class LedgerFile {
   }
 
   /**
-   * Gives every complete line from the place on, as bytes that are valid during the call only, and moves the
-   * place; `null` for a line that is longer than `longest`. Other work gets its turn after every slice.
+   * Gives every complete line from the place on and moves the place. `take` is given the bytes and where a line
+   * begins, and answers where its newline is; the bytes are valid during the call only. A line of more than
+   * `longest` bytes is told by `skip`. Other work gets its turn after every slice.
    */
   async readLines(
     place: Place,
     longest: number,
-    give: (bytes: Uint8Array | null, start: number, end: number) => void,
+    lines: { take(bytes: Buffer, start: number): number; skip(): void },
   ): Promise<void> {
     let buffer: Buffer = Buffer.allocUnsafeSlow(
       Math.min(SLICE_BYTES, Math.max(64, this.size - place.offset)),
@@ -97,19 +98,17 @@ export class LedgerFile {
       const count = readSync(this.#fd, buffer, filled, room, position);
       if (count === 0) break;
       position += count;
-      const searched = filled;
+      const added = buffer.subarray(filled, filled + count);
+      const last = added.lastIndexOf(NEWLINE);
+      const end = last === -1 ? 0 : filled + last + 1;
       filled += count;
       let start = 0;
-      let end = buffer.subarray(0, filled).indexOf(NEWLINE, searched);
-      while (end !== -1 && end < filled) {
-        if (place.skipping || end - start > longest) give(null, 0, 0);
-        else give(buffer, start, end);
+      while (start < end) {
+        const isLong =
+          place.skipping || (end - start > longest && buffer.indexOf(NEWLINE, start) - start > longest);
+        if (isLong) lines.skip();
+        start = (isLong ? buffer.indexOf(NEWLINE, start) : lines.take(buffer, start)) + 1;
         place.skipping = false;
-        start = end + 1;
-        // The lines are short, so looking on from here costs less than another call would.
-        end = start;
-        while (end < filled && buffer[end] !== NEWLINE) end += 1;
-        if (end === filled) end = -1;
       }
       place.offset += start;
       if (place.skipping || filled - start > longest) {

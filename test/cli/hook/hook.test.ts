@@ -210,14 +210,14 @@ describe('svc hook event', () => {
     );
     expect(ends.every(({ code }) => code === 0)).toBe(true);
     expect(statSync(`${path}.1`).size).toBeGreaterThanOrEqual(EVENTS_ROTATE_BYTES);
-    expect(statSync(path).size).toBeLessThan(100_000);
+    expect(existsSync(path) ? statSync(path).size : 0).toBeLessThan(100_000);
     const old = readFileSync(`${path}.1`).subarray(EVENTS_ROTATE_BYTES).toString('utf8');
     const all = [
       ...old
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line)),
-      ...events(),
+      ...(existsSync(path) ? events() : []),
     ];
     expect(all.map(({ sessionId }) => sessionId).sort()).toEqual(
       Array.from({ length: 50 }, (_, nth) => `s-${nth}`).sort(),
