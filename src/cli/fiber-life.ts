@@ -61,9 +61,12 @@ export function fiberLife(fiber: Pick<FiberRow, 'uid' | 'svc'>, told: Told): Lif
   const runs = runEntries(told.sessions.filter((line) => uid !== null && line.uid === uid));
   const entries: LifeEntry[] = [...runs, ...lastHandoff(fiber, runs)];
   for (const { m, s, k, n } of told.buckets) {
-    // What began in a minute counts from its start.
-    const doing = { session: s, mux: null, at: m + MINUTE_MS - 1 };
-    if (k === 'attention' && isOwn(doing)) entries.push({ at: m, kind: 'prompts', session: s, count: n });
+    const end = m + MINUTE_MS - 1;
+    // Of a minute in which the session went over to another fiber, all goes to that one.
+    const line = k === 'attention' ? fiberOf({ session: s, mux: null, at: end }) : null;
+    if (line === null || line.uid !== uid) continue;
+    const at = line.at > end ? m : Math.max(m, line.at);
+    entries.push({ at, kind: 'prompts', session: s, count: n });
   }
   for (const commit of told.commits) {
     const { at, session, sha, subject, repo, files, insertions, deletions } = commit;

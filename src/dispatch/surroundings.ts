@@ -13,6 +13,7 @@ import { lastSaid } from '../harness/last-said.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { readTail } from '../harness/transcript-tail.ts';
+import { readTurnEnd } from '../harness/turn-end.ts';
 import { readUsageSign } from '../harness/usage-limit.ts';
 import { compareSkills } from '../harness/worker-skills.ts';
 import { appendLine } from '../ledgers/append-line.ts';
@@ -89,6 +90,7 @@ export async function connectWorld(options: {
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
       lastSaid,
+      turnEnd: async (name, transcript) => readTurnEnd(name, await readTail(transcript)),
       usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {

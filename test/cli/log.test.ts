@@ -159,6 +159,20 @@ describe('the life of a fiber', () => {
     expect(life[1]).toMatchObject({ count: 3 });
   });
 
+  it('tells what was typed in the minute of a beginning after it, and what was typed before a claim before it', () => {
+    const begun = (seconds: number) => line(0, { at: NOON + seconds * 1_000, kind: 'claim' });
+    const life = (seconds: number) =>
+      fiberLife(fiberAnswer(), { ...NOTHING, sessions: [begun(seconds)], buckets: [bucket(0, {})] });
+    expect(life(30).map(({ at, kind }) => [at - NOON, kind])).toEqual([
+      [30_000, 'claim'],
+      [30_000, 'prompts'],
+    ]);
+    expect(life(90).map(({ at, kind }) => [at - NOON, kind])).toEqual([
+      [0, 'prompts'],
+      [90_000, 'claim'],
+    ]);
+  });
+
   it('tells the handoff that only the document bears, and one that a run ended by once', () => {
     const at = (minute: number) => new Date(NOON + minute * MINUTE).toISOString();
     const handed = (minute: number) => ({

@@ -5,7 +5,7 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
 import type { CliContext } from '../verb.ts';
-import { commitTold, eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
+import { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } from './event-line.ts';
 import { phaseLine } from './phase-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
@@ -59,7 +59,7 @@ async function recordEvent(argv: readonly string[], context: HookContext): Promi
     host,
   }));
   const input: unknown = JSON.parse(await withinTime(readInput(context.stdin)));
-  const now = clock.now();
+  const now = toldAt(input, clock.now());
   const event = eventLine(input, {
     id: randomUUID(),
     now,
