@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
 import { eventLine } from '../../../src/cli/hook/event-line.ts';
 import { commitFolder } from '../../../src/cli/hook/git-command.ts';
-import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-rotated.ts';
+import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
 let dir: string;
