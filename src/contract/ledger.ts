@@ -19,6 +19,8 @@ export const sessionLineSchema = z.looseObject({
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
   run_id: z.string().optional(),
+  /** Of a dispatch that went on with an earlier conversation. */
+  resumed: z.boolean().optional(),
 });
 export type SessionLine = z.infer<typeof sessionLineSchema>;
 

@@ -8,6 +8,7 @@ import {
   statSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -238,6 +239,24 @@ describe('the index of events', () => {
     const index = open();
     const buckets = await index.read(() => index.buckets(2 * MINUTE, 3 * MINUTE));
     expect(buckets).toEqual([{ m: 2 * MINUTE, s: 's', cwd: '/w', k: 'agent', n: 1 }]);
+  });
+
+  it('[TMP-1] bears the size and the time of both files in what its tag is made of', async () => {
+    writeFileSync(`${path}.1`, line(1, 'stop'));
+    writeFileSync(path, line(2, 'stop'));
+    const index = open();
+    const stamp = () => index.read(() => index.stamp);
+    const seen = [await stamp()];
+    expect(await stamp()).toBe(seen[0]);
+    appendFileSync(path, line(3, 'stop'));
+    seen.push(await stamp());
+    appendFileSync(`${path}.1`, line(3, 'stop'));
+    seen.push(await stamp());
+    utimesSync(`${path}.1`, 1, 1);
+    seen.push(await stamp());
+    utimesSync(path, 1, 1);
+    seen.push(await stamp());
+    expect(new Set(seen).size).toBe(5);
   });
 
   it('puts a minute together that begins in the rotated file', async () => {

@@ -216,7 +216,7 @@ describe('svc hook event', () => {
     expect(await hook(['event'], JSON.stringify(START), prepare())).toMatchObject(silent);
   });
 
-  it('[P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
+  it('[EVT-4] [P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
     const path = join(dir, 'data', 'events.jsonl');
     mkdirSync(join(dir, 'data'));
     openSync(path, 'w');
