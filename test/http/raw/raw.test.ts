@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../kit/until.ts';
 import { ask } from '../raw-exchange.ts';
-import { getRow, json, postRow, type Served, serve } from '../served.ts';
-import { CASES, type Case } from './cases.ts';
+import { getRow, json, postRow, SERVER_KIND, type Served, serve } from '../served.ts';
+import { type Case, casesOn } from './cases.ts';
 import { readStrictly } from './strict-answers.ts';
 
 /** A connection that has had its answer and says nothing more is closed by the server after about ten seconds. */
 const HANG_MS = 24_000;
+
+const CASES = casesOn(SERVER_KIND);
 
 type Outcome = { text: string; closed: boolean };
 
@@ -69,7 +71,7 @@ describe('what comes over the wire', () => {
 
   it.each(CASES.map((entry) => [entry.name, entry] as const))('%s', (_name, entry) => {
     const { text, closed } = outcomes.get(entry)!;
-    const answers = readStrictly(text, entry.methods ?? ['GET'], closed);
+    const answers = readStrictly(text, entry.methods ?? ['GET'], closed, entry.torn);
     const heard = JSON.stringify(text.slice(0, 300));
     if (answers.length === 0) expect(entry.silent, `${closed ? 'closed' : 'open'}: ${heard}`).toBe(true);
     else expect(entry.statuses, heard).toContain(answers[0]!.status);
