@@ -177,12 +177,14 @@ export class RequestHandling implements RequestTaker {
       this.#run(call, row, params, query, undefined);
       return;
     }
-    if (Number(call.head.headers['content-length'] ?? 0) > row.body_limit) {
+    const announced = call.head.headers['content-length'];
+    const length = announced === undefined ? null : Number(announced);
+    if (length !== null && length > row.body_limit) {
       this.#fail(call, tooLarge(row.body_limit), true);
       return;
     }
     const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
-    const rules = { limit, timeout_ms, slow: this.#slow };
+    const rules = { length, limit, timeout_ms, slow: this.#slow };
     collectBody(call.exchange, rules, {
       refused: (error) => this.#fail(call, error, true),
       done: (bytes) => {
