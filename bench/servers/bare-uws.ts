@@ -5,7 +5,7 @@ import type { CannedAnswer } from './canned-answer.ts';
 const answers: CannedAnswer[] = JSON.parse(process.argv[2] ?? '[]');
 const app = App();
 for (const answer of answers) {
-  const body = answer.body;
+  const body = typeof answer.body === 'number' ? Buffer.alloc(answer.body, 'x') : answer.body;
   app.get(answer.path, (res) => {
     res.writeStatus(answer.status);
     for (const [name, value] of Object.entries(answer.headers)) res.writeHeader(name, value);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AnswerOptions, byteLength, Exchange } from './exchange.ts';
-import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 
 /** The head as it was sent: Node's own table of headers drops some that come twice. */
@@ -48,6 +48,13 @@ export class NodeExchange extends Exchange {
     this.#request.once('end', () => hear(new Uint8Array(0), true));
   }
 
+  /** Answers a request whose body cannot be read any further. */
+  refuseBody(): void {
+    const json = { error: 'invalid_request', message: 'The chunks of the body are malformed.', issues: [] };
+    const request = { id: this.id, reads: false, headers: {}, row: {} };
+    this.answer(prepareReply({ status: 400, json }, request), { head: false, close: true });
+  }
+
   keepReading(): void {
     // Node has no time-out of its own for bodies here.
   }
@@ -85,8 +92,8 @@ export class NodeExchange extends Exchange {
         this.#response.end(slice, () => resolve(true));
         return;
       }
-      if (this.#response.write(slice)) setImmediate(() => resolve(false));
-      else this.#response.once('drain', () => resolve(false));
+      // Called when the slice has left: only then may its bytes be overwritten.
+      this.#response.write(slice, () => resolve(false));
     });
   }
 

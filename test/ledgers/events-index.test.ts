@@ -35,7 +35,7 @@ const open = (more: Partial<ConstructorParameters<typeof EventsIndex>[0]> = {}) 
 async function reading(index: EventsIndex) {
   return index.read(() => {
     const { lines, malformed } = index.counts;
-    const encoded = JSON.parse(index.encodeBuckets(0, EVER).toString());
+    const encoded = JSON.parse(`[${Buffer.concat(index.encodeBuckets(0, EVER))}]`);
     return {
       buckets: sorted(index.buckets(0, EVER)),
       encoded: sorted(encoded),

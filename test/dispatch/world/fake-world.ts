@@ -171,7 +171,7 @@ export class FakeWorld {
     const settings = readSettings({ SVC_DATA_DIR: this.data_dir, ...this.env });
     const launches = new Launches({ data_dir: this.data_dir, logger: this.#logger });
     // What a daemon that is gone would still write must not reach the disk.
-    for (const name of ['claim', 'update', 'writeEnd', 'writeScreen'] as const) {
+    for (const name of ['claim', 'update', 'writeEnd', 'withdrawForcedStart', 'writeScreen'] as const) {
       const original = launches[name].bind(launches) as (...args: unknown[]) => void;
       Object.defineProperty(launches, name, {
         value: (...args: unknown[]) => {
