@@ -14,7 +14,9 @@ import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
 import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
+import { bench as memoryFlat } from './questions/memory-flat.ts';
 import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
+import { bench as readRoutes } from './questions/read-routes.ts';
 import { bench as search } from './questions/search.ts';
 import { bench as startup } from './questions/startup.ts';
 import { bench as versionThroughput } from './questions/version-throughput.ts';
@@ -22,6 +24,8 @@ import { bench as versionThroughput } from './questions/version-throughput.ts';
 const BENCHES = [
   versionThroughput,
   fibers304,
+  readRoutes,
+  memoryFlat,
   pollUnchanged,
   listingCold,
   editVisible,

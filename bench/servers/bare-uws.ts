@@ -1,11 +1,22 @@
-// The floor: uWebSockets.js answering given bytes and nothing else. The answers come as JSON in argv[2].
+// The floor: uWebSockets.js answering given bytes and nothing else. The answers come as JSON in argv[2], or in the
+// file that `@path` names.
+
 import { App, us_socket_local_port } from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
 import type { CannedAnswer } from './canned-answer.ts';
 
-const answers: CannedAnswer[] = JSON.parse(process.argv[2] ?? '[]');
+/** From here on a body is kept as bytes: encoding a long text anew for each answer would be no floor. */
+const LONG_BODY = 16 * 1024;
+
+const [, , given = '[]'] = process.argv;
+const answers: CannedAnswer[] = JSON.parse(
+  given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given,
+);
 const app = App();
 for (const answer of answers) {
-  const body = typeof answer.body === 'number' ? Buffer.alloc(answer.body, 'x') : answer.body;
+  const { body: given } = answer;
+  const text = typeof given === 'number' ? 'x'.repeat(given) : given;
+  const body = text !== null && text.length > LONG_BODY ? Buffer.from(text, 'latin1') : text;
   app.get(answer.path, (res) => {
     res.writeStatus(answer.status);
     for (const [name, value] of Object.entries(answer.headers)) res.writeHeader(name, value);

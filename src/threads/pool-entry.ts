@@ -6,6 +6,7 @@ import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
+import { stepBack } from './thread-priority.ts';
 
 /** One job on its way to a pool thread, and its result on the way back: a msgpack frame and bulk bytes. */
 export type JobPacket = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
@@ -18,6 +19,7 @@ export function createPoolEntry<J extends CallTable>(
   jobs: J,
   handlers: Handlers<J>,
 ): (packet: JobPacket) => Promise<unknown> {
+  stepBack();
   const served = withFaults(jobs, handlers as Handlers<CallTable>);
   return async (packet) => {
     const frame = decodeFrame(packet.frame);
