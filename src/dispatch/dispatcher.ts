@@ -321,6 +321,7 @@ export class Dispatcher {
       if (due.length === 0 || this.#stopped) return;
       const places = (this.#memory.most_workers ?? Number.POSITIVE_INFINITY) - workerCount(this.#memory);
       const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
+      if (chosen.length === 0) return;
       for (const document of chosen) tried.add(document.path);
       const next = chosen[Symbol.iterator]();
       const lane = async () => {
