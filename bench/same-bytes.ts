@@ -76,7 +76,7 @@ export async function compareSameBytes(options: {
 }
 
 /** The answer as the two other servers are told to give it; what each server adds by itself is left out. */
-export function cannedAnswer(path: string, raw: string): CannedAnswer {
+export function cannedAnswer(path: string, raw: string): CannedAnswer & { body: string | null } {
   const cut = raw.indexOf('\r\n\r\n');
   const [first, ...lines] = raw.slice(0, cut).split('\r\n');
   const headers = Object.fromEntries(

@@ -15,7 +15,7 @@ const ROUND_MS = 300;
 const SESSION = '11111111-1111-4111-8111-000000000001';
 
 /** One request to the daemon, and the bytes with which the floor answers it. */
-type Read = { name: string; path: string; headers: string; canned: CannedAnswer };
+type Read = { name: string; path: string; headers: string; canned: CannedAnswer & { body: string | null } };
 
 export const bench: Bench = {
   name: 'read-routes',

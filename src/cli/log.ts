@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 /** `svc log <fiber>`: a fiber's life on one page, from the ledgers of this host (TMP-1 to TMP-5). */
 export const verb: Verb = {
   name: 'log',
-  summary: 'Show the life of a fiber: workers, prompts, commits, files, tokens',
+  summary: 'Show what happened to a fiber, and what it used',
   register(command, context, exit) {
     command
       .argument('<fiber>', 'canonical id or uid')

@@ -89,7 +89,7 @@ describe('a capture', () => {
     expect(ended?.svc?.runtime?.handed_off_at).toBeDefined();
     expect(await home.sessions()).toEqual([]);
     const sessions = await http.get<{ sessions: { kind: string }[] }>('/sessions');
-    expect(sessions.body.sessions.map(({ kind }) => kind)).toEqual(['capture', 'claim']);
+    expect(sessions.body.sessions.map(({ kind }) => kind)).toEqual(['capture', 'claim', 'ended']);
   });
 
   it('[WPL-4] [WPL-5] claimed over HTTP before anything arms the fiber, is killed as any worker', async () => {

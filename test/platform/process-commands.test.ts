@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createRunner, type ProcessResult } from '../../src/platform/process.ts';
 import { commandsFrom, parsePsCommands } from '../../src/platform/process-commands.ts';
 import { createProcessFacts } from '../../src/platform/process-facts.ts';
@@ -24,11 +24,14 @@ describe('the commands below a process', () => {
     started.push(child);
     const [line] = await once(child.stdout!, 'data');
     const below = Number(String(line));
-    const commands = await commandsFrom(child.pid!, { facts, platform: process.platform, runner });
-    expect(commands?.map(({ pid, argv }) => [pid, argv.at(-1)])).toEqual([
-      [child.pid, 'sleep 86400 & echo $!; wait'],
-      [below, '86400'],
-    ]);
+    // The shell tells the pid before the program of that process is another one.
+    await vi.waitFor(async () => {
+      const commands = await commandsFrom(child.pid!, { facts, platform: process.platform, runner });
+      expect(commands?.map(({ pid, argv }) => [pid, argv.at(-1)])).toEqual([
+        [child.pid, 'sleep 86400 & echo $!; wait'],
+        [below, '86400'],
+      ]);
+    });
     process.kill(below, 'SIGKILL');
   });
 
