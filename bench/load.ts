@@ -16,7 +16,7 @@ export type Load = {
  * cheap that the client is not what is measured.
  */
 export async function measureThroughput(load: Load): Promise<number> {
-  const length = await responseLength(load.port, load.request);
+  const { length } = await fetchRaw(load.port, load.request);
   const batch = Buffer.from(load.request.repeat(load.pipeline));
   const one = Buffer.from(load.request);
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)));
@@ -63,10 +63,6 @@ export async function fetchRaw(port: number, request: string): Promise<string> {
     socket.on('error', reject);
     socket.write(request);
   });
-}
-
-async function responseLength(port: number, request: string): Promise<number> {
-  return (await fetchRaw(port, request)).length;
 }
 
 function open(port: number): Promise<Socket> {

@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
+import { bench as activity } from './questions/activity.ts';
 import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
@@ -35,6 +36,7 @@ const BENCHES = [
   search,
   fileThroughput,
   eventsIndex,
+  activity,
   idleCost,
   startup,
 ];

@@ -27,6 +27,10 @@ export async function compareSameBytes(options: {
   const baseline = startProgram('servers/fastify.ts', [JSON.stringify([canned])]);
   try {
     const ports = { ours: port, floor: await portOf(floor), baseline: await portOf(baseline) };
+    for (const other of [ports.floor, ports.baseline]) {
+      const status = (await fetchRaw(other, request)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
+      if (!canned.status.startsWith(status)) throw new Error(`a baseline answers ${path} with ${status}`);
+    }
     const rates = { ours: [] as number[], floor: [] as number[], baseline: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const name of ['floor', 'ours', 'baseline'] as const) {
@@ -81,7 +85,13 @@ export function cannedAnswer(path: string, raw: string): CannedAnswer {
       .filter(([name]) => !['content-length', 'date', 'uwebsockets'].includes(name.toLowerCase())),
   );
   const body = raw.slice(cut + 4);
-  return { path, status: (first ?? '').slice('HTTP/1.1 '.length), headers, body: body === '' ? null : body };
+  const [pathname = path] = path.split('?');
+  return {
+    path: pathname,
+    status: (first ?? '').slice('HTTP/1.1 '.length),
+    headers,
+    body: body === '' ? null : body,
+  };
 }
 
 function perSecond(rates: number[]): string {

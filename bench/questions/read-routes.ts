@@ -93,7 +93,7 @@ async function compare(
   { name, path, headers, canned }: Read,
   at: { port: number; floor_port: number; floor_path: string },
 ): Promise<Figure> {
-  const bytes = canned.body?.length ?? 0;
+  const bytes = typeof canned.body === 'string' ? canned.body.length : 0;
   const rate = async (port: number, asked: string) => {
     const until = performance.now() + ROUND_MS;
     // Many in flight for small answers; few where one is long work.

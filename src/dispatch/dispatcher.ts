@@ -424,7 +424,10 @@ export class Dispatcher {
     await endWorker(this.#world, run);
     await this.reconcile();
     const ended = this.#memory.runs.get(run.key)?.launch_id !== run.launch_id;
-    if (!ended) run.ending = null;
+    if (!ended) {
+      run.ending = null;
+      if (reason === 'forced_start' && !run.stray) this.#world.launches.withdrawForcedStart(run.launch_id);
+    }
     return ended;
   }
 

@@ -16,6 +16,7 @@ import {
   recordEnd,
   runDirectoryOf,
   updateRun,
+  withdrawEnd,
   writeScreen,
 } from './run-directory.ts';
 import type { PhaseSign } from './run-phase.ts';
@@ -134,6 +135,18 @@ export class Launches {
       recordEnd(this.directory(launch_id), { reason, at });
     } catch (error) {
       this.#logger.warn({ err: error, launch: launch_id, reason }, 'the end of a run could not be recorded');
+    }
+  }
+
+  /**
+   * Takes back the word that a forced start ends this run: it did not come about, and how the run really ends later
+   * is another matter. A kill stays a kill, whenever it takes effect.
+   */
+  withdrawForcedStart(launch_id: string): void {
+    try {
+      withdrawEnd(this.directory(launch_id), 'forced_start');
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the end of a run could not be taken back');
     }
   }
 

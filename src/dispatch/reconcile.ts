@@ -92,8 +92,9 @@ export class Reconciler {
     if (life.kind === 'unknown') run.state = 'unknown';
     else if (!run.spawned) run.state = 'claimed';
     else run.state = run.confirmed ? 'running' : 'starting';
-    if (run.spawned && this.#found.delete(run.launch_id)) {
+    if (life.kind === 'alive' && run.spawned && this.#found.delete(run.launch_id)) {
       this.#memory.quarantine.sawRunning(run.key);
+      this.#world.launches.withdrawForcedStart(run.launch_id);
       this.#log(run, 'adopted a running worker');
     }
     if (run.state !== before) pass.moved.add(run.key);
@@ -165,8 +166,10 @@ export class Reconciler {
       if (found === null || found === 'remnant' || !this.#memory.runs.claim(found.run)) continue;
       this.#memory.quarantine.sawRunning(found.run.key);
       pass.moved.add(found.run.key);
-      if (!found.run.stray)
+      if (!found.run.stray) {
+        this.#world.launches.withdrawForcedStart(found.run.launch_id);
         this.#world.launches.update(found.run.launch_id, { state: 'spawned', ended_at: null });
+      }
       this.#log(found.run, found.message);
     }
   }

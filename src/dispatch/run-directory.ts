@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
@@ -170,6 +170,12 @@ export function readEnd(dir: string): FileRead<EndRecord> {
 export function recordEnd(dir: string, end: EndRecord): void {
   if (readEnd(dir).kind === 'found') return;
   writeFileAtomic(join(dir, RUN_FILES.end), `${JSON.stringify(end)}\n`, { mode: 0o600 });
+}
+
+/** Takes back who was about to end the run, where it was for this reason: the run goes on. */
+export function withdrawEnd(dir: string, reason: string): void {
+  const end = readEnd(dir);
+  if (end.kind === 'found' && end.value.reason === reason) rmSync(join(dir, RUN_FILES.end), { force: true });
 }
 
 /** Keeps the last that was seen on the worker's screen. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AnswerOptions, byteLength, Exchange } from './exchange.ts';
-import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 
 /** The head as it was sent: Node's own table of headers drops some that come twice. */
@@ -46,6 +46,13 @@ export class NodeExchange extends Exchange {
     if (this.#request.headers.expect !== undefined) this.#response.writeContinue();
     this.#request.on('data', (chunk: Buffer) => hear(chunk, false));
     this.#request.once('end', () => hear(new Uint8Array(0), true));
+  }
+
+  /** Answers a request whose body cannot be read any further. */
+  refuseBody(): void {
+    const json = { error: 'invalid_request', message: 'The chunks of the body are malformed.', issues: [] };
+    const request = { id: this.id, reads: false, headers: {}, row: {} };
+    this.answer(prepareReply({ status: 400, json }, request), { head: false, close: true });
   }
 
   keepReading(): void {

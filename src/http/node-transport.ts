@@ -59,6 +59,8 @@ function listen(
 function createHttp(requests: RequestTaker, { peer }: Binding): Server {
   // Connections that end with the request they are at: what follows it may have been smuggled.
   const ending = new WeakSet<Duplex>();
+  /** Requests whose body may turn out to be malformed. */
+  const chunked = new WeakMap<ServerResponse, NodeExchange>();
   const read = (request: IncomingMessage) => {
     const head = readNodeHead(request);
     if (head.fault !== null) ending.add(request.socket);
@@ -73,6 +75,7 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
       return;
     }
     const exchange = new NodeExchange(request, response, requests.nextId(), requests.settled);
+    if (request.headers['transfer-encoding'] !== undefined) chunked.set(response, exchange);
     requests.take(exchange, peer, read, request);
   };
   const http = createServer({
@@ -88,6 +91,8 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
   });
   // The parser is lenient about it otherwise and cuts a flood of headers silently.
   http.maxHeadersCount = 0;
+  // It never listens itself, and looks for slow connections only from then on.
+  http.emit('listening');
   http.on('request', serve);
   http.on('checkContinue', serve);
   http.on('checkExpectation', serve);
@@ -103,6 +108,7 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
       // Said now, it would be taken for the answer to an earlier request.
       answering.shouldKeepAlive = false;
       answering.once('finish', () => socket.destroy());
+      if (!answering.req.complete) chunked.get(answering)?.refuseBody();
     } else refuse(socket, ...reasonOf(error.code));
   });
   return http;

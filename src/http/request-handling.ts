@@ -46,7 +46,14 @@ const BODY_TIMEOUT_MS = 30_000;
 const NO_ROW = {};
 
 /** A request on its way through the ladder of checks. */
-type Call = { exchange: Exchange; head: RequestHead; started_at: number; row: Row | null };
+type Call = {
+  exchange: Exchange;
+  head: RequestHead;
+  started_at: number;
+  row: Row | null;
+  /** True once a turn has passed since everything of the request had come. */
+  waited: boolean;
+};
 
 /**
  * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
@@ -85,7 +92,7 @@ export class RequestHandling implements RequestTaker {
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
-      call = { exchange, head: read(source), started_at: performance.now(), row: null };
+      call = { exchange, head: read(source), started_at: performance.now(), row: null, waited: false };
       this.#admit(call, peer);
     } catch (error) {
       if (call === null) exchange.drop();
@@ -105,7 +112,7 @@ export class RequestHandling implements RequestTaker {
   #admit(call: Call, peer: Peer): void {
     const { head } = call;
     if (head.fault !== null) {
-      this.#refuseFraming(call, head.fault);
+      this.#fail(call, refusal('invalid_request', head.fault, { issues: [] }), true);
       return;
     }
     const decision = decideAccess(
@@ -158,15 +165,33 @@ export class RequestHandling implements RequestTaker {
   }
 
   /**
-   * The answer waits one turn: what follows in the same segment may be a smuggled request, and the library
-   * closes a connection that brings another request while one is unanswered, but serves it after an answer.
+   * Goes on in the next turn. What follows in the same segment may be a smuggled request, or one that comes after
+   * the last of its connection: the native server closes a connection that brings another request while one is
+   * unanswered, but serves it after an answer.
    */
-  #refuseFraming(call: Call, fault: string): void {
-    setImmediate(() => this.#fail(call, refusal('invalid_request', fault, { issues: [] }), true));
+  #afterSegment(call: Call, goOn: () => void): void {
+    if (call.waited) {
+      goOn();
+      return;
+    }
+    call.waited = true;
+    setImmediate(() => {
+      if (!call.exchange.open) return;
+      try {
+        goOn();
+      } catch (error) {
+        this.#fail(call, error);
+      }
+    });
   }
 
   #serve(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
     call.row = row;
+    if (asksForSocket(call.head)) {
+      const sentence = 'There is no WebSocket at this path; send the request without an Upgrade header.';
+      this.#fail(call, refusal('invalid_request', sentence, { issues: [] }), true);
+      return;
+    }
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
       this.#answer(call, { status: 503, json: booting });
@@ -177,28 +202,54 @@ export class RequestHandling implements RequestTaker {
       this.#run(call, row, params, query, undefined);
       return;
     }
-    const announced = call.head.headers['content-length'];
+    const {
+      'content-length': announced,
+      'transfer-encoding': coding,
+      'content-type': type,
+    } = call.head.headers;
     const length = announced === undefined ? null : Number(announced);
     if (length !== null && length > row.body_limit) {
       this.#fail(call, tooLarge(row.body_limit), true);
       return;
     }
+    const done = (bytes: Uint8Array) => {
+      if (!call.exchange.open) return;
+      try {
+        this.#run(call, row, params, query, readBody(row, bytes, type));
+      } catch (error) {
+        this.#fail(call, error);
+      }
+    };
+    // The native server never tells the end of an empty body whose head is cut in its last line end.
+    if (coding === undefined && (length ?? 0) === 0) {
+      done(new Uint8Array(0));
+      return;
+    }
     const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
     const rules = { length, limit, timeout_ms, slow: this.#slow };
-    collectBody(call.exchange, rules, {
-      refused: (error) => this.#fail(call, error, true),
-      done: (bytes) => {
-        if (!call.exchange.open) return;
-        try {
-          this.#run(call, row, params, query, readBody(row, bytes, call.head.headers['content-type']));
-        } catch (error) {
-          this.#fail(call, error);
-        }
-      },
-    });
+    collectBody(call.exchange, rules, { refused: (error) => this.#fail(call, error, true), done });
   }
 
   #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
+    // Where chunks end is what servers disagree about.
+    if (this.#isLast(call) || call.head.headers['transfer-encoding'] !== undefined) {
+      this.#afterSegment(call, () => this.#handle(call, row, params, query, body));
+    } else this.#handle(call, row, params, query, body);
+  }
+
+  /** No request that comes after this one on its connection is served. */
+  #isLast({ head }: Call): boolean {
+    const { connection } = head.headers;
+    return this.#closing || (connection !== undefined && /(?:^|[, \t])close(?:[, \t]|$)/i.test(connection));
+  }
+
+  #handle(
+    call: Call,
+    row: Row,
+    params: Readonly<Record<string, string>>,
+    query: unknown,
+    body: unknown,
+  ): void {
     const view = new View(call, params, query, body);
     const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
     if (!(reply instanceof Promise)) {
@@ -249,11 +300,14 @@ export class RequestHandling implements RequestTaker {
   }
 
   #send(call: Call, prepared: PreparedReply, close: boolean): void {
+    if (!call.exchange.open) return;
+    if (close || this.#isLast(call)) this.#afterSegment(call, () => this.#write(call, prepared, true));
+    else this.#write(call, prepared, false);
+  }
+
+  #write(call: Call, prepared: PreparedReply, close: boolean): void {
     const { exchange, head } = call;
-    if (!exchange.open) return;
-    // A connection that is said to end takes no further request, even one that has been sent already.
-    const ends = close || this.#closing || head.headers.connection?.toLowerCase() === 'close';
-    exchange.answer(prepared, { head: head.method === 'HEAD', close: ends });
+    exchange.answer(prepared, { head: head.method === 'HEAD', close });
     const { logger, observe } = this.#options;
     const debug = logger.isLevelEnabled('debug');
     if (observe === undefined && !debug) return;
@@ -301,6 +355,11 @@ function readBody(row: Row, bytes: Uint8Array, content_type: string | undefined)
   if (row.body === 'bytes') return bytes;
   const json = parseJsonBody(bytes, content_type);
   return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
+}
+
+/** Another protocol that a client would rather speak, such as h2c, may be passed over; frames may not. */
+function asksForSocket({ headers: { upgrade } }: RequestHead): boolean {
+  return upgrade !== undefined && /(?:^|[, \t])websocket(?:[/, \t]|$)/i.test(upgrade);
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */

@@ -28,9 +28,10 @@ export class SilentConnections {
     this.#clock = clock;
   }
 
-  watch(app: TemplatedApp): void {
+  /** `answered` tells whether the request that was taken last has been given its answer. */
+  watch(app: TemplatedApp, answered: () => boolean): void {
     const counted = (response: HttpResponse, count: number | number) => {
-      if (Number(count) > 0) this.#opened(response);
+      if (Number(count) > 0) this.#opened(response, answered);
       else this.#closed();
     };
     app.filter(counted);
@@ -47,10 +48,17 @@ export class SilentConnections {
     this.#cancel = null;
   }
 
-  #opened(response: HttpResponse): void {
+  #opened(response: HttpResponse, answered: () => boolean): void {
     const entry: Silent = { response, since: this.#clock.now() };
     this.#silent.add(entry);
-    response.onData(() => this.#silent.delete(entry));
+    response.onData(() => {
+      this.#silent.delete(entry);
+      // To report a body, the library has stopped its clock for a connection that says nothing more; resumed, it
+      // begins anew. While the answer is awaited, there is no such limit.
+      if (!answered()) return;
+      response.pause();
+      response.resume();
+    });
     response.onAborted(() => {
       this.#silent.delete(entry);
       this.#unknown -= 1;

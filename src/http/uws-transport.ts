@@ -57,10 +57,12 @@ class UwsApp {
     const app = App();
     this.app = app;
     this.silent = silent;
-    silent.watch(app);
+    let last: UwsExchange | null = null;
+    silent.watch(app, () => last?.open === false);
     onConnection?.(app);
     app.any('/*', (response: HttpResponse, request: HttpRequest) => {
       const exchange = new UwsExchange(response, requests.nextId(), settled, onBody);
+      last = exchange;
       requests.take(exchange, peer, readUwsHead, request);
       exchange.corked = false;
     });

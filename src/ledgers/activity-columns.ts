@@ -6,6 +6,12 @@ export const KIND: Readonly<Record<Kind, number>> = { attention: 0, notify: 1, a
 /** Minutes of one coarser step: an hour, then a day. */
 const COARSER = [60, 1_440] as const;
 
+/** One bucket; session and folder are ids of the segment's strings. */
+export type Row = { minute: number; session: number; cwd: number; kind: number; count: number };
+
+/** Rows of one block, by which it is told what has changed. */
+export const BLOCK_ROWS = 1_024;
+
 /** What the columns hold, as a checkpoint keeps it. */
 export type HeldColumns = {
   minutes: Int32Array;
@@ -24,6 +30,9 @@ export class ActivityColumns {
   #length = 0;
   #held: HeldColumns;
   #slots: Int32Array;
+  #changes = 0;
+  /** The last change to each block. */
+  readonly #changed: number[] = [];
 
   constructor(most: number, held?: HeldColumns) {
     this.#most = most;
@@ -40,6 +49,26 @@ export class ActivityColumns {
   /** The columns themselves; only the first `length` places count. */
   get columns(): Readonly<HeldColumns> {
     return this.#held;
+  }
+
+  /** The rows `[from, to)`. */
+  rows(from: number, to: number): Row[] {
+    const { minutes, sessions, cwds, kinds, counts } = this.#held;
+    const rows: Row[] = [];
+    for (let row = from; row < to; row += 1)
+      rows.push({
+        minute: minutes[row] as number,
+        session: sessions[row] as number,
+        cwd: cwds[row] as number,
+        kind: kinds[row] as number,
+        count: counts[row] as number,
+      });
+    return rows;
+  }
+
+  /** A number that is another one whenever something in the block of rows has changed. */
+  revision(block: number): number {
+    return this.#changed[block] ?? 0;
   }
 
   held(): HeldColumns {
@@ -68,6 +97,7 @@ export class ActivityColumns {
       if (row === -1) break;
       if (minutes[row] === minute && sessions[row] === session && cwds[row] === cwd && kinds[row] === kind) {
         counts[row] = (counts[row] as number) + count;
+        this.#note(row);
         return;
       }
       slot = (slot + 1) & mask;
@@ -89,7 +119,13 @@ export class ActivityColumns {
     this.#held.kinds[row] = kind;
     this.#held.counts[row] = count;
     this.#slots[slot] = row + 1;
+    this.#note(row);
     if (2 * this.#length > this.#slots.length) this.#rehash();
+  }
+
+  #note(row: number): void {
+    this.#changes += 1;
+    this.#changed[Math.floor(row / BLOCK_ROWS)] = this.#changes;
   }
 
   #fold(): void {

@@ -1,4 +1,5 @@
 import type { Interner } from './interner.ts';
+import { MemberRuns } from './member-runs.ts';
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
@@ -22,6 +23,9 @@ export class EventScan {
   tool = 0;
   machine = false;
   readonly #strings: Interner;
+  readonly #runs = new MemberRuns();
+  #bytes: Uint8Array = new Uint8Array(0);
+  #words = new DataView(this.#bytes.buffer);
 
   constructor(strings: Interner) {
     this.#strings = strings;
@@ -38,59 +42,92 @@ export class EventScan {
     let cwd = 0;
     let tool = 0;
     let machine = false;
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    }
+    const words = this.#words;
+    let run = NONE;
+    let runCwd = -1;
     if (bytes[start] !== 0x7b) return -1;
     let at = start + 1;
     for (;;) {
       if (bytes[at] !== QUOTE) return -1;
-      const key = at + 1;
-      at = stringEnd(bytes, key);
-      if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON) return -1;
-      const wanted = wantedKey(bytes, key, at - key);
-      at += 2;
-      const first = bytes[at] as number;
-      if (wanted === OTHER) at = skip(bytes, at, 0);
-      else if (wanted === TIMESTAMP) {
-        const after = integerEnd(bytes, at);
-        if (after === -1 || first === 0x2d) return -1;
-        timestamp = 0;
-        while (at < after) {
-          timestamp = timestamp * 10 + (bytes[at] as number) - 0x30;
-          at += 1;
-        }
-      } else if (wanted === MACHINE) {
-        machine = first === 0x74;
-        at = skip(bytes, at, 0);
+      const member = at;
+      const known =
+        run === NONE && bytes[member + 1] === FIRST_OF_SESSION ? this.#runs.find(words, member) : -1;
+      if (known !== -1) {
+        run = OVER;
+        session = this.#runs.session(known);
+        if (this.#runs.cwd(known) !== -1) cwd = this.#runs.cwd(known);
+        at += this.#runs.length(known);
       } else {
-        let id = 0;
-        if (first === QUOTE) {
-          const from = at + 1;
-          at = plainEnd(bytes, from);
-          // An escape, or not plain ASCII: only decoding tells whether two spellings are one string.
-          if (bytes[at] !== QUOTE) return -1;
-          if (at > from) id = this.#strings.addAscii(bytes, from, at);
-          at += 1;
-        } else if (first === 0x6e) at = literalEnd(bytes, at);
-        else return -1;
-        if (wanted === TYPE) type = id;
-        else if (wanted === SESSION) session = id;
-        else if (wanted === CWD) cwd = id;
-        else tool = id;
+        at = stringEnd(bytes, member + 1);
+        if (bytes[at] !== QUOTE || bytes[at + 1] !== COLON) return -1;
+        const wanted = wantedKey(bytes, member + 1, at - member - 1);
+        at += 2;
+        const first = bytes[at] as number;
+        if (run >= 0 && (first !== QUOTE || (wanted !== OTHER && wanted !== CWD))) {
+          this.#runs.keep(words, run, member - 1, session, runCwd);
+          run = OVER;
+        }
+        if (wanted === OTHER) at = skip(bytes, words, at, 0);
+        else if (wanted === TIMESTAMP) {
+          const after = integerEnd(bytes, at);
+          if (after === -1 || first === 0x2d) return -1;
+          timestamp = 0;
+          while (at < after) {
+            timestamp = timestamp * 10 + (bytes[at] as number) - 0x30;
+            at += 1;
+          }
+        } else if (wanted === MACHINE) {
+          machine = first === 0x74;
+          at = skip(bytes, words, at, 0);
+        } else {
+          let id = 0;
+          if (first === QUOTE) {
+            const from = at + 1;
+            at = plainEnd(bytes, from);
+            // An escape, or not plain ASCII: only decoding tells whether two spellings are one string.
+            if (bytes[at] !== QUOTE) return -1;
+            if (at > from) id = this.#strings.addAscii(bytes, from, at);
+            at += 1;
+          } else if (first === 0x6e) at = literalEnd(bytes, at);
+          else return -1;
+          if (wanted === TYPE) type = id;
+          else if (wanted === TOOL) tool = id;
+          else if (wanted === CWD) {
+            cwd = id;
+            if (run >= 0) runCwd = id;
+          } else {
+            session = id;
+            if (run === NONE) run = member;
+          }
+        }
+        if (at === -1) return -1;
       }
-      if (at === -1) return -1;
       const next = bytes[at];
-      at += 1;
-      if (next === COMMA) continue;
-      if (next !== 0x7d || bytes[at] !== NEWLINE || timestamp === -1) return -1;
+      if (next === COMMA) {
+        at += 1;
+        continue;
+      }
+      if (run >= 0) this.#runs.keep(words, run, at, session, runCwd);
+      if (next !== 0x7d || bytes[at + 1] !== NEWLINE || timestamp === -1) return -1;
       this.timestamp = timestamp;
       this.type = type;
       this.session = session;
       this.cwd = cwd;
       this.tool = tool;
       this.machine = machine;
-      return at;
+      return at + 1;
     }
   }
 }
+
+/** Where the members begin that `MemberRuns` knows or learns: nowhere yet, or not in this line any more. */
+const NONE = -1;
+const OVER = -2;
+const FIRST_OF_SESSION = 0x73;
 
 const OTHER = 0;
 const TIMESTAMP = 1;
@@ -143,6 +180,23 @@ function stringEnd(bytes: Uint8Array, at: number): number {
   return end;
 }
 
+/** The end of the whole words from `at` on that hold no quote, no backslash and no control character. */
+function plainWordsEnd(words: DataView, at: number): number {
+  const last = words.byteLength - 4;
+  let end = at;
+  while (end <= last) {
+    const word = words.getInt32(end, true);
+    const quotes = word ^ 0x22222222;
+    const slashes = word ^ 0x5c5c5c5c;
+    // Sets the top bit of a byte that is zero, or below a space; of a byte beyond ASCII never.
+    const stops =
+      ((word - 0x20202020) & ~word) | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes);
+    if ((stops & 0x80808080) !== 0) break;
+    end += 4;
+  }
+  return end;
+}
+
 /** The same, which stops at what is not ASCII too. */
 function plainEnd(bytes: Uint8Array, at: number): number {
   let end = at;
@@ -155,25 +209,25 @@ function plainEnd(bytes: Uint8Array, at: number): number {
 }
 
 /** The place after the value at `at`, or -1. */
-function skip(bytes: Uint8Array, at: number, depth: number): number {
+function skip(bytes: Uint8Array, words: DataView, at: number, depth: number): number {
   const first = bytes[at] as number;
-  if (first === QUOTE) return skipString(bytes, at);
-  if (first === 0x7b || first === 0x5b) return skipNested(bytes, at, depth);
+  if (first === QUOTE) return skipString(bytes, words, at);
+  if (first === 0x7b || first === 0x5b) return skipNested(bytes, words, at, depth);
   if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return integerEnd(bytes, at);
   return literalEnd(bytes, at);
 }
 
-function skipString(bytes: Uint8Array, at: number): number {
+function skipString(bytes: Uint8Array, words: DataView, at: number): number {
   let next = at + 1;
   for (;;) {
-    next = stringEnd(bytes, next);
+    next = stringEnd(bytes, plainWordsEnd(words, next));
     if (bytes[next] === QUOTE) return next + 1;
     if (bytes[next] !== BACKSLASH || !ESCAPED.has(bytes[next + 1] as number)) return -1;
     next += 2;
   }
 }
 
-function skipNested(bytes: Uint8Array, at: number, depth: number): number {
+function skipNested(bytes: Uint8Array, words: DataView, at: number, depth: number): number {
   if (depth === DEEPEST) return -1;
   const isObject = bytes[at] === 0x7b;
   const close = isObject ? 0x7d : 0x5d;
@@ -182,11 +236,11 @@ function skipNested(bytes: Uint8Array, at: number, depth: number): number {
   for (;;) {
     if (isObject) {
       if (bytes[next] !== QUOTE) return -1;
-      next = skipString(bytes, next);
+      next = skipString(bytes, words, next);
       if (next === -1 || bytes[next] !== COLON) return -1;
       next += 1;
     }
-    next = skip(bytes, next, depth + 1);
+    next = skip(bytes, words, next, depth + 1);
     if (next === -1) return -1;
     if (bytes[next] === close) return next + 1;
     if (bytes[next] !== COMMA) return -1;

@@ -1,5 +1,6 @@
 import { Mutex } from '../base/mutex.ts';
-import { KINDS } from './activity-columns.ts';
+import { KINDS, type Row } from './activity-columns.ts';
+import { type Block, MINUTE_MS } from './encoded-buckets.ts';
 import {
   EventsSegment,
   type LastEvents,
@@ -13,7 +14,6 @@ import { LedgerFile, type Place, type Stamp, stampOfPath } from './ledger-file.t
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 /** Bytes that a crash costs to be read again. */
 const CHECKPOINT_EVERY_BYTES = 8 * 1024 * 1024;
-const MINUTE_MS = 60_000;
 
 /** One bucket of activity: `m` is the start of its minute in milliseconds. */
 export type Bucket = {
@@ -102,71 +102,81 @@ export class EventsIndex {
 
   /** Buckets whose minute begins in `[from_ms, to_ms)`, both whole minutes. */
   buckets(from_ms: number, to_ms: number): Bucket[] {
-    return [...this.#rows(from_ms / MINUTE_MS, to_ms / MINUTE_MS)].map(
-      ({ segment, minute, session, cwd, kind, count }) => ({
+    return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, rows }) =>
+      (rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
         m: minute * MINUTE_MS,
         s: segment.strings.text(session) || null,
         cwd: segment.strings.text(cwd) || null,
         k: KINDS[kind] as Bucket['k'],
         n: count,
-      }),
+      })),
     );
   }
 
-  /** The same as a JSON array in bytes. */
-  encodeBuckets(from_ms: number, to_ms: number): Buffer {
-    const pieces: Buffer[] = [];
-    let text = '[';
-    let first = true;
-    const middles = new Map<EventsSegment, Map<number, string>>();
-    for (const { segment, minute, session, cwd, kind, count } of this.#rows(
-      from_ms / MINUTE_MS,
-      to_ms / MINUTE_MS,
-    )) {
-      let known = middles.get(segment);
-      if (known === undefined) {
-        known = new Map();
-        middles.set(segment, known);
-      }
-      const key = (session * segment.strings.size + cwd) * KINDS.length + kind;
-      let middle = known.get(key);
-      if (middle === undefined) {
-        middle = `,"s":${json(segment, session)},"cwd":${json(segment, cwd)},"k":"${KINDS[kind]}","n":`;
-        known.set(key, middle);
-      }
-      text += `${first ? '' : ','}{"m":${minute * MINUTE_MS}${middle}${count}}`;
-      first = false;
-      if (text.length > 64 * 1024) {
-        pieces.push(Buffer.from(text));
-        text = '';
-      }
+  /** The same as the pieces of a JSON array, without its brackets. */
+  encodeBuckets(from_ms: number, to_ms: number): Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    for (const { segment, block, rows } of this.#stretches(from_ms, to_ms)) {
+      const bytes = rows === null ? segment.encoded.bytes(block) : segment.encoded.encode(rows);
+      if (bytes.length === 0) continue;
+      if (pieces.length > 0) pieces.push(COMMA);
+      pieces.push(bytes);
     }
-    pieces.push(Buffer.from(`${text}]`));
-    return Buffer.concat(pieces);
+    return pieces;
   }
 
-  *#rows(from: number, to: number): Iterable<Row> {
-    const { rotated, live } = this.#parts ?? { rotated: null, live: null };
+  /** What of each block belongs to the window: these rows, or all of them and as they are (null). */
+  #stretches(from_ms: number, to_ms: number): Stretch[] {
+    const [from, to] = [from_ms / MINUTE_MS, to_ms / MINUTE_MS];
+    const rotated = this.#parts?.rotated?.segment ?? null;
+    const live = this.#parts?.live?.segment ?? null;
     // A bucket may begin in one file and go on in the other; only the minutes of both have to be put together.
-    const shared = new Map<string, number>();
-    if (rotated !== null && live !== null) {
-      const [first, last] = [span(live.segment)[0], span(rotated.segment)[1]];
-      for (const row of rowsOf(live.segment, Math.max(from, first), Math.min(to, last + 1)))
-        shared.set(keyOf(row), row.count);
-    }
-    if (rotated !== null) {
-      for (const row of rowsOf(rotated.segment, from, to)) {
-        const more = shared.size === 0 ? undefined : shared.get(keyOf(row));
-        if (more === undefined) yield row;
-        else {
-          shared.set(keyOf(row), -1);
-          yield { ...row, count: row.count + more };
-        }
+    const rotatedLast = rotated === null ? Number.NEGATIVE_INFINITY : lastOf(rotated);
+    const liveFirst = live === null ? Number.POSITIVE_INFINITY : firstOf(live);
+    const ofLive = new Map<string, number>();
+    if (live !== null) {
+      for (const block of live.encoded.blocks()) {
+        if (block.first > rotatedLast) continue;
+        for (const row of rowsOf(live, block))
+          if (row.minute <= rotatedLast) ofLive.set(keyOf(live, row), row.count);
       }
     }
-    if (live === null) return;
-    for (const row of rowsOf(live.segment, from, to))
-      if (shared.size === 0 || shared.get(keyOf(row)) !== -1) yield row;
+    const merged = new Set<string>();
+    const stretches: Stretch[] = [];
+    const add = (
+      segment: EventsSegment,
+      isShared: (block: Block) => boolean,
+      join: (row: Row) => Row | null,
+    ) => {
+      for (const block of segment.encoded.blocks()) {
+        if (block.last < from || block.first >= to) continue;
+        if (block.first >= from && block.last < to && !isShared(block)) {
+          stretches.push({ segment, block, rows: null });
+          continue;
+        }
+        const inside = rowsOf(segment, block).filter(({ minute }) => minute >= from && minute < to);
+        stretches.push({ segment, block, rows: inside.map(join).filter((row) => row !== null) });
+      }
+    };
+    if (rotated !== null)
+      add(
+        rotated,
+        (block) => block.last >= liveFirst,
+        (row) => {
+          const key = row.minute < liveFirst ? null : keyOf(rotated, row);
+          const more = key === null ? undefined : ofLive.get(key);
+          if (key === null || more === undefined) return row;
+          merged.add(key);
+          return { ...row, count: row.count + more };
+        },
+      );
+    if (live !== null)
+      add(
+        live,
+        (block) => block.first <= rotatedLast,
+        (row) => (row.minute <= rotatedLast && merged.has(keyOf(live, row)) ? null : row),
+      );
+    return stretches;
   }
 
   #all(): Part[] {
@@ -223,48 +233,27 @@ export class EventsIndex {
   }
 }
 
-type Row = {
-  segment: EventsSegment;
-  minute: number;
-  session: number;
-  cwd: number;
-  kind: number;
-  count: number;
-};
+const COMMA = Buffer.from(',');
 
-function* rowsOf(segment: EventsSegment, from: number, to: number): Iterable<Row> {
-  const { minutes, sessions, cwds, kinds, counts } = segment.activity.columns;
-  for (let row = 0; row < segment.activity.length; row += 1) {
-    const minute = minutes[row] as number;
-    if (minute < from || minute >= to) continue;
-    yield {
-      segment,
-      minute,
-      session: sessions[row] as number,
-      cwd: cwds[row] as number,
-      kind: kinds[row] as number,
-      count: counts[row] as number,
-    };
-  }
+/** Rows of one block of a segment; null for all of them. */
+type Stretch = { segment: EventsSegment; block: Block; rows: Row[] | null };
+
+function rowsOf(segment: EventsSegment, { from, to }: Block): Row[] {
+  return segment.activity.rows(from, to);
 }
 
-function keyOf({ segment, minute, session, cwd, kind }: Row): string {
-  return `${minute} ${kind} ${segment.strings.text(session)}\n${segment.strings.text(cwd)}`;
+function keyOf({ strings }: EventsSegment, { minute, session, cwd, kind }: Row): string {
+  return `${minute} ${kind} ${strings.text(session)}\n${strings.text(cwd)}`;
 }
 
-function span(segment: EventsSegment): [first: number, last: number] {
-  const { minutes } = segment.activity.columns;
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < segment.activity.length; row += 1) {
-    const minute = minutes[row] as number;
-    if (minute < first) first = minute;
-    if (minute > last) last = minute;
-  }
-  return [first, last];
+function firstOf(segment: EventsSegment): number {
+  return segment.encoded
+    .blocks()
+    .reduce((least, { first }) => Math.min(least, first), Number.POSITIVE_INFINITY);
 }
 
-function json(segment: EventsSegment, id: number): string {
-  return id === 0 ? 'null' : JSON.stringify(segment.strings.text(id));
+function lastOf(segment: EventsSegment): number {
+  return segment.encoded.blocks().reduce((most, { last }) => Math.max(most, last), Number.NEGATIVE_INFINITY);
 }
 
 function later(before: LastEvents, after: LastEvents): LastEvents {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { EVENT_TYPES, type EventType } from '../contract/ledger.ts';
 import { ActivityColumns, type HeldColumns, KIND } from './activity-columns.ts';
+import { EncodedBuckets } from './encoded-buckets.ts';
 import { EventScan } from './event-scan.ts';
 import { type InternedBytes, Interner } from './interner.ts';
 
@@ -64,6 +65,7 @@ export const SEGMENT_BOUNDS: SegmentBounds = {
 export class EventsSegment {
   readonly strings: Interner;
   readonly activity: ActivityColumns;
+  readonly encoded: EncodedBuckets;
   readonly #bounds: SegmentBounds;
   readonly #scan: EventScan;
   /** Event type by string id: its place in `EVENT_TYPES`, -1 for another, undefined for not looked up yet. */
@@ -78,6 +80,7 @@ export class EventsSegment {
     this.#bounds = bounds;
     this.strings = new Interner(held?.strings);
     this.activity = new ActivityColumns(bounds.buckets, held?.columns);
+    this.encoded = new EncodedBuckets(this.activity, this.strings);
     this.#scan = new EventScan(this.strings);
     this.#sendFile = this.strings.add(SEND_FILE_TOOL);
     this.#sent = held?.sent ?? [];
@@ -271,9 +274,10 @@ function filesOf(input: unknown): string[] {
   if (typeof input !== 'object' || input === null) return [];
   const { files, file_path, path } = input as Record<string, unknown>;
   const all: unknown[] = Array.isArray(files) ? files : [files, file_path, path];
-  return all.filter((one): one is string => typeof one === 'string' && one !== '');
+  return all.map(textOf).filter((one) => one !== null);
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  // As UTF-8 holds it, in which it is kept and sent.
+  return typeof value === 'string' && value !== '' ? value.toWellFormed() : null;
 }

@@ -126,9 +126,9 @@ export function startLedgersService(options: {
       asOfNow((seen) => ({
         etag: activityTag({ from_ms, to_ms }, seen),
         bytes: Buffer.concat([
-          Buffer.from(`{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":`),
-          events.encodeBuckets(from_ms, to_ms),
-          Buffer.from('}'),
+          Buffer.from(`{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":[`),
+          ...events.encodeBuckets(from_ms, to_ms),
+          Buffer.from(']}'),
         ]),
       })),
     // A first reading of the events does not hold these two up.

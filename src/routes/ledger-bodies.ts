@@ -6,7 +6,7 @@ import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 
 const KEPT_BODIES = 8;
-const KEPT_BYTES = 8 * 1024 * 1024;
+const KEPT_BYTES = 32 * 1024 * 1024;
 
 /** What makes one body: its tag by the files, and the call that makes it. */
 export type LedgerBody = {

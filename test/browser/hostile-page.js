@@ -108,10 +108,21 @@ async function strike(url, json) {
     Object.assign(field, { type: 'hidden', name, value });
     form.append(field);
     document.documentElement.append(frame, form);
-    const answered = new Promise((resolve) => frame.addEventListener('load', resolve));
+    const outcome = new Promise((resolve) => {
+      frame.addEventListener('load', () => resolve('answered'), { once: true });
+      // The policy of the page itself may keep the form from being sent; then nothing is ever loaded.
+      document.addEventListener(
+        'securitypolicyviolation',
+        ({ effectiveDirective }) => resolve(`forbidden by ${effectiveDirective}`),
+        { once: true },
+      );
+    });
     form.submit();
-    await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, 1_000))]);
-    return frame.contentDocument?.documentElement?.textContent ?? 'out of reach';
+    const became = await outcome;
+    const inside = frame.contentDocument?.documentElement?.textContent ?? 'out of reach';
+    // Another form with the same target would be answered in this frame.
+    frame.remove();
+    return became === 'answered' ? inside : became;
   };
   // A form of plain text can be made to be JSON: its one field is `name=value`.
   const half = json.length - 1;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Dispatched } from '../../src/contract/http/dispatch.ts';
+import type { Dispatched, Killed } from '../../src/contract/http/dispatch.ts';
 import { type RealAppServer, startRealAppServer } from './app-server.ts';
 import { type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
@@ -103,7 +103,7 @@ describe('app conversations over the real app server', () => {
     expect(again.thread_id).not.toBe(thread_id);
   });
 
-  it('[WPL-4] [RES-5] interrupts the running turn at a kill and goes on in the same conversation afterwards', async () => {
+  it('[WPL-4] [P5] [RES-5] interrupts the running turn at a kill and goes on in the same conversation afterwards', async () => {
     const { daemon, server } = await startBoth();
     daemon.stub.script({ match: /^Mode: resume$/m, steps: [{ text: 'and on' }] });
     daemon.stub.script({ match: 'Fiber: long', steps: [{ shell: 'sleep 600' }, { text: 'too late' }] });
@@ -116,7 +116,8 @@ describe('app conversations over the real app server', () => {
       status: 200,
       body: { killed: true, mux_session: null, thread_id: first.thread_id },
     });
-    expect(await daemon.post('/kill', { fiber_id: 'long' })).toEqual(killed);
+    const once_more = { status: 200, body: { ...(killed.body as Killed), already_killed: true } };
+    expect(await daemon.post('/kill', { fiber_id: 'long' })).toEqual(once_more);
     const { thread } = await server.ask<Thread>('thread/read', { threadId: first.thread_id });
     expect(thread.status.type).toBe('idle');
     await daemon.rowWhere('long', ({ runtime, held }) => runtime === undefined && held === 'killed');

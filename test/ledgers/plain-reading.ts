@@ -48,9 +48,9 @@ export function readPlainly(path: string): PlainReading {
       const { type } = line;
       if (line.tool === 'SendUserFile' && type === 'pre_tool_use') {
         const input = (line.toolInput ?? {}) as { files?: unknown };
-        const files = (Array.isArray(input.files) ? input.files : []).filter(
-          (one) => typeof one === 'string' && one !== '',
-        );
+        const files = (Array.isArray(input.files) ? input.files : [])
+          .map(textOf)
+          .filter((one) => one !== null);
         if (files.length > 0)
           reading.sent.push({
             at: line.timestamp,

@@ -81,7 +81,7 @@ describe('the pages for operators', () => {
   it('pages name only npm scripts and source files that exist', () => {
     const { scripts } = JSON.parse(read('package.json'));
     for (const page of pages) {
-      for (const match of read(page).matchAll(/`npm run ([\w:]+)/g))
+      for (const match of read(page).matchAll(/`npm run ([\w:-]+)/g))
         expect(Object.keys(scripts), page).toContain(match[1]);
       for (const match of read(page).matchAll(/`((?:src|workers|ops)\/[\w./-]+\.(?:ts|mjs|md))`/g))
         expect(existsSync(join(ROOT, match[1]!)), `${page}: ${match[1]}`).toBe(true);

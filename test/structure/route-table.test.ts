@@ -49,6 +49,7 @@ const EXEMPT = [
   '/phone',
   '/assets/*path',
   '/metrics',
+  '/api/v1/openapi.json',
   '/api/v1/version',
   '/api/v1/peers',
   '/api/v1/sessions',

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 import { getRow, json, LOOPBACK_ONLY, postRow } from '../served.ts';
-import { CASES } from './cases.ts';
+import { casesOn } from './cases.ts';
 import { readStrictly } from './strict-answers.ts';
 
 const { values } = parseArgs({
@@ -74,11 +74,13 @@ const server = createHttpServer({
 });
 const [address] = await server.listen('127.0.0.1:0');
 const port = Number(address!.split(':').at(-1));
-const seeds = CASES.map(({ parts }) =>
-  Buffer.concat(
-    parts.map((part) => (typeof part === 'number' ? Buffer.alloc(0) : Buffer.from(part as string))),
-  ),
-).filter(({ length }) => length > 0 && length < 20_000);
+const seeds = casesOn(http)
+  .map(({ parts }) =>
+    Buffer.concat(
+      parts.map((part) => (typeof part === 'number' ? Buffer.alloc(0) : Buffer.from(part as string))),
+    ),
+  )
+  .filter(({ length }) => length > 0 && length < 20_000);
 
 await send(Buffer.from('GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n'));
 const fds = openFds();

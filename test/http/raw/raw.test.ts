@@ -4,16 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../kit/until.ts';
 import { ask } from '../raw-exchange.ts';
-import { getRow, json, postRow, type Served, serve } from '../served.ts';
-import { CASES, type Case } from './cases.ts';
+import { getRow, json, postRow, SERVER_KIND, type Served, serve } from '../served.ts';
+import { type Case, casesOn } from './cases.ts';
 import { readStrictly } from './strict-answers.ts';
 
 /** A connection that has had its answer and says nothing more is closed by the server after about ten seconds. */
 const HANG_MS = 24_000;
 
+const CASES = casesOn(SERVER_KIND);
+
 type Outcome = { text: string; closed: boolean };
 
 let served: Served;
+/** Where nothing is sent that could be handled. */
+let quiet: Served;
 let fds: number;
 const effects = { refused: 0, allowed: 0 };
 const mayAct = ({ effects: most = 0 }: Case) => most > 0;
@@ -23,6 +27,10 @@ const rows = (effect: () => void) => [
   getRow('/ok', () => json('ok', { etag: '"1"' })),
   getRow('/query', (request) => json(request.query), { query: z.object({ a: z.string().optional() }) }),
   getRow('/files/*path', (request) => json(request.params.path)),
+  getRow('/soon', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return json('soon');
+  }),
   getRow('/slow', async (request) => {
     await new Promise((resolve) => request.signal.addEventListener('abort', resolve));
     return json('late');
@@ -44,10 +52,15 @@ beforeAll(async () => {
   await warm.server.stop();
   fds = openFds();
   let acted = 0;
+  // Who dials is not what is tried here, and looking it up is what takes time.
+  const peers = { view: { mode: 'none', uid: null, source: 'none' } } as const;
   served = await serve(
     rows(() => (acted += 1)),
-    // Who dials is not what is tried here, and looking it up is what takes time.
-    { peers: { view: { mode: 'none', uid: null, source: 'none' } } },
+    { peers },
+  );
+  quiet = await serve(
+    rows(() => (acted += 1)),
+    { peers },
   );
   // All at once: whatever those without a right to an effect do, the count must stay.
   await Promise.all(CASES.filter((entry) => !mayAct(entry)).map((entry) => play(entry)));
@@ -57,7 +70,7 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
-  await served.server.stop();
+  await Promise.all([served.server.stop(), quiet.server.stop()]);
   if (process.platform === 'linux') await until('every connection is let go of', () => openFds() <= fds);
 });
 
@@ -69,19 +82,18 @@ describe('what comes over the wire', () => {
 
   it.each(CASES.map((entry) => [entry.name, entry] as const))('%s', (_name, entry) => {
     const { text, closed } = outcomes.get(entry)!;
-    const answers = readStrictly(text, entry.methods ?? ['GET'], closed);
-    const heard = JSON.stringify(text.slice(0, 300));
-    if (answers.length === 0) expect(entry.silent, `${closed ? 'closed' : 'open'}: ${heard}`).toBe(true);
-    else expect(entry.statuses, heard).toContain(answers[0]!.status);
-    if (entry.all !== undefined) expect(answers.map(({ status }) => status)).toEqual(entry.all);
-    // Nothing that is refused as malformed keeps its connection; nothing hangs.
+    const statuses = readStrictly(text, entry.methods ?? ['GET'], closed, entry.torn).map(
+      ({ status }) => status,
+    );
+    if (entry.torn) for (const status of statuses.slice(0, -1)) expect(status).toBe(entry.answers[0]![0]);
+    else expect(entry.answers, JSON.stringify(text.slice(0, 300))).toContainEqual(statuses);
+    // Nothing hangs: not what is malformed, and not who says nothing more.
     expect(closed).toBe(true);
   });
 
   it('has no effect where it has no right to one', () => {
     expect(effects.refused).toBe(0);
-    const most = CASES.reduce((sum, entry) => sum + (entry.effects ?? 0), 0);
-    expect(effects.allowed).toBeLessThanOrEqual(most);
+    expect(effects.allowed).toBe(CASES.reduce((sum, entry) => sum + (entry.effects ?? 0), 0));
   });
 
   it('leaves the server as it was', async () => {
@@ -92,10 +104,15 @@ describe('what comes over the wire', () => {
 /** Plays a case and listens until the server closes; then nothing of the connection is left. */
 function play(entry: Case): Promise<void> {
   return new Promise((resolve) => {
-    const socket: Socket = connect({ port: served.port, host: '127.0.0.1', allowHalfOpen: true });
+    const socket: Socket = connect({
+      port: (entry.quiet ? quiet : served).port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
     const chunks: Buffer[] = [];
     socket.setNoDelay(true);
     const finish = (closed: boolean) => {
+      if (outcomes.has(entry)) return;
       clearTimeout(timer);
       socket.destroy();
       outcomes.set(entry, { text: Buffer.concat(chunks).toString('latin1'), closed });

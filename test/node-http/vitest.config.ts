@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** The kernel and every route once more, over Node's own HTTP server. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/http/**/*.test.ts', 'test/routes/**/*.test.ts'],
+    env: { SVC_HTTP: 'node' },
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    pool: 'forks',
+    maxWorkers: 2,
+  },
+});
