@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-const BEGIN = Buffer.from('HTTP/1.1 ');
+const HEAD_END = '\r\n\r\n';
 
 export type AnswerLoad = {
   port: number;
@@ -12,8 +12,8 @@ export type AnswerLoad = {
 };
 
 /**
- * Keeps requests in flight until `enough` says so, and answers how many answers began. Unlike `measureThroughput`
- * it takes answers of changing lengths; their bodies must not hold a status line.
+ * Keeps requests in flight until `enough` says so, and answers how many were answered whole. Unlike
+ * `measureThroughput` it takes answers of changing lengths.
  */
 export async function countAnswers(
   load: AnswerLoad,
@@ -24,14 +24,12 @@ export async function countAnswers(
   const started = performance.now();
   let answers = 0;
   for (const socket of sockets) {
-    let cut = Buffer.alloc(0);
+    const wholeIn = answerCounter();
     socket.on('data', (chunk) => {
-      const begun = occurrences(cut.length === 0 ? chunk : Buffer.concat([cut, chunk]));
-      // The end of a chunk may be the beginning of a status line.
-      cut = Buffer.from(chunk.subarray(Math.max(0, chunk.length - BEGIN.length + 1)));
-      answers += begun;
+      const whole = wholeIn(chunk);
+      answers += whole;
       if (enough(answers)) resolve();
-      else if (begun > 0) socket.write(load.request.repeat(begun));
+      else if (whole > 0) socket.write(load.request.repeat(whole));
     });
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('the server closed a connection under load')));
@@ -45,10 +43,34 @@ export async function countAnswers(
   return { answers, ms: performance.now() - started };
 }
 
-function occurrences(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(BEGIN); at >= 0; at = bytes.indexOf(BEGIN, at + BEGIN.length)) count += 1;
-  return count;
+/** Tells of each chunk of one connection how many answers ended in it. */
+function answerCounter(): (chunk: Buffer) => number {
+  let head = '';
+  let left = 0;
+  return (chunk) => {
+    let count = 0;
+    let at = 0;
+    while (at < chunk.length) {
+      if (left > 0) {
+        const taken = Math.min(left, chunk.length - at);
+        left -= taken;
+        at += taken;
+      } else {
+        const known = head.length;
+        head += chunk.toString('latin1', at, Math.min(chunk.length, at + 4_096));
+        const end = head.indexOf(HEAD_END, Math.max(0, known - HEAD_END.length));
+        if (end < 0) {
+          at += head.length - known;
+          continue;
+        }
+        at += end + HEAD_END.length - known;
+        left = Number(/\r\ncontent-length: (\d+)/i.exec(head.slice(0, end))?.[1] ?? 0);
+        head = '';
+      }
+      if (left === 0) count += 1;
+    }
+    return count;
+  };
 }
 
 function open(port: number): Promise<Socket> {

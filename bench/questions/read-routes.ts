@@ -12,6 +12,7 @@ import { generateStore } from '../stores.ts';
 
 const ROUNDS = 3;
 const ROUND_MS = 300;
+const CONNECTIONS = 16;
 const SESSION = '11111111-1111-4111-8111-000000000001';
 
 /** One request to the daemon, and the bytes with which the floor answers it. */
@@ -62,7 +63,6 @@ async function readsOf(daemon: BenchDaemon, file: string, log: (line: string) =>
   const [fiber = ''] = await daemon.ownFibers();
   const moment = 'from_ms=1786203000000&to_ms=1786206600000';
   const paths = [
-    '/',
     '/metrics',
     ...[
       ...['version', 'state', 'agents', 'doctor', 'config', 'config/stores', 'fiber-stores', 'openapi.json'],
@@ -93,16 +93,11 @@ async function compare(
   { name, path, headers, canned }: Read,
   at: { port: number; floor_port: number; floor_path: string },
 ): Promise<Figure> {
-  const bytes = canned.body?.length ?? 0;
+  const bytes = typeof canned.body === 'string' ? canned.body.length : 0;
   const rate = async (port: number, asked: string) => {
     const until = performance.now() + ROUND_MS;
-    // Many in flight for small answers; few where one is long work.
-    const load = {
-      port,
-      request: requestOf(asked, headers),
-      connections: 4,
-      pipeline: bytes > 100_000 ? 1 : 8,
-    };
+    // One in flight on each: a request that comes before a later answer has left ends its connection.
+    const load = { port, request: requestOf(asked, headers), connections: CONNECTIONS, pipeline: 1 };
     const { answers, ms } = await countAnswers(load, () => performance.now() > until);
     return (answers / ms) * 1_000;
   };

@@ -14,9 +14,7 @@ const answers: CannedAnswer[] = JSON.parse(
 );
 const app = App();
 for (const answer of answers) {
-  const { body: given } = answer;
-  const text = typeof given === 'number' ? 'x'.repeat(given) : given;
-  const body = text !== null && text.length > LONG_BODY ? Buffer.from(text, 'latin1') : text;
+  const body = bodyOf(answer.body);
   app.get(answer.path, (res) => {
     res.writeStatus(answer.status);
     for (const [name, value] of Object.entries(answer.headers)) res.writeHeader(name, value);
@@ -24,6 +22,12 @@ for (const answer of answers) {
     else res.end(body);
   });
 }
+
+function bodyOf(given: CannedAnswer['body']): string | Buffer | null {
+  if (typeof given === 'number') return Buffer.alloc(given, 'x');
+  return given !== null && given.length > LONG_BODY ? Buffer.from(given, 'latin1') : given;
+}
+
 app.listen('127.0.0.1', 0, (socket) => {
   if (!socket) throw new Error('no port');
   process.stdout.write(`${us_socket_local_port(socket)}\n`);
