@@ -87,6 +87,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ],
     ['svc dispatch say-hello --force', 'also where it is closed, held or not due'],
   ],
+  log: [
+    ['svc log say-hello', 'what happened to it, and what its sessions used'],
+    ['svc log say-hello -n 200 --json', 'the newest 200 entries as JSON'],
+  ],
   why: [['svc why say-hello', 'the first gate that holds it, and the mend']],
   kill: [['svc kill say-hello', 'stops its worker and holds the fiber']],
   handoff: [['svc handoff', 'typed by the worker as its last command']],

@@ -43,6 +43,14 @@ export function formatMoment(at: number, now: number): string {
   return at <= now ? `${formatDuration(now - at)} ago` : `in ${formatDuration(at - now)}`;
 }
 
+/** A moment to the minute in the zone of this process, as `2026-03-07 09:05`. */
+export function formatTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
 /** Text of another program made safe for a terminal: control characters become visible. */
 export function printable(text: string): string {
   return text.replace(

@@ -6,6 +6,7 @@ import { VERB_GROUPS } from './verb-row.ts';
 /** Pages of `ops/` that tell more of a verb. */
 const MORE: Readonly<Record<string, string>> = {
   daemon: 'daemon.md',
+  log: 'ledgers.md',
   why: 'why.md',
   'stop-all': 'why.md',
   'resume-all': 'why.md',

@@ -8,10 +8,12 @@ import { nestedSchema } from '../contract/http/fibers.ts';
 import { incidentReplySchema, incidentSchema } from '../contract/http/incidents.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { searchReplySchema } from '../contract/http/search.ts';
+import { spendSchema } from '../contract/http/spend.ts';
 import { stateSchema } from '../contract/http/state.ts';
 import { versionSchema } from '../contract/http/version.ts';
 import { whySchema } from '../contract/http/why.ts';
 import { remoteSchema } from '../contract/operator-files.ts';
+import { lifeEntrySchema } from './fiber-life.ts';
 
 const fiber = z.object({ fiber: fiberDocumentSchema });
 const fiberWithBody = z.object({ fiber: fiberDocumentSchema.extend({ body: z.string() }) });
@@ -33,6 +35,7 @@ export const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>
   [runningSchema, 'Worker'],
   [agentSchema, 'Agent'],
   [incidentSchema, 'Incident'],
+  [lifeEntrySchema, 'LifeEntry'],
   [rehearsalSchema, 'Rehearsal'],
   [stateSchema, 'State'],
   [versionSchema, 'Version'],
@@ -106,6 +109,13 @@ export const RESULTS: Readonly<Record<string, z.ZodType>> = {
   capture: z.union([capturedSchema, captureRefusedSchema]),
   claim: claimedSchema,
   dispatch: z.union([dispatchedSchema, refusedSchema]),
+  log: z.object({
+    host: z.string(),
+    fiber: fiberRowSchema,
+    entries: z.array(lifeEntrySchema),
+    earlier: z.number().int(),
+    spend: spendSchema.nullable(),
+  }),
   why: whySchema,
   kill: z.union([
     killedSchema,

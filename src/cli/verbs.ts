@@ -52,6 +52,12 @@ export const VERBS: readonly VerbRow[] = [
   row('Workers', 'claim', 'Make this session the worker of a fiber', () => import('./claim.ts')),
   row('Workers', 'dispatch', 'Start a worker for a fiber now', () => import('./dispatch.ts')),
   row('Workers', 'why', 'Say why a fiber is not running, and the mend', () => import('./why.ts')),
+  row(
+    'Workers',
+    'log',
+    'Show the life of a fiber: workers, prompts, commits, files, tokens',
+    () => import('./log.ts'),
+  ),
   row('Workers', 'kill', 'Stop the worker of a fiber', () => import('./kill.ts')),
   row('Workers', 'handoff', 'End this worker’s run; the next one starts fresh', () => import('./handoff.ts')),
   row(

@@ -14,8 +14,13 @@ export const sessionLineSchema = z.looseObject({
   host: z.string(),
   mux: z.string().nullable(),
   at: z.number(),
-  kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt']),
+  /** `ended`: the run was over then, for its `reason`. */
+  kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended']),
+  /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
+  reason: z.string().optional(),
   run_id: z.string().optional(),
+  /** Of a dispatch that went on with an earlier conversation. */
+  resumed: z.boolean().optional(),
 });
 export type SessionLine = z.infer<typeof sessionLineSchema>;
 

@@ -35,14 +35,30 @@ export class PhaseWatch {
   async #look(run: Run): Promise<boolean> {
     const { launches } = this.#world;
     // A run that follows its conversation into another session has another last sign.
-    const mark = `${launches.phaseMark(run.launch_id) ?? ''} ${run.session_uuid}`;
+    const mark = `${launches.phaseMark(run.launch_id) ?? ''} ${run.session_uuid} ${run.last_activity_at}`;
     if (this.#marks.get(run) === mark) return false;
     this.#marks.set(run, mark);
-    const sign = lastSignOf(launches.phaseSigns(run.launch_id), run.session_uuid);
+    const told = lastSignOf(launches.phaseSigns(run.launch_id), run.session_uuid);
+    const sign = told?.phase === 'working' ? ((await this.#untoldEnd(run, told)) ?? told) : told;
     if (sign === null || isSame(sign, run.sign)) return false;
     const quiet = sign.phase !== 'working' && sign.said === null;
     run.sign = quiet ? { ...sign, said: await this.#lastSaid(run) } : sign;
     return true;
+  }
+
+  /** The end of a turn after its last hook, where the transcript has one that no hook tells of. */
+  async #untoldEnd(run: Run, told: PhaseSign): Promise<PhaseSign | null> {
+    if (run.transcript_path === null) return null;
+    try {
+      const end = await this.#world.harness.turnEnd(run.harness, run.transcript_path);
+      if (end === null || end.at < told.at) return null;
+      const phase = end.failed === null ? 'idle' : 'attention';
+      return { at: end.at, session: told.session, phase, said: end.failed, source: 'transcript' };
+    } catch (error) {
+      const facts = { fiber: run.fiber_id, session: run.session_uuid, detail: messageOf(error) };
+      this.#world.logger.warn(facts, 'whether the turn of a worker is over could not be read');
+      return null;
+    }
   }
 
   async #lastSaid(run: Run): Promise<string | null> {

@@ -1,6 +1,6 @@
 import type { RunView } from '../contract/fiber.ts';
 
-/** What a hook of the agent program told of its session. */
+/** What a hook of the agent program told of its session, or its transcript of an end that no hook tells. */
 export type PhaseSign = {
   /** Milliseconds. */
   at: number;
@@ -8,6 +8,8 @@ export type PhaseSign = {
   phase: 'working' | 'waiting' | 'attention' | 'idle';
   /** What the agent said or asked last, where the hook tells. */
   said: string | null;
+  /** Absent for a hook. */
+  source?: 'transcript';
 };
 
 export type RunPhase = Pick<RunView, 'phase' | 'phase_since' | 'phase_source' | 'said'>;
@@ -47,10 +49,17 @@ export function phaseOf(facts: {
     if (!grew) return { ...UNKNOWN_PHASE, phase_since: last_activity_at, phase_source: 'transcript' };
     return { phase: 'working', phase_since: last_activity_at, phase_source: 'transcript', said: null };
   }
-  return { phase, phase_since: at, phase_source: 'hook', said: phase === 'working' ? null : said };
+  const phase_source = sign.source ?? 'hook';
+  return { phase, phase_since: at, phase_source, said: phase === 'working' ? null : said };
 }
 
-/** The last sign of a run's own session; an agent that the worker started tells into the same file. */
+/**
+ * The last sign of a run's own session; an agent that the worker started tells into the same file. Hooks that were
+ * called close together may have written in another order.
+ */
 export function lastSignOf(signs: readonly PhaseSign[], session: string | null): PhaseSign | null {
-  return signs.findLast((sign) => sign.session === session) ?? null;
+  let last: PhaseSign | null = null;
+  for (const sign of signs)
+    if (sign.session === session && (last === null || sign.at >= last.at)) last = sign;
+  return last;
 }

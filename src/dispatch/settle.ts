@@ -6,7 +6,7 @@ import type { LaunchEnd } from './launches.ts';
 import type { Memory } from './memory.ts';
 import type { ExitRecord } from './run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from './run-session.ts';
-import type { Run } from './runs.ts';
+import { muxSessionOf, type Run } from './runs.ts';
 import { lookForLimit } from './usage-limits.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
 import type { World } from './world.ts';
@@ -72,9 +72,10 @@ export class Settler {
     if (plan.refusal !== null)
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
+    const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
+    if (!run.stray) recordEnd(world, run, plan.reason, endedAt(run, launch) ?? now);
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
-    const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
     if (plan.conclude || document?.error !== undefined) await this.#conclude(run, exit);
     else this.#close(run);
     return { reason: plan.reason, code: exit?.code ?? null };
@@ -160,4 +161,29 @@ export class Settler {
     if (run.stray) return;
     this.#world.launches.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
   }
+}
+
+/** When somebody ended it, else when its run script says that it ended. */
+function endedAt(run: Run, { end, exit }: LaunchEnd): number | null {
+  if (run.ending !== null) return run.ending.at;
+  if (end.kind === 'found') return end.value.at;
+  return exit.kind === 'found' ? exit.value.at : null;
+}
+
+/** The ledger line of an end (EVT-4); an end that is settled again after a crash has it twice. */
+function recordEnd(world: World, run: Run, reason: string, at: number): void {
+  world.recordSession({
+    fiber: run.fiber_id,
+    uid: run.uid,
+    session: run.app?.transcript_session_uuid ?? run.session_uuid,
+    thread_id: run.app?.thread_id ?? null,
+    harness: run.harness,
+    agent: run.agent,
+    host: world.host,
+    mux: muxSessionOf(run),
+    at,
+    kind: 'ended',
+    run_id: run.run_id,
+    reason,
+  });
 }

@@ -13,9 +13,10 @@ import { lastSaid } from '../harness/last-said.ts';
 import { findPastSession } from '../harness/past-session.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/registry.ts';
 import { readTail } from '../harness/transcript-tail.ts';
+import { readTurnEnd } from '../harness/turn-end.ts';
 import { readUsageSign } from '../harness/usage-limit.ts';
 import { compareSkills } from '../harness/worker-skills.ts';
-import { appendLine } from '../ledgers/append-line.ts';
+import { appendLineSync } from '../ledgers/append-line.ts';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
@@ -89,6 +90,7 @@ export async function connectWorld(options: {
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
       lastSaid,
+      turnEnd: async (name, transcript) => readTurnEnd(name, await readTail(transcript)),
       usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
     },
     processes: {
@@ -106,7 +108,7 @@ export async function connectWorld(options: {
     openTerminal,
     recordSession(line) {
       try {
-        appendLine(paths.sessions_file, line);
+        appendLineSync(paths.sessions_file, line);
       } catch (error) {
         logger.error(
           { err: error, fiber: line.fiber, session: line.mux },

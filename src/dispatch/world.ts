@@ -9,6 +9,7 @@ import type { Rehearsed } from '../fibers/store.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { AppServer } from '../harness/app-server/app-server.ts';
 import type { PastSession } from '../harness/past-session.ts';
+import type { TurnEnd } from '../harness/turn-end.ts';
 import type { UsageSign } from '../harness/usage-limit.ts';
 import type { Mux } from '../mux/mux.ts';
 import type { ProcessCommand } from '../platform/process-commands.ts';
@@ -76,6 +77,8 @@ export type World = {
     account(agent: Agent): string;
     /** What the end of a transcript says of a usage limit (P10). */
     usage(name: HarnessName, transcript: string): Promise<UsageSign>;
+    /** Whether the turn at the end of a transcript is over, where no hook tells. */
+    turnEnd(name: HarnessName, transcript: string): Promise<TurnEnd | null>;
     /** What the agent said last, by the end of its transcript. */
     lastSaid(name: HarnessName, transcript: string): Promise<string | null>;
   };

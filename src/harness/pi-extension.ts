@@ -9,8 +9,12 @@ import { spawn } from 'node:child_process';
 
 const [program, ...words] = ${JSON.stringify(argv)};
 
+// Each event is told by a process of its own, and these do not end in their order: the moment tells it.
+let told_at = 0;
+
 function tell(ctx, hook_event_name, more = {}) {
   try {
+    told_at = Math.max(Date.now(), told_at + 1);
     const sessions = ctx.sessionManager;
     const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     child.on('error', () => {});
@@ -21,6 +25,7 @@ function tell(ctx, hook_event_name, more = {}) {
         transcript_path: sessions.getSessionFile?.() ?? null,
         cwd: ctx.cwd ?? process.cwd(),
         hook_event_name,
+        told_at,
         ...more,
       }),
     );
@@ -28,6 +33,11 @@ function tell(ctx, hook_event_name, more = {}) {
   } catch {
     // The session goes on whatever becomes of its events.
   }
+}
+
+function textOf(content) {
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (part?.type === 'text' ? part.text : '')).join('').slice(0, 2000);
 }
 
 export default function (pi) {
@@ -38,7 +48,12 @@ export default function (pi) {
   on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
-  on('agent_end', (_what, ctx) => tell(ctx, 'Stop'));
+  on('agent_end', (what, ctx) => {
+    const last = (what.messages ?? []).findLast?.((message) => message?.role === 'assistant');
+    const failed = last?.stopReason === 'error';
+    const said = failed ? String(last.errorMessage ?? 'the model did not answer') : textOf(last?.content);
+    tell(ctx, failed ? 'StopFailure' : 'Stop', said === '' ? {} : { last_assistant_message: said });
+  });
   on('session_shutdown', (_what, ctx) => tell(ctx, 'SessionEnd'));
 }
 `;

@@ -95,8 +95,8 @@ export class NodeExchange extends Exchange {
         this.#response.end(slice, () => resolve(true));
         return;
       }
-      if (this.#response.write(slice)) setImmediate(() => resolve(false));
-      else this.#response.once('drain', () => resolve(false));
+      // Called when the slice has left: only then may its bytes be overwritten.
+      this.#response.write(slice, () => resolve(false));
     });
   }
 

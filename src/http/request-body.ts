@@ -1,39 +1,34 @@
+import { BodyBytes } from './body-bytes.ts';
 import { refusal } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { SlowBodies } from './slow-bodies.ts';
 
-const EMPTY = new Uint8Array(0);
-
 /**
  * Collects a request body over a buffer of its own. `done` gets all of it; `refused` is called instead, once and as
  * early as it is known, when it is larger than `limit` bytes or has not come whole within `timeout_ms`. Neither is
- * called when the client goes away.
+ * called when the client goes away. `length` is what was announced, null where nothing was.
  */
 export function collectBody(
   exchange: Exchange,
-  rules: { limit: number; timeout_ms: number; slow: SlowBodies },
+  rules: { length: number | null; limit: number; timeout_ms: number; slow: SlowBodies },
   handlers: { done(body: Uint8Array): void; refused(error: Error): void },
 ): void {
-  const { limit, timeout_ms, slow } = rules;
-  let chunks: Uint8Array[] = [];
-  let size = 0;
-  let settled = false;
+  const { length, limit, timeout_ms, slow } = rules;
+  let bytes: BodyBytes | null = new BodyBytes(length);
   const settle = () => {
-    settled = true;
-    chunks = [];
+    bytes = null;
     slow.remove(exchange);
   };
   exchange.readBody((chunk, last) => {
-    if (settled) return;
-    size += chunk.byteLength;
-    if (size > limit) {
+    if (bytes === null) return;
+    if (bytes.size + chunk.length > limit) {
       settle();
       handlers.refused(tooLarge(limit));
       return;
     }
-    if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk));
+    bytes.add(chunk);
     if (!last) return;
-    const body = chunks.length > 1 ? joined(chunks, size) : (chunks[0] ?? EMPTY);
+    const body = bytes.take();
     settle();
     handlers.done(body);
   });
@@ -42,17 +37,6 @@ export function collectBody(
     const seconds = Math.round(timeout_ms / 1_000);
     handlers.refused(refusal('request_timeout', `The body did not come whole within ${seconds} s.`));
   });
-}
-
-/** Never in a buffer that is shared with others, as `Buffer.concat` may: bodies are handed to threads. */
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }
 
 /** The refusal of a body of more than `limit` bytes. */

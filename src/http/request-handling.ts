@@ -203,11 +203,12 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const {
-      'content-length': length = '0',
+      'content-length': announced,
       'transfer-encoding': coding,
       'content-type': type,
     } = call.head.headers;
-    if (Number(length) > row.body_limit) {
+    const length = announced === undefined ? null : Number(announced);
+    if (length !== null && length > row.body_limit) {
       this.#fail(call, tooLarge(row.body_limit), true);
       return;
     }
@@ -220,12 +221,12 @@ export class RequestHandling implements RequestTaker {
       }
     };
     // The native server never tells the end of an empty body whose head is cut in its last line end.
-    if (coding === undefined && Number(length) === 0) {
+    if (coding === undefined && (length ?? 0) === 0) {
       done(new Uint8Array(0));
       return;
     }
     const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
-    const rules = { limit, timeout_ms, slow: this.#slow };
+    const rules = { length, limit, timeout_ms, slow: this.#slow };
     collectBody(call.exchange, rules, { refused: (error) => this.#fail(call, error, true), done });
   }
 

@@ -29,8 +29,8 @@ type ReplyHead = {
 export type Content = {
   size: number;
   /**
-   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once. What it
-   * throws, or an early end, closes the connection, for the length has been promised by then. When the client
+   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once. A piece is lent
+   * until the next one is asked for, so that its buffer may be used again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the client
    * goes away its `return` is called.
    */
   read(from: number, end: number): AsyncIterable<Uint8Array>;

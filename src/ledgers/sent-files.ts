@@ -1,31 +1,16 @@
 import type { SentFilesRow } from '../contract/http/sent-files.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import type { SentLine } from './events-segment.ts';
+import { createFiberFinder } from './session-fibers.ts';
 
 /** The most that a trail of one fiber shows (LIM-12). */
 export const TRAIL_LENGTH = 50;
 
-/**
- * Pushes with the fiber that each was for: by its session, else by its multiplexer session. `sessions` is oldest
- * first; of a session that served several fibers the newest line before the push decides, else its first.
- */
+/** Pushes with the fiber that each was for, by the sessions ledger, whose lines are oldest first. */
 export function joinSentFiles(sent: readonly SentLine[], sessions: readonly SessionLine[]): SentFilesRow[] {
-  const known = new Map<string, SessionLine[]>();
-  const note = (key: string | null, line: SessionLine) => {
-    if (key === null || line.uid === null) return;
-    const lines = known.get(key);
-    if (lines === undefined) known.set(key, [line]);
-    else lines.push(line);
-  };
-  for (const line of sessions) {
-    note(named('session', line.session), line);
-    if (line.thread_id !== line.session) note(named('session', line.thread_id), line);
-    note(named('mux', line.mux), line);
-  }
+  const fiberOf = createFiberFinder(sessions);
   return sent.map((push) => {
-    const lines =
-      known.get(named('session', push.session) ?? '') ?? known.get(named('mux', push.mux) ?? '') ?? [];
-    const line = lines.findLast(({ at }) => at <= push.at) ?? lines[0];
+    const line = fiberOf(push);
     return { ...push, fiber: line?.fiber ?? null, uid: line?.uid ?? null };
   });
 }
@@ -33,8 +18,4 @@ export function joinSentFiles(sent: readonly SentLine[], sessions: readonly Sess
 /** The newest pushes of one fiber, newest last (TMP-5). */
 export function trailOf(rows: readonly SentFilesRow[], uid: string): SentFilesRow[] {
   return rows.filter((row) => row.uid === uid).slice(-TRAIL_LENGTH);
-}
-
-function named(kind: 'session' | 'mux', value: string | null): string | null {
-  return value === null ? null : `${kind} ${value}`;
 }

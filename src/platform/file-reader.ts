@@ -21,8 +21,9 @@ export type FileReader = {
   /** The first bytes, at most `most`. */
   head(path: string, stamp: FileStamp, most: number): Promise<Uint8Array>;
   /**
-   * The bytes `[from, end)` of the very file that the stamp names, in chunks. Throws `file_changed` when the path
-   * names another file by now, or when the file ends before `end`.
+   * The bytes `[from, end)` of the very file that the stamp names, in chunks, each lent until the next
+   * one is asked for. Throws `file_changed` when the path names another file by now, or when the file ends before
+   * `end`.
    */
   read(path: string, stamp: FileStamp, from: number, end: number): AsyncGenerator<Uint8Array>;
 };
@@ -101,16 +102,19 @@ export function createFileReader(clock: Clock): FileReader {
     async *read(path, stamp, from, end) {
       if (from >= end) return;
       const file = await openStamped(path, stamp);
-      const chunkAt = (at: number) =>
+      const room = Math.min(CHUNK_BYTES, end - from);
+      const chunkAt = (at: number, into: Uint8Array) =>
         step(path, async () => {
-          const bytes = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, end - at));
-          const { bytesRead } = await file.read(bytes, 0, bytes.length, at);
-          return bytesRead === bytes.length ? bytes : bytes.subarray(0, bytesRead);
+          const { bytesRead } = await file.read(into, 0, Math.min(room, end - at), at);
+          return into.subarray(0, bytesRead);
         });
+      // Two buffers for all of it: a new one for each chunk would keep the engine busy collecting them.
+      let free: Buffer = Buffer.allocUnsafeSlow(room);
+      let lent: Buffer | null = null;
       let next: Promise<Uint8Array> | null = null;
       try {
         let at = from;
-        next = chunkAt(at);
+        next = chunkAt(at, free);
         while (next !== null) {
           const chunk: Uint8Array = await next;
           next = null;
@@ -118,7 +122,8 @@ export function createFileReader(clock: Clock): FileReader {
           at += chunk.length;
           // The disk reads on while the network takes this chunk.
           if (at < end) {
-            next = chunkAt(at);
+            [free, lent] = [lent ?? Buffer.allocUnsafeSlow(room), free];
+            next = chunkAt(at, free);
             next.catch(() => undefined);
           }
           yield chunk;

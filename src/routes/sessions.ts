@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionLineSchema } from '../contract/ledger.ts';
+import { sessionsSchema } from '../contract/http/sessions.ts';
 import { sessionsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { RouteContext } from './context.ts';
@@ -18,7 +18,7 @@ export function sessionsRows(bodies: LedgerBodies, context: RouteContext): Row[]
       query: z.object({ uid: z.string().min(1).optional(), origin: z.string().optional() }),
       body_limit: 0,
       replies: {
-        200: z.object({ host: z.string(), sessions: z.array(sessionLineSchema) }),
+        200: sessionsSchema,
         304: 'empty',
       },
       handler({ query: { uid, origin }, headers }) {

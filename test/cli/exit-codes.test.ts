@@ -30,6 +30,7 @@ describe('exit codes of the real launcher', () => {
     [2, 'invalid_request', ['ps', '--colour']],
     [2, 'invalid_request', ['daemon']],
     [3, 'daemon_unreachable', ['ps']],
+    [3, 'daemon_unreachable', ['log', 'a']],
     [3, 'daemon_unreachable', ['status']],
     [3, 'daemon_unreachable', ['kill', 'a']],
   ])('ends with %i for %s: svc %j, in words and as JSON', async (code, error, argv) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunView } from '../../src/contract/fiber.ts';
 import { phaseSignsMark, readPhaseSigns } from '../../src/dispatch/phase-signs.ts';
-import { type PhaseSign, phaseOf } from '../../src/dispatch/run-phase.ts';
+import { lastSignOf, type PhaseSign, phaseOf } from '../../src/dispatch/run-phase.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
 
 const NOW = 10_000_000;
@@ -16,6 +16,13 @@ const sign = (phase: PhaseSign['phase'], before: number, said: string | null = n
 });
 
 describe('the phase of a running worker', () => {
+  it('[P16] is that of the latest sign of its session, whatever hook wrote first', () => {
+    const [working, idle, foreign] = [sign('working', 20), sign('idle', 10), sign('attention', 0)];
+    const signs = [sign('idle', 90), idle, working, { ...foreign, session: 'other' }];
+    expect(lastSignOf(signs, 's')).toBe(idle);
+    expect(lastSignOf(signs, 'none')).toBeNull();
+  });
+
   it.each<[string, PhaseSign | null, number | null, [string, number | null, string | null, string | null]]>([
     ['unknown where nothing tells', null, null, ['unknown', null, null, null]],
     ['working while its transcript grows', null, 60_000, ['working', 60_000, 'transcript', null]],
@@ -116,6 +123,36 @@ describe('a worker whose hooks tell', () => {
     tell('waiting', 'Claude needs your permission');
     await round();
     expect(shown()).toMatchObject(waiting);
+  });
+
+  it('[P16] is shown to have ended its turn where only its transcript tells so, until a hook tells more', async () => {
+    await works();
+    world.clock.advance(10_000);
+    const path = run().transcript_path!;
+    world.turn_ends.set(path, { at: world.clock.now() - 1, failed: 'an end of before' });
+    tell('working');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working', phase_source: 'hook' });
+    const end = { at: world.clock.now() + 500, failed: '400 not like this' };
+    world.clock.advance(1_000);
+    world.turn_ends.set(path, end);
+    const grows = async () => {
+      world.writesTranscript(run().launch_id, run().session_uuid ?? '');
+      await round();
+      await round();
+    };
+    await grows();
+    const failed = { phase: 'attention', phase_since: end.at, phase_source: 'transcript' };
+    expect(shown()).toMatchObject({ ...failed, said: end.failed });
+    world.clock.advance(10_000);
+    tell('working');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working', phase_source: 'hook', said: null });
+    world.said.set(path, 'Half of it.');
+    world.turn_ends.set(path, { at: world.clock.now() + 1, failed: null });
+    world.clock.advance(1_000);
+    await grows();
+    expect(shown()).toMatchObject({ phase: 'idle', phase_source: 'transcript', said: 'Half of it.' });
   });
 
   it('[P16] shows what its transcript says last where the hook has no words', async () => {

@@ -53,9 +53,10 @@ describe('the start after a conversation was cut off', () => {
     expect(prompt.some((line) => line.startsWith('Previous session'))).toBe(false);
     expect(runtimeOf('a')).toMatchObject({ session_uuid: session, run_id: daemon.row('a')?.runtime?.run_id });
     expect(daemon.row('a')?.runtime?.session_uuid).toBe(session);
-    expect(world.ledger.map((line) => [line.session, line.resumed])).toEqual([
-      [session, undefined],
-      [session, true],
+    expect(world.ledger.map((line) => [line.kind, line.session, line.resumed])).toEqual([
+      ['dispatch', session, undefined],
+      ['ended', session, undefined],
+      ['dispatch', session, true],
     ]);
   });
 

@@ -190,6 +190,28 @@ describe('a running worker', () => {
     expect(daemon.memory.breaker.paused(daemon.row('a')?.uid ?? '', world.clock.now())).toBeNull();
   });
 
+  it('[EVT-4] has its end in the sessions ledger, with the reason and the moment, whoever ended it', async () => {
+    for (const name of ['a', 'b', 'c']) world.fiber(name);
+    await round();
+    world.clock.advance(60_000);
+    await world.handOff('a');
+    await kill('b');
+    world.machine.exit(world.machine.worker('c'), { code: 1 });
+    await round();
+    const ends = world.ledger.filter(({ kind }) => kind === 'ended');
+    expect(ends.map(({ fiber, reason }) => [fiber, reason]).sort()).toEqual([
+      ['a', 'handoff'],
+      ['b', 'kill'],
+      ['c', 'exited'],
+    ]);
+    for (const end of ends) {
+      const begun = world.ledger.find(({ kind, run_id }) => kind === 'dispatch' && run_id === end.run_id)!;
+      const { uid, session, mux, harness, agent, host } = begun;
+      expect(end).toMatchObject({ uid, session, mux, harness, agent, host });
+      expect(end.at - begun.at).toBeGreaterThanOrEqual(59_000);
+    }
+  });
+
   it('whose agent program is missing is a refusal with a cooldown, not a loop of deaths', async () => {
     world.fiber('a');
     await round();

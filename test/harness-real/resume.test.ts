@@ -59,7 +59,7 @@ describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
     );
     const resumed = one
       .ledger()
-      .filter(({ run_id }) => run_id === second.run_id)
+      .filter(({ run_id, kind }) => run_id === second.run_id && kind !== 'ended')
       .map(({ kind, session, resumed }) => ({ kind, session, resumed }));
     expect(resumed).toEqual([{ kind: 'dispatch', session: session_uuid, resumed: true }]);
 

@@ -73,13 +73,13 @@ describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
     expect(JSON.stringify(lines())).not.toContain('marker-7f');
     const start = JSON.parse(readFileSync(join(run_dir, 'sessions.jsonl'), 'utf8').split('\n')[0]!);
     expect(start).toMatchObject({ type: 'session_start', source: 'startup', session: found.session_uuid });
-    // What its phases are read from: the turn, and then its end with what it said, where its hook tells that.
+    // What its phases are read from: the turn, and then its end with what it said.
     const signs = await eventually(async () => {
       const told = readPhaseSigns(run_dir).filter(({ session }) => session === found.session_uuid);
       return told.at(-1)?.phase === 'idle' ? told : null;
     }, 30_000);
     expect(signs?.[0]).toMatchObject({ phase: 'working', said: null });
-    expect(signs?.at(-1)?.said).toBe(name === 'pi' ? null : 'done');
+    expect(signs?.at(-1)?.said).toBe('done');
     expect(await lastSaid(name, found.path)).toBe('done');
     await harness.kill(launched.session_name);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendLine } from '../../src/ledgers/append-line.ts';
+import { appendLine, appendLineSync } from '../../src/ledgers/append-line.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -11,28 +11,34 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe('appendLine', () => {
-  it('makes the file and its folder, readable by the owner alone', () => {
+const WRITERS = {
+  appendLine,
+  appendLineSync: async (path: string, line: object) => appendLineSync(path, line),
+};
+
+describe.each(Object.entries(WRITERS))('%s', (name, append) => {
+  it('makes the file and its folder, readable by the owner alone', async () => {
     const path = join(dir, 'data', 'deep', 'sessions.jsonl');
-    appendLine(path, { at: 1 });
+    await append(path, { at: 1 });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(dir, 'data')).mode & 0o777).toBe(0o700);
     expect(statSync(join(dir, 'data', 'deep')).mode & 0o777).toBe(0o700);
   });
 
-  it('closes the torn last line of a writer that died, and only a torn one', () => {
+  it('closes the torn last line of a writer that died, and only a torn one', async () => {
     const path = join(dir, 'l.jsonl');
     writeFileSync(path, '{"at":1}\n{"at":');
-    appendLine(path, { at: 2 });
-    appendLine(path, { text: 'two\nlines' });
+    await append(path, { at: 2 });
+    await append(path, { text: 'two\nlines' });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n{"at":\n{"at":2}\n{"text":"two\\nlines"}\n');
   });
 
-  it('passes on why a file cannot be written', () => {
+  it('passes on why a file cannot be written', async () => {
     appendFileSync(join(dir, 'file'), '');
-    expect(() => appendLine(join(dir, 'file', 'l.jsonl'), {})).toThrow(/ENOTDIR/);
-    expect(() => appendLine(dir, {})).toThrow(/EISDIR/);
+    await expect(append(join(dir, 'file', 'l.jsonl'), {})).rejects.toThrow(/ENOTDIR/);
+    await expect(append(dir, {})).rejects.toThrow(/EISDIR/);
+    await expect(append('/proc/nowhere/deep/l.jsonl', {})).rejects.toThrow(/ENOENT|EPERM|EACCES/);
   });
 
   it('loses and mixes nothing when several writers append at once, at worst leaving a blank line', async () => {
@@ -40,9 +46,9 @@ describe('appendLine', () => {
     const source = new URL('../../src/ledgers/append-line.ts', import.meta.url).href;
     const program = `
       const { workerData } = require('node:worker_threads');
-      import(${JSON.stringify(source)}).then(({ appendLine }) => {
+      import(${JSON.stringify(source)}).then(async ({ ${name}: append }) => {
         const { path, writer } = workerData;
-        for (let n = 0; n < 200; n += 1) appendLine(path, { writer, n, fill: 'x'.repeat((n * 37) % 9000) });
+        for (let n = 0; n < 200; n += 1) await append(path, { writer, n, fill: 'x'.repeat((n * 37) % 9000) });
       });`;
     await Promise.all(
       [0, 1, 2, 3].map(

@@ -8,6 +8,7 @@ import {
   statSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -240,6 +241,24 @@ describe('the index of events', () => {
     expect(buckets).toEqual([{ m: 2 * MINUTE, s: 's', cwd: '/w', k: 'agent', n: 1 }]);
   });
 
+  it('[TMP-1] bears the size and the time of both files in what its tag is made of', async () => {
+    writeFileSync(`${path}.1`, line(1, 'stop'));
+    writeFileSync(path, line(2, 'stop'));
+    const index = open();
+    const stamp = () => index.read(() => index.stamp);
+    const seen = [await stamp()];
+    expect(await stamp()).toBe(seen[0]);
+    appendFileSync(path, line(3, 'stop'));
+    seen.push(await stamp());
+    appendFileSync(`${path}.1`, line(3, 'stop'));
+    seen.push(await stamp());
+    utimesSync(`${path}.1`, 1, 1);
+    seen.push(await stamp());
+    utimesSync(path, 1, 1);
+    seen.push(await stamp());
+    expect(new Set(seen).size).toBe(5);
+  });
+
   it('puts a minute together that begins in the rotated file', async () => {
     writeFileSync(`${path}.1`, line(1, 'session_start') + line(2, 'session_start'));
     writeFileSync(path, line(2, 'session_start') + line(3, 'session_start'));
@@ -286,6 +305,30 @@ describe('the index of events', () => {
     await index.save();
     const again = open({ bounds });
     expect(await again.read(() => again.buckets(0, EVER))).toEqual(told.buckets);
+  });
+
+  it('counts in the hour, and then in the day, what was counted in its minutes, and the newest by minute still', async () => {
+    const folded = async (buckets: number) => {
+      const index = open({ checkpoint: null, bounds: { buckets, sessions: 5, sent: 3 } });
+      return index.read(() => index.buckets(0, EVER));
+    };
+    writeFileSync(path, '');
+    for (let minute = 0; minute < 3 * 1_440; minute += 10) appendFileSync(path, line(minute, 'stop_failure'));
+    const sum = (buckets: { n: number }[]) => buckets.reduce((all, { n }) => all + n, 0);
+    const [all, hours, days] = [await folded(1_000), await folded(300), await folded(60)];
+    expect([all.length, sum(all)]).toEqual([432, 432]);
+    for (const [few, step, most] of [
+      [hours, 60, 300],
+      [days, 1_440, 60],
+    ] as const) {
+      expect(few.length).toBeLessThanOrEqual(most);
+      expect(sum(few)).toBe(432);
+      const coarse = few.filter(({ n }) => n > 1);
+      expect(coarse.length).toBeGreaterThan(0);
+      expect(coarse.filter(({ m }) => m % (60 * MINUTE) !== 0)).toEqual([]);
+      expect(coarse.some(({ m, n }) => m % (step * MINUTE) === 0 && n >= step / 20)).toBe(true);
+      expect(few.at(-1)).toMatchObject({ m: 4_310 * MINUTE, n: 1 });
+    }
   });
 
   it('counts a line that is too long to hold as malformed', async () => {

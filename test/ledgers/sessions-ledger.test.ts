@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionLine } from '../../src/contract/ledger.ts';
-import { appendLine } from '../../src/ledgers/append-line.ts';
+import { appendLineSync } from '../../src/ledgers/append-line.ts';
 import { SessionsLedger } from '../../src/ledgers/sessions-ledger.ts';
 
 let dir: string;
@@ -31,10 +31,10 @@ function line(at: number, uid: string | null): SessionLine {
 describe('the sessions ledger', () => {
   it('[TMP-2] lists sessions oldest first, of all fibers or of one, with fields it does not know', () => {
     const ledger = new SessionsLedger({ path });
-    appendLine(path, line(1, 'u1'));
-    appendLine(path, { ...line(2, 'u2'), note: 'kept' });
-    appendLine(path, line(3, 'u1'));
-    appendLine(path, line(4, null));
+    appendLineSync(path, line(1, 'u1'));
+    appendLineSync(path, { ...line(2, 'u2'), note: 'kept' });
+    appendLineSync(path, line(3, 'u1'));
+    appendLineSync(path, line(4, null));
     appendFileSync(path, '{"fiber":"half"}\n');
     ledger.refresh();
     expect(ledger.sessions().map((entry) => entry.at)).toEqual([1, 2, 3, 4]);
@@ -47,7 +47,7 @@ describe('the sessions ledger', () => {
   it('holds no more lines than its bound, forgetting the oldest of every fiber first', () => {
     const ledger = new SessionsLedger({ path, max_entries: 4 });
     for (let at = 1; at <= 23; at += 1) {
-      appendLine(path, line(at, `u${at % 3}`));
+      appendLineSync(path, line(at, `u${at % 3}`));
       if (at % 5 === 0) ledger.refresh();
     }
     ledger.refresh();
@@ -61,11 +61,11 @@ describe('the sessions ledger', () => {
   it('[WPL-21] [WRK-8] tells every line of a session, by its transcript or its thread identity', () => {
     const ledger = new SessionsLedger({ path, max_entries: 4 });
     const session = (at: number, id: string | null, thread_id: string | null = null) =>
-      appendLine(path, { ...line(at, 'u1'), session: id, thread_id });
+      appendLineSync(path, { ...line(at, 'u1'), session: id, thread_id });
     session(1, 's1');
     session(2, null);
     session(3, 's2', 't2');
-    appendLine(path, { ...line(4, 'u1'), fiber: null, uid: null, session: 's1', kind: 'capture' });
+    appendLineSync(path, { ...line(4, 'u1'), fiber: null, uid: null, session: 's1', kind: 'capture' });
     ledger.refresh();
     expect(ledger.linesOf('s1').map((entry) => entry.at)).toEqual([1, 4]);
     expect(ledger.linesOf('t2').map((entry) => entry.at)).toEqual([3]);
@@ -77,7 +77,7 @@ describe('the sessions ledger', () => {
 
   it('forgets what is no longer in the file', () => {
     const ledger = new SessionsLedger({ path });
-    appendLine(path, line(1, 'u1'));
+    appendLineSync(path, line(1, 'u1'));
     ledger.refresh();
     writeFileSync(path, `${JSON.stringify(line(9, 'u9'))}\n`);
     ledger.refresh();

@@ -119,6 +119,16 @@ export function failedTurnLine(input: unknown, now: number): UsageLimitLine | nu
   };
 }
 
+/** How much earlier than now a hook may say that it was called; beyond that its clock is not ours. */
+const OLDEST_TOLD_MS = 60_000;
+
+/** When a hook was called, in milliseconds: by its own word where it gives one, as those do that nobody waits for. */
+export function toldAt(input: unknown, now: number): number {
+  const { told_at } = record(input);
+  const isOurs = Number.isSafeInteger(told_at) && (told_at as number) > now - OLDEST_TOLD_MS;
+  return isOurs ? Math.min(told_at as number, now) : now;
+}
+
 function filesOf(input: Record<string, unknown>): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const key of FILE_KEYS) {

@@ -3,13 +3,15 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { appendRotated, EVENTS_ROTATE_BYTES } from '../../ledgers/append-rotated.ts';
+import { appendLine, EVENTS_ROTATE_BYTES } from '../../ledgers/append-line.ts';
 import type { CliContext } from '../verb.ts';
-import { commitTold, eventLine, failedTurnLine, sessionStartLine } from './event-line.ts';
+import { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } from './event-line.ts';
 import { phaseLine } from './phase-line.ts';
 
 /** Milliseconds a hook may take in all; an agent waits for it. */
 const LIMIT_MS = 2_000;
+/** Its time counts in steps that a process which gets no turn does not take: a busy machine costs no event. */
+const TICK_MS = 50;
 /** Milliseconds it waits for the end of its input. */
 const INPUT_MS = 1_000;
 /** The age in milliseconds of a commit that a tool call which just ended can have made. */
@@ -26,14 +28,18 @@ type HookContext = Pick<CliContext, 'env' | 'cwd' | 'clock' | 'stdin'>;
  * nothing, and whatever goes wrong it ends in time, without a word, as if all were well.
  */
 export async function runHook(argv: readonly string[], context: HookContext): Promise<void> {
-  const watchdog = setTimeout(() => giveUp(), LIMIT_MS);
+  let ticks = 0;
+  const watchdog = setInterval(() => {
+    ticks += 1;
+    if (ticks * TICK_MS >= LIMIT_MS) giveUp();
+  }, TICK_MS);
   try {
     if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
     else if (argv[0] === 'commit') await recordCommit(context, null);
   } catch {
     // An agent must not notice that its event was lost.
   } finally {
-    clearTimeout(watchdog);
+    clearInterval(watchdog);
   }
 }
 
@@ -59,7 +65,7 @@ async function recordEvent(argv: readonly string[], context: HookContext): Promi
     host,
   }));
   const input: unknown = JSON.parse(await withinTime(readInput(context.stdin)));
-  const now = clock.now();
+  const now = toldAt(input, clock.now());
   const event = eventLine(input, {
     id: randomUUID(),
     now,
@@ -69,13 +75,13 @@ async function recordEvent(argv: readonly string[], context: HookContext): Promi
   const start = sessionStartLine(input, now);
   const runDir = given(env.SVC_RUN_DIR);
   const writes: Promise<void>[] = [];
-  if (start !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'sessions.jsonl'), start));
+  if (start !== null && runDir !== null) writes.push(appendLine(join(runDir, 'sessions.jsonl'), start));
   const phase = phaseLine(input, now);
-  if (phase !== null && runDir !== null) writes.push(appendRotated(join(runDir, 'phases.jsonl'), phase));
+  if (phase !== null && runDir !== null) writes.push(appendLine(join(runDir, 'phases.jsonl'), phase));
   const failed = runDir === null ? null : failedTurnLine(input, now);
   if (failed !== null && runDir !== null && (await isLimit(failed.notice)))
-    writes.push(appendRotated(join(runDir, 'usage-limits.jsonl'), failed));
-  if (event !== null) writes.push(appendRotated(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
+    writes.push(appendLine(join(runDir, 'usage-limits.jsonl'), failed));
+  if (event !== null) writes.push(appendLine(ledger(env, 'events'), event, EVENTS_ROTATE_BYTES));
   await Promise.allSettled(writes);
   const told = commitTold(input);
   if (told !== null) await recordCommit({ ...context, cwd: told.folder }, told.session);
@@ -106,7 +112,7 @@ async function recordCommit({ env, cwd, clock }: HookContext, session: string | 
   const path = ledger(env, 'commits');
   if (session !== null && committed_at < clock.now() - FRESH_COMMIT_MS) return;
   if (await endsWith(path, facts.sha)) return;
-  await appendRotated(path, {
+  await appendLine(path, {
     at: clock.now(),
     kind: 'commit',
     ...facts,

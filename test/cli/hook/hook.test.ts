@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
 import { eventLine } from '../../../src/cli/hook/event-line.ts';
 import { commitFolder } from '../../../src/cli/hook/git-command.ts';
-import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-rotated.ts';
+import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
 let dir: string;
@@ -108,6 +108,24 @@ describe('svc hook event', () => {
       },
     ]);
     expect(statSync(join(run, 'sessions.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  it('[P16] bears the moment at which the agent program told it, and no moment that cannot be', async () => {
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    const before = Date.now();
+    for (const told_at of [before - 5_000, before - 3_600_000, before + 3_600_000, 'soon', undefined])
+      await hook(['event'], JSON.stringify({ session_id: 's-1', hook_event_name: 'Stop', told_at }), {
+        SVC_RUN_DIR: run,
+      });
+    const [first, ...others] = events().map(({ timestamp }) => timestamp);
+    expect(first).toBe(before - 5_000);
+    expect(others).toHaveLength(4);
+    for (const at of others) {
+      expect(at).toBeGreaterThanOrEqual(before);
+      expect(at).toBeLessThanOrEqual(Date.now());
+    }
+    expect(lines(join(run, 'phases.jsonl')).map(({ at }) => at)).toEqual([first, ...others]);
   });
 
   it('[P10] tells its run of a turn that failed at a usage limit, and of no other failure', async () => {
@@ -198,7 +216,7 @@ describe('svc hook event', () => {
     expect(await hook(['event'], JSON.stringify(START), prepare())).toMatchObject(silent);
   });
 
-  it('[P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
+  it('[EVT-4] [P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
     const path = join(dir, 'data', 'events.jsonl');
     mkdirSync(join(dir, 'data'));
     openSync(path, 'w');

@@ -31,6 +31,7 @@ import {
   type TranscriptQuery,
 } from '../../../src/harness/adapter.ts';
 import type { PastSession } from '../../../src/harness/past-session.ts';
+import type { TurnEnd } from '../../../src/harness/turn-end.ts';
 import type { UsageSign } from '../../../src/harness/usage-limit.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeAppServer } from './fake-app-server.ts';
@@ -90,6 +91,8 @@ export class FakeWorld {
   readonly transcripts = new Map<string, TranscriptProbe>();
   /** By session id. */
   readonly conversations = new Map<string, TranscriptProbe>();
+  /** The end of a turn that no hook tells of, by the path of its transcript. */
+  readonly turn_ends = new Map<string, TurnEnd>();
   /** What the end of a transcript says of a usage limit, by its path. */
   readonly usage = new Map<string, UsageSign>();
   /** What an agent said last, by the path of its transcript. */
@@ -200,6 +203,7 @@ export class FakeWorld {
         probe: async () => {},
         account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
         lastSaid: async (_, transcript) => this.said.get(transcript) ?? null,
+        turnEnd: async (_, transcript) => this.turn_ends.get(transcript) ?? null,
         usage: async (_, transcript) => this.usage.get(transcript) ?? { kind: 'none' },
       },
       processes: {

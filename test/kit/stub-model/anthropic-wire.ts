@@ -50,13 +50,19 @@ function blockOf(step: Step, sequence: number) {
       stop_reason: 'end_turn',
     };
   }
-  const call = { type: 'tool_use', id: `toolu_${sequence}`, name: 'Bash' };
-  const background = step.background === true ? { run_in_background: true } : {};
-  const input = { command: step.shell, description: 'Run one command', ...background };
+  const id = `toolu_${sequence}`;
+  const call = { type: 'tool_use', id, name: 'tool' in step ? step.tool : 'Bash' };
+  const input = inputOf(step);
   return {
     empty: { ...call, input: {} },
     delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
     full: { ...call, input },
     stop_reason: 'tool_use',
   };
+}
+
+function inputOf(step: Exclude<Step, { text: string }>): Record<string, unknown> {
+  if ('tool' in step) return step.input;
+  const background = step.background === true ? { run_in_background: true } : {};
+  return { command: step.shell, description: 'Run one command', ...background };
 }

@@ -54,14 +54,14 @@ function itemOf(step: Step, sequence: number, shell: string | undefined): Item {
     };
   }
   const item_id = `fc_${sequence}`;
-  const args = JSON.stringify(argumentsOf(step, shell));
+  const args = JSON.stringify('tool' in step ? step.input : argumentsOf(step, shell));
   const place = { item_id, output_index: 0 };
   return {
     item: {
       type: 'function_call',
       id: item_id,
       call_id: `call_${sequence}`,
-      name: shell,
+      name: 'tool' in step ? step.tool : shell,
       arguments: args,
       status: 'completed',
     },

@@ -1,12 +1,14 @@
 import type { Turn } from './conversation.ts';
 
 /**
- * One answer of the model: a text that ends the turn, or one shell command whose result it waits for; a command in
- * the `background` goes on beside the turn (Claude Code and Codex; Pi has no such thing).
+ * One answer of the model: a text that ends the turn, one shell command whose result it waits for, or a call of
+ * another `tool` by its name; a command in the `background` goes on beside the turn (Claude Code and Codex; Pi has no
+ * such thing).
  */
 export type Step =
   | { text: string; delay_ms?: number }
-  | { shell: string; background?: boolean; delay_ms?: number };
+  | { shell: string; background?: boolean; delay_ms?: number }
+  | { tool: string; input: Record<string, unknown>; delay_ms?: number };
 
 /** When a user text matches, the steps are answered in order: one, then the next after each tool result. */
 export type Rule = { match: string | RegExp; steps: Step[] };
@@ -34,7 +36,7 @@ export function nextStep(rules: readonly Rule[], turns: readonly Turn[], hasShel
   if (inForce === null) return SILENT;
   const results = turns.slice(latest + 1).filter((turn) => turn.from === 'tool').length;
   const step = inForce.steps[Math.min(results, inForce.steps.length - 1)] ?? SILENT;
-  return 'shell' in step && !hasShell ? SILENT : step;
+  return 'text' in step || hasShell ? step : SILENT;
 }
 
 function matches(match: string | RegExp, text: string): boolean {

@@ -1,0 +1,5 @@
+import { z } from 'zod';
+import { sessionLineSchema } from '../ledger.ts';
+
+/** `GET /sessions`: which fiber each harness session belonged to, oldest first (TMP-2). */
+export const sessionsSchema = z.object({ host: z.string(), sessions: z.array(sessionLineSchema) });

@@ -1,0 +1,75 @@
+import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import type { TestHome } from '../kit/test-home.ts';
+import { until } from '../kit/until.ts';
+
+const HOUR = 3_600_000;
+const event = (at: number, more: object = {}) =>
+  JSON.stringify({ timestamp: at, type: 'stop_failure', sessionId: 's-1', cwd: '/srv', ...more });
+const session = JSON.stringify({
+  ...{ fiber: 'work/a', uid: 'u-1', session: 's-1', thread_id: null, harness: 'claude' },
+  ...{ host: 'host-a', mux: null, at: 1, kind: 'dispatch' },
+});
+const commit = JSON.stringify({
+  ...{ at: 1, kind: 'commit', sha: 'a'.repeat(40), subject: 'Add', repo: '/srv', files: 1 },
+  ...{ insertions: 2, deletions: 0, session: 's-1', mux: null, cwd: '/srv' },
+});
+const WINDOW = `/activity?from_ms=0&to_ms=${24 * HOUR}`;
+
+let daemon: TestDaemon;
+const ledger = (home: TestHome, name: string) => join(home.data, name);
+beforeAll(async () => {
+  daemon = await startTestDaemon({
+    prepare(home) {
+      mkdirSync(home.data, { mode: 0o700 });
+      writeFileSync(ledger(home, 'events.jsonl.1'), `${event(1)}\n{"timestamp":"then"}\n`);
+      writeFileSync(ledger(home, 'events.jsonl'), `${event(HOUR)}\n\n[]\n{"torn":`);
+      writeFileSync(ledger(home, 'sessions.jsonl'), `${session}\nx\n`);
+      writeFileSync(ledger(home, 'commits.jsonl'), `${commit}\n{"at":1}\n"y"\n`);
+    },
+  });
+});
+afterAll(() => daemon.dispose());
+
+/** Waits until the daemon has read what was added, and counts it so. */
+const counts = (expected: object) =>
+  expect.poll(async () => (await daemon.state()).ledgers, { timeout: 20_000 }).toMatchObject(expected);
+
+describe('the ledgers of a daemon', () => {
+  it('[EVT-4] [RPL-19] show in GET /state how many of their lines are none, after a restart too', async () => {
+    const expected = {
+      sessions: { entries: 1, malformed: 1 },
+      commits: { entries: 1, malformed: 2 },
+      events: { entries: 2, malformed: 2, buckets: 2 },
+    };
+    await counts(expected);
+    appendFileSync(ledger(daemon.home, 'events.jsonl'), `\n${event(2 * HOUR)}\n`);
+    appendFileSync(ledger(daemon.home, 'sessions.jsonl'), 'z\n');
+    const more = {
+      ...expected,
+      sessions: { entries: 1, malformed: 2 },
+      events: { entries: 3, malformed: 3, buckets: 3 },
+    };
+    await counts(more);
+    await daemon.restart();
+    await counts(more);
+  });
+
+  it('[TMP-1] [TMP-7] [EVT-5] answer with what both files hold at that moment, and 304 while neither moves', async () => {
+    const first = await daemon.http.get(WINDOW);
+    const etag = first.headers.etag!;
+    expect(etag).toMatch(/^W\/"/);
+    const since = { 'If-None-Match': etag };
+    expect((await daemon.http.get(WINDOW, since)).status).toBe(304);
+    const hours = (body: unknown) =>
+      (body as { buckets: { m: number }[] }).buckets.map(({ m }) => m / HOUR).sort();
+    expect(hours(first.body)).toEqual([0, 1, 2]);
+    const live = ledger(daemon.home, 'events.jsonl');
+    renameSync(live, `${live}.1`);
+    appendFileSync(live, `${event(3 * HOUR)}\n`);
+    await until('word of the rotation', async () => (await daemon.http.get(WINDOW, since)).status === 200);
+    await expect.poll(async () => hours((await daemon.http.get(WINDOW)).body)).toEqual([1, 2, 3]);
+  });
+});
