@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Row } from '../../src/http/row.ts';
 import { CANNOT_ATTACK } from '../http/attacks/gated-target.ts';
 import { exchangeRaw } from '../http/raw-exchange.ts';
 import { run } from '../kit/test-home.ts';
 import { askChecked as ask, type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
+
+// Each walk opens hundreds of connections, and each is looked up.
+vi.setConfig({ testTimeout: 60_000 });
 
 let served: ServedRoutes;
 
