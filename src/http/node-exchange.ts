@@ -36,10 +36,13 @@ export class NodeExchange extends Exchange {
     request.on('error', () => undefined);
     response.on('error', () => undefined);
     response.once('finish', () => this.settle());
-    response.once('close', () => {
-      if (!this.settled) this.abort();
-      this.#resume?.();
-    });
+    response.once('close', () => this.leave());
+  }
+
+  /** The connection has closed. */
+  leave(): void {
+    if (!this.settled) this.abort();
+    this.#resume?.();
   }
 
   readBody(hear: (chunk: Uint8Array, last: boolean) => void): void {

@@ -74,7 +74,12 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
       response.writeHead(status, headers).end(body);
       return;
     }
-    const exchange = new NodeExchange(request, response, requests.nextId(), requests.settled);
+    const waiting = waitingOn(request.socket);
+    const exchange = new NodeExchange(request, response, requests.nextId(), () => {
+      waiting.delete(exchange);
+      requests.settled();
+    });
+    waiting.add(exchange);
     if (request.headers['transfer-encoding'] !== undefined) chunked.set(response, exchange);
     requests.take(exchange, peer, read, request);
   };
@@ -112,6 +117,21 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
     } else refuse(socket, ...reasonOf(error.code));
   });
   return http;
+}
+
+/** What is not answered yet on each connection. */
+const unanswered = new WeakMap<Duplex, Set<NodeExchange>>();
+
+/** Of all requests on a connection that closes, Node tells only the one whose answer is being written. */
+function waitingOn(socket: Duplex): Set<NodeExchange> {
+  const known = unanswered.get(socket);
+  if (known !== undefined) return known;
+  const waiting = new Set<NodeExchange>();
+  unanswered.set(socket, waiting);
+  socket.once('close', () => {
+    for (const exchange of waiting) exchange.leave();
+  });
+  return waiting;
 }
 
 function reasonOf(code: string | undefined): [ErrorCode, string] {

@@ -9,9 +9,6 @@ const HINT =
   'The board is not built here. Run `npm run build` in the checkout, or set SVC_UI_DIST to the folder that holds it.\n' +
   'The API answers all the same: /api/v1/version\n';
 
-/** No other page may show the board inside itself: its clicks would count as the operator’s. */
-const NO_FRAMES = { 'Content-Security-Policy': "frame-ancestors 'none'" };
-
 /** The board shell; served while booting too (RDY-3). */
 export function boardRows(context: Pick<RouteContext, 'ui_dist'>): Row[] {
   return [
@@ -42,7 +39,7 @@ async function shell(ui_dist: string | null): Promise<Reply> {
     return { status: 404, bytes: Buffer.from(HINT), content_type: 'text/plain; charset=utf-8' };
   }
   const etag = `"sha256-${createHash('sha256').update(page).digest('hex')}"`;
-  return { status: 200, bytes: page, content_type: 'text/html; charset=utf-8', etag, headers: NO_FRAMES };
+  return { status: 200, bytes: page, content_type: 'text/html; charset=utf-8', etag };
 }
 
 /** Null when there is no such page; any other failure is a fault. */

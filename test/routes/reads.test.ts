@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SECURITY_HEADERS } from '../../src/access/security-headers.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { POLLER_STATE } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
@@ -86,7 +87,7 @@ describe('GET /agents and /doctor', () => {
 });
 
 describe('the board shell', () => {
-  it('is served from the built folder, in no frame, and only when it changed', async () => {
+  it('is served from the built folder, under the whole policy of our own pages, and only when it changed', async () => {
     await writeFile(join(folder, 'index.html'), '<!doctype html><title>Board</title>');
     const page = await served.get('/');
     expect(page).toMatchObject({
@@ -94,7 +95,8 @@ describe('the board shell', () => {
       body: '<!doctype html><title>Board</title>',
       headers: {
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': "frame-ancestors 'none'",
+        'content-security-policy': SECURITY_HEADERS['Content-Security-Policy'],
+        'x-frame-options': 'DENY',
       },
     });
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).status).toBe(304);

@@ -4,6 +4,8 @@ import { readBuildStamp } from '../../platform/build-stamp.ts';
 import { createDaemonClient } from '../daemon-client.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
 
+const SERVERS = { uws: 'the native HTTP server', node: 'Node’s own HTTP server' };
+
 /** Whether the daemon runs, is the same build as this command, and has all its parts. */
 export const checkDaemon: Check = async ({ daemon: found }) => {
   if (found.kind === 'unreadable')
@@ -21,7 +23,8 @@ export const checkDaemon: Check = async ({ daemon: found }) => {
 };
 
 function running(pid: number, version: Version): Finding {
-  const what = `pid ${pid}, at ${version.listen.join(', ')}`;
+  const server = version.server === null ? '' : `, over ${SERVERS[version.server]}`;
+  const what = `pid ${pid}, at ${version.listen.join(', ')}${server}`;
   return version.ready
     ? ok('daemon', what)
     : warn('daemon', `${what}, still starting`, 'see what it waits for with: svc daemon logs');
