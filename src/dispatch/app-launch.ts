@@ -10,7 +10,7 @@ import type { Refusal } from './refusals.ts';
 import { requireAppServer } from './require-app-server.ts';
 import type { Authority } from './run-id.ts';
 import { workerVariables } from './worker-variables.ts';
-import type { World } from './world.ts';
+import type { DocumentChange, World } from './world.ts';
 
 /**
  * Starts a planned run as an app conversation: the claim on disk, the document's markers, the conversation, its
@@ -48,7 +48,7 @@ export async function continueAppRun(
 ): Promise<Started> {
   const prompt = world.launches.readPrompt(run.launch_id);
   if (prompt === null) return reserved(run, 'its prompt can no longer be read from its run directory');
-  const text = user_message === null ? prompt : `${prompt}\nFrom User:\n${user_message}`;
+  const text = continueText(prompt, user_message);
   try {
     const server = requireAppServer(world);
     if (run.app.thread_id === null) {
@@ -66,6 +66,11 @@ export async function continueAppRun(
   } catch (error) {
     return reserved(run, messageOf(error));
   }
+}
+
+/** The first message of a reserved conversation, once its launch is gone on with. */
+export function continueText(prompt: string, user_message: string | null): string {
+  return user_message === null ? prompt : `${prompt}\nFrom User:\n${user_message}`;
 }
 
 /** The conversation of the run: its own one, opened, or a new one. */
@@ -132,11 +137,15 @@ async function nameInDocument(world: World, run: AppSurfaceRun, thread_id: strin
   if (document === undefined) return;
   const { thread_id: known, session_uuid } = document.svc?.runtime ?? {};
   if (known === thread_id && session_uuid === thread_id) return;
-  await world.documents.change(document, (current) =>
-    current.svc?.runtime?.run_id === run.run_id
-      ? { set: { 'svc.runtime.session_uuid': thread_id, 'svc.runtime.thread_id': thread_id }, unset: [] }
-      : { set: {}, unset: [] },
-  );
+  await world.documents.change(document, (current) => nameOf(current, run, thread_id));
+}
+
+/** What names the conversation of this run in its document; nothing when it is named, or another run has begun since. */
+export function nameOf(current: FiberDocument, run: AppSurfaceRun, thread_id: string): DocumentChange {
+  const { run_id, thread_id: known, session_uuid } = current.svc?.runtime ?? {};
+  if (run_id !== run.run_id || (known === thread_id && session_uuid === thread_id))
+    return { set: {}, unset: [] };
+  return { set: { 'svc.runtime.session_uuid': thread_id, 'svc.runtime.thread_id': thread_id }, unset: [] };
 }
 
 function reserved(run: AppSurfaceRun, detail: string): Started {

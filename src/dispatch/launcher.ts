@@ -15,6 +15,7 @@ import {
 import { launchPrompt } from './launch-prompt.ts';
 import { keyOf, type Memory } from './memory.ts';
 import type { Refusal } from './refusals.ts';
+import { rehearseContinue } from './rehearse-continue.ts';
 import { rehearseStart } from './rehearse-start.ts';
 import type { Authority } from './run-id.ts';
 import type { Run } from './runs.ts';
@@ -75,6 +76,8 @@ export class Launcher {
       const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
       if (unfit !== null) return { kind: 'refused', refusal: unfit };
       const earlier = this.#memory.runs.get(keyOf(document));
+      if (earlier !== undefined && isReserved(earlier) && isAppRun(earlier) && !asksFresh(authority))
+        return await rehearseContinue(this.#world, document, earlier, authority.user_message);
       const wish = wishOf(authority, earlier);
       const checked = await checkLaunch(this.#world, document, directory, { wish });
       if (checked.kind === 'refused') return checked;

@@ -425,8 +425,11 @@ class Run {
     for (const name of FIBERS) {
       if (this.#status(name) !== 'active' || !this.#isService(name) || this.#lives(name)) continue;
       const why = await this.daemon.dispatcher.why(name, { look: false });
-      // Five days hold an occurrence of every role, unless its runs were recorded in times to come.
+      // Five days hold an occurrence of every role, unless its runs were recorded in times to come; one that was
+      // judged and armed by hand keeps its verdict, and is not due (STD-1).
+      const is_judged = this.#kind(name) === 'standing' && this.#row(name)?.tempered !== undefined;
       const may_wait = [
+        ...(is_judged ? ['due'] : []),
         ...(is_full ? ['max_concurrent'] : []),
         ...(this.was_turned_back ? ['due', 'breaker', 'usage_limit', 'cooldown'] : []),
       ];

@@ -103,4 +103,44 @@ describe('a day with the command line alone', () => {
     await svc('close', 'long-work', '--kill');
     await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
   });
+
+  it('makes a store, writes a draft into it, and finds it there', async () => {
+    const notes = daemon.home.path('notes-of-mine');
+    mkdirSync(notes);
+    expect(await json('fiber', 'init', notes)).toMatchObject({ store: notes });
+    await svc('fiber', 'add', 'An idea', '--store', notes);
+    expect(await svc('fiber', 'show', 'an-idea', '--store', notes)).toContain('An idea');
+  });
+
+  it('stops everything in an emergency, and lets work start again', async () => {
+    await svc('fiber', 'add', 'Next work');
+    await svc('stop-all', '--note', 'the disk is full');
+    await svc('install', 'next-work', '--project-dir', project, '--agent', 'stays');
+    expect(await svc('why', 'next-work')).toContain('the disk is full');
+    const refused = await daemon.home.svc('dispatch', 'next-work');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    leads(refused.stderr, 'svc resume-all');
+    expect(await svc('ps')).toBe('No worker runs.\n');
+    await svc('resume-all');
+    await statusWhen('next-work', 'runs', (row) => row.runtime !== undefined);
+    await svc('pause', 'next-work', '--kill');
+    expect(await json('status', 'next-work')).toMatchObject({ status: 'open' });
+    await svc('resume', 'next-work');
+    await statusWhen('next-work', 'runs again', (row) => row.runtime !== undefined);
+    await svc('uninstall', 'next-work', '--kill');
+    await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
+    expect((await json('status', 'next-work')).svc).toBeUndefined();
+  });
+
+  it('has a worker hand off by its own command, and starts the next one fresh', async () => {
+    await svc('fiber', 'add', 'Relay');
+    await svc('install', 'relay', '--project-dir', project, '--agent', 'hands-off');
+    const handed = await statusWhen('relay', 'was handed off and taken up anew', (row) => {
+      const { runtime } = row.svc as { runtime?: { handed_off_at?: string; dispatched_at?: string } };
+      return runtime?.handed_off_at !== undefined;
+    });
+    expect(handed.status).toBe('active');
+    await svc('close', 'relay', '--kill');
+    await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
+  });
 });
