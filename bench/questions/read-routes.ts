@@ -11,7 +11,7 @@ import type { CannedAnswer } from '../servers/canned-answer.ts';
 import { generateStore } from '../stores.ts';
 
 const ROUNDS = 3;
-const ROUND_MS = 300;
+const ROUND_MS = 250;
 const CONNECTIONS = 16;
 const SESSION = '11111111-1111-4111-8111-000000000001';
 
@@ -46,8 +46,11 @@ export const bench: Bench = {
         try {
           const floor_port = await portOf(floor);
           const figures: Figure[] = [];
-          for (const [index, read] of reads.entries())
-            figures.push(await compare(read, { port: daemon.port, floor_port, floor_path: `/${index}` }));
+          for (const [index, read] of reads.entries()) {
+            const figure = await compare(read, { port: daemon.port, floor_port, floor_path: `/${index}` });
+            log(`${read.name}: ${figure.value.toFixed(2)} × bare uWS`);
+            figures.push(figure);
+          }
           return figures;
         } finally {
           await stopProgram(floor);
