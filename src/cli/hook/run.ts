@@ -12,7 +12,7 @@ import { phaseLine } from './phase-line.ts';
 const LIMIT_MS = 2_000;
 /** Its time counts in steps that a process which gets no turn does not take: a busy machine costs no event. */
 const TICK_MS = 50;
-/** Milliseconds it waits for the end of its input. */
+/** Milliseconds it waits for the end of its input; then what has come must do. */
 const INPUT_MS = 1_000;
 /** The age in milliseconds of a commit that a tool call which just ended can have made. */
 const FRESH_COMMIT_MS = 10 * 60_000;
@@ -64,7 +64,7 @@ async function recordEvent(argv: readonly string[], context: HookContext): Promi
     mux_session,
     host,
   }));
-  const input: unknown = JSON.parse(await withinTime(readInput(context.stdin)));
+  const input: unknown = JSON.parse(await readInput(context.stdin));
   const now = toldAt(input, clock.now());
   const event = eventLine(input, {
     id: randomUUID(),
@@ -196,23 +196,22 @@ function field(json: string, name: string): string | null {
   }
 }
 
-function withinTime<T>(work: Promise<T>): Promise<T> {
+function readInput(stdin: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const done = () => {
+      clearTimeout(limit);
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
     // On a busy machine the limit may have passed before the input that lies there was looked at: it is, first.
-    const late = () => setImmediate(() => setImmediate(() => reject(new Error('no end of the input'))));
-    const limit = setTimeout(late, INPUT_MS);
-    work.then(resolve, reject).finally(() => clearTimeout(limit));
+    const limit = setTimeout(() => setImmediate(() => setImmediate(done)), INPUT_MS);
+    stdin.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MOST_INPUT_BYTES) reject(new Error('too much input'));
+    });
+    stdin.once('end', done);
+    stdin.once('error', reject);
   });
-}
-
-async function readInput(stdin: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stdin) {
-    const bytes = Buffer.from(chunk as Buffer);
-    size += bytes.length;
-    if (size > MOST_INPUT_BYTES) throw new Error('too much input');
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -32,12 +32,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 type Ended = { code: number | null; out: string; ms: number };
 
-/** Runs the real command; `input` null leaves its stdin open. */
+/** Runs the real command; `input` null leaves its stdin open, and so does `isOpen`. */
 function hook(
   args: string[],
   input: string | null,
   more: Record<string, string> = {},
   cwd = dir,
+  isOpen = false,
 ): Promise<Ended> {
   const started = performance.now();
   const child = spawn(process.execPath, [LAUNCHER, 'hook', ...args], {
@@ -50,7 +51,8 @@ function hook(
       out += chunk;
     });
   child.stdin.on('error', () => {});
-  if (input !== null) child.stdin.end(input);
+  if (input !== null) child.stdin.write(input);
+  if (input !== null && !isOpen) child.stdin.end();
   return new Promise((resolve) =>
     child.on('close', (code) => {
       child.stdin.destroy();
@@ -160,6 +162,11 @@ describe('svc hook event', () => {
     const ended = await hook(['event'], null);
     expect(ended).toMatchObject(silent);
     expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it('[EVT-4] takes an input that has come whole although nobody ends it', async () => {
+    expect(await hook(['event'], JSON.stringify(START), {}, dir, true)).toMatchObject(silent);
+    expect(events()).toMatchObject([{ type: 'session_start', sessionId: 's-1' }]);
   });
 
   it.each([
