@@ -69,3 +69,50 @@ export async function openConnection(port: number): Promise<Connection> {
     },
   };
 }
+
+/** The same, without keeping what comes: a client that is no heavier than the bytes of a large answer. */
+export async function openCounter(
+  port: number,
+): Promise<{ get(path: string): Promise<void>; close(): void }> {
+  let rest = -1;
+  let settle: { resolve(): void; reject(error: Error): void } | null = null;
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const opened = connect({
+      host: '127.0.0.1',
+      port,
+      noDelay: true,
+      onread: {
+        buffer: Buffer.alloc(1024 * 1024),
+        callback(length, bytes) {
+          if (rest === -1) {
+            const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(length, 16_384)).toString(
+              'latin1',
+            );
+            const stated = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+            rest = head.indexOf('\r\n\r\n') + 4 + Number(stated);
+          }
+          rest -= length;
+          if (rest > 0) return true;
+          rest = -1;
+          settle?.resolve();
+          return true;
+        },
+      },
+    });
+    opened.once('connect', () => resolve(opened));
+    opened.once('error', reject);
+  });
+  socket.on('close', () => settle?.reject(new Error('the server closed the connection')));
+  return {
+    get(path) {
+      return new Promise((resolve, reject) => {
+        settle = { resolve, reject };
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+      });
+    },
+    close() {
+      settle = null;
+      socket.destroy();
+    },
+  };
+}

@@ -10,6 +10,7 @@ import { bench as editVisible } from './questions/edit-visible.ts';
 import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
+import { bench as hookStart } from './questions/hook-start.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
@@ -37,6 +38,7 @@ const BENCHES = [
   fileThroughput,
   eventsIndex,
   activity,
+  hookStart,
   idleCost,
   startup,
 ];

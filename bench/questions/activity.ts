@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { portOf, startProgram, stopProgram } from '../child.ts';
-import { type Connection, openConnection } from '../connection.ts';
+import { type Connection, openConnection, openCounter } from '../connection.ts';
 import { type BenchDaemon, startDaemon, wait } from '../daemon.ts';
 import { generateEvents } from '../events.ts';
 import { type Bench, type Figure, judged, median, percentile, shown } from '../frame.ts';
@@ -12,6 +12,8 @@ const WINDOW_MS = 14 * 86_400_000;
 const APPENDS = 200;
 const READS = 100;
 const BUILDS = 7;
+/** A window in which nothing ever was, whose tag tells of every change all the same. */
+const EMPTY = '/api/v1/activity?from_ms=0&to_ms=60000';
 /** Milliseconds between two requests whose delay is taken. */
 const EVERY_MS = 2;
 
@@ -31,19 +33,20 @@ export const bench: Bench = {
         const during = await builds(daemon, { aside: events, live });
         log(`${BUILDS} builds of the index beside GET /version`);
         connection = await openConnection(daemon.port);
-        const client = connection;
         const path = `/api/v1/activity?from_ms=${end - WINDOW_MS}&to_ms=${end}`;
         const whole = await connection.get(path);
         log(`${(whole.body.length / 2 ** 20).toFixed(1)} MiB of activity`);
+        const counter = await openCounter(daemon.port);
         const reads: number[] = [];
         for (let read = 0; read < READS; read += 1) {
-          const now = await connection.get('/api/v1/activity?from_ms=0&to_ms=60000');
+          const { etag } = await connection.get(EMPTY);
           append(live, end - 1, read);
-          await moved(connection, '/api/v1/activity?from_ms=0&to_ms=60000', now.etag);
-          reads.push(await timed(() => client.get(path)));
+          await moved(connection, EMPTY, etag);
+          reads.push(await timed(() => counter.get(path)));
         }
         const again: number[] = [];
-        for (let read = 0; read < READS; read += 1) again.push(await timed(() => client.get(path)));
+        for (let read = 0; read < READS; read += 1) again.push(await timed(() => counter.get(path)));
+        counter.close();
         const floor = await bare(path, whole.body.length);
         const visible = await appends(connection, live, end);
         const { etag } = await connection.get(path);
@@ -153,10 +156,10 @@ async function bare(path: string, size: number): Promise<number[]> {
     JSON.stringify([{ path: pathname, status: '200 OK', headers: {}, body: size }]),
   ]);
   try {
-    const connection = await openConnection(await portOf(server));
+    const counter = await openCounter(await portOf(server));
     const times: number[] = [];
-    for (let read = 0; read < READS; read += 1) times.push(await timed(() => connection.get(path)));
-    connection.close();
+    for (let read = 0; read < READS; read += 1) times.push(await timed(() => counter.get(path)));
+    counter.close();
     return times;
   } finally {
     await stopProgram(server);
