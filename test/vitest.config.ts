@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/browser/**',
+      'test/e2e/**',
       'test/faults/**',
       'test/harness-real/**',
       'test/package/**',

@@ -24,7 +24,7 @@ export function loopbackAddresses(port: number): string[] {
   return HAS_LOOPBACK_V6 ? [`127.0.0.1:${port}`, `[::1]:${port}`] : [`127.0.0.1:${port}`];
 }
 
-/** The transport under test: the suites of the kernel and of the routes run once on each (test/vitest.config.ts). */
+/** The transport under test: the suites of the kernel and of the routes run once on each (test/node-http). */
 export const SERVER_KIND: ServerKind = process.env.SVC_HTTP === 'node' ? 'node' : 'uws';
 
 export type Served = { server: HttpServer; port: number };
