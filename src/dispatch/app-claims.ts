@@ -17,10 +17,10 @@ import {
   otherWorker,
   rehearsedClaim,
 } from './claims.ts';
-import { recordDispatch } from './launch.ts';
 import { undoOf } from './launch-markers.ts';
 import { keyOf, type Memory } from './memory.ts';
 import { requireAppServer } from './require-app-server.ts';
+import { recordDispatch } from './run-ledger.ts';
 import type { AppRecord, RunManifest } from './run-records.ts';
 import { type Run, runOfManifest } from './runs.ts';
 import type { DocumentChange, World } from './world.ts';

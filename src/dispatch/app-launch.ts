@@ -5,10 +5,12 @@ import type { ConversationSettings } from '../harness/app-server/app-server.ts';
 import type { AppConversation } from '../harness/app-server/conversation.ts';
 import { abandonClaim } from './abandon-claim.ts';
 import { type AppSurfaceRun, noteConversation, recordOf, sourceOf } from './app-run.ts';
-import { markDocument, recordDispatch, type Started } from './launch.ts';
+import { markDocument, type Started } from './launch.ts';
 import type { Refusal } from './refusals.ts';
 import { requireAppServer } from './require-app-server.ts';
 import type { Authority } from './run-id.ts';
+import { recordDispatch } from './run-ledger.ts';
+import { manifestOfRun } from './runs.ts';
 import { workerVariables } from './worker-variables.ts';
 import type { DocumentChange, World } from './world.ts';
 
@@ -26,7 +28,7 @@ export async function startAppRun(
   options: { prompt: string; confirmed_dir: string | undefined },
 ): Promise<Started> {
   const { confirmed_dir, prompt } = options;
-  world.launches.claim({ manifest: manifestOf(world, document, run), prompt, files: [] });
+  world.launches.claim({ manifest: manifestOfRun(run, document.leaf), prompt, files: [] });
   const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
   if (unmarked !== null) return unmarked;
   let conversation: AppConversation;
@@ -197,29 +199,5 @@ function settingsOf(world: World, run: AppSurfaceRun): ConversationSettings {
       ...agent.env,
       ...workerVariables(run, world.launches.directory(run.launch_id)),
     },
-  };
-}
-
-function manifestOf(world: World, document: FiberDocument, run: AppSurfaceRun) {
-  return {
-    version: 1 as const,
-    launch_id: run.launch_id,
-    run_id: run.run_id,
-    fiber: run.fiber_id,
-    uid: run.uid,
-    leaf: document.leaf,
-    store: run.store,
-    path: run.path,
-    mux_session: run.mux_session,
-    agent: run.agent,
-    harness: run.harness,
-    session_uuid: run.session_uuid,
-    surface: run.surface,
-    project_dir: run.project_dir,
-    dispatched_at: run.started_at,
-    state: 'claimed' as const,
-    ended_at: null,
-    boot_id: world.bootId,
-    app: recordOf(run.app),
   };
 }

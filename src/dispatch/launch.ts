@@ -16,8 +16,9 @@ import { refuseByDirectory, refuseByDocument } from './preflight.ts';
 import type { Refusal } from './refusals.ts';
 import type { ResumeMode } from './resume.ts';
 import { type Authority, runIdFor } from './run-id.ts';
+import { recordDispatch } from './run-ledger.ts';
 import { buildRunScript, runScriptCommand } from './run-script.ts';
-import { muxSessionOf, type Run } from './runs.ts';
+import { manifestOfRun, type Run } from './runs.ts';
 import { workerVariables } from './worker-variables.ts';
 import type { World } from './world.ts';
 
@@ -225,24 +226,6 @@ function nameTaken(run: Run): Refusal {
   };
 }
 
-/** The ledger line of a launch (EVT-4); written again by an adoption that finds a launch cut short. */
-export function recordDispatch(world: World, run: Run): void {
-  world.recordSession({
-    fiber: run.fiber_id,
-    uid: run.uid,
-    session: run.app?.transcript_session_uuid ?? run.session_uuid,
-    thread_id: run.app?.thread_id ?? null,
-    harness: run.harness,
-    agent: run.agent,
-    host: world.host,
-    mux: muxSessionOf(run),
-    at: run.started_at,
-    kind: run.claim === undefined ? 'dispatch' : 'claim',
-    run_id: run.run_id,
-    ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
-  });
-}
-
 /** What a start writes into its run directory and hands to its worker; nothing is written yet. */
 export function composeStart(
   world: World,
@@ -261,27 +244,7 @@ export function composeStart(
     prompt_bytes: Buffer.byteLength(prompt),
     env,
   });
-  const manifest = {
-    version: 1 as const,
-    launch_id: run.launch_id,
-    run_id: run.run_id,
-    fiber: run.fiber_id,
-    uid: run.uid,
-    leaf: document.leaf,
-    store: run.store,
-    path: run.path,
-    mux_session: run.mux_session,
-    agent: run.agent,
-    harness: run.harness,
-    session_uuid: run.session_uuid,
-    surface: run.surface,
-    project_dir: run.project_dir,
-    dispatched_at: run.started_at,
-    state: 'claimed' as const,
-    ended_at: null,
-    boot_id: world.bootId,
-    ...(run.resume === undefined ? {} : { resume: run.resume }),
-  };
+  const manifest = manifestOfRun(run, document.leaf);
   return { claim: { manifest, prompt, script, files: plan.files }, env };
 }
 

@@ -1,11 +1,11 @@
 import type { MuxListing, MuxServer } from '../mux/mux.ts';
 import { recogniseSession } from './adopt.ts';
 import { type Loss, serverOf } from './incidents.ts';
-import { recordDispatch } from './launch.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import type { Memory } from './memory.ts';
 import { recallOwed } from './owed-starts.ts';
 import { isWaiting } from './resume-incident.ts';
+import { recordDispatch } from './run-ledger.ts';
 import type { Run } from './runs.ts';
 import { runOfManifest } from './runs.ts';
 import { Settler } from './settle.ts';

@@ -3,12 +3,13 @@ import type { TranscriptProbe } from '../harness/adapter.ts';
 import { planLearnedSession } from '../lifecycle/run-transitions.ts';
 import { isInVain, probeTranscript } from './conversation.ts';
 import { followSession } from './follow-session.ts';
+import { recordLearned } from './run-ledger.ts';
 import type { Run } from './runs.ts';
 import type { World } from './world.ts';
 
 /** The document, the run directory and the ledger then name the session that the run really is in. */
 export async function learnSession(world: World, run: Run, session_uuid: string): Promise<void> {
-  const { documents, launches, clock, host } = world;
+  const { documents, launches } = world;
   const document = documents.of(run);
   if (document !== undefined)
     await documents.change(
@@ -23,19 +24,7 @@ export async function learnSession(world: World, run: Run, session_uuid: string)
   run.session_uuid = session_uuid;
   run.left_sessions = left_sessions;
   launches.update(run.launch_id, { session_uuid, ...(left_sessions.length === 0 ? {} : { left_sessions }) });
-  world.recordSession({
-    fiber: run.fiber_id,
-    uid: run.uid,
-    session: session_uuid,
-    thread_id: null,
-    harness: run.harness,
-    agent: run.agent,
-    host,
-    mux: run.mux_session,
-    at: clock.now(),
-    kind: 'learned',
-    run_id: run.run_id,
-  });
+  recordLearned(world, run);
 }
 
 /** Follows a run into the session that its hooks report (P7); what cannot be written now is tried again. */

@@ -1,7 +1,7 @@
 import type { RunView, Surface } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { MuxServer } from '../mux/mux.ts';
-import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun } from './app-run.ts';
+import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
 import { type PhaseSign, phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
 import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
 
@@ -113,6 +113,32 @@ export function runOfManifest(manifest: RunManifest): Run {
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
     ...(manifest.server === undefined ? {} : { server: manifest.server }),
+  };
+}
+
+/** The record of a run that is claimed and not spawned yet; `runOfManifest` reads it back. */
+export function manifestOfRun(run: Run, leaf: string): RunManifest {
+  return {
+    version: 1,
+    launch_id: run.launch_id,
+    run_id: run.run_id,
+    fiber: run.fiber_id,
+    uid: run.uid,
+    leaf,
+    store: run.store,
+    path: run.path,
+    mux_session: run.mux_session,
+    agent: run.agent,
+    harness: run.harness,
+    session_uuid: run.session_uuid,
+    surface: run.surface,
+    project_dir: run.project_dir,
+    dispatched_at: run.started_at,
+    state: 'claimed',
+    ended_at: null,
+    boot_id: run.boot_id,
+    ...(run.app === undefined ? {} : { app: recordOf(run.app) }),
+    ...(run.resume === undefined ? {} : { resume: run.resume }),
   };
 }
 

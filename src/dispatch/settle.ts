@@ -4,9 +4,10 @@ import { abandonClaim } from './abandon-claim.ts';
 import { blockWhenPaused } from './breaker-row.ts';
 import type { LaunchEnd } from './launches.ts';
 import type { Memory } from './memory.ts';
+import { recordEnd } from './run-ledger.ts';
 import type { ExitRecord } from './run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from './run-session.ts';
-import { muxSessionOf, type Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { lookForLimit } from './usage-limits.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
 import type { World } from './world.ts';
@@ -168,22 +169,4 @@ function endedAt(run: Run, { end, exit }: LaunchEnd): number | null {
   if (run.ending !== null) return run.ending.at;
   if (end.kind === 'found') return end.value.at;
   return exit.kind === 'found' ? exit.value.at : null;
-}
-
-/** The ledger line of an end (EVT-4); an end that is settled again after a crash has it twice. */
-function recordEnd(world: World, run: Run, reason: string, at: number): void {
-  world.recordSession({
-    fiber: run.fiber_id,
-    uid: run.uid,
-    session: run.app?.transcript_session_uuid ?? run.session_uuid,
-    thread_id: run.app?.thread_id ?? null,
-    harness: run.harness,
-    agent: run.agent,
-    host: world.host,
-    mux: muxSessionOf(run),
-    at,
-    kind: 'ended',
-    run_id: run.run_id,
-    reason,
-  });
 }
