@@ -318,7 +318,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
       }
       await stub.stop();
       const left = () => processesWith('HOME', home);
-      const gone = await eventually(async () => (left().length === 0 ? true : null), 10_000);
+      const gone = await eventually(async () => (left().length === 0 ? true : null), 20_000);
       const survivors = left().map((pid) => `${pid} ${commandOf(pid)}`);
       for (const pid of left()) process.kill(pid, 'SIGKILL');
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
