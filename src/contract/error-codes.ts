@@ -89,6 +89,8 @@ export const ERROR_STATUS = {
   app_server_unavailable: 503,
   /** This host has no folder picker (ERR-22). */
   folder_picker_unavailable: 501,
+  /** Meant for another host, to whose daemon this one passes nothing on. */
+  not_forwarded: 501,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,

@@ -60,6 +60,8 @@ export type Row = {
   query?: z.ZodType;
   /** `bytes`: taken as it comes, whatever its type, over a buffer of its own. */
   body?: z.ZodType | 'bytes';
+  /** What a body is where the handler takes it apart itself; for the description of the API alone. */
+  described_body?: z.ZodType;
   /** Bytes of a request body; more is answered with 413. */
   body_limit: number;
   /** Milliseconds within which a body must have come whole, else 408; 30 s unless given. */

@@ -71,7 +71,8 @@ export function endpointName(row: Pick<Row, 'method' | 'path'>): string {
 function operationOf(row: Row, schemas: ApiSchemas): ApiOperation {
   const parameters = [...pathParameters(row.path), ...queryParameters(row, schemas)];
   const responses: ApiOperation['responses'] = {};
-  const json = row.body === undefined ? null : bodyOf(row.body, schemas);
+  const body = row.described_body ?? row.body;
+  const json = body === undefined ? null : bodyOf(body, schemas);
   for (const [status, reply] of Object.entries(row.replies))
     responses[status] = responseOf(Number(status), reply, schemas);
   if (row.state === 'ready')

@@ -16,8 +16,8 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
   400 and 422 mend the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
 - Every answer has an \`X-Request-Id\`, which the log has too.
-- \`origin\` names the host that is meant. A host that this daemon does not know is a 404 \`unknown_host\` where the subject is
-  a host, and is taken for this host where the subject is a fiber.
+- \`origin\` names the host that is meant. One of \`remotes.json\` is answered 501 \`not_forwarded\`: ask its own daemon. One
+  that nobody knows is a 404 \`unknown_host\` where the subject is a host, and is taken for this host where it is a fiber.
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
 `;
@@ -87,7 +87,7 @@ function jsonOf(schema: JsonSchema): string {
 
 function fieldsOf(schema: JsonSchema): string[][] {
   const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
-  if (branches !== undefined) return branches.flatMap(fieldsOf);
+  if (branches !== undefined) return mergedFields(branches.map(fieldsOf));
   const { properties = {}, required = [] } = schema as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
@@ -98,12 +98,28 @@ function fieldsOf(schema: JsonSchema): string[][] {
   ]);
 }
 
+/** The fields of several shapes of one body: each once, and needed only where every shape needs it. */
+function mergedFields(shapes: readonly string[][][]): string[][] {
+  const merged = new Map<string, { kinds: Set<string>; needed: number }>();
+  for (const [field = '', kind = ''] of shapes.flat()) {
+    const name = field.replace(/\?$/, '');
+    const known = merged.get(name) ?? { kinds: new Set(), needed: 0 };
+    for (const one of kind.split(' or ')) known.kinds.add(one);
+    known.needed += name === field ? 1 : 0;
+    merged.set(name, known);
+  }
+  return [...merged].map(([name, { kinds, needed }]) => [
+    needed === shapes.length ? name : `${name}?`,
+    [...kinds].join(', '),
+  ]);
+}
+
 /** A schema in a few words. */
 function typeOf(schema: JsonSchema): string {
   const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
   if (branches !== undefined) return [...new Set(branches.map(typeOf))].join(' or ');
   if (typeof schema.$ref === 'string') return named(schema.$ref);
-  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
+  if ('const' in schema) return `\`${schema.const}\``;
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if (schema.type === 'array') return `list of ${typeOf((schema.items ?? {}) as JsonSchema)}`;
   return typeof schema.type === 'string' ? schema.type : 'any value';

@@ -1,10 +1,15 @@
 import { CodedError } from '../base/errors.ts';
-import { attachmentsRehearsalSchema, attachmentsReplySchema } from '../contract/http/attachments.ts';
+import {
+  attachmentsRehearsalSchema,
+  attachmentsReplySchema,
+  attachmentsRequestSchema,
+} from '../contract/http/attachments.ts';
 import { rehearsal } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { Lane } from './lane.ts';
+import { refuseRemote } from './origin.ts';
 
 /** Room for more than a batch may have, in base64, so that the broken rule can be named. */
 const BODY_LIMIT = 64 * 1024 * 1024;
@@ -15,10 +20,10 @@ const MOST_WAITING = 8;
 
 /** `POST /attachments`: images for a fiber; the pool does all the work with their bytes (ATT-1, WPL-9). */
 export function attachmentsRows(
-  callers: Pick<Callers, 'poller' | 'pool'>,
-  context: Pick<RouteContext, 'attachments_dir'>,
+  callers: Pick<Callers, 'poller' | 'pool' | 'fleet'>,
+  context: Pick<RouteContext, 'attachments_dir' | 'host'>,
 ): Row[] {
-  const { poller, pool } = callers;
+  const { poller, pool, fleet } = callers;
   const lane = new Lane(MOST_WAITING);
   return [
     defineRow({
@@ -27,6 +32,7 @@ export function attachmentsRows(
       who: 'operator',
       state: 'ready',
       body: 'bytes',
+      described_body: attachmentsRequestSchema,
       body_limit: BODY_LIMIT,
       body_timeout_ms: BODY_TIMEOUT_MS,
       replies: { 200: attachmentsReplySchema.or(attachmentsRehearsalSchema) },
@@ -34,7 +40,8 @@ export function attachmentsRows(
         requireJson(headers['content-type']);
         return lane.run(async () => {
           const { value, bulk } = await pool.run('check_attachments', {}, { bulk: body });
-          const { fiber, images, dry_run } = value;
+          const { fiber, images, dry_run, origin } = value;
+          await refuseRemote(fleet, origin, context.host);
           const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
           if (uid === null)
             throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);

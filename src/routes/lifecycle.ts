@@ -25,6 +25,7 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       state: 'ready',
       // What is wrong with the fields is answered as text, like everything of this route.
       body: z.looseObject({ origin: z.string().optional() }),
+      described_body: lifecycleRequestSchema,
       body_limit: REQUEST_LIMIT,
       // A rehearsal is JSON where the verb itself answers text.
       replies: { 200: { text_or: rehearsalSchema }, 400: 'text', 422: 'text' },

@@ -21,6 +21,7 @@ import { lifecycleRows } from './lifecycle.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
+import { keepOffRemotes } from './origin.ts';
 import { searchRows } from './search.ts';
 import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
@@ -36,7 +37,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const digests = new Digests(callers.pool);
   const places = new TranscriptPlaces(callers, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
-  return [
+  const rows = [
     ...versionRows(context),
     ...stateRows(callers, context),
     ...fibersRows(callers, context),
@@ -64,4 +65,5 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...sentFilesRows(bodies, context),
     ...boardRows(context),
   ];
+  return keepOffRemotes(rows, callers.fleet, context.host);
 }

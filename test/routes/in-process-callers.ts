@@ -143,11 +143,18 @@ export type InProcessCallers = Callers & {
   pool: InProcessPool;
 };
 
+/** No remotes are configured unless told. */
+function createFleet(): InProcessComponent<typeof fleetCalls> {
+  const fleet = new InProcessComponent('fleet', fleetCalls);
+  fleet.answers.state = () => ({ remotes: [] });
+  return fleet;
+}
+
 export function createInProcessCallers(): InProcessCallers {
   return {
     poller: new InProcessPoller(),
     ledgers: new InProcessLedgers(),
-    fleet: new InProcessComponent('fleet', fleetCalls),
+    fleet: createFleet(),
     audio: new InProcessComponent('audio', audioCalls),
     pool: new InProcessPool(),
     files: createFileReader(systemClock),

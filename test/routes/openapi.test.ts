@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LIFECYCLE_ACTIONS } from '../../src/contract/http/lifecycle.ts';
 import { type ApiDescription, apiPath, describeApi, endpointName } from '../../src/routes/api-description.ts';
 import { renderApiPage } from '../../src/routes/api-page.ts';
 import { ENDPOINT_NOTES } from '../../src/routes/endpoint-notes.ts';
@@ -81,6 +82,20 @@ describe('the description of the API', () => {
     const { schema } = paths[`/api/v1/${path}`]!.post!.requestBody!.content['application/json']!;
     expect([...((schema.required as string[]) ?? [])].toSorted()).toEqual(needs);
     expect(Object.keys(schema.properties as object)).toContain('origin');
+  });
+
+  it('[WPL-3] [WPL-9] tells of bodies that their handler takes apart itself as of every other', async () => {
+    const { paths } = await describeApi(served.rows, '1');
+    const bodyOf = (path: string) =>
+      paths[path]!.post!.requestBody!.content['application/json']!.schema as {
+        required: string[];
+        oneOf: { required: string[]; properties: { action: { const: string } } }[];
+      };
+    expect(bodyOf('/api/v1/attachments').required).toEqual(['fiber', 'attachments']);
+    const verbs = bodyOf('/api/v1/lifecycle').oneOf;
+    expect(verbs.map((verb) => verb.properties.action.const)).toEqual(LIFECYCLE_ACTIONS);
+    const repeat = verbs.find((verb) => verb.properties.action.const === 'repeat');
+    expect(repeat?.required).toEqual(['action', 'fiber', 'schedule']);
   });
 
   it('is made once, and not sent to who has it', async () => {
