@@ -31,7 +31,7 @@ function listen(
   address: { host: string; port: number; exclusive: boolean } | { path: string },
 ): Promise<Listener | null> {
   const http = createHttp(requests, binding);
-  const sockets = new SocketSource(http);
+  const sockets = new SocketSource(http, binding.hold);
   binding.onConnection?.(sockets.source);
   // Nothing is read, let alone parsed, before the connection has been decided about.
   const net = createNetServer({ pauseOnConnect: true, noDelay: true }, (socket) => sockets.accepted(socket));

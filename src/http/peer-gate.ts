@@ -1,16 +1,14 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { refusePeer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KnowingPeerCredentials } from '../platform/peer-credentials.ts';
 import type { AcceptedConnection, PeerVerdict, TcpEndpoint } from '../platform/peer-credentials-tcp-rows.ts';
+import { PeerRefusals } from './peer-refusals.ts';
 
 /** Connections that wait for one look at the tables; with more, it is taken at once. */
 const MOST_UNDECIDED = 512;
 /** Of so many open files, each connection can afford to look at all. */
 const FEW_FILES = 256;
-/** Milliseconds between two lines of the log about refusals. */
-const LOG_EVERY_MS = 10_000;
 
 type Undecided = AcceptedConnection & { response: HttpResponse };
 
@@ -22,18 +20,16 @@ type Undecided = AcceptedConnection & { response: HttpResponse };
 export class PeerGate {
   #credentials: KnowingPeerCredentials;
   #logger: Logger;
-  #clock: Clock;
+  #refusals: PeerRefusals;
   #undecided: Undecided[] = [];
   /** Whether a connection that is undecided was looked for quickly, so that one may have been passed over. */
   #looked_quickly = false;
   #stopped = false;
-  #refused = 0;
-  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: { credentials: KnowingPeerCredentials; logger: Logger; clock: Clock }) {
     this.#credentials = options.credentials;
     this.#logger = options.logger;
-    this.#clock = options.clock;
+    this.#refusals = new PeerRefusals(options);
   }
 
   /** Watches an app that will listen at one endpoint, which is known by the time it has connections. */
@@ -54,7 +50,8 @@ export class PeerGate {
     this.#undecided = [];
     this.#looked_quickly = false;
     const verdicts = this.#judge(connections);
-    for (const [index, { response }] of connections.entries()) this.#carryOut(response, verdicts[index]);
+    for (const [index, { response }] of connections.entries())
+      this.#refusals.carryOut(response, verdicts[index]);
   }
 
   /** Must be called before the apps are closed: their connections must not be touched afterwards. */
@@ -104,41 +101,4 @@ export class PeerGate {
       return [];
     }
   }
-
-  #carryOut(response: HttpResponse, verdict: PeerVerdict = { kind: 'no_connection' }): void {
-    if (verdict.kind === 'own_uid') return;
-    if (verdict.kind !== 'no_connection') {
-      const decision = refusePeer(verdict);
-      if (decision !== null && !decision.allow) writeRefusal(response, JSON.stringify(decision.body));
-    }
-    response.close();
-    this.#note(verdict);
-  }
-
-  /** A stranger can dial as often as it likes, but not fill the log. */
-  #note(verdict: PeerVerdict): void {
-    this.#refused += 1;
-    const now = this.#clock.now();
-    if (now - this.#loggedAt < LOG_EVERY_MS) return;
-    this.#logger.warn({ peer: verdict, refused: this.#refused }, 'connections refused');
-    this.#loggedAt = now;
-    this.#refused = 0;
-  }
-}
-
-/**
- * Writes a whole 403 without ending it. Ending it would let go of the response, and a peer that has reset its
- * connection by then keeps the answer from leaving and so the connection from being closed, until the library
- * reads, and handles, the request that waits there. This way the caller can always close it.
- */
-function writeRefusal(response: HttpResponse, json: string): void {
-  response.cork(() => {
-    response.writeStatus('403 Forbidden');
-    response.writeHeader('Content-Type', 'application/json');
-    response.writeHeader('X-Content-Type-Options', 'nosniff');
-    response.writeHeader('Cache-Control', 'no-store');
-    response.writeHeader('Connection', 'close');
-    // The library ends each header line; that line break is the last two bytes of the body.
-    response.writeHeader('Content-Length', `${Buffer.byteLength(json) + 2}\r\n\r\n${json}`);
-  });
 }

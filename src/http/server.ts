@@ -9,8 +9,10 @@ import {
   type PeerCredentials,
   type PeerGateView,
   systemPeerCredentials,
+  UNKNOWN_PEERS,
 } from '../platform/peer-credentials.ts';
 import { explainBindFailure } from './bind-failure.ts';
+import { HeldPeerGate } from './held-peer-gate.ts';
 import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';
 import { PeerGate } from './peer-gate.ts';
 import { type AnsweredRequest, RequestHandling } from './request-handling.ts';
@@ -79,6 +81,8 @@ class Server implements HttpServer {
   #peers: PeerCredentials;
   /** Null where nobody tells the users of peers. */
   #gate: PeerGate | null;
+  /** Null unless a look at who dialled takes a while. */
+  #held_gate: HeldPeerGate | null;
   #transport: Promise<Transport> | null = null;
   #kind: ServerKind | null = null;
   #wanted: ServerKind | 'auto';
@@ -96,6 +100,7 @@ class Server implements HttpServer {
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
     this.#peers = peers;
     this.#gate = gate;
+    this.#held_gate = 'lookUp' in peers ? new HeldPeerGate({ lookup: peers, logger, clock }) : null;
     this.#handling = new RequestHandling({
       ...{ routes, access, booting, pending_requests, logger, clock },
       ...(observe !== undefined && { observe }),
@@ -111,8 +116,11 @@ class Server implements HttpServer {
         ? [await this.#listenUnix(transport, address.path)]
         : await this.#listenTcp(transport, address.hosts, address.port);
     this.#bound.push(...bound);
-    if (address.kind === 'tcp' && this.#gate === null) {
-      const what = 'any user of this machine may connect: the system does not tell who does';
+    if (address.kind === 'tcp' && this.#tcpView().mode === 'none') {
+      const what =
+        this.#held_gate === null
+          ? 'any user of this machine may connect: the system does not tell who does'
+          : 'any user of this machine may connect: only Node’s own server can hold them back here (SVC_HTTP=node)';
       this.#logger.warn({ listen: bound.map((entry) => entry.address) }, what);
     }
     return bound.map((entry) => entry.address);
@@ -128,8 +136,13 @@ class Server implements HttpServer {
 
   peerGate(): PeerGateView {
     const on_socket_alone = this.#bound.length > 0 && this.#bound.every(({ path }) => path !== null);
-    if (!on_socket_alone) return this.#peers.view;
+    if (!on_socket_alone) return this.#tcpView();
     return { mode: 'enforced', uid: process.geteuid?.() ?? null, source: 'unix_socket' };
+  }
+
+  /** Who is told apart on TCP by the server that was loaded. */
+  #tcpView(): PeerGateView {
+    return this.#held_gate !== null && this.#kind === 'uws' ? UNKNOWN_PEERS.view : this.#peers.view;
   }
 
   stop(): Promise<void> {
@@ -148,11 +161,14 @@ class Server implements HttpServer {
       });
     });
     this.#gate?.stop();
+    this.#held_gate?.stop();
     await Promise.all(this.#bound.map(({ listener }) => listener.close()));
   }
 
   async #load(): Promise<Transport> {
-    this.#transport ??= loadTransport(this.#wanted, {
+    // Where a look at who dialled takes a while, only Node's own server knows both ends and can hold a connection.
+    const wanted = this.#wanted === 'auto' && this.#held_gate !== null ? 'node' : this.#wanted;
+    this.#transport ??= loadTransport(wanted, {
       requests: this.#handling,
       clock: this.#clock,
       logger: this.#logger,
@@ -188,7 +204,7 @@ class Server implements HttpServer {
 
   async #bindTcp(transport: Transport, host: LoopbackHost, port: number): Promise<Bound | null> {
     let bound: Listener | null = null;
-    const binding = this.#tcpBinding(host, () => bound?.port ?? port);
+    const binding = this.#tcpBinding(transport.kind, host, () => bound?.port ?? port);
     bound = await transport.listenTcp(host, port, binding);
     return bound === null
       ? null
@@ -208,8 +224,12 @@ class Server implements HttpServer {
     return { listener, address: `unix:${path}`, path };
   }
 
-  #tcpBinding(host: LoopbackHost, port: () => number): Binding {
-    const [peers, gate] = [this.#peers, this.#gate];
+  #tcpBinding(kind: ServerKind, host: LoopbackHost, port: () => number): Binding {
+    const [peers, gate, held_gate] = [this.#peers, this.#gate, this.#held_gate];
+    if (held_gate !== null && kind === 'node') {
+      const hold: Binding['hold'] = (response, ends) => held_gate.hold(response, ends);
+      return { peer: { kind: 'own_uid' }, onConnection: null, hold };
+    }
     if (gate === null || !('judge' in peers)) return { peer: { kind: 'unchecked' }, onConnection: null };
     const endpoint = () => peers.endpoint(host, port());
     return {

@@ -1,5 +1,6 @@
-import type { TemplatedApp } from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Peer } from '../access/decide-access.ts';
+import type { ConnectionEnds } from '../platform/peer-credentials-lsof.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -23,6 +24,8 @@ export type Binding = {
   peer: Peer;
   /** Given the source before the first connection; null where connections are not looked at. */
   onConnection: ((source: ConnectionSource) => void) | null;
+  /** Of a transport that knows both ends: nothing of a connection is read before this resolves, if it is still open. */
+  hold?: (response: HttpResponse, ends: ConnectionEnds) => Promise<void>;
 };
 
 /** One bound socket. */

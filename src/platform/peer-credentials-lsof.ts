@@ -9,7 +9,7 @@ export type ConnectionEnds = { local: string; remote: string };
 export type PeerLookup = {
   view: PeerGateView & { mode: 'enforced'; uid: number };
   /** One verdict a connection, in order. Never throws: what cannot be looked up is `unresolved`. */
-  judge(connections: readonly ConnectionEnds[]): Promise<PeerVerdict[]>;
+  lookUp(connections: readonly ConnectionEnds[]): Promise<PeerVerdict[]>;
 };
 
 /** One open TCP socket of a process, of those that `lsof` may see: our own user's, or everybody's as root. */
@@ -35,7 +35,7 @@ export function lsofPeerLookup(options: {
   const { run, pid, uid, file = 'lsof' } = options;
   return {
     view: { mode: 'enforced', uid, source: 'lsof' },
-    async judge(connections) {
+    async lookUp(connections) {
       const ports = new Set(connections.map(({ local }) => local.slice(local.lastIndexOf(':') + 1)));
       const asked = await run({
         file,

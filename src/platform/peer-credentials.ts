@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
+import { lsofPeerLookup, type PeerLookup } from './peer-credentials-lsof.ts';
 import { type OpenFiles, OpenSockets, procOpenFiles } from './peer-credentials-open-sockets.ts';
 import {
   type AcceptedConnection,
@@ -11,6 +12,10 @@ import {
   type TcpEndpoint,
   tcpEndpoint,
 } from './peer-credentials-tcp-rows.ts';
+import { runProcess } from './process.ts';
+
+/** Part of the system; launchd gives its jobs a PATH without it. */
+const MACOS_LSOF = '/usr/sbin/lsof';
 
 /** What can be said about peers, as `GET /version` says it (OPR-1). `uid` is the daemon's own. */
 export type PeerGateView = { mode: 'enforced' | 'none'; uid: number | null; source: string };
@@ -30,10 +35,12 @@ export type KnowingPeerCredentials = {
   judge(connections: readonly AcceptedConnection[]): PeerVerdict[];
 };
 
-export type PeerCredentials = KnowingPeerCredentials | { view: PeerGateView & { mode: 'none' } };
+export type PeerCredentials = KnowingPeerCredentials | PeerLookup | { view: PeerGateView & { mode: 'none' } };
 
 /** Where nothing tells who dialled. */
-export const UNKNOWN_PEERS: PeerCredentials = { view: { mode: 'none', uid: null, source: 'none' } };
+export const UNKNOWN_PEERS: { view: PeerGateView & { mode: 'none' } } = {
+  view: { mode: 'none', uid: null, source: 'none' },
+};
 
 /** What the kernel shows of itself. */
 export type PeerFacts = {
@@ -44,8 +51,13 @@ export type PeerFacts = {
   little_endian: boolean;
 };
 
-/** The credentials this system can give: by `/proc` on Linux, none elsewhere or where `/proc` cannot be read. */
+/**
+ * The credentials this system can give: by `/proc` on Linux, by `lsof` on macOS, none elsewhere or where `/proc` cannot
+ * be read.
+ */
 export function systemPeerCredentials(platform: NodeJS.Platform = process.platform): PeerCredentials {
+  if (platform === 'darwin')
+    return lsofPeerLookup({ run: runProcess, pid: process.pid, uid: process.geteuid!(), file: MACOS_LSOF });
   if (platform !== 'linux') return UNKNOWN_PEERS;
   try {
     const readTable = createTableReader();

@@ -110,7 +110,7 @@ describe('lsofPeerLookup', () => {
     { kind: 'signalled', signal: 'SIGKILL', stdout: RECORDED, stderr: '' },
     { kind: 'exited', code: 2, stdout: RECORDED, stderr: '' },
   ])('[AUT-2] refuses everybody where lsof ends with %j', async (result) => {
-    expect(await lookup(result).judge(ends)).toEqual([
+    expect(await lookup(result).lookUp(ends)).toEqual([
       { kind: 'unresolved', reason: 'peer uid unresolved: lsof gave no answer' },
     ]);
   });
@@ -144,7 +144,7 @@ describe.skipIf(NO_LSOF !== null)(`the real lsof${NO_LSOF === null ? '' : ` (${N
     const local = `127.0.0.1:${port}`;
     const remote = `127.0.0.1:${client.localPort}`;
     expect(
-      await lookup.judge([
+      await lookup.lookUp([
         { local, remote },
         { local, remote: '127.0.0.1:1' },
       ]),

@@ -46,8 +46,13 @@ describe.runIf(process.platform === 'linux')('systemPeerCredentials on Linux', (
 });
 
 describe('systemPeerCredentials elsewhere', () => {
-  it.each(['darwin', 'freebsd'] as const)('[OPR-1] says on %s that it knows no peer', (platform) => {
-    expect(systemPeerCredentials(platform)).toBe(UNKNOWN_PEERS);
+  it('[AUT-2] [OPR-1] goes by lsof on macOS', () => {
+    const uid = process.geteuid?.();
+    expect(systemPeerCredentials('darwin').view).toEqual({ mode: 'enforced', uid, source: 'lsof' });
+  });
+
+  it('[OPR-1] says on another system that it knows no peer', () => {
+    expect(systemPeerCredentials('freebsd')).toBe(UNKNOWN_PEERS);
     expect(UNKNOWN_PEERS.view).toEqual({ mode: 'none', uid: null, source: 'none' });
   });
 });
