@@ -13,12 +13,18 @@ const fiber = (over: Partial<Written> = {}): Written => ({
 });
 const svc = (over: FiberDocument['svc']) => fiber({ svc: { host: 'host-a', ...over } });
 
-function state(over: { active?: boolean; store?: string } = {}): State {
+type Over = { active?: boolean; store?: string; brake?: boolean; running?: string[]; held?: string[] };
+
+function state(over: Over = {}): State {
+  const rows = (ids: string[] = []) => ids.map((fiber_id) => ({ fiber_id, store: '/srv/notes' }));
   const stores = [
     { store: over.store ?? '/srv/notes', state: 'ok', fibers: 1, last_ok_at: 1, last_ms: 1, error: null },
   ];
   return {
     host: 'host-a',
+    running: rows(over.running),
+    pending_launch: rows(over.held),
+    brake: { on: over.brake ?? false, since: null, note: null },
     boot_quarantine: { active: over.active ?? false, reason: 'restart', held: 0, released_at: null },
     poll_health: { interval_ms: 30_000, stores },
   } as unknown as State;
@@ -29,6 +35,8 @@ describe('what a written fiber waits for', () => {
     ['no daemon', fiber(), null, 'start it with: svc daemon start'],
     ['the quarantine', fiber(), state({ active: true }), 'let it begin with: svc daemon release'],
     ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
+    ['the brake', fiber(), state({ brake: true }), 'let it go with: svc resume-all'],
+    ['a hold', fiber(), state({ held: ['work/loader'] }), 'what to do: svc why work/loader'],
     ['its schedule', svc({ kind: 'standing' }), state(), 'when its schedule says so'],
     [
       'a person',
@@ -40,6 +48,11 @@ describe('what a written fiber waits for', () => {
     ['a store that is polled', fiber(), state({ store: '/other' }), 'svc fiber init /srv/notes --poll'],
   ])('names %s', (_, written, answer, sentence) => {
     expect(describeNext(written, answer, 'svc')).toContain(sentence);
+  });
+
+  it('promises no start of a fiber whose worker runs', () => {
+    expect(describeNext(fiber(), state({ running: ['work/loader'] }), 'svc')).toBe('');
+    expect(describeNext(fiber(), state({ running: ['other'] }), 'svc')).toContain('starts it within');
   });
 
   it('says nothing of a document that nobody takes up', () => {
