@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from './base/errors.ts';
+import { makeDataDir } from './config/data-dir.ts';
 import { dataPaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from './contract/operator-files.ts';
@@ -20,7 +21,7 @@ export type HeldDataDir = {
  */
 export function holdDataDir(settings: Settings): HeldDataDir {
   const { data_dir, daemon_file } = dataPaths(settings);
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 });
+  makeDataDir(settings);
   const lock = tryFileLock(join(data_dir, 'daemon.lock'));
   if (lock === null)
     throw new CodedError(

@@ -34,7 +34,8 @@ export function describeNext(fiber: Written, state: State | null, svc: string): 
     return `The daemon does not poll ${fiber.store}; add it with: svc fiber init ${fiber.store} --poll\n`;
   if (state.boot_quarantine.active)
     return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
-  if (state.brake.on) return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
+  if (state.brake.on)
+    return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
   if (state.pending_launch.some(isFiber))
     return `It is held back; see why, and what to do: ${svc} why ${fiber.id}\n`;
   if (fiber.svc.kind === 'standing') return `The daemon starts it when its schedule says so: ${svc} status\n`;

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { type AppServerAddress, parseAppServerAddress } from './app-server-address.ts';
 
@@ -27,11 +27,19 @@ function text<F extends string | null>(env: string, fallback: F, meaning: string
   return setting<string | F>(env, fallback, (value) => ({ ok: true, value: value.trim() }), meaning);
 }
 
+const AN_ABSOLUTE_PATH = 'an absolute path, or one that begins with ~/';
+
+/** The daemon, its workers and the shell that asks them stand in different folders, so a relative path is none. */
+function absolute(text: string): { ok: true; value: string } | null {
+  const expanded = expandHome(text);
+  return isAbsolute(expanded) ? { ok: true, value: resolve(expanded) } : null;
+}
+
 function path<F extends string | null>(env: string, fallback: F, meaning: string): Setting<string | F> {
   return setting<string | F>(
     env,
     fallback,
-    (value) => ({ ok: true, value: resolve(expandHome(value.trim())) }),
+    (value) => absolute(value.trim()) ?? { ok: false, expected: AN_ABSOLUTE_PATH },
     meaning,
   );
 }
@@ -59,7 +67,12 @@ function pathList(env: string, meaning: string): Setting<string[] | null> {
   return setting<string[] | null>(
     env,
     null,
-    (value) => ({ ok: true, value: splitList(value).map((entry) => resolve(expandHome(entry))) }),
+    (value) => {
+      const paths = splitList(value).flatMap((entry) => absolute(entry) ?? []);
+      return paths.length === splitList(value).length
+        ? { ok: true, value: paths.map((entry) => entry.value) }
+        : { ok: false, expected: `${AN_ABSOLUTE_PATH}, several separated by commas` };
+    },
     meaning,
   );
 }

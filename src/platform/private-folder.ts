@@ -1,5 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync } from 'node:fs';
 import { CodedError } from '../base/errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 /**
  * Makes sure that a folder exists, is ours and is open to nobody else (mode 0700), making it where it is missing.
@@ -8,7 +9,7 @@ import { CodedError } from '../base/errors.ts';
  */
 export function ensurePrivateFolder(path: string, options: { tighten: boolean }): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
   } catch (error) {
     throw new CodedError('invalid_config', `cannot make the folder ${path}; choose another path`, {
       cause: error,

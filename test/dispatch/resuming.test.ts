@@ -60,7 +60,7 @@ describe('the start after a conversation was cut off', () => {
     ]);
   });
 
-  it('[RES-3] is fresh once it is cold, and names the session and its transcript', async () => {
+  it('[RES-3] [LIM-17] is fresh once it is cold, after 45 minutes unless set, and names the session and its transcript', async () => {
     const session = await cutOff('a');
     await world.run(daemon.dispatcher.reconcile());
     world.clock.advance(46 * MINUTE);

@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '../../base/errors.ts';
+import { makeDataDir } from '../../config/data-dir.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type Version, versionSchema } from '../../contract/http/version.ts';
 import { startDetached } from '../../platform/detached-process.ts';
@@ -38,7 +39,7 @@ export async function runStart(
     else context.out(`The daemon runs already: pid ${pid}, since ${booted_at}, at ${listen.join(', ')}\n`);
     return EXIT.ok;
   }
-  mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
+  makeDataDir(settings);
   const log_path = logPath(settings);
   rotateLog(log_path);
   const from = statSync(log_path, { throwIfNoEntry: false })?.size ?? 0;
