@@ -18,6 +18,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { ExternalCli } from './external-cli.ts';
 import { FiberTurns } from './fiber-turns.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { refuseByDirectory } from './preflight.ts';
 import { type Run, workerName } from './runs.ts';
 import { concludedBy } from './worker-end.ts';
 import type { DocumentChange, World } from './world.ts';
@@ -247,13 +248,15 @@ export class LifecycleCalls {
     const host = request.host ?? document.svc?.host ?? world.host;
     if (host !== world.host || !request.project_dir.startsWith('/')) return;
     const look = await world.lookAtDirectory(request.project_dir);
-    if (look.kind === 'directory') return;
-    throw new CodedError(
-      look.kind === 'silent' || look.kind === 'unreadable'
-        ? 'project_dir_unreachable'
-        : 'project_dir_missing',
-      `not a directory: ${request.project_dir}; make it or name another with --project-dir`,
-    );
+    if (look.kind === 'missing' || look.kind === 'not_directory')
+      throw new CodedError(
+        'project_dir_missing',
+        `not a directory: ${request.project_dir}; make it or name another with --project-dir`,
+      );
+    const refused = refuseByDirectory(request.project_dir, look);
+    if (refused === null) return;
+    const code = look.kind === 'unreadable' ? 'project_dir_unreachable' : refused.reason;
+    throw new CodedError(code, refused.message);
   }
 
   #reread(known: FiberDocument): FiberDocument {

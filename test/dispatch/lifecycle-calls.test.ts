@@ -131,6 +131,27 @@ describe('a lifecycle verb in the poller', () => {
     expect(world.documents.writes).toBe(writes);
   });
 
+  it('[WPL-3] [P5] refuses a folder in which no worker would be started, and says why', async () => {
+    world.fiber('a');
+    await round();
+    const writes = world.documents.writes;
+    world.directories.set('/links/fibers', { kind: 'directory', real: '/srv/notes/.fibers/a' });
+    world.directories.set('/net/gone', { kind: 'silent', after_ms: 5_000 });
+    world.directories.set('/root/own', { kind: 'unreadable', detail: 'EACCES' });
+    const asks: [string, string, string][] = [
+      ['/links/fibers', 'project_dir_in_store', 'choose the project’s own folder'],
+      ['/net/gone', 'project_dir_unreachable', 'did not answer within 5 s; is its disk mounted?'],
+      ['/root/own', 'project_dir_unreachable', 'cannot be read (EACCES)'],
+    ];
+    for (const [project_dir, error, sentence] of asks)
+      expect(await verb({ action: 'install', project_dir })).toMatchObject({
+        status: 1,
+        error,
+        text: expect.stringContaining(sentence),
+      });
+    expect(world.documents.writes).toBe(writes);
+  });
+
   it('works while tmux does not answer', async () => {
     world.fiber('a');
     world.machine.listing = 'unknown';
