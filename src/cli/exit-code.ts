@@ -1,4 +1,5 @@
 import { isCoded, messageOf } from '../base/errors.ts';
+import { systemMend } from './system-mend.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
@@ -14,7 +15,8 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
 export function reportError(error: unknown, context: CliContext, json: boolean): ExitCode {
   const coded = isCoded(error);
   const code = coded ? error.code : 'internal';
-  const message = messageOf(error);
+  const mend = coded ? null : systemMend(error);
+  const message = mend === null ? messageOf(error) : `${messageOf(error)}; ${mend}`;
   if (json) reportJson(context, { ...(coded ? error.details : {}), error: code, message });
   else context.err(`svc: ${message}\n`);
   if (!coded && error instanceof Error && debugs(context)) context.err(`${error.stack ?? ''}\n`);

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMachine, type Machine } from './kit.ts';
@@ -39,6 +41,19 @@ describe('exit codes of the real launcher', () => {
     expect(words.stderr).not.toBe('');
     expect(json).toMatchObject({ code, stdout: '' });
     expect(JSON.parse(json.stderr)).toEqual({ error, message: expect.stringMatching(/^[^\n]+$/) });
+  });
+
+  it('says how to mend what the system refuses, in words and as JSON', async () => {
+    const file = join(machine.folder, 'file');
+    writeFileSync(file, '');
+    machine.env.SVC_CONFIG_DIR = file;
+    const init = ['fiber', 'init', join(machine.folder, 'notes'), '--poll'];
+    const words = await svc(...init);
+    const json = await svc(...init, '--json');
+    const sentence = `EEXIST: file already exists, mkdir '${file}'; something else lies in its place; move it away`;
+    expect(words.stderr).toBe(`svc: ${sentence}\n`);
+    expect(JSON.parse(json.stderr)).toEqual({ error: 'internal', message: sentence });
+    expect([words.code, json.code]).toEqual([1, 1]);
   });
 
   it('ends with 0 and no colours for an answer', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, systemCode } from '../../base/errors.ts';
+import { systemMend } from '../system-mend.ts';
 
 const receiptSchema = z.object({
   version: z.literal(1),
@@ -44,7 +45,7 @@ export function readText(path: string): string | null {
     if (systemCode(error) === 'ENOENT') return null;
     throw new CodedError(
       'invalid_config',
-      `${path} cannot be read (${systemCode(error) ?? 'unknown error'})`,
+      `${path} cannot be read (${systemCode(error) ?? 'unknown error'}); ${systemMend(error) ?? 'move it away'}`,
       {
         details: { path },
       },
