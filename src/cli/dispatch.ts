@@ -27,7 +27,7 @@ export const verb: Verb = {
   register(command, context, exit) {
     command
       .argument('<fiber>', 'canonical id or uid')
-      .option('--force', 'start although the fiber is not due, is closed or is held back')
+      .option('--force', 'end a worker that runs, and start a fresh one')
       .option('--message <text>', 'what to tell the worker besides the fiber')
       .option('--project-dir <dir>', 'folder to work in; it is saved in the fiber')
       .option('--ad-hoc', 'a run of a standing role outside its schedule')

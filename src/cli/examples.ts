@@ -85,7 +85,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       'svc dispatch reviewer --message "Look at the last commit."',
       'starts it now, with a word to the worker',
     ],
-    ['svc dispatch say-hello --force', 'also where it is closed, held or not due'],
+    ['svc dispatch say-hello --force', 'ends the worker that runs, and starts a fresh one'],
   ],
   log: [
     ['svc log say-hello', 'what happened to it, and what its sessions used'],

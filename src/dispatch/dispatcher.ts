@@ -25,7 +25,7 @@ import { owedStart } from './owed-starts.ts';
 import { openPastSession, rehearsePastSession } from './past-session-terminal.ts';
 import { PhaseWatch } from './phase-watch.ts';
 import { Reconciler } from './reconcile.ts';
-import { dispatchedReply, refusedReply } from './replies.ts';
+import { dispatchedReply, refusedReply, withUntold } from './replies.ts';
 import { requestedDirectory } from './requested-directory.ts';
 import type { Authority } from './run-id.ts';
 import { muxSessionOf, type Run, workerName } from './runs.ts';
@@ -153,14 +153,14 @@ export class Dispatcher {
     const document = this.#fresh(request.fiber_id);
     const key = keyOf(document);
     const underWay = this.#launcher.underWay(key);
-    if (underWay !== undefined) return this.#reply(document, await underWay, true);
+    if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
     const running = this.#memory.runs.get(key);
     if (
       running !== undefined &&
       !needsLaunch(running, request) &&
       !this.#world.documents.isAmbiguous(document)
     )
-      return dispatchedReply(this.#world.host, running, true);
+      return withUntold(dispatchedReply(this.#world.host, running, true), request);
     const authority = this.#authorityOf(request, document);
     const result = await this.#launcher.launch(document, authority, directory);
     if (result.kind !== 'launched') return this.#reply(document, result, false);

@@ -1,5 +1,5 @@
 import type { FiberDocument } from '../contract/fiber.ts';
-import type { Dispatched, Refused } from '../contract/http/dispatch.ts';
+import type { Dispatched, DispatchRequest, Refused } from '../contract/http/dispatch.ts';
 import { appIdentity } from './app-run.ts';
 import type { Refusal } from './refusals.ts';
 import { muxSessionOf, type Run } from './runs.ts';
@@ -20,6 +20,22 @@ export function dispatchedReply(host: string, run: Run, already_running: boolean
     ...appIdentity(run),
     ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
   };
+}
+
+/** The same answer, saying what of the request a worker that runs already was not given. */
+export function withUntold<R extends Dispatched | Refused>(reply: R, request: DispatchRequest): R {
+  if (!reply.dispatched || !reply.already_running) return reply;
+  const untold = [
+    ...(isBlank(request.user_message) ? [] : ['was not told the message']),
+    ...(isBlank(request.project_dir) ? [] : ['stays in its folder']),
+  ];
+  if (untold.length === 0) return reply;
+  const note = `the worker that runs ${untold.join(' and ')}; say it in its terminal, or end it and start a fresh one with force`;
+  return { ...reply, notes: [note] };
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === '';
 }
 
 /**

@@ -93,6 +93,17 @@ describe('a launch', () => {
     expect(daemon.row('a')?.runtime?.run_id).toBe('run_id' in forced ? forced.run_id : '');
   });
 
+  it('[WPL-1] of a running fiber says what the worker that runs was not given', async () => {
+    world.fiber('a');
+    await dispatch('a');
+    expect(await dispatch('a')).not.toHaveProperty('notes');
+    expect(await dispatch('a', { user_message: ' ' })).not.toHaveProperty('notes');
+    expect(await dispatch('a', { user_message: 'stop', project_dir: '/srv/other' })).toMatchObject({
+      already_running: true,
+      notes: [expect.stringMatching(/was not told the message and stays in its folder; .* with force$/)],
+    });
+  });
+
   it('[WPL-1] that is forced but refused leaves the running worker alone', async () => {
     world.fiber('a');
     await round();
