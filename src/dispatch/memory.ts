@@ -1,16 +1,16 @@
 import type { FiberDocument } from '../contract/fiber.ts';
-import type { Brake } from './brake.ts';
-import type { BreakerBook } from './breaker-book.ts';
-import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './eligibility.ts';
+import type { Brake } from './due/brake.ts';
+import type { BreakerBook } from './due/breaker-book.ts';
+import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './due/eligibility.ts';
+import { type OwedStart, owedStart } from './due/owed-starts.ts';
+import type { HoldReason, Quarantine } from './due/quarantine.ts';
+import { type Due, standingDue } from './due/standing.ts';
+import type { UsageLimitBook } from './due/usage-limit-book.ts';
+import { limitOf } from './due/usage-limits.ts';
+import type { IncidentBook } from './end/incidents.ts';
 import type { RowFacts } from './feed.ts';
-import type { IncidentBook } from './incidents.ts';
-import { type OwedStart, owedStart } from './owed-starts.ts';
-import type { HoldReason, Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
-import { type Run, type Runs, viewRun } from './runs.ts';
-import { type Due, standingDue } from './standing.ts';
-import type { UsageLimitBook } from './usage-limit-book.ts';
-import { limitOf } from './usage-limits.ts';
+import { type Run, type Runs, viewRun } from './run/runs.ts';
 import type { World } from './world.ts';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */

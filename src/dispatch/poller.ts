@@ -7,24 +7,24 @@ import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
-import { Brake } from './brake.ts';
-import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { Brake } from './due/brake.ts';
+import { BreakerBook } from './due/breaker-book.ts';
+import { Quarantine } from './due/quarantine.ts';
+import { UsageLimitBook } from './due/usage-limit-book.ts';
+import { IncidentBook } from './end/incidents.ts';
 import { Feed } from './feed.ts';
-import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
-import { OperatorCalls } from './operator-calls.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
-import { Quarantine } from './quarantine.ts';
 import { Refusals } from './refusals.ts';
+import { OperatorCalls } from './requests/operator-calls.ts';
 import { Rows } from './rows.ts';
-import { Runs } from './runs.ts';
-import { StoreDocuments } from './store-documents.ts';
-import { StorePoll } from './store-poll.ts';
-import { StoresOnDisk } from './stores-on-disk.ts';
+import { Runs } from './run/runs.ts';
+import { StoreDocuments } from './stores/store-documents.ts';
+import { StorePoll } from './stores/store-poll.ts';
+import { StoresOnDisk } from './stores/stores-on-disk.ts';
 import { connectWorld } from './surroundings.ts';
-import { UsageLimitBook } from './usage-limit-book.ts';
 
 /** What the daemon decides once, before the poller starts, and freezes. */
 export type PollerSettings = Settings & {
