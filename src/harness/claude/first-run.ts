@@ -2,15 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
-import {
-  asTable,
-  checkExecutable,
-  type FirstRunQuery,
-  optionValue,
-  readJsonConfig,
-  type Table,
-  withParents,
-} from '../first-run.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
 /** What would stop an unattended start of Claude Code: each of its first-run dialogs that is still unanswered. */

@@ -3,16 +3,10 @@ import { dirname, join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
-import {
-  asTable,
-  checkExecutable,
-  type FirstRunQuery,
-  optionValue,
-  readJsonConfig,
-  readTomlConfig,
-  type Table,
-  withParents,
-} from '../first-run.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig, readTomlConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
 /** What would stop an unattended start of Codex: a login, a folder to trust, hooks to review, approvals. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
-import { asTable } from '../first-run.ts';
 import { PI_EXTENSION, piExtension } from '../pi/extension.ts';
+import { asTable } from '../table.ts';
 import { HOOK_EVENTS, hookLauncher, isHookCommand, programOf } from './hook-command.ts';
 import { harnessHome } from './worker-skills.ts';
 

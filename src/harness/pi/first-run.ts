@@ -2,14 +2,9 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
-import {
-  asTable,
-  checkExecutable,
-  type FirstRunQuery,
-  readJsonConfig,
-  type Table,
-  withParents,
-} from '../first-run.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
 /** What would stop an unattended start of Pi: a folder with settings of its own to trust, or no model to use. */

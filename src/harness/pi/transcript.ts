@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
 import type { AgentEnvironment } from '../agent-environment.ts';
-import { asTable, optionValue, readJsonConfig } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable } from '../table.ts';
 import { filesIn, findByMarker, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
 /** Finds the file of a known session: `<time>_<id>.jsonl` in the folder of its working directory. */

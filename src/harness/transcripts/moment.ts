@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Words } from '../../contract/http/moment.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 import { scanRecords } from './transcript-scan.ts';
 import { timeOf, wordsOf } from './transcript-words.ts';
 

@@ -3,7 +3,9 @@ import { messageOf } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import { agentEnvironment } from '../agent-environment.ts';
 import { findCodexTranscript } from '../codex/transcript.ts';
-import { asTable, optionValue, readJsonConfig } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable } from '../table.ts';
 import { filesIn, headLines, namesIn, probeFile } from './transcript-files.ts';
 
 /** `cwd`: the folder the session began in, as its transcript records it; null where it records none. */

@@ -1,6 +1,6 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Tokens } from '../../contract/http/spend.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 
 /** What a transcript tells of its session's use, so far. Plain data: it can be kept and gone on with. */
 export type TokenUsage = {

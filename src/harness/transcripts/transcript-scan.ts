@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 
 const CHUNK_BYTES = 512 * 1024;
 /** A longer line is passed over unread: no answer of a model is that long, a pasted file may be. */

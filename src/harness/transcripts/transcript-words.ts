@@ -1,6 +1,6 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Words } from '../../contract/http/moment.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 
 /** The end of a turn that no hook tells of; `failed` is what the program said of its failure. */
 export type TurnEnd = { at: number; failed: string | null };

@@ -1,5 +1,5 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
-import { asTable } from '../first-run.ts';
+import { asTable } from '../table.ts';
 import { parseResetTime } from './reset-time.ts';
 
 /** A notice that the account of an agent is over its usage limit (P10). */
