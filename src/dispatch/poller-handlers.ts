@@ -10,7 +10,7 @@ import { requireNotStopped } from './due/brake-refusal.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
-import type { PollerSettings } from './poller.ts';
+import type { PollerSettings } from './poller-settings.ts';
 import { rehearse } from './rehearsal/rehearsals.ts';
 import { pullBrake, releaseBrake } from './requests/brake-requests.ts';
 import { documentEdit, newFiber, storeForNew } from './requests/document-requests.ts';

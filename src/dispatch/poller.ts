@@ -2,8 +2,6 @@ import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { HostClass } from '../config/host-file.ts';
-import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
@@ -17,6 +15,7 @@ import { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
+import type { PollerSettings } from './poller-settings.ts';
 import { Refusals } from './refusals.ts';
 import { OperatorCalls } from './requests/operator-calls.ts';
 import { Rows } from './rows.ts';
@@ -25,21 +24,6 @@ import { StoreDocuments } from './stores/store-documents.ts';
 import { StorePoll } from './stores/store-poll.ts';
 import { StoresOnDisk } from './stores/stores-on-disk.ts';
 import { connectWorld } from './surroundings.ts';
-
-/** What the daemon decides once, before the poller starts, and freezes. */
-export type PollerSettings = Settings & {
-  /** The frozen host id (DSP-3). */
-  host_id: string;
-  /** Roots of the stores to poll (DSP-7). */
-  store_roots: readonly string[];
-  /** The machine itself was started since the last run of a daemon on this data dir. */
-  rebooted: boolean;
-  /** The level that the CLI tells; null when it tells none (VER-3). */
-  cli_contract: number | null;
-  host_class: HostClass;
-  /** Most workers that the poller lets run at the same time; null for no bound. */
-  max_concurrent: number | null;
-};
 
 /** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
 const FIRST_TICK_LIMIT_MS = 3_000;

@@ -30,7 +30,7 @@ import { endProcessTree } from '../platform/process-tree.ts';
 import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
-import type { PollerSettings } from './poller.ts';
+import type { PollerSettings } from './poller-settings.ts';
 import { Launches } from './run/launches.ts';
 import { lookAtDirectory } from './start/look-at-directory.ts';
 import { writeSvcCommand } from './svc-command.ts';

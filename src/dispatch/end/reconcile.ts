@@ -1,12 +1,12 @@
 import type { MuxListing, MuxServer } from '../../mux/mux.ts';
 import { recallOwed } from '../due/owed-starts.ts';
 import type { Memory } from '../memory.ts';
-import { isWaiting } from '../requests/resume-incident.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import type { Run } from '../run/runs.ts';
 import { runOfManifest } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { recogniseSession } from './adopt.ts';
+import { isWaiting } from './cut-off-fiber.ts';
 import { type Loss, serverOf } from './incidents.ts';
 import { agentFact, assessLiveness, type Liveness } from './liveness.ts';
 import { Settler } from './settle.ts';

@@ -7,7 +7,7 @@ import type { pollerCalls } from '../../contract/threads/poller.ts';
 import { rehearsedFile, rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { planAgentEffort } from '../../harness/agents/agent-effort.ts';
 import { requireNotStopped } from '../due/brake-refusal.ts';
-import type { PollerSettings } from '../poller.ts';
+import type { PollerSettings } from '../poller-settings.ts';
 import { type BrakeParts, rehearseBrakeRelease, rehearsePull } from '../requests/brake-requests.ts';
 import { documentEdit, newFiber, storeForNew } from '../requests/document-requests.ts';
 import type { LifecycleCalls } from '../requests/lifecycle-calls.ts';

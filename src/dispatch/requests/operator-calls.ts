@@ -31,7 +31,7 @@ import { parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
-import type { PollerSettings } from '../poller.ts';
+import type { PollerSettings } from '../poller-settings.ts';
 import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { FolderDialogs } from './folder-dialogs.ts';

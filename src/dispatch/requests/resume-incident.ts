@@ -2,6 +2,7 @@ import { CodedError, isCoded } from '../../base/errors.ts';
 import type { CutOffFiber, IncidentReply } from '../../contract/http/incidents.ts';
 import { type Rehearsal, type RehearsedStep, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { Dispatcher } from '../dispatcher.ts';
+import { isWaiting } from '../end/cut-off-fiber.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import type { World } from '../world.ts';
 
@@ -114,15 +115,4 @@ function settledBefore(
 function fibersOf(fibers: readonly CutOffFiber[]): string {
   const names = fibers.map(({ fiber_id }) => fiber_id).join(', ');
   return `the ${fibers.length === 1 ? 'fiber' : `${fibers.length} fibers`} ${names}`;
-}
-
-/** Whether nobody has decided on the fiber since: a oneshot is still armed, a role has had no other run. */
-export function isWaiting(world: World, fiber: CutOffFiber): boolean {
-  const document = world.documents.byUid(fiber.uid);
-  // A document that is not listed says nothing: its store may not be.
-  if (document === undefined) return true;
-  if (document.svc === undefined || document.svc.host !== world.host) return false;
-  if (document.svc.kind === 'oneshot') return document.status === 'active';
-  const run_id = document.svc.runtime?.run_id;
-  return run_id === undefined || run_id === fiber.run_id;
 }
