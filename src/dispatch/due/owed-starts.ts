@@ -1,5 +1,4 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
-import type { Memory } from '../memory.ts';
 import type { RunManifest } from '../run/run-records.ts';
 import type { World } from '../world.ts';
 import { handedOff } from './runtime-times.ts';
@@ -10,22 +9,24 @@ import { handedOff } from './runtime-times.ts';
  */
 export type OwedStart = { launch_id: string; run_id: string; user_message: string | null };
 
+type Owed = { owed: Map<string, OwedStart> };
+
 /** What is owed to this fiber; null once another run was dispatched, or a person armed it anew. */
-export function owedStart(memory: Pick<Memory, 'owed'>, document: FiberDocument): OwedStart | null {
+export function owedStart(memory: Owed, document: FiberDocument): OwedStart | null {
   const owed = memory.owed.get(document.uid ?? document.path);
   if (owed === undefined || document.svc?.runtime?.run_id !== owed.run_id || handedOff(document)) return null;
   return owed;
 }
 
 /** Takes up what an earlier daemon may still owe; manifests in the order of their starts. */
-export function recallOwed(memory: Pick<Memory, 'owed'>, manifests: readonly RunManifest[]): void {
+export function recallOwed(memory: Owed, manifests: readonly RunManifest[]): void {
   for (const { uid, launch_id, run_id, resume, owes_fresh_start } of manifests)
     if (owes_fresh_start === true)
       memory.owed.set(uid, { launch_id, run_id, user_message: resume?.user_message ?? null });
 }
 
 /** The fiber is no longer armed: nothing is owed to it any more. */
-export function forgetOwed(world: World, memory: Pick<Memory, 'owed'>, key: string): void {
+export function forgetOwed(world: World, memory: Owed, key: string): void {
   const owed = memory.owed.get(key);
   if (owed === undefined) return;
   memory.owed.delete(key);
