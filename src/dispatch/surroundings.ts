@@ -16,7 +16,7 @@ import { readTail } from '../harness/transcript-tail.ts';
 import { readTurnEnd } from '../harness/turn-end.ts';
 import { readUsageSign } from '../harness/usage-limit.ts';
 import { compareSkills } from '../harness/worker-skills.ts';
-import { appendLineSync } from '../ledgers/append-line.ts';
+import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';

@@ -18,12 +18,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
-import { eventLine } from '../../../src/cli/hook/event-line.ts';
-import { commitFolder } from '../../../src/cli/hook/git-command.ts';
-import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.ts';
+import { parseLastCommit } from '../../../src/cli/hook/commit-line.cjs';
+import { eventLine } from '../../../src/cli/hook/event-line.cjs';
+import { commitFolder } from '../../../src/cli/hook/git-command.cjs';
+import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
 
-const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-hook-'));
