@@ -1,8 +1,9 @@
 import { isCoded, messageOf } from '../base/errors.ts';
 import { AppServerRefusal } from '../harness/app-server/connection.ts';
 import { appLaunchFailed, confirm, missing } from './app-launch.ts';
-import { type AppSurfaceRun, appRunState, isAppRun, noteConversation, sourceOf } from './app-run.ts';
+import { type AppSurfaceRun, appRunState, isAppRun, sourceOf } from './app-run.ts';
 import type { Memory } from './memory.ts';
+import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 import { viewRun } from './runs.ts';
 import { Settler } from './settle.ts';
