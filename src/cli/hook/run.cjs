@@ -100,7 +100,7 @@ async function runLines(runDir, input, now) {
  * @param {string} notice
  */
 async function isLimit(notice) {
-  const rule = await import('../../harness/usage-limit.ts');
+  const rule = await import('../../harness/transcripts/usage-limit.ts');
   return rule.isLimit(notice);
 }
 
