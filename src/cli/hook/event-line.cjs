@@ -1,7 +1,6 @@
 // @ts-check
+// What only some events need is loaded with them.
 'use strict';
-const { commitFolder } = require('./git-command.cjs');
-const { isMachinePrompt } = require('./machine-prompts.cjs');
 
 /**
  * One line of `events.jsonl`; `timestamp` in milliseconds. It holds no text of a message or of a command.
@@ -70,8 +69,7 @@ function eventLine(input, around) {
   const tool = textOf(hook.tool_name);
   const files = filesOf(record(hook.tool_input));
   const source = type === 'session_start' ? textOf(hook.source) : null;
-  const machine =
-    type === 'user_prompt_submit' && isMachinePrompt(textOf(hook.prompt) ?? '', textOf(hook.prompt_source));
+  const machine = type === 'user_prompt_submit' && nobodyTyped(hook);
   const truncated =
     tool !== null && Buffer.byteLength(JSON.stringify(hook.tool_input ?? null)) > LONGEST_INPUT;
   return {
@@ -152,8 +150,15 @@ function toldAt(input, now) {
 function commitTold(input) {
   const hook = record(input);
   if (hook.hook_event_name !== 'PostToolUse') return null;
+  const { commitFolder } = require('./git-command.cjs');
   const folder = commitFolder(textOf(hook.tool_name), record(hook.tool_input), textOf(hook.cwd));
   return folder === null ? null : { folder, session: textOf(hook.session_id) };
+}
+
+/** @param {Record<string, unknown>} hook */
+function nobodyTyped(hook) {
+  const { isMachinePrompt } = require('./machine-prompts.cjs');
+  return isMachinePrompt(textOf(hook.prompt) ?? '', textOf(hook.prompt_source));
 }
 
 /** @param {Record<string, unknown>} input */

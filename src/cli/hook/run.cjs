@@ -5,7 +5,6 @@ const { join } = require('node:path');
 const { appendLine, EVENTS_ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
 const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
 const { randomId } = require('./random-id.cjs');
-const { phaseLine } = require('./phase-line.cjs');
 const { readInput } = require('./read-input.cjs');
 const { given, harnessOf, hostOf, ledgerPath, muxSessionOf } = require('./surroundings.cjs');
 
@@ -83,6 +82,7 @@ async function recordEvent(argv, context) {
  * @param {number} now
  */
 async function runLines(runDir, input, now) {
+  const { phaseLine } = require('./phase-line.cjs');
   const start = sessionStartLine(input, now);
   const phase = phaseLine(input, now);
   const failed = failedTurnLine(input, now);
