@@ -12,7 +12,7 @@ let built: string | null = null;
 
 /** Path of the launcher of either form; the package is built at the first question for it. */
 export function launcherOf(form: Form): string {
-  return join(form === 'checkout' ? root : packageFolder(), 'src/cli/launcher.mjs');
+  return join(form === 'checkout' ? root : packageFolder(), 'src/cli/svc.cjs');
 }
 
 /** The files of the published package, with the dependencies of this checkout. */
@@ -22,7 +22,7 @@ function packageFolder(): string {
   if (build.status !== 0) throw new Error('the package could not be built');
   const folder = mkdtempSync(join(tmpdir(), 'fdb-package-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  for (const name of ['dist', 'ops', 'package.json', 'src/cli/launcher.mjs'])
+  for (const name of ['dist', 'ops', 'package.json', 'src/cli/launcher.mjs', 'src/cli/svc.cjs'])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
   built = folder;

@@ -106,6 +106,10 @@ export async function openCounter(
   return {
     get(path) {
       return new Promise((resolve, reject) => {
+        if (socket.destroyed) {
+          reject(new Error('the server has closed this connection, which was idle'));
+          return;
+        }
         settle = { resolve, reject };
         socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
       });

@@ -2,8 +2,11 @@ import type { Settings } from '../src/config/settings.ts';
 import { ledgersCalls, ledgersEvents } from '../src/contract/threads/ledgers.ts';
 import { type Body, ledgerFiles, startLedgersService } from '../src/ledgers/ledgers-service.ts';
 import { withBulk } from '../src/threads/bulk.ts';
+import { stepBack } from '../src/threads/thread-priority.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
+// A first reading of the events is half a second of work, which answers to others must not wait for.
+stepBack();
 await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
   name: 'ledgers',
   calls: ledgersCalls,

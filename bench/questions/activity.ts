@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync, renameSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { portOf, startProgram, stopProgram } from '../child.ts';
 import { type Connection, openConnection, openCounter } from '../connection.ts';
@@ -16,6 +17,8 @@ const BUILDS = 7;
 const EMPTY = '/api/v1/activity?from_ms=0&to_ms=60000';
 /** Milliseconds between two requests whose delay is taken. */
 const EVERY_MS = 2;
+/** As `threads/thread-priority.ts` has it. */
+const STEPS_BACK = 5;
 
 export const bench: Bench = {
   name: 'activity',
@@ -32,6 +35,7 @@ export const bench: Bench = {
       try {
         const during = await builds(daemon, { aside: events, live });
         log(`${BUILDS} builds of the index beside GET /version`);
+        const beside = await besideWork(live);
         connection = await openConnection(daemon.port);
         const path = `/api/v1/activity?from_ms=${end - WINDOW_MS}&to_ms=${end}`;
         const whole = await connection.get(path);
@@ -63,11 +67,12 @@ export const bench: Bench = {
           judged(
             {
               name: 'p99 of GET /version while the index is built, of the same at rest',
-              value: 100 * median(during.map(({ busy, quiet }) => busy / quiet)),
+              value: shift(during),
               unit: '%',
               against: [
-                { name: 'building', value: median(during.map(({ busy }) => busy)), unit: 'ms' },
-                { name: 'at rest', value: median(during.map(({ quiet }) => quiet)), unit: 'ms' },
+                { name: 'building', value: percentile(during.busy, 99), unit: 'ms' },
+                { name: 'at rest', value: percentile(during.quiet, 99), unit: 'ms' },
+                { name: 'of bare uWS beside one that counts the lines', value: shift(beside), unit: '%' },
               ],
             },
             { most: 120 },
@@ -82,9 +87,12 @@ export const bench: Bench = {
     }),
 };
 
+/** Milliseconds of each request, over all builds and all rests between them. */
+type Delays = { busy: number[]; quiet: number[] };
+
 /** Lays both files in place and takes them away again, each time with `GET /version` asked all the while. */
 async function builds(daemon: BenchDaemon, files: { aside: string; live: string }) {
-  const figures: { busy: number; quiet: number }[] = [];
+  const all: Delays = { busy: [], quiet: [] };
   const connection = await openConnection(daemon.port);
   const entries = async () => {
     const { body } = await connection.get('/api/v1/state');
@@ -93,18 +101,43 @@ async function builds(daemon: BenchDaemon, files: { aside: string; live: string 
   };
   await delays(connection, 2_000, async () => true);
   for (let build = 0; build < BUILDS; build += 1) {
-    const quiet = await delays(connection, 1_000, async () => true);
+    all.quiet.push(...(await delays(connection, 1_000, async () => true)));
     renameSync(`${files.aside}.1`, `${files.live}.1`);
     renameSync(files.aside, files.live);
-    const busy = await delays(connection, 400, async () => ((await entries()) ?? 0) > 0);
-    figures.push({ busy: percentile(busy, 99), quiet: percentile(quiet, 99) });
+    all.busy.push(...(await delays(connection, 400, async () => ((await entries()) ?? 0) > 0)));
     if (build === BUILDS - 1) break;
     renameSync(files.live, files.aside);
     renameSync(`${files.live}.1`, `${files.aside}.1`);
     while ((await entries()) !== 0) await wait(20);
   }
   connection.close();
-  return figures;
+  return all;
+}
+
+/** The same of bare uWebSockets.js, beside a process that only counts the lines, as far behind as a build is. */
+async function besideWork(live: string): Promise<Delays> {
+  const answer = { path: '/api/v1/version', status: '200 OK', headers: {}, body: 200 };
+  const server = startProgram('servers/bare-uws.ts', [JSON.stringify([answer])]);
+  const all: Delays = { busy: [], quiet: [] };
+  try {
+    const connection = await openConnection(await portOf(server));
+    await delays(connection, 1_000, async () => true);
+    for (let round = 0; round < BUILDS; round += 1) {
+      all.quiet.push(...(await delays(connection, 1_000, async () => true)));
+      const counting = startProgram('servers/count-lines.ts', [live]);
+      setPriority(counting.pid as number, getPriority() + STEPS_BACK);
+      all.busy.push(...(await delays(connection, 400, async () => true)));
+      await stopProgram(counting);
+    }
+    connection.close();
+  } finally {
+    await stopProgram(server);
+  }
+  return all;
+}
+
+function shift({ busy, quiet }: Delays): number {
+  return (100 * percentile(busy, 99)) / percentile(quiet, 99);
 }
 
 /** Milliseconds of each of the requests that are sent for a while, and then until `done`. */

@@ -1,7 +1,8 @@
-import { createReadStream, openSync, readSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EventsIndex } from '../../src/ledgers/events-index.ts';
+import { countLines } from '../count-lines.ts';
 import { generateEvents } from '../events.ts';
 import { type Bench, judged, median, percentile, shown } from '../frame.ts';
 import { withScratch } from '../scratch.ts';
@@ -29,7 +30,7 @@ export const bench: Bench = {
       let growth = 0;
       let about = '';
       for (let round = 0; round < ROUNDS; round += 1) {
-        times.lines.push(await timed(() => countLines(path)));
+        times.lines.push(await timed(async () => countLines(path)));
         const before = round === 0 ? await memory() : 0;
         const index = new EventsIndex({ path, checkpoint: null });
         times.build.push(await timed(() => index.read(() => undefined)));
@@ -91,17 +92,6 @@ async function parsePlainly(path: string): Promise<void> {
     }))
       JSON.parse(line);
   }
-}
-
-async function countLines(path: string): Promise<void> {
-  const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
-  let lines = 0;
-  for (const file of [`${path}.1`, path]) {
-    const fd = openSync(file, 'r');
-    for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer))
-      for (let at = buffer.indexOf(10); at !== -1 && at < count; at = buffer.indexOf(10, at + 1)) lines += 1;
-  }
-  if (lines === 0) throw new Error('there are no lines');
 }
 
 async function memory(): Promise<number> {

@@ -27,7 +27,7 @@ function linkCommand() {
   const link = new URL('node_modules/.bin/svc', root);
   if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) return;
   mkdirSync(new URL('.', link), { recursive: true });
-  symlinkSync('../../src/cli/launcher.mjs', link);
+  symlinkSync('../../src/cli/svc.cjs', link);
 }
 
 /** True where somebody installed exactly what the lock file names, by whatever command. */

@@ -85,7 +85,7 @@ function runConfigured(context: CliContext, settings: Settings): Promise<ExitCod
 }
 
 function typed(context: CliContext): string {
-  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   return ownCommand({ path: context.env.PATH ?? '', cwd: context.cwd, launcher });
 }
 

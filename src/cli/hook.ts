@@ -2,16 +2,16 @@ import type { Verb } from './verb.ts';
 import { EXIT } from './verb.ts';
 
 /**
- * `svc hook event|commit`: what agent programs and Git call to feed the ledgers. `main.ts` takes the short way to
- * `hook/run.ts`; this is the same by the long way, and its help.
+ * `svc hook event|commit`: what agent programs and Git call to feed the ledgers. `svc.cjs` takes the short way to
+ * `hook/run.cjs`; this is the same by the long way, and its help.
  */
 export const verb: Verb = {
   name: 'hook',
   summary: 'Record what an agent program or Git tells',
   register(command, context, exit) {
     const run = async (argv: string[]) => {
-      const { runHook } = await import('./hook/run.ts');
-      await runHook(argv, context);
+      const { runHook } = await import('./hook/run.cjs');
+      await runHook(argv, { env: context.env, cwd: context.cwd, now: () => context.clock.now() });
       exit(EXIT.ok);
     };
     command

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `svc`: finds a Node that can run Fiber Dispatch and hands the command line over to it.
+// Finds a Node that can run Fiber Dispatch and hands the command line over to it; `svc.cjs` is what takes it first.
 // Plain JavaScript for any Node from 18 on, because it runs before the right Node is known.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -20,11 +20,6 @@ const PINNED_NODE = {
 
 const typescript = new URL('main.ts', import.meta.url);
 const built = new URL('../../dist/src/cli/main.js', import.meta.url);
-/** An agent waits for these, so they have an entry of their own that loads next to nothing. */
-const isHook =
-  process.argv[2] === 'hook' &&
-  (process.argv[3] === 'event' || process.argv[3] === 'commit') &&
-  !process.argv.includes('--help');
 const inCheckout = existsSync(typescript);
 const pinned = PINNED_NODE[`${process.platform}-${process.arch}`];
 
@@ -53,11 +48,6 @@ async function runHere() {
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache?.(join(caches, 'fiber-dispatch', 'compiled'));
   const main = inCheckout ? typescript : built;
-  if (isHook) {
-    const { hookMain } = await import(new URL(inCheckout ? 'hook/entry.ts' : 'hook/entry.js', main).href);
-    await hookMain(process.argv.slice(3));
-    return;
-  }
   await (await import(main.href)).main(process.argv.slice(2));
 }
 

@@ -29,12 +29,6 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     context.out(`svc ${stamp.version} (${stamp.git_short_sha})\n`);
     return EXIT.ok;
   }
-  // An agent waits for its hook, so it is spared what the other verbs load.
-  if (argv[0] === 'hook' && (argv[1] === 'event' || argv[1] === 'commit') && !argv.includes('--help')) {
-    const { runHook } = await import('./hook/run.ts');
-    await runHook(argv.slice(1), context);
-    return EXIT.ok;
-  }
   const { runVerb } = await import('./run-verb.ts');
   return runVerb(argv, context);
 }

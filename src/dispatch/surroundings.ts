@@ -16,7 +16,7 @@ import { findPastSession } from '../harness/transcripts/past-session.ts';
 import { readTail } from '../harness/transcripts/transcript-tail.ts';
 import { readTurnEnd } from '../harness/transcripts/turn-end.ts';
 import { readUsageSign } from '../harness/transcripts/usage-limit.ts';
-import { appendLineSync } from '../ledgers/append-line.ts';
+import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';

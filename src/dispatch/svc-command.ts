@@ -5,7 +5,7 @@ import { packageRoot } from '../platform/package-root.ts';
 
 /** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
 export function writeSvcCommand(folder: string): string {
-  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
   const path = join(folder, 'svc');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

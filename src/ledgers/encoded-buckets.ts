@@ -3,7 +3,7 @@ import type { Interner } from './interner.ts';
 
 export const MINUTE_MS = 60_000;
 /** The newest blocks, whose bytes are kept; older ones are encoded again each time. */
-const MOST_KEPT = 256;
+const MOST_KEPT = 1_024;
 /** The longest number with what stands before and after it. */
 const NUMBERS_BYTES = 64;
 

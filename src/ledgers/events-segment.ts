@@ -180,25 +180,27 @@ export class EventsSegment {
     if (type === -1) return;
     const minute = Math.floor(timestamp / MINUTE_MS);
     const spell = this.#spellOf(session, type, timestamp);
-    const add = (at: number, kind: number) => this.activity.add(at, session, cwd, kind, 1);
+    // No closure, here or below: one for each line is most of the garbage of a build, which others wait for.
+    const { activity } = this;
     if (type === NOTIFICATION) {
       if (spell.waiting) return;
       spell.waiting = true;
-      add(minute, KIND.notify);
+      activity.add(minute, session, cwd, KIND.notify, 1);
       return;
     }
     spell.waiting = false;
     if (type === PROMPT && !machine) {
       spell.tool_minute = -1;
-      add(minute, KIND.attention);
+      activity.add(minute, session, cwd, KIND.attention, 1);
       return;
     }
-    add(minute, KIND.agent);
-    if (type === STOP) add(minute, KIND.reply);
+    activity.add(minute, session, cwd, KIND.agent, 1);
+    if (type === STOP) activity.add(minute, session, cwd, KIND.reply, 1);
     if (type === PRE_TOOL) spell.tool_minute = minute;
     else if (type === POST_TOOL && spell.tool_minute !== -1) {
       const from = Math.max(spell.tool_minute + 1, minute - LONGEST_TOOL);
-      for (let between = from; between < minute; between += 1) add(between, KIND.agent);
+      for (let between = from; between < minute; between += 1)
+        activity.add(between, session, cwd, KIND.agent, 1);
       spell.tool_minute = -1;
     } else if (type !== SUBAGENT_STOP) spell.tool_minute = -1;
   }

@@ -198,7 +198,7 @@ describe('the welcome', () => {
 
 describe('the words that run this svc', () => {
   it('are svc where a terminal’s PATH leads here, npx svc where the folder links it, else the path', () => {
-    const launcher = program('package', 'launcher.mjs');
+    const launcher = program('package', 'svc.cjs');
     const links = { bin: join(folder, 'bin'), dependency: join(folder, 'node_modules', '.bin') };
     for (const path of Object.values(links)) {
       mkdirSync(path, { recursive: true });

@@ -12,7 +12,7 @@ import { eventually } from './processes.ts';
 import { type RealHarness, startRealHarness } from './real-harness.ts';
 
 const run = promisify(execFile);
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = fileURLToPath(new URL('../../src/cli/svc.cjs', import.meta.url));
 let harness: RealHarness | undefined;
 afterEach(async () => {
   await harness?.stop();

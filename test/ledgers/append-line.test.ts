@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendLine, appendLineSync } from '../../src/ledgers/append-line.ts';
+import { appendLine, appendLineSync } from '../../src/ledgers/append-line.cjs';
 
 let dir: string;
 beforeEach(() => {
@@ -43,7 +43,7 @@ describe.each(Object.entries(WRITERS))('%s', (name, append) => {
 
   it('loses and mixes nothing when several writers append at once, at worst leaving a blank line', async () => {
     const path = join(dir, 'l.jsonl');
-    const source = new URL('../../src/ledgers/append-line.ts', import.meta.url).href;
+    const source = new URL('../../src/ledgers/append-line.cjs', import.meta.url).href;
     const program = `
       const { workerData } = require('node:worker_threads');
       import(${JSON.stringify(source)}).then(async ({ ${name}: append }) => {

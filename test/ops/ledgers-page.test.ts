@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CommitLine } from '../../src/cli/hook/commit-line.ts';
-import { eventLine } from '../../src/cli/hook/event-line.ts';
+import type { CommitLine } from '../../src/cli/hook/commit-line.cjs';
+import { eventLine } from '../../src/cli/hook/event-line.cjs';
 import { commitLineSchema, EVENT_TYPES, sessionLineSchema } from '../../src/contract/ledger.ts';
 import { HOOK_EVENTS } from '../../src/harness/hooks/hook-command.ts';
 

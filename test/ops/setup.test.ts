@@ -72,7 +72,7 @@ describe('ops/scripts/setup.mjs', () => {
     setup();
     rmSync(join(root, 'node_modules', '.bin'), { recursive: true });
     expect(setup()).toEqual({ code: 0, out: '' });
-    expect(readlinkSync(join(root, 'node_modules', '.bin', 'svc'))).toBe('../../src/cli/launcher.mjs');
+    expect(readlinkSync(join(root, 'node_modules', '.bin', 'svc'))).toBe('../../src/cli/svc.cjs');
   });
 
   it('installs again when the lock file changed', () => {

@@ -76,6 +76,7 @@ describe('the packed package, installed elsewhere', () => {
       'README.md',
       'LICENSE',
       'src/cli/launcher.mjs',
+      'src/cli/svc.cjs',
       'dist/build.json',
       'dist/src/cli/main.js',
       'dist/src/daemon.js',

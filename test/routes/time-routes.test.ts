@@ -37,7 +37,10 @@ describe('GET /activity', () => {
     async (query) => {
       expect(await served.get(`/api/v1/activity${query}`)).toMatchObject({
         status: 400,
-        json: { error: 'invalid_request' },
+        json: {
+          error: 'invalid_request',
+          message: expect.stringMatching(/milliseconds since 1970|to_ms lies/),
+        },
       });
       expect(asked()).toEqual([]);
     },
@@ -97,7 +100,10 @@ describe('the other time routes', () => {
 
   it('[TMP-5] [ERR-6] needs the uid of a fiber, and takes any origin', async () => {
     served.callers.ledgers.answers.sent_files = () => finished('W/"f"', { host: 'host-a', sent_files: [] });
-    expect((await served.get('/api/v1/sent-files')).status).toBe(400);
+    expect(await served.get('/api/v1/sent-files')).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('must be given: the uid of a fiber') },
+    });
     expect((await served.get('/api/v1/sent-files?uid=01K&origin=host-z')).status).toBe(200);
     expect(asked()).toEqual([['sent_files', { host: 'host-a', uid: '01K' }]]);
   });

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 /** A number of a query string. */
 const milliseconds = z
-  .string()
-  .regex(/^\d{1,15}$/)
+  .string({ error: 'must be given, in milliseconds since 1970' })
+  .regex(/^\d{1,15}$/, { error: 'must be a whole number of milliseconds since 1970' })
   .transform(Number);
 
 /** `GET /activity?from_ms=&to_ms=`: milliseconds since the Unix epoch, half open (TMP-1). */

@@ -19,4 +19,9 @@ export type SentFilesRow = z.infer<typeof sentFilesRowSchema>;
 export const sentFilesSchema = z.object({ host: z.string(), sent_files: z.array(sentFilesRowSchema) });
 
 /** `GET /sent-files?uid=` (TMP-5). */
-export const sentFilesQuerySchema = z.object({ uid: z.string().min(1), origin: z.string().optional() });
+export const sentFilesQuerySchema = z.object({
+  uid: z
+    .string({ error: 'must be given: the uid of a fiber' })
+    .min(1, { error: 'must be the uid of a fiber' }),
+  origin: z.string().optional(),
+});

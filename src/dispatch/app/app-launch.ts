@@ -11,7 +11,8 @@ import { manifestOfRun } from '../run/runs.ts';
 import { markDocument, type Started } from '../start/launch.ts';
 import { workerVariables } from '../start/worker-variables.ts';
 import type { DocumentChange, World } from '../world.ts';
-import { type AppSurfaceRun, noteConversation, recordOf, sourceOf } from './app-run.ts';
+import { type AppSurfaceRun, recordOf, sourceOf } from './app-run.ts';
+import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 
 /**

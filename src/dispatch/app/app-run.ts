@@ -1,9 +1,8 @@
 import type { RunView } from '../../contract/fiber.ts';
-import { type AppConversation, type AppPhase, desktopLink } from '../../harness/app-server/conversation.ts';
+import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import { type RunPhase, UNKNOWN_PHASE } from '../run/run-phase.ts';
 import type { AppRecord } from '../run/run-records.ts';
 import type { Run } from '../run/runs.ts';
-import type { World } from '../world.ts';
 
 /** What a run knows of its app conversation: what its run directory keeps, and what was seen last. */
 export type AppRun = AppRecord & {
@@ -66,43 +65,6 @@ export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPha
     phase_source: 'app',
     said: null,
   };
-}
-
-/** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
-export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConversation): void {
-  const { app } = run;
-  const { thread_id, transcript_session_uuid, project_id, phase } = seen;
-  const known =
-    app.thread_id === thread_id &&
-    app.transcript_session_uuid === transcript_session_uuid &&
-    app.project_id === project_id;
-  Object.assign(app, {
-    thread_id,
-    transcript_session_uuid,
-    project_id,
-    phase,
-    missing: false,
-    desktop_link: desktopLink(world.settings.app_scheme, thread_id),
-  });
-  run.session_uuid = thread_id;
-  run.last_activity_at = Math.max(run.last_activity_at ?? 0, seen.updated_at);
-  if (known) return;
-  world.launches.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
-  // A launch has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
-  if (run.spawned)
-    world.recordSession({
-      fiber: run.fiber_id,
-      uid: run.uid,
-      session: transcript_session_uuid,
-      thread_id,
-      harness: run.harness,
-      agent: run.agent,
-      host: world.host,
-      mux: null,
-      at: world.clock.now(),
-      kind: 'learned',
-      run_id: run.run_id,
-    });
 }
 
 export function recordOf(app: AppRun): AppRecord {

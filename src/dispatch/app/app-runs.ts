@@ -6,7 +6,8 @@ import type { Memory } from '../memory.ts';
 import { viewRun } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { appLaunchFailed, confirm, missing } from './app-launch.ts';
-import { type AppSurfaceRun, appRunState, isAppRun, noteConversation, sourceOf } from './app-run.ts';
+import { type AppSurfaceRun, appRunState, isAppRun, sourceOf } from './app-run.ts';
+import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 
 /**

@@ -30,9 +30,9 @@ export const HOOK_EVENTS = {
 
 const OURS = / hook event --harness (claude|codex)( |$)/;
 
-/** Path of the launcher that the hooks of this installation run. */
+/** Path of the program that the hooks of this installation run. */
 export function hookLauncher(): string {
-  return join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  return join(packageRoot(), 'src', 'cli', 'svc.cjs');
 }
 
 export function hookArgv(harness: HarnessName): string[] {

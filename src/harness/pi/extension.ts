@@ -48,13 +48,26 @@ export default function (pi) {
   on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
+  // Pi may try again by itself, which only its settling tells: until then a turn that went wrong has not failed.
+  let failure = null;
+  const settle = (ctx) => {
+    if (failure !== null) tell(ctx, 'StopFailure', { last_assistant_message: failure });
+    failure = null;
+  };
+  on('agent_start', () => {
+    failure = null;
+  });
   on('agent_end', (what, ctx) => {
     const last = (what.messages ?? []).findLast?.((message) => message?.role === 'assistant');
-    const failed = last?.stopReason === 'error';
-    const said = failed ? String(last.errorMessage ?? 'the model did not answer') : textOf(last?.content);
-    tell(ctx, failed ? 'StopFailure' : 'Stop', said === '' ? {} : { last_assistant_message: said });
+    const said = textOf(last?.content);
+    if (last?.stopReason === 'error') failure = String(last.errorMessage ?? 'the model did not answer');
+    else tell(ctx, 'Stop', said === '' ? {} : { last_assistant_message: said });
   });
-  on('session_shutdown', (_what, ctx) => tell(ctx, 'SessionEnd'));
+  on('agent_settled', (_what, ctx) => settle(ctx));
+  on('session_shutdown', (_what, ctx) => {
+    settle(ctx);
+    tell(ctx, 'SessionEnd');
+  });
 }
 `;
 }

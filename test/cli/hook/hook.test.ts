@@ -18,12 +18,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseLastCommit } from '../../../src/cli/hook/commit-line.ts';
-import { eventLine } from '../../../src/cli/hook/event-line.ts';
-import { commitFolder } from '../../../src/cli/hook/git-command.ts';
-import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.ts';
+import { parseLastCommit } from '../../../src/cli/hook/commit-line.cjs';
+import { eventLine } from '../../../src/cli/hook/event-line.cjs';
+import { commitFolder } from '../../../src/cli/hook/git-command.cjs';
+import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
 
-const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-hook-'));
@@ -157,6 +157,21 @@ describe('svc hook event', () => {
       expect(existsSync(join(dir, 'data'))).toBe(false);
     },
   );
+
+  it('[P7] loads no TypeScript, no streams, no cryptography and no library', () => {
+    const list = join(dir, 'loaded');
+    const tell = join(dir, 'tell.cjs');
+    const keep = `require('node:fs').writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.concat(Object.keys(require.cache)).join('\\n'))`;
+    writeFileSync(tell, `process.on('exit', () => ${keep});`);
+    const env = { HOME: dir, PATH: process.env.PATH, SVC_DATA_DIR: join(dir, 'data') };
+    const words = ['--no-experimental-strip-types', '-r', tell, LAUNCHER, 'hook', 'event'];
+    execFileSync(process.execPath, words, { cwd: dir, env, input: JSON.stringify(START) });
+    expect(events()).toHaveLength(1);
+    const loaded = readFileSync(list, 'utf8').split('\n');
+    expect(loaded.filter((name) => /src\/cli\/hook\/run\.cjs$/.test(name))).toHaveLength(1);
+    const heavy = /node_modules|\.ts$|NativeModule (stream|crypto|net|child_process|internal\/fs\/promises)$/;
+    expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
+  });
 
   it('ends well and soon when its input never ends', async () => {
     const ended = await hook(['event'], null);

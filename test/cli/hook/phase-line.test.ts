@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { phaseLine } from '../../../src/cli/hook/phase-line.ts';
+import { phaseLine } from '../../../src/cli/hook/phase-line.cjs';
 
 const hook = (hook_event_name: string, more: object = {}) =>
   phaseLine({ session_id: 's', hook_event_name, ...more }, 7);

@@ -187,14 +187,14 @@ describe('svc setup', () => {
       expect(hooksOf(name)).toMatchObject({ state: 'current' });
       expect(await doctor()).toMatchObject([{ level: 'ok' }]);
 
-      moved(file, /[^ "']*launcher\.mjs/g, join(home, 'old', 'launcher.mjs'));
-      expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'launcher.mjs') });
+      moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
+      expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
       const mend = `run: svc setup ${name}`;
       expect(await doctor()).toMatchObject([
         { level: 'warn', what: expect.stringContaining('not there'), mend },
       ]);
 
-      put('old/launcher.mjs', '');
+      put('old/svc.cjs', '');
       expect(hooksOf(name)?.state).toBe('elsewhere');
       expect(await doctor()).toMatchObject([
         { level: 'warn', what: expect.stringContaining('another installation'), mend },
@@ -222,8 +222,8 @@ describe('svc setup', () => {
 
 describe('the program of a hook command', () => {
   it.each([
-    [['/usr/bin/node', '/opt/svc/launcher.mjs']],
-    [['/usr/bin/node', '/home/a b/it’s/launcher.mjs']],
+    [['/usr/bin/node', '/opt/svc/svc.cjs']],
+    [['/usr/bin/node', '/home/a b/it’s/svc.cjs']],
     [["/n'o de", '/x y']],
   ])('is read back as it was written: %j', (words) => {
     const quoted = words.map((word) =>

@@ -1,12 +1,18 @@
-/** One line of a run's `phases.jsonl`: what the agent program tells of a turn's beginning, end and questions. */
-export type PhaseLine = {
-  at: number;
-  session: string;
-  phase: 'working' | 'waiting' | 'attention' | 'idle';
-  said: string | null;
-};
+// @ts-check
+'use strict';
 
-const PHASES: Readonly<Record<string, PhaseLine['phase']>> = {
+/**
+ * One line of a run's `phases.jsonl`: what the agent program tells of a turn's beginning, end and questions.
+ *
+ * @typedef {object} PhaseLine
+ * @property {number} at milliseconds
+ * @property {string} session
+ * @property {'working' | 'waiting' | 'attention' | 'idle'} phase
+ * @property {string | null} said
+ */
+
+/** @type {Readonly<Record<string, PhaseLine['phase']>>} */
+const PHASES = {
   UserPromptSubmit: 'working',
   PostToolUse: 'working',
   PermissionRequest: 'waiting',
@@ -15,22 +21,30 @@ const PHASES: Readonly<Record<string, PhaseLine['phase']>> = {
 };
 const MOST_SAID = 500;
 
-/** What a run keeps of one hook call; null for a call that tells nothing of it, or names no session. */
-export function phaseLine(input: unknown, now: number): PhaseLine | null {
+/**
+ * What a run keeps of one hook call; null for a call that tells nothing of it, or names no session.
+ *
+ * @param {unknown} input
+ * @param {number} now
+ * @returns {PhaseLine | null}
+ */
+function phaseLine(input, now) {
   if (typeof input !== 'object' || input === null) return null;
-  const hook = input as Record<string, unknown>;
+  const hook = /** @type {Record<string, unknown>} */ (input);
   const phase = phaseTold(hook);
   if (phase === undefined || typeof hook.session_id !== 'string' || hook.session_id === '') return null;
   return { at: now, session: hook.session_id, phase, said: saidIn(hook) };
 }
 
-function phaseTold(hook: Record<string, unknown>): PhaseLine['phase'] | undefined {
+/** @param {Record<string, unknown>} hook */
+function phaseTold(hook) {
   if (hook.hook_event_name === 'Notification')
     return hook.notification_type === 'permission_prompt' ? 'waiting' : undefined;
   return PHASES[String(hook.hook_event_name)];
 }
 
-function saidIn(hook: Record<string, unknown>): string | null {
+/** @param {Record<string, unknown>} hook */
+function saidIn(hook) {
   const { last_assistant_message, message, tool_name, hook_event_name } = hook;
   const said =
     hook_event_name === 'PermissionRequest' && typeof tool_name === 'string'
@@ -39,6 +53,9 @@ function saidIn(hook: Record<string, unknown>): string | null {
   return typeof said === 'string' && said !== '' ? cut(said) : null;
 }
 
-function cut(text: string): string {
+/** @param {string} text */
+function cut(text) {
   return text.length <= MOST_SAID ? text : `${text.slice(0, MOST_SAID - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
+
+module.exports = { phaseLine };

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+// @ts-check
+'use strict';
+const { resolve } = require('node:path');
 
 const SHELLS = new Set(['bash', 'shell', 'exec_command', 'local_shell', 'run_shell_command']);
 /** Verbs of Git that make commits. */
@@ -7,12 +9,13 @@ const COMMITS = /\bgit\b[^|;&\n]*?\s(?:commit|merge|cherry-pick|revert|rebase|am
 /**
  * The folder of a commit that a shell tool may just have made, as far as its command tells; null when it made none.
  * Git itself is asked afterwards, so a wrong guess costs one look.
+ *
+ * @param {string | null} tool
+ * @param {Record<string, unknown>} input
+ * @param {string | null} cwd
+ * @returns {string | null}
  */
-export function commitFolder(
-  tool: string | null,
-  input: Record<string, unknown>,
-  cwd: string | null,
-): string | null {
+function commitFolder(tool, input, cwd) {
   if (tool === null || cwd === null || !SHELLS.has(tool.toLowerCase())) return null;
   const text = input.command ?? input.cmd;
   const command = Array.isArray(text) ? text.join(' ') : text;
@@ -23,3 +26,5 @@ export function commitFolder(
     [];
   return folder === undefined ? cwd : resolve(cwd, folder.replace(/^(["'])(.*)\1$/, '$2'));
 }
+
+module.exports = { commitFolder };

@@ -1,3 +1,6 @@
+// @ts-check
+'use strict';
+
 /**
  * How messages begin that a harness or the service puts in and nobody typed: launch messages, words of other
  * sessions, notices of background work, and what a hook made the agent go on with.
@@ -11,11 +14,18 @@ const OPENINGS = [
   '<system-reminder>',
   '<cross-session-message',
   '<teammate-message',
-] as const;
+];
 
-/** True for a prompt that no person typed; `source` is what the harness itself says of where it came from. */
-export function isMachinePrompt(prompt: string, source: string | null): boolean {
+/**
+ * True for a prompt that no person typed; `source` is what the harness itself says of where it came from.
+ *
+ * @param {string} prompt
+ * @param {string | null} source
+ */
+function isMachinePrompt(prompt, source) {
   if (source === 'extension' || source === 'system') return true;
   const text = prompt.trimStart();
   return OPENINGS.some((opening) => text.startsWith(opening));
 }
+
+module.exports = { isMachinePrompt };

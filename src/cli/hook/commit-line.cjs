@@ -1,0 +1,58 @@
+// @ts-check
+'use strict';
+
+/**
+ * One line of `commits.jsonl`; `at` in milliseconds.
+ *
+ * @typedef {object} CommitLine
+ * @property {number} at
+ * @property {'commit'} kind
+ * @property {string} sha
+ * @property {string} subject
+ * @property {string} repo
+ * @property {number} files
+ * @property {number} insertions
+ * @property {number} deletions
+ * @property {string | null} session
+ * @property {string | null} mux
+ * @property {string} cwd
+ */
+
+/**
+ * What Git tells of a commit; `committed_at` in milliseconds.
+ *
+ * @typedef {object} LastCommit
+ * @property {number} committed_at
+ * @property {string} sha
+ * @property {string} subject
+ * @property {number} files
+ * @property {number} insertions
+ * @property {number} deletions
+ */
+
+/** Arguments of the one `git` call that tells of the last commit; `parseLastCommit` reads its answer. */
+const LAST_COMMIT = ['log', '-1', '--no-color', '--format=%H%n%ct%n%s', '--shortstat'];
+
+/**
+ * What `git log` with `LAST_COMMIT` printed; null for anything else.
+ *
+ * @param {string} text
+ * @returns {LastCommit | null}
+ */
+function parseLastCommit(text) {
+  const [sha = '', seconds = '', subject = '', ...rest] = text.split('\n');
+  if (!/^[0-9a-f]{40,64}$/.test(sha) || !/^\d+$/.test(seconds)) return null;
+  const stat = rest.join(' ');
+  /** @param {RegExp} pattern */
+  const count = (pattern) => Number(pattern.exec(stat)?.[1] ?? 0);
+  return {
+    committed_at: Number(seconds) * 1_000,
+    sha,
+    subject,
+    files: count(/(\d+) files? changed/),
+    insertions: count(/(\d+) insertions?\(\+\)/),
+    deletions: count(/(\d+) deletions?\(-\)/),
+  };
+}
+
+module.exports = { LAST_COMMIT, parseLastCommit };

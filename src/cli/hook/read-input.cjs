@@ -1,0 +1,62 @@
+// @ts-check
+'use strict';
+const fs = require('node:fs');
+const { promisify } = require('node:util');
+
+const read = promisify(fs.read);
+
+const CHUNK_BYTES = 64 * 1024;
+/** What a hook may be given on stdin, in bytes; a tool's output can be long. */
+const MOST_INPUT_BYTES = 8 * 1024 * 1024;
+const STDIN = 0;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * The JSON that a hook is given on stdin, as soon as it is whole, whether or not the pipe is closed. Throws where it
+ * is none or is too long; waits for what does not come. By its descriptor, because making a stream of it takes longer
+ * than all else a hook does.
+ *
+ * @returns {Promise<unknown>}
+ */
+async function readInput() {
+  /** @type {Buffer[]} */
+  const chunks = [];
+  let size = 0;
+  for (;;) {
+    const chunk = await readChunk();
+    if (chunk.length === 0) return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MOST_INPUT_BYTES) throw new Error('too much input');
+    if (!endsObject(chunk)) continue;
+    try {
+      return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    } catch {
+      // A brace within it; there is more to come.
+    }
+  }
+}
+
+/** What has come, at most one chunk; empty at the end. */
+async function readChunk() {
+  for (;;) {
+    try {
+      const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+      const { bytesRead } = await read(STDIN, buffer, 0, CHUNK_BYTES, null);
+      return buffer.subarray(0, bytesRead);
+    } catch (error) {
+      // Who gave us the pipe may have set it not to wait.
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+}
+
+/** @param {Buffer} chunk */
+function endsObject(chunk) {
+  let at = chunk.length - 1;
+  while (at > 0 && (chunk[at] ?? 0) <= 0x20) at -= 1;
+  return chunk[at] === CLOSE_BRACE;
+}
+
+module.exports = { readInput };

@@ -1,0 +1,93 @@
+// @ts-check
+'use strict';
+const { execFile } = require('node:child_process');
+const fs = require('node:fs');
+const { promisify } = require('node:util');
+const { appendLine } = require('../../ledgers/append-line.cjs');
+const { LAST_COMMIT, parseLastCommit } = require('./commit-line.cjs');
+const { ledgerPath, muxSessionOf, runSession } = require('./surroundings.cjs');
+
+const open = promisify(fs.open);
+const fstat = promisify(fs.fstat);
+const read = promisify(fs.read);
+const close = promisify(fs.close);
+
+/** Milliseconds that Git may take. */
+const GIT_MS = 1_000;
+const MOST_OUTPUT_BYTES = 64 * 1024;
+/** The age in milliseconds of a commit that a tool call which just ended can have made. */
+const FRESH_COMMIT_MS = 10 * 60_000;
+/** How much of the end of `commits.jsonl` is searched for a commit that was told already. */
+const LOOK_BACK_BYTES = 64 * 1024;
+
+/**
+ * Adds the last commit of the work tree unless the ledger has it. `session` is who may have made it: then a commit
+ * that is older than its tool call can be is somebody else's.
+ *
+ * @param {{ env: NodeJS.ProcessEnv, cwd: string, now: () => number }} context
+ * @param {string | null} session
+ * @returns {Promise<void>}
+ */
+async function recordCommit({ env, cwd, now }, session) {
+  /** @param {readonly string[]} args */
+  const git = (args) => gitIn(cwd, env, args);
+  const [log, top] = await Promise.all([git(LAST_COMMIT), git(['rev-parse', '--show-toplevel'])]);
+  const commit = log === null || top === null ? null : parseLastCommit(log);
+  if (commit === null || top === null) return;
+  const { committed_at, ...facts } = commit;
+  const path = ledgerPath(env, 'commits');
+  if (session !== null && committed_at < now() - FRESH_COMMIT_MS) return;
+  if (await endsWith(path, facts.sha)) return;
+  /** @type {import('./commit-line.cjs').CommitLine} */
+  const line = {
+    at: now(),
+    kind: 'commit',
+    ...facts,
+    repo: top.replace(/\n$/, ''),
+    session: session ?? (await runSession(env)),
+    mux: await muxSessionOf(env),
+    cwd,
+  };
+  await appendLine(path, line);
+}
+
+/**
+ * What Git printed; null where it failed, took too long or is not there. Not by `platform/process.ts`, which would
+ * load for longer than Git runs.
+ *
+ * @param {string} cwd
+ * @param {NodeJS.ProcessEnv} env
+ * @param {readonly string[]} args
+ * @returns {Promise<string | null>}
+ */
+function gitIn(cwd, env, args) {
+  const bounds = /** @type {const} */ ({
+    timeout: GIT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MOST_OUTPUT_BYTES,
+  });
+  return new Promise((resolve) => {
+    execFile('git', args, { cwd, env, ...bounds }, (error, out) => resolve(error === null ? out : null));
+  });
+}
+
+/**
+ * Do the last lines of a ledger name this commit? Whatever slips through, the index counts a commit once.
+ *
+ * @param {string} path
+ * @param {string} sha
+ */
+async function endsWith(path, sha) {
+  const fd = await open(path, 'r').catch(() => null);
+  if (fd === null) return false;
+  try {
+    const { size } = await fstat(fd);
+    const tail = Buffer.alloc(Math.min(size, LOOK_BACK_BYTES));
+    const { bytesRead } = await read(fd, tail, 0, tail.length, size - tail.length);
+    return tail.subarray(0, bytesRead).includes(`"sha":"${sha}"`);
+  } finally {
+    await close(fd);
+  }
+}
+
+module.exports = { recordCommit };

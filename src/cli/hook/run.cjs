@@ -1,0 +1,107 @@
+// @ts-check
+'use strict';
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const { appendLine, EVENTS_ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
+const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
+const { randomId } = require('./random-id.cjs');
+const { readInput } = require('./read-input.cjs');
+const { given, harnessOf, hostOf, ledgerPath, muxSessionOf } = require('./surroundings.cjs');
+
+/** Milliseconds a hook may take in all; an agent waits for it. */
+const LIMIT_MS = 2_000;
+/** Its time counts in steps that a process which gets no turn does not take: a busy machine costs no event. */
+const TICK_MS = 50;
+
+/** @typedef {{ env: NodeJS.ProcessEnv, cwd: string, now: () => number }} HookContext */
+
+/**
+ * `svc hook event` and `svc hook commit`, apart from the other verbs: an agent waits for this, so it loads next to
+ * nothing, and whatever goes wrong it ends in time, without a word, as if all were well.
+ *
+ * @param {readonly string[]} argv
+ * @param {HookContext} context
+ * @returns {Promise<void>}
+ */
+async function runHook(argv, context) {
+  let ticks = 0;
+  const watchdog = setInterval(() => {
+    ticks += 1;
+    if (ticks * TICK_MS >= LIMIT_MS) giveUp();
+  }, TICK_MS);
+  try {
+    if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
+    else if (argv[0] === 'commit') await require('./record-commit.cjs').recordCommit(context, null);
+  } catch {
+    // An agent must not notice that its event was lost.
+  } finally {
+    clearInterval(watchdog);
+  }
+}
+
+/**
+ * Ends with 0 although a file operation hangs: `process.exit` would wait for the thread that it holds up, so this process
+ * becomes a program that does nothing but end well, which ends every thread.
+ */
+function giveUp() {
+  for (const program of ['/bin/true', '/usr/bin/true']) {
+    try {
+      if (existsSync(program)) process.execve?.(program, [program], {});
+    } catch {
+      // The next one, or the hard way.
+    }
+  }
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/**
+ * @param {readonly string[]} argv
+ * @param {HookContext} context
+ */
+async function recordEvent(argv, context) {
+  const { env } = context;
+  const surroundings = Promise.all([muxSessionOf(env), hostOf(env)]);
+  const input = await readInput();
+  const now = toldAt(input, context.now());
+  const [mux_session, host] = await surroundings;
+  const event = eventLine(input, { id: randomId(), now, harness: harnessOf(argv, env), mux_session, host });
+  const runDir = given(env.SVC_RUN_DIR);
+  const writes = runDir === null ? [] : await runLines(runDir, input, now);
+  if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, EVENTS_ROTATE_BYTES));
+  await Promise.allSettled(writes);
+  const told = commitTold(input);
+  if (told !== null)
+    await require('./record-commit.cjs').recordCommit({ ...context, cwd: told.folder }, told.session);
+}
+
+/**
+ * What the run itself keeps of the event.
+ *
+ * @param {string} runDir
+ * @param {unknown} input
+ * @param {number} now
+ */
+async function runLines(runDir, input, now) {
+  const { phaseLine } = require('./phase-line.cjs');
+  const start = sessionStartLine(input, now);
+  const phase = phaseLine(input, now);
+  const failed = failedTurnLine(input, now);
+  const writes = [];
+  if (start !== null) writes.push(appendLine(join(runDir, 'sessions.jsonl'), start));
+  if (phase !== null) writes.push(appendLine(join(runDir, 'phases.jsonl'), phase));
+  if (failed !== null && (await isLimit(failed.notice)))
+    writes.push(appendLine(join(runDir, 'usage-limits.jsonl'), failed));
+  return writes;
+}
+
+/**
+ * Only a failed turn pays for loading the rule; what is no limit is kept nowhere.
+ *
+ * @param {string} notice
+ */
+async function isLimit(notice) {
+  const rule = await import('../../harness/transcripts/usage-limit.ts');
+  return rule.isLimit(notice);
+}
+
+module.exports = { runHook };

@@ -1,0 +1,107 @@
+// @ts-check
+'use strict';
+const fs = require('node:fs');
+const { join } = require('node:path');
+const { promisify } = require('node:util');
+
+const readFile = promisify(fs.readFile);
+
+/**
+ * The session of this run: the newest one that its hooks reported, else the one it was launched with.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string | null>}
+ */
+async function runSession(env) {
+  const runDir = given(env.SVC_RUN_DIR);
+  if (runDir === null) return null;
+  for (const line of ((await textOf(join(runDir, 'sessions.jsonl'))) ?? '').split('\n').reverse()) {
+    const session = field(line, 'session');
+    if (session !== null) return session;
+  }
+  return field((await textOf(join(runDir, 'run.json'))) ?? '', 'session_uuid');
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+async function muxSessionOf(env) {
+  const runDir = given(env.SVC_RUN_DIR);
+  return runDir === null ? null : field((await textOf(join(runDir, 'run.json'))) ?? '', 'mux_session');
+}
+
+/**
+ * @param {readonly string[]} argv
+ * @param {NodeJS.ProcessEnv} env
+ */
+function harnessOf(argv, env) {
+  const at = argv.indexOf('--harness');
+  return (at === -1 ? undefined : argv[at + 1]) ?? given(env.SVC_HARNESS) ?? 'claude';
+}
+
+/**
+ * As `config/host-identity.ts` finds it, without the schemas that it loads.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string | null>}
+ */
+async function hostOf(env) {
+  const named = given(env.SVC_HOST);
+  if (named !== null) return named.trim();
+  const folder = given(env.SVC_CONFIG_DIR) ?? join(homeOf(env), '.config', 'svc');
+  const file = given(env.SVC_HOST_CONFIG_FILE) ?? join(folder, 'host.json');
+  const inFile = field((await textOf(file)) ?? '', 'host');
+  if (inFile !== null) return inFile;
+  const [os = ''] = require('node:os').hostname().trim().toLowerCase().split('.');
+  return os.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @param {'events' | 'commits'} name
+ */
+function ledgerPath(env, name) {
+  const file = given(name === 'events' ? env.SVC_EVENTS_FILE : env.SVC_COMMITS_FILE);
+  if (file !== null) return file;
+  return join(given(env.SVC_DATA_DIR) ?? join(homeOf(env), '.svc'), `${name}.jsonl`);
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function homeOf(env) {
+  return given(env.HOME) ?? require('node:os').homedir();
+}
+
+/**
+ * @param {string | undefined} value
+ * @returns {string | null}
+ */
+function given(value) {
+  return value === undefined || value.trim() === '' ? null : value;
+}
+
+/**
+ * Never read at once: a file system that hangs must hold up a thread of the pool, and not the one that keeps the time.
+ *
+ * @param {string} path
+ */
+async function textOf(path) {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} json
+ * @param {string} name
+ * @returns {string | null}
+ */
+function field(json, name) {
+  try {
+    const value = JSON.parse(json)[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+module.exports = { given, harnessOf, hostOf, ledgerPath, muxSessionOf, runSession };

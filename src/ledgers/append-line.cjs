@@ -1,0 +1,195 @@
+// @ts-check
+// Plain JavaScript, because hooks load it, and by callbacks, because loading `fs/promises` takes them longer than the line.
+'use strict';
+const fs = require('node:fs');
+const { basename, dirname, join } = require('node:path');
+const { promisify } = require('node:util');
+
+const open = promisify(fs.open);
+const fstat = promisify(fs.fstat);
+const read = promisify(fs.read);
+const write = promisify(fs.write);
+const close = promisify(fs.close);
+const mkdir = promisify(fs.mkdir);
+const stat = promisify(fs.stat);
+const rename = promisify(fs.rename);
+
+/** Size in bytes at which `events.jsonl` becomes `events.jsonl.1`. */
+const EVENTS_ROTATE_BYTES = 64 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
+const APPEND = fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_RDWR;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/**
+ * Adds one line to an append-only file in exactly one write, which is what keeps lines of concurrent writers
+ * whole. Makes the file (0600) and its folder (0700) when missing. A torn last line of a writer that died is
+ * closed first, in the same write; a line that another writer is still adding may look torn, which costs a
+ * blank line. Nothing of this blocks the thread: a disk that hangs holds up a pool thread, and the caller's time limit
+ * still runs. With `rotate_bytes`, a file that has that size or more by then becomes `<path>.1` in place of the one
+ * before; the line is written first, so that who is cut short in the rotation has lost nothing. Throws the system
+ * error, or an error when the disk took only a part.
+ *
+ * @param {string} path
+ * @param {object} line
+ * @param {number} [rotate_bytes]
+ * @returns {Promise<void>}
+ */
+async function appendLine(path, line, rotate_bytes) {
+  const fd = await openForAppend(path);
+  let size;
+  try {
+    const before = (await fstat(fd)).size;
+    const last = Buffer.alloc(1);
+    const { bytesRead } = before === 0 ? { bytesRead: 0 } : await read(fd, last, 0, 1, before - 1);
+    const bytes = bytesOf(line, bytesRead === 1 && last[0] !== NEWLINE);
+    requireAll(path, (await write(fd, bytes)).bytesWritten, bytes.length);
+    size = before + bytes.length;
+  } finally {
+    await close(fd);
+  }
+  if (rotate_bytes !== undefined && size >= rotate_bytes) await rotateAt(path, rotate_bytes);
+}
+
+/**
+ * The same for who may not go on before the line is there; rotates nothing.
+ *
+ * @param {string} path
+ * @param {object} line
+ */
+function appendLineSync(path, line) {
+  const fd = openForAppendSync(path);
+  try {
+    const { size } = fs.fstatSync(fd);
+    const last = Buffer.alloc(1);
+    const bytesRead = size === 0 ? 0 : fs.readSync(fd, last, 0, 1, size - 1);
+    const bytes = bytesOf(line, bytesRead === 1 && last[0] !== NEWLINE);
+    requireAll(path, fs.writeSync(fd, bytes), bytes.length);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/**
+ * @param {object} line
+ * @param {boolean} afterTorn
+ */
+function bytesOf(line, afterTorn) {
+  const text = `${JSON.stringify(line)}\n`;
+  return Buffer.from(afterTorn ? `\n${text}` : text);
+}
+
+/**
+ * @param {string} path
+ * @param {number} written
+ * @param {number} all
+ */
+function requireAll(path, written, all) {
+  if (written !== all)
+    throw new Error(
+      `only ${written} of ${all} bytes of a line reached ${path}; free some space on that disk`,
+    );
+}
+
+/**
+ * @param {string} path
+ * @param {number} limit
+ */
+async function rotateAt(path, limit) {
+  // Most lines find a file that is far from its bound, and an agent waits for each.
+  const { tryFileLock } = await import('../platform/file-lock.ts');
+  const lock = tryFileLock(join(dirname(path), `.${basename(path)}.lock`));
+  if (lock === null) return;
+  try {
+    // Somebody else may have rotated between the write and the lock.
+    if ((await sizeOf(path)) >= limit) await rename(path, `${path}.1`);
+  } finally {
+    lock.release();
+  }
+}
+
+/** @param {string} path */
+async function sizeOf(path) {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** @param {string} path */
+async function openForAppend(path) {
+  try {
+    return await open(path, APPEND, FILE_MODE);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    await makeFolder(dirname(path));
+    return await open(path, APPEND, FILE_MODE);
+  }
+}
+
+/** @param {string} path */
+function openForAppendSync(path) {
+  try {
+    return fs.openSync(path, APPEND, FILE_MODE);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    makeFolderSync(dirname(path));
+    return fs.openSync(path, APPEND, FILE_MODE);
+  }
+}
+
+/**
+ * Level by level: the recursive call of Node never ends where a folder cannot be made, such as below `/proc`.
+ *
+ * @param {string} path
+ * @returns {Promise<void>}
+ */
+async function makeFolder(path) {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || (await exists(parent))) throw error;
+    await makeFolder(parent);
+    await mkdir(path, { mode: FOLDER_MODE });
+  }
+}
+
+/** @param {string} path */
+function makeFolderSync(path) {
+  try {
+    fs.mkdirSync(path, { mode: FOLDER_MODE });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || fs.existsSync(parent)) throw error;
+    makeFolderSync(parent);
+    fs.mkdirSync(path, { mode: FOLDER_MODE });
+  }
+}
+
+/** @param {string} path */
+async function exists(path) {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {unknown}
+ */
+function codeOf(error) {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+module.exports = { EVENTS_ROTATE_BYTES, appendLine, appendLineSync };

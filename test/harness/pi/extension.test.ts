@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { piExtension } from '../../../src/harness/pi/extension.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-pi-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+type Handler = (what: object, ctx: object) => void;
+type Told = { hook_event_name: string; last_assistant_message?: string; told_at: number };
+
+/** The extension as Pi loads it, telling a program that keeps what it is told. */
+async function loaded() {
+  const kept = join(dir, 'told');
+  const keep = `const fs = require('node:fs'); fs.appendFileSync(process.argv[1], fs.readFileSync(0, 'utf8') + '\\n')`;
+  writeFileSync(join(dir, 'extension.mjs'), piExtension([process.execPath, '-e', keep, kept]));
+  const extension = await import(pathToFileURL(join(dir, 'extension.mjs')).href);
+  const handlers = new Map<string, Handler>();
+  extension.default({ on: (event: string, run: Handler) => handlers.set(event, run) });
+  const ctx = { cwd: '/srv', sessionManager: { getSessionId: () => 's-1' } };
+  return {
+    fire: (event: string, what: object = {}) => handlers.get(event)?.(what, ctx),
+    told(): Told[] {
+      const lines = existsSync(kept) ? readFileSync(kept, 'utf8').split('\n').filter(Boolean) : [];
+      return lines.map((line) => JSON.parse(line) as Told).sort((a, b) => a.told_at - b.told_at);
+    },
+  };
+}
+
+const wrong = (errorMessage: string) => ({
+  messages: [{ role: 'assistant', stopReason: 'error', errorMessage, content: [] }],
+});
+const right = { messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }] };
+
+it('[P16] tells a turn that went wrong once, when Pi does not try again, and not at all when a later try went well', async () => {
+  const pi = await loaded();
+  pi.fire('agent_start');
+  pi.fire('agent_end', wrong('overloaded, first try'));
+  pi.fire('agent_start');
+  pi.fire('agent_end', right);
+  pi.fire('agent_settled');
+  pi.fire('agent_start');
+  pi.fire('agent_end', wrong('overloaded, first try'));
+  pi.fire('agent_start');
+  pi.fire('agent_end', wrong('overloaded, last try'));
+  pi.fire('agent_settled');
+  pi.fire('session_shutdown');
+  await expect.poll(() => pi.told().length, { timeout: 30_000 }).toBe(3);
+  expect(
+    pi.told().map(({ hook_event_name, last_assistant_message }) => [hook_event_name, last_assistant_message]),
+  ).toEqual([
+    ['Stop', 'Done.'],
+    ['StopFailure', 'overloaded, last try'],
+    ['SessionEnd', undefined],
+  ]);
+});
