@@ -41,8 +41,8 @@ const handlers: Handlers<typeof poolJobs> = {
     return { urls: files.map(({ path, seen, to }) => findBridgeUrl(path, seen, to)) };
   },
   async read_spend({ cache_dir, sessions }) {
-    const { readSpend } = await import('../src/harness/transcripts/session-spend.ts');
-    return { spends: await readSpend(sessions, cache_dir) };
+    const { readSpend, sourcesOfSpend } = await import('../src/harness/transcripts/session-spend.ts');
+    return { spends: await readSpend(sessions, cache_dir), sources: sourcesOfSpend(sessions) };
   },
   async read_moment({ path, harness, at, within_ms }) {
     const { readMoment } = await import('../src/harness/transcripts/moment.ts');

@@ -35,10 +35,12 @@ export function codingOf(header: string | undefined): Coding | null {
 export class Packer {
   #kept = new Map<string, { packed: Promise<Uint8Array>; bytes: number }>();
   #bytes = 0;
+  /** Bodies that are given to several requests, for as long as anybody has them. */
+  #shared = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>();
 
   /** `key` names these very bytes, as a path and its entity tag do; null where nothing does. */
   pack(body: string | Uint8Array, coding: Coding, key: string | null): Promise<Uint8Array> {
-    if (key === null) return packed(body, coding);
+    if (key === null) return typeof body === 'string' ? packed(body, coding) : this.#packShared(body, coding);
     const name = `${coding} ${key}`;
     const known = this.#kept.get(name);
     if (known !== undefined) {
@@ -53,6 +55,14 @@ export class Packer {
       () => this.#kept.delete(name),
     );
     return entry.packed;
+  }
+
+  #packShared(body: Uint8Array, coding: Coding): Promise<Uint8Array> {
+    const forms = this.#shared.get(body) ?? new Map<Coding, Promise<Uint8Array>>();
+    this.#shared.set(body, forms);
+    const known = forms.get(coding) ?? packed(body, coding);
+    forms.set(coding, known);
+    return known;
   }
 
   #weigh(name: string, entry: { bytes: number }, length: number): void {

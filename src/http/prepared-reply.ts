@@ -3,7 +3,7 @@ import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-h
 import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
-import type { Reply } from './row.ts';
+import type { Content, Reply } from './row.ts';
 
 /** An answer that only has to be written: every value in it has been checked. */
 export type PreparedReply = {
@@ -97,7 +97,7 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
     status: refused ? 416 : status,
     status_line: STATUS_LINES.get(refused ? 416 : status)!,
     headers,
-    body: refused || from === end ? '' : { size: end - from, read: () => content.read(from, end) },
+    body: refused ? '' : partOf(content, from, end),
     packable: false,
   };
 }
@@ -106,6 +106,13 @@ function prepareContent(reply: Extract<Reply, { content: object }>, request: Ans
 export function packedReply(reply: PreparedReply, body: Uint8Array, coding: Coding): PreparedReply {
   const headers = reply.headers.replace('\r\nETag: "', '\r\nETag: W/"');
   return { ...reply, headers: `${headers}\r\nContent-Encoding: ${coding}`, body };
+}
+
+/** The same answer with its JSON encoded, for one that is given to several requests. */
+export function encodedReply(reply: Reply): Reply {
+  if (!('json' in reply)) return reply;
+  const { json, ...head } = reply;
+  return { ...head, bytes: Buffer.from(textOf(json)), content_type: 'application/json' };
 }
 
 function isPackable(reply: Reply, { row, reads }: AnswerTo, body: PreparedReply['body']): boolean {
@@ -159,11 +166,18 @@ function fixedOf({ headers }: Reply, row: AnswerTo['row']): string {
 function bodyOf(reply: Reply): string | Uint8Array | StreamedBody {
   if ('empty' in reply) return '';
   if ('bytes' in reply) return reply.bytes;
-  if ('content' in reply) {
-    const { content } = reply;
-    return content.size === 0 ? '' : { size: content.size, read: () => content.read(0, content.size) };
-  }
-  const text = JSON.stringify(reply.json);
+  if ('content' in reply) return partOf(reply.content, 0, reply.content.size);
+  return textOf(reply.json);
+}
+
+function partOf(content: Content, from: number, end: number): string | Uint8Array | StreamedBody {
+  if (from === end) return '';
+  const held = content.held?.() ?? null;
+  return held === null ? { size: end - from, read: () => content.read(from, end) } : held.subarray(from, end);
+}
+
+function textOf(json: unknown): string {
+  const text = JSON.stringify(json);
   if (text === undefined) throw new Error('the reply is not a JSON value');
   return text;
 }

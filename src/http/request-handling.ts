@@ -5,12 +5,14 @@ import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange } from './exchange.ts';
-import { type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
+import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
 import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
+import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
-import type { Reply, RequestView, Row } from './row.ts';
+import type { Reply, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
+import { SharedReads } from './shared-reads.ts';
 import { SlowBodies } from './slow-bodies.ts';
 import type { RequestTaker } from './transport.ts';
 import { parseQuery } from './url-query.ts';
@@ -45,16 +47,6 @@ export type AnsweredRequest = {
 const BODY_TIMEOUT_MS = 30_000;
 const NO_ROW = {};
 
-/** A request on its way through the ladder of checks. */
-type Call = {
-  exchange: Exchange;
-  head: RequestHead;
-  started_at: number;
-  row: Row | null;
-  /** True once a turn has passed since everything of the request had come. */
-  waited: boolean;
-};
-
 /**
  * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
  * Nothing that a handler or a client does gets past it as an exception.
@@ -69,6 +61,12 @@ export class RequestHandling implements RequestTaker {
   #prefix: string;
   #packer = new Packer();
   #slow: SlowBodies;
+  #shared = new SharedReads<SharingCall, Reply>({
+    answered: ({ call }, reply) => this.#answerLater(call, reply),
+    failed: ({ call }, error) => this.#fail(call, error),
+    afterArrivals: setImmediate,
+    now: () => performance.now(),
+  });
   readonly settled = () => {
     this.#pending -= 1;
     if (this.#pending === 0) this.#whenIdle?.();
@@ -250,6 +248,10 @@ export class RequestHandling implements RequestTaker {
     query: unknown,
     body: unknown,
   ): void {
+    if (row.shared === true) {
+      this.#share(call, row, params, query);
+      return;
+    }
     const view = new View(call, params, query, body);
     const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
     if (!(reply instanceof Promise)) {
@@ -260,6 +262,15 @@ export class RequestHandling implements RequestTaker {
       (value) => this.#answerLater(call, value),
       (error: unknown) => this.#fail(call, error),
     );
+  }
+
+  #share(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown): void {
+    const { path, query: text } = call.head;
+    this.#shared.join(`${path}?${text}`, new SharingCall(call), (shared) => {
+      const view = sharedView(shared, params, query);
+      const reply = runAtOnceForRequest(view.id, () => row.handler(view));
+      return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
+    });
   }
 
   #answerLater(call: Call, reply: Reply): void {
@@ -322,32 +333,6 @@ export class RequestHandling implements RequestTaker {
       bytes: body === null || method === 'HEAD' ? 0 : byteLength(body),
     });
     if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
-  }
-}
-
-class View implements RequestView {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: unknown;
-  readonly body: unknown;
-  #call: Call;
-
-  constructor(call: Call, params: Readonly<Record<string, string>>, query: unknown, body: unknown) {
-    this.#call = call;
-    this.params = params;
-    this.query = query;
-    this.body = body;
-  }
-
-  get id(): string {
-    return this.#call.exchange.id;
-  }
-
-  get headers(): Readonly<Record<string, string | undefined>> {
-    return this.#call.head.headers;
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.exchange.signal;
   }
 }
 

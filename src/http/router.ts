@@ -49,6 +49,8 @@ export class Router {
     const place = this.#places.find((entry) => entry.pattern.join('/') === pattern.join('/'));
     const methods: Methods = place?.methods ?? new Map();
     if (methods.has(row.method)) throw new Error(`two rows for ${row.method} ${row.path}`);
+    if (row.shared === true && row.method !== 'GET')
+      throw new Error(`${row.method} ${row.path} may have an effect, and is not shared`);
     methods.set(row.method, compiled);
     if (place === undefined) this.#insert({ pattern, methods });
     if (isLiteral(pattern)) {

@@ -29,11 +29,13 @@ type ReplyHead = {
 export type Content = {
   size: number;
   /**
-   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once. A piece is lent
-   * until the next one is asked for, so that its buffer may be used again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the client
+   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once for each request
+   * that the answer is given to. A piece is lent until the next one is asked for, so that its buffer may be used again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the client
    * goes away its `return` is called.
    */
   read(from: number, end: number): AsyncIterable<Uint8Array>;
+  /** All of the bytes where they are in memory when the answer goes out, which then needs no reading; else null. */
+  held?(): Uint8Array | null;
 };
 
 /** An answer: a value to encode, finished bytes, content (of which a GET may ask for a range), or no body at all. */
@@ -68,6 +70,13 @@ export type Row = {
   body_timeout_ms?: number;
   /** False: never sent in gzip or br. JSON of more than 1 KiB is, where the client takes it. */
   compress?: boolean;
+  /**
+   * True for a read whose handler works on something else than memory: requests of the same path and query that wait at
+   * the same time share one answer, computed after the last of them came. The handler sees no headers then, and the
+   * signal is that of all who share. False where an answer is at hand at once, which sharing would only delay, where a
+   * header decides what is read, and for what is waited for rather than read. Never true where a request has an effect.
+   */
+  shared?: boolean;
   /** True for bytes that somebody else wrote: a browser shows them in an origin of their own, without scripts. */
   sandbox?: boolean;
   /** Shape of each answer that is not an error, by status. */

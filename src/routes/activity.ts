@@ -16,6 +16,7 @@ export function activityRows(bodies: LedgerBodies, context: RouteContext): Row[]
       state: 'ready',
       query: activityQuerySchema,
       body_limit: 0,
+      shared: false,
       replies: { 200: activitySchema, 304: 'empty' },
       handler({ query, headers }) {
         requireThisHost(query.origin, host);

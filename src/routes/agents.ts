@@ -5,12 +5,17 @@ import { pollerCalls } from '../contract/threads/poller.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { type KeptReplies, markOfFiles } from './kept-replies.ts';
 import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** The effective agent registry and the tools as this daemon sees them (RPL-5, WPL-17). */
-export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
+export function agentsRows(
+  callers: Pick<Callers, 'poller' | 'files'>,
+  context: RouteContext,
+  kept: KeptReplies,
+): Row[] {
+  const { poller, files } = callers;
   return [
     defineRow({
       method: 'GET',
@@ -19,10 +24,15 @@ export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: agentsReplySchema },
       async handler({ query }) {
         requireThisHost(query.origin, context.host);
-        return { status: 200, json: await poller.call('agents', {}) };
+        const mark = () => markOfFiles(files, [context.agents_file], context.clock.now());
+        return kept.read('agents', mark, async () => ({
+          status: 200,
+          json: await poller.call('agents', {}),
+        }));
       },
     }),
     defineRow({
@@ -45,6 +55,7 @@ export function agentsRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       who: 'operator',
       state: 'ready',
       body_limit: 0,
+      shared: true,
       replies: { 200: pollerCalls.tools.output },
       async handler() {
         return { status: 200, json: await poller.call('tools', {}) };

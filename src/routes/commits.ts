@@ -17,6 +17,7 @@ export function commitsRows(bodies: LedgerBodies, context: RouteContext): Row[] 
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
+      shared: false,
       replies: { 200: commitsSchema, 304: 'empty' },
       handler({ query, headers }) {
         requireThisHost(query.origin, host);

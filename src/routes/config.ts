@@ -13,14 +13,21 @@ import { type OperatorFileId, operatorFileIdSchema } from '../contract/operator-
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { type KeptReplies, markOfFiles } from './kept-replies.ts';
 import { requireThisHost } from './origin.ts';
 
 /** An operator file is written by hand; this is far above the longest one. */
 const TEXT_LIMIT = 1024 * 1024;
 
 /** The operator files as text (OPF-1, RPL-7, WPL-16); host-addressed, since a file tells of the daemon that reads it. */
-export function configRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
+export function configRows(
+  callers: Pick<Callers, 'poller' | 'files'>,
+  context: RouteContext,
+  kept: KeptReplies,
+): Row[] {
+  const { poller, files } = callers;
+  // Besides the files only settings go into these answers, which are those that the daemon was started with.
+  const markOf = (paths: readonly string[]) => () => markOfFiles(files, paths, context.clock.now());
   return [
     defineRow({
       method: 'GET',
@@ -29,14 +36,17 @@ export function configRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: configListSchema },
       async handler({ query }) {
         requireThisHost(query.origin, context.host);
-        const { files } = await poller.call('config_list', {});
-        return {
-          status: 200,
-          json: { host: context.host, files } satisfies z.input<typeof configListSchema>,
-        };
+        return kept.read('config', markOf(Object.values(context.operator_files)), async () => {
+          const { files } = await poller.call('config_list', {});
+          return {
+            status: 200,
+            json: { host: context.host, files } satisfies z.input<typeof configListSchema>,
+          };
+        });
       },
     }),
     defineRow({
@@ -46,10 +56,15 @@ export function configRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: configFileSchema },
       async handler({ params, query }) {
         requireThisHost(query.origin, context.host);
-        return { status: 200, json: await poller.call('config_read', { id: fileId(params.id) }) };
+        const id = fileId(params.id);
+        return kept.read(`config ${id}`, markOf([context.operator_files[id]]), async () => ({
+          status: 200,
+          json: await poller.call('config_read', { id }),
+        }));
       },
     }),
     defineRow({

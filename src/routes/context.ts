@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
-
 import type { Skew, Version } from '../contract/http/version.ts';
+import type { OperatorFileId } from '../contract/operator-files.ts';
 import type { RequestFigures } from './request-figures.ts';
 
 /** What the routes know of the daemon they stand in. */
@@ -21,7 +21,10 @@ export type RouteContext = {
   /** The agents file of the operator, and the folder of stored images; absolute paths. */
   agents_file: string;
   attachments_dir: string;
-  /** Folder of what is known of the tokens of sessions. */
+  /** Where each operator file lies; absolute paths. */
+  operator_files: Readonly<Record<OperatorFileId, string>>;
+  /** The ledger of sessions, and the folder of what is known of their tokens. */
+  sessions_file: string;
   spend_dir: string;
   /** Generation of skills and launch messages, and what does not go with it (VER-3). */
   generation: string;

@@ -1,5 +1,6 @@
-/** One line of a figure: its value, its labels, and what stands after its name. */
-export type Sample = { suffix: string; labels: Readonly<Record<string, string>>; value: number };
+type Labels = Readonly<Record<string, string>>;
+/** One line of a figure: its value, its labels, what stands after its name, and the bound of a bucket. */
+export type Sample = { suffix: string; labels: Labels; value: number; le?: string };
 /** A figure in the Prometheus text format. */
 export type Figure = {
   name: string;
@@ -12,7 +13,7 @@ export type HistogramValue = { counts: number[]; sum: number };
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-export function sample(value: number, labels: Readonly<Record<string, string>> = {}, suffix = ''): Sample {
+export function sample(value: number, labels: Labels = {}, suffix = ''): Sample {
   return { suffix, labels, value };
 }
 
@@ -32,14 +33,14 @@ export function histogram(
   name: string,
   help: string,
   bounds: readonly number[],
-  values: readonly (HistogramValue & { labels: Readonly<Record<string, string>> })[],
+  values: readonly (HistogramValue & { labels: Labels })[],
 ): Figure {
   const samples = values.flatMap(({ labels, counts, sum }) => {
     let total = 0;
     const buckets = counts.map((count, index) => {
       total += count;
       const le = index < bounds.length ? String(bounds[index]) : '+Inf';
-      return sample(total, { ...labels, le }, '_bucket');
+      return { suffix: '_bucket', labels, value: total, le };
     });
     return [...buckets, sample(sum, labels, '_sum'), sample(total, labels, '_count')];
   });
@@ -52,17 +53,28 @@ export function expose(figures: readonly Figure[]): string {
     .filter(({ samples }) => samples.length > 0)
     .map(({ name, type, help, samples }) => {
       const lines = samples.map(
-        ({ suffix, labels, value }) => `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`,
+        ({ suffix, labels, value, le }) => `${name}${suffix}${labelsOf(labels, le)} ${numberText(value)}\n`,
       );
       return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
     })
     .join('');
 }
 
-function labelText(labels: Readonly<Record<string, string>>): string {
-  const entries = Object.entries(labels);
-  if (entries.length === 0) return '';
-  return `{${entries.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
+/** Texts of labels that never change: each of the many buckets of a histogram has the same ones. */
+const texts = new WeakMap<Labels, string>();
+
+function labelsOf(labels: Labels, le: string | undefined): string {
+  const kept = texts.get(labels);
+  const text = kept ?? labelText(labels);
+  if (kept === undefined && Object.isFrozen(labels)) texts.set(labels, text);
+  const all = le === undefined ? text : `${text}${text === '' ? '' : ','}le="${le}"`;
+  return all === '' ? '' : `{${all}}`;
+}
+
+function labelText(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(',');
 }
 
 function escapeLabel(text: string): string {

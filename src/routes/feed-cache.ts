@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
 
 type Kept = { etag: string; reply: Reply };
 type Asked = { notices: number; reply: Promise<Reply> };
@@ -88,4 +89,21 @@ export class FeedCache {
   #variant(svc: boolean): Variant {
     return svc ? this.#variants.svc : this.#variants.all;
   }
+}
+
+/** The feed of a poller, which goes with it. */
+export function createFeedCache(
+  poller: Callers['poller'],
+  context: Pick<RouteContext, 'components' | 'onChanged'>,
+): FeedCache {
+  const feed = new FeedCache(poller);
+  const isRunning = () =>
+    context.components().some((view) => view.name === 'poller' && view.state === 'running');
+  let was_running = isRunning();
+  context.onChanged(() => {
+    const running = isRunning();
+    if (was_running && !running) feed.drop();
+    was_running = running;
+  });
+  return feed;
 }

@@ -28,6 +28,7 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
       who: 'operator',
       state: 'ready',
       body_limit: 0,
+      shared: true,
       replies: { 200: fiberStoresSchema },
       async handler() {
         const here = await poller.call('fiber_stores', {});

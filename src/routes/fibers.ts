@@ -12,18 +12,14 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import type { RouteContext } from './context.ts';
-import { FeedCache } from './feed-cache.ts';
+import type { FeedCache } from './feed-cache.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
 
 /** The feed, one fiber, and the document writes (RPL-1, RPL-3, WPL-11, WPL-12, WPL-13). */
-export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
-  const feed = new FeedCache(poller);
-  dropWithPoller(feed, context);
+export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache): Row[] {
   return [
     defineRow({
       method: 'GET',
@@ -32,6 +28,7 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       state: 'ready',
       query: fibersQuerySchema,
       body_limit: 0,
+      shared: false,
       replies: { 200: fibersFeedSchema, 304: 'empty' },
       handler({ query, headers }) {
         const svc = query.svc ?? false;
@@ -49,6 +46,7 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       // Owner-routed: an origin that matches nothing degrades to this host, where the lookup decides (RTE-2).
       query: originQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: fiberReplySchema },
       async handler({ params }) {
         return { status: 200, json: await poller.call('fiber', { id: params.id! }) };
@@ -94,15 +92,4 @@ export function fibersRows(callers: Pick<Callers, 'poller'>, context: RouteConte
       },
     }),
   ];
-}
-
-function dropWithPoller(feed: FeedCache, context: RouteContext): void {
-  const isRunning = () =>
-    context.components().some((view) => view.name === 'poller' && view.state === 'running');
-  let was_running = isRunning();
-  context.onChanged(() => {
-    const running = isRunning();
-    if (was_running && !running) feed.drop();
-    was_running = running;
-  });
 }

@@ -1,11 +1,12 @@
 import { isCoded } from '../base/errors.ts';
 import { type FileInfo, fileInfoSchema, fileQuerySchema } from '../contract/http/files.ts';
 import type { FileStamp } from '../contract/threads/pool.ts';
-import { defineRow, type Reply, type Row } from '../http/row.ts';
+import { defineRow, type Row } from '../http/row.ts';
 import type { Callers, Files } from './callers.ts';
 import { HEAD_BYTES, typeOfHead, typeOfName } from './content-type.ts';
 import type { RouteContext } from './context.ts';
 import type { Digests } from './digests.ts';
+import type { HeldFiles } from './held-files.ts';
 
 /** A file that changes each time it is looked at is given up after as many looks. */
 const MOST_LOOKS = 3;
@@ -18,6 +19,7 @@ export function filesRows(
   callers: Pick<Callers, 'files'>,
   context: Pick<RouteContext, 'host'>,
   digests: Digests,
+  held: HeldFiles,
 ): Row[] {
   const { files } = callers;
   return [
@@ -28,18 +30,21 @@ export function filesRows(
       state: 'ready',
       query: fileQuerySchema,
       body_limit: 0,
+      shared: true,
       sandbox: true,
       replies: { 200: 'content', 206: 'content', 304: 'empty' },
       async handler({ query, signal }) {
         const { path } = query;
         const { stamp, mtime_ms, sha256 } = await digested(files, digests, path, signal);
         const content_type = typeOfName(path) ?? (await typeOfContent(files, path, stamp));
-        return fileReply(files, path, stamp, {
+        return {
+          status: 200,
+          content: held.content(path, stamp, sha256),
           // As the specification spells it; the quotes of HTTP would be double ones.
           etag: `W/'sha256-${sha256}'`,
           content_type,
           last_modified: mtime_ms,
-        });
+        };
       },
     }),
     defineRow({
@@ -49,6 +54,7 @@ export function filesRows(
       state: 'ready',
       query: fileQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: fileInfoSchema },
       async handler({ query }) {
         return { status: 200, json: await fileInfo(files, context.host, query.path) };
@@ -72,18 +78,6 @@ export async function digested(
       if (looks >= MOST_LOOKS || !isCoded(error, 'file_changed')) throw error;
     }
   }
-}
-
-/** The answer that sends a file as it was stamped, however much it grows meanwhile. */
-export function fileReply(
-  files: Files,
-  path: string,
-  stamp: FileStamp,
-  head: { etag: string; content_type: string; last_modified: number; headers?: Record<string, string> },
-): Reply {
-  const { size } = stamp;
-  const content = { size, read: (from: number, end: number) => files.read(path, stamp, from, end) };
-  return { status: 200, content, ...head };
 }
 
 async function typeOfContent(files: Files, path: string, stamp: FileStamp): Promise<string> {

@@ -19,6 +19,7 @@ export function metricsRows({ poller }: Pick<Callers, 'poller'>, context: RouteC
       who: 'operator',
       state: 'always',
       body_limit: 0,
+      shared: true,
       replies: { 200: 'text' },
       async handler() {
         const ready = context.ready_ms() !== null;

@@ -13,6 +13,7 @@ export function openApiRows(context: Pick<RouteContext, 'describeApi'>): Row[] {
       who: 'operator',
       state: 'always',
       body_limit: 0,
+      shared: false,
       replies: {
         200: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
         304: 'empty',

@@ -29,7 +29,7 @@ export class RequestFigures {
     let seen = routes.get(route);
     if (seen === undefined) {
       const latency = { counts: new Array<number>(BOUNDS.length + 1).fill(0), sum: 0 };
-      seen = { labels: { method, route }, latency, bytes: 0, statuses: new Map() };
+      seen = { labels: Object.freeze({ method, route }), latency, bytes: 0, statuses: new Map() };
       routes.set(route, seen);
     }
     const seconds = request.ms / 1_000;

@@ -18,6 +18,7 @@ export function sentFilesRows(bodies: LedgerBodies, context: RouteContext): Row[
     who: 'operator',
     state: 'ready',
     body_limit: 0,
+    shared: false,
     replies: { 200: sentFilesSchema, 304: 'empty' },
   } as const;
   return [

@@ -17,6 +17,7 @@ export function sessionsRows(bodies: LedgerBodies, context: RouteContext): Row[]
       state: 'always',
       query: z.object({ uid: z.string().min(1).optional(), origin: z.string().optional() }),
       body_limit: 0,
+      shared: false,
       replies: {
         200: sessionsSchema,
         304: 'empty',

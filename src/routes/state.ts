@@ -10,7 +10,6 @@ const PART_DEADLINE_MS = 2_000;
 export function stateRows(callers: Callers, context: RouteContext): Row[] {
   const { poller, ledgers, fleet, audio } = callers;
   const deadline = { deadline_ms: PART_DEADLINE_MS };
-  const pollerState = shareCalls(() => poller.call('state', {}));
   return [
     defineRow({
       method: 'GET',
@@ -18,10 +17,11 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       who: 'operator',
       state: 'ready',
       body_limit: 0,
+      shared: true,
       replies: { 200: stateSchema },
       async handler() {
         const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([
-          pollerState(),
+          poller.call('state', {}),
           orNull(ledgers.call('state', {}, deadline)),
           orNull(fleet.call('state', {}, deadline)),
           orNull(audio.call('state', {}, deadline)),
@@ -38,32 +38,6 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       },
     }),
   ];
-}
-
-/**
- * At most one call under way, whatever the number of readers. Who asks meanwhile shares the call after it: an
- * answer is never older than the question.
- */
-function shareCalls<T>(call: () => Promise<T>): () => Promise<T> {
-  let current: Promise<T> | null = null;
-  let next: Promise<T> | null = null;
-  const begin = (): Promise<T> => {
-    const begun = call().finally(() => {
-      if (current === begun) current = null;
-    });
-    current = begun;
-    return begun;
-  };
-  return () => {
-    if (current === null) return begin();
-    next ??= current
-      .catch(() => undefined)
-      .then(() => {
-        next = null;
-        return begin();
-      });
-    return next;
-  };
 }
 
 function orNull<T>(part: Promise<T>): Promise<T | null> {

@@ -12,10 +12,13 @@ import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
 import { Digests } from './digests.ts';
 import { dispatchRows } from './dispatch.ts';
+import { createFeedCache } from './feed-cache.ts';
 import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
+import { HeldFiles } from './held-files.ts';
 import { incidentRows } from './incidents.ts';
+import { KeptReplies } from './kept-replies.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { metricsRows } from './metrics.ts';
@@ -36,11 +39,14 @@ import { whyRows } from './why.ts';
 export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const digests = new Digests(callers.pool);
   const places = new TranscriptPlaces(callers, context);
+  const held = new HeldFiles(callers.files);
+  const kept = new KeptReplies();
+  const feed = createFeedCache(callers.poller, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
   const rows = [
     ...versionRows(context),
     ...stateRows(callers, context),
-    ...fibersRows(callers, context),
+    ...fibersRows(callers, feed),
     ...dispatchRows(callers, context),
     ...brakeRows(callers, context),
     ...whyRows(callers),
@@ -48,15 +54,15 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...incidentRows(callers, context),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
-    ...agentsRows(callers, context),
-    ...configRows(callers, context),
+    ...agentsRows(callers, context, kept),
+    ...configRows(callers, context, kept),
     ...fiberStoresRows(callers, context),
-    ...filesRows(callers, context, digests),
+    ...filesRows(callers, context, digests, held),
     ...attachmentsRows(callers, context),
-    ...transcriptsRows(callers, context, digests, places),
-    ...spendRows(callers, context, places),
-    ...momentRows(callers, context, places),
-    ...searchRows(callers),
+    ...transcriptsRows(callers, context, digests, places, held),
+    ...spendRows(callers, context, places, kept),
+    ...momentRows(callers, context, places, kept),
+    ...searchRows(callers, feed, kept),
     ...openApiRows(context),
     ...metricsRows(callers, context),
     ...activityRows(bodies, context),

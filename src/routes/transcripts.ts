@@ -13,7 +13,7 @@ import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { Digests } from './digests.ts';
-import { fileReply } from './files.ts';
+import type { HeldFiles } from './held-files.ts';
 import { SessionLinks } from './session-links.ts';
 import type { TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
 
@@ -22,12 +22,13 @@ const MOST_LOOKS = 3;
 
 /** Transcripts and the browser addresses of sessions; host-routed (RPL-12 to RPL-14, RTE-4). */
 export function transcriptsRows(
-  callers: Pick<Callers, 'ledgers' | 'pool' | 'files' | 'fleet'>,
+  callers: Pick<Callers, 'ledgers' | 'pool' | 'fleet'>,
   context: Pick<RouteContext, 'host' | 'agents_file' | 'clock'>,
   digests: Digests,
   places: TranscriptPlaces,
+  held: HeldFiles,
 ): Row[] {
-  const { fleet, files, pool } = callers;
+  const { fleet, pool } = callers;
   const links = new SessionLinks(pool, places);
 
   const read = async (session: string, signal: AbortSignal) => {
@@ -50,6 +51,7 @@ export function transcriptsRows(
       state: 'ready',
       query: transcriptQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: transcriptReceiptSchema },
       async handler({ query, signal }) {
         const { session, host = context.host } = query;
@@ -66,6 +68,7 @@ export function transcriptsRows(
       state: 'ready',
       query: transcriptQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: {
         200: 'content',
         206: 'content',
@@ -77,12 +80,14 @@ export function transcriptsRows(
         if (host !== context.host) return notRelayed(session, host);
         const { place, sha256 } = await read(session, signal);
         if (place.kind !== 'found' || sha256 === null) return notThere(receiptOf(session, host, place, null));
-        return fileReply(files, place.path, place.stamp, {
+        return {
+          status: 200,
+          content: held.content(place.path, place.stamp, sha256),
           etag: `"sha256-${sha256}"`,
           content_type: 'application/jsonl',
           last_modified: place.mtime_ms,
           headers: { [BYTE_COUNT_HEADER]: String(place.stamp.size), [SHA256_HEADER]: sha256 },
-        });
+        };
       },
     }),
     defineRow({
@@ -92,6 +97,7 @@ export function transcriptsRows(
       state: 'ready',
       query: linksQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: linksReplySchema },
       async handler({ query }) {
         const { sessions, host = context.host } = query;

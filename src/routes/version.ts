@@ -23,6 +23,7 @@ export function versionRows(context: RouteContext): Row[] {
       who: 'operator',
       state: 'always',
       body_limit: 0,
+      shared: false,
       replies: { 200: versionSchema },
       handler: answer,
     }),

@@ -12,6 +12,7 @@ export function whyRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       state: 'ready',
       query: whyQuerySchema,
       body_limit: 0,
+      shared: true,
       replies: { 200: whySchema },
       async handler({ query }) {
         const asked = { fiber: query.fiber, look: query.look ?? false };

@@ -85,8 +85,16 @@ describe('GET /fibers', () => {
       return value;
     };
     served.callers.poller.notify('"v1"');
+    let arrived = 0;
+    const { ready_ms } = served.context;
+    // The kernel asks for each request whether the daemon is ready.
+    served.context.ready_ms = () => {
+      arrived += 1;
+      return ready_ms();
+    };
     const early = [served.get('/api/v1/fibers'), served.get('/api/v1/fibers'), served.get('/api/v1/fibers')];
-    await expect.poll(feedCalls).toHaveLength(1);
+    await expect.poll(() => arrived).toBe(3);
+    expect(feedCalls()).toHaveLength(1);
     etag = '"v2"';
     served.callers.poller.notify('"v2"');
     const late = served.get('/api/v1/fibers');

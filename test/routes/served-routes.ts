@@ -65,7 +65,9 @@ export async function serveRoutes(
     node: process.versions.node,
     ui_dist: options.ui_dist ?? null,
     agents_file: join(options.home ?? '/nowhere', 'agents.json'),
+    operator_files: operatorFilesBelow(options.home ?? '/nowhere'),
     attachments_dir: join(options.home ?? '/nowhere', 'attachments'),
+    sessions_file: join(options.home ?? '/nowhere', 'sessions.jsonl'),
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
     listen: () => server.addresses(),
@@ -117,5 +119,16 @@ export async function serveRoutes(
     post: (path, body, headers = {}) =>
       send('POST', path, headers, body === undefined ? undefined : JSON.stringify(body)),
     stop: () => server.stop(),
+  };
+}
+
+function operatorFilesBelow(folder: string): RouteContext['operator_files'] {
+  const file = (name: string) => join(folder, `${name}.json`);
+  return {
+    agents: file('agents'),
+    host: file('host'),
+    projects: file('projects'),
+    remotes: file('remotes'),
+    stores: file('stores'),
   };
 }

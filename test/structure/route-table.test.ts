@@ -283,3 +283,9 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 });
+
+it('says of each read, and of nothing else, whether requests share its answer', async () => {
+  await eachRow(async (row, name) => {
+    expect(typeof row.shared, name).toBe(row.method === 'GET' ? 'boolean' : 'undefined');
+  });
+});

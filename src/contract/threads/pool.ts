@@ -129,7 +129,8 @@ export const poolJobs = {
         }),
       ),
     }),
-    output: z.object({ spends: z.array(sessionSpendSchema) }),
+    /** `sources`: while these are the same files, and no folders, another answer would be the same. */
+    output: z.object({ spends: z.array(sessionSpendSchema), sources: z.array(z.string()) }),
     deadline_ms: 60_000,
   },
   /** What was said in a transcript around a time. */

@@ -43,6 +43,14 @@ export async function readSpend(
   return spends;
 }
 
+/**
+ * Files whose state decides what `readSpend` answers: each transcript, and the folder where the transcripts of the
+ * session's own agents would lie; of what is in such a folder this says nothing.
+ */
+export function sourcesOfSpend(sessions: readonly SpentSession[]): string[] {
+  return sessions.flatMap(({ path }) => (path === null ? [] : [path, agentsFolder(path)]));
+}
+
 function shown({ session }: SpentSession, usage: TokenUsage, elsewhere: ReadonlySet<string>): SessionSpend {
   const unknown = sumUsage(usage).tokens === null ? 'no_counts' : null;
   return { session, ...sumUsage(usage, elsewhere), models: usage.models, unknown };
@@ -70,13 +78,17 @@ async function usageOf(
 
 /** Transcripts of the agents that a Claude Code session started; they use its account too. */
 async function agentsBelow(path: string): Promise<string[]> {
-  const folder = join(path.replace(/\.jsonl$/, ''), 'subagents');
+  const folder = agentsFolder(path);
   try {
     return (await filesIn(folder, (name) => name.endsWith('.jsonl'))).sort();
   } catch (error) {
     if (systemCode(error) === 'ENOTDIR') return [];
     throw error;
   }
+}
+
+function agentsFolder(path: string): string {
+  return join(path.replace(/\.jsonl$/, ''), 'subagents');
 }
 
 async function bringUpToDate(
