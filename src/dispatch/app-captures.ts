@@ -12,7 +12,7 @@ import { type AppConversation, desktopLink } from '../harness/app-server/convers
 import { APP_AGENT } from '../lifecycle/agent-verbs.ts';
 import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
 import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
-import { sourceOf } from './app-run.ts';
+import { NEW_CONVERSATION, sourceOf } from './app-run.ts';
 import {
   bindCapture,
   removeCapture,
@@ -83,7 +83,7 @@ export class AppCaptures {
     const world = this.#world;
     const checked = await this.#check(request, store);
     if ('reason' in checked) return refusedCapture(world.host, checked);
-    const record = { ...this.#planned(checked), session_uuid: '<conversation>' };
+    const record = { ...this.#planned(checked), session_uuid: NEW_CONVERSATION };
     const { agent, project_dir, launch_id, session_uuid } = record;
     return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
       prompt: capturePrompt(world, checked, record, request.claim),
