@@ -101,7 +101,7 @@ export class AppCaptures {
     this.#unclaimed.forget(manifest.launch_id);
   }
 
-  unbind(launch_id: string): void {
+  giveBack(launch_id: string): void {
     unbindCapture(this.#world.settings.data_dir, launch_id);
     this.#unclaimed.recall();
   }

@@ -6,6 +6,7 @@ import type { Memory } from './memory.ts';
 import { requireAppServer } from './require-app-server.ts';
 import { viewRun } from './runs.ts';
 import { Settler } from './settle.ts';
+import { isUnfinished, type UnfinishedClaims } from './unfinished-claims.ts';
 import { handedOffSince } from './worker-end.ts';
 import type { World } from './world.ts';
 
@@ -17,13 +18,20 @@ export class AppRuns {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #settler: Settler;
+  readonly #claims: UnfinishedClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #looking: Promise<void> | null = null;
   #again = false;
 
-  constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
+  constructor(
+    world: World,
+    memory: Memory,
+    claims: UnfinishedClaims,
+    onMoved: (keys: Iterable<string>) => void,
+  ) {
     this.#world = world;
     this.#memory = memory;
+    this.#claims = claims;
     this.#settler = new Settler(world, memory);
     this.#onMoved = onMoved;
   }
@@ -72,6 +80,8 @@ export class AppRuns {
   }
 
   async #look(run: AppSurfaceRun): Promise<void> {
+    // Its conversation was looked at before the claim was recorded.
+    if (isUnfinished(run) && (await this.#claims.make(run)) !== 'made') return;
     const document = this.#world.documents.of(run);
     const handed = document !== undefined && handedOffSince(document, run.started_at);
     const { end } = this.#world.launches.readEnd(run.launch_id);

@@ -31,6 +31,7 @@ import type { Authority } from './run-id.ts';
 import { muxSessionOf, type Run, workerName } from './runs.ts';
 import { StartWatch } from './start-watch.ts';
 import { Turns } from './turns.ts';
+import { UnfinishedClaims } from './unfinished-claims.ts';
 import { describeLimit, limitOf, showLimit } from './usage-limits.ts';
 import { explainFiber } from './why.ts';
 import { concludedBy } from './worker-end.ts';
@@ -69,20 +70,21 @@ export class Dispatcher {
     this.#world = world;
     this.#memory = memory;
     this.#onMoved = onMoved;
-    this.#reconciler = new Reconciler(world, memory);
+    this.captures = new Captures(world);
+    this.appCaptures = new AppCaptures(world);
+    const unfinished = new UnfinishedClaims(world, memory, { cli: this.captures, app: this.appCaptures });
+    this.#reconciler = new Reconciler(world, memory, unfinished);
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
     this.#arming = new Arming(world, memory);
-    this.#apps = new AppRuns(world, memory, onMoved);
-    this.captures = new Captures(world);
+    this.#apps = new AppRuns(world, memory, unfinished, onMoved);
     const ports = {
       adopted: () => this.#requireAdopted(),
       underWay: (key: string) => this.#launcher.underWay(key),
       onMoved,
     };
     this.claims = new Claims(world, memory, this.captures, ports);
-    this.appCaptures = new AppCaptures(world);
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
 
