@@ -620,7 +620,9 @@ class Run {
     const limit = { notice: 'limit', at: now, resets_at: now + ms, family: null };
     world.usage.set(`/t/${session}.jsonl`, { kind: 'limited', limit });
     await this.#round();
-    const account = this.#accountOf(name);
+    // An agent that the document was given meanwhile is that of the next worker.
+    const agent = this.daemon.state().running.find((run) => run.fiber_id === name)?.agent;
+    const account = accountOf(agent ?? this.#row(name)?.svc?.agent);
     const told = this.daemon.memory.limits.of({ account, model: null }, world.clock.now());
     if (told?.at !== now) return;
     if (told.until !== now + ms)
@@ -633,10 +635,6 @@ class Run {
   #forgetLimits(): void {
     const now = this.world.clock.now();
     for (const [account, until] of this.limited) if (until <= now) this.limited.delete(account);
-  }
-
-  #accountOf(name: Name): string {
-    return this.#row(name)?.svc?.agent === LEARNING.id ? 'codex-own' : 'claude-own';
   }
 
   async #verb(name: Name, verb: Verb): Promise<void> {
@@ -737,7 +735,7 @@ class Run {
     const workers = FIBERS.flatMap((one) => this.#workersOf(one)).length;
     if (world.most_workers !== null && workers > world.most_workers)
       this.faults.push(`${name} was started beside ${workers - 1} others`);
-    if (now < (this.limited.get(this.#accountOf(name)) ?? 0) && !this.ordered.has(name))
+    if (now < (this.limited.get(accountOf(this.#row(name)?.svc?.agent)) ?? 0) && !this.ordered.has(name))
       this.faults.push(`${name} was started before the usage limit was over`);
     if (this.#status(name) !== 'active') this.faults.push(`${name} was started while ${this.#status(name)}`);
     if (this.killed.has(name)) this.faults.push(`${name} was started although a person had killed it`);
@@ -850,6 +848,11 @@ const DAEMON_GATES: Record<string, string> = { stopped_all: 'the brake', max_con
 /** The last 08:00 UTC at or before this moment. */
 function newestOccurrence(now: number): number {
   return Math.floor((now - 8 * 60 * MINUTE) / DAY) * DAY + 8 * 60 * MINUTE;
+}
+
+/** The account that the agent of this id works on. */
+function accountOf(agent: string | undefined): string {
+  return agent === LEARNING.id ? 'codex-own' : 'claude-own';
 }
 
 function isCrash(error: unknown): boolean {

@@ -165,6 +165,8 @@ class Run {
       if (name === 'pin' && mode !== 'continue') fault('resumed a role by itself');
     }
     this.idle.add(resumed);
+    // Whoever insisted on it has it going on: only a later handoff ends it again (RES-2, RES-7).
+    this.over.delete(resumed);
   }
 
   #session(name: Name): string | undefined {
