@@ -2,7 +2,7 @@ import type { Clock } from '../src/base/clock.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { type Logger, silentLogger } from '../src/base/logger.ts';
 import { poolJobs } from '../src/contract/threads/pool.ts';
-import { StorePoll } from '../src/dispatch/store-poll.ts';
+import { StorePoll } from '../src/dispatch/stores/store-poll.ts';
 import { createPoolComponent } from '../src/threads/pool.ts';
 import { WORKER_URLS } from '../src/threads/worker-urls.ts';
 

@@ -1,13 +1,13 @@
 import type { Skew } from './contract/http/version.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
-import { launchMessageDigest } from './dispatch/launch-message-digest.ts';
-import { installedSkew } from './harness/skew.ts';
+import { launchMessageDigest } from './dispatch/start/launch-message-digest.ts';
+import { installedSkew } from './harness/hooks/skew.ts';
 import {
   namedPromptDigest,
   packageSkills,
   readSkillFiles,
   skillGeneration,
-} from './harness/worker-skills.ts';
+} from './harness/hooks/worker-skills.ts';
 
 /** The generation of this package, and everything found at boot that does not go with it (VER-3). */
 export function findSkew(options: {

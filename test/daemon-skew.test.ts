@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONTRACT_LEVEL } from '../src/contract/level.ts';
 import { findSkew } from '../src/daemon-skew.ts';
-import { packageSkills } from '../src/harness/worker-skills.ts';
+import { packageSkills } from '../src/harness/hooks/worker-skills.ts';
 
 let home: string;
 beforeEach(() => {

@@ -31,8 +31,8 @@ const handlers: Handlers<typeof poolJobs> = {
     return { files };
   },
   async find_transcripts({ agents_file, sessions }) {
-    const { loadRegistryFile } = await import('../src/harness/registry.ts');
-    const { findTranscripts } = await import('../src/harness/find-transcripts.ts');
+    const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
+    const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
     const { agents } = loadRegistryFile(agents_file).registry;
     return { transcripts: await findTranscripts(agents, sessions, process.env) };
   },
@@ -41,11 +41,11 @@ const handlers: Handlers<typeof poolJobs> = {
     return { urls: files.map(({ path, seen, to }) => findBridgeUrl(path, seen, to)) };
   },
   async read_spend({ cache_dir, sessions }) {
-    const { readSpend } = await import('../src/harness/session-spend.ts');
+    const { readSpend } = await import('../src/harness/transcripts/session-spend.ts');
     return { spends: await readSpend(sessions, cache_dir) };
   },
   async read_moment({ path, harness, at, within_ms }) {
-    const { readMoment } = await import('../src/harness/moment.ts');
+    const { readMoment } = await import('../src/harness/transcripts/moment.ts');
     return await readMoment(path, harness, { at, within_ms });
   },
   async search({ catalogue, wish }, rows) {

@@ -1,6 +1,6 @@
 import { readSettings } from '../config/settings.ts';
 import type { Agent } from '../contract/agent.ts';
-import { agentsReply, loadRegistry } from '../harness/registry.ts';
+import { agentsReply, loadRegistry } from '../harness/agents/registry.ts';
 import { registerEffort } from './agents/effort.ts';
 import { EXIT, type Verb } from './verb.ts';
 

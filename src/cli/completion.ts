@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { readStores } from '../config/path-lists.ts';
 import { readSettings } from '../config/settings.ts';
-import { loadRegistry } from '../harness/registry.ts';
+import { loadRegistry } from '../harness/agents/registry.ts';
 import { bashScript, zshScript } from './completion/bash.ts';
 import { fiberWords } from './completion/fibers.ts';
 import { fishScript } from './completion/fish.ts';

@@ -10,7 +10,7 @@ import { stateSchema } from '../contract/http/state.ts';
 import type { FoundFiber } from '../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../fibers/store.ts';
-import { loadRegistry } from '../harness/registry.ts';
+import { loadRegistry } from '../harness/agents/registry.ts';
 import { describeFiber, isArming, planAction } from '../lifecycle/actions.ts';
 import { claimBeforeArming, ownFiber } from './capture-session.ts';
 import { connectDaemon, type DaemonClient, errorOf } from './daemon-client.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Logger } from '../base/logger.ts';
 import { operatorFilePaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
-import { type AgentRegistry, loadRegistry } from '../harness/registry.ts';
+import { type AgentRegistry, loadRegistry } from '../harness/agents/registry.ts';
 
 /**
  * The agents of this host, read again only when their file moved (inode, size, times). A file that cannot be

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type StoreWatch, watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { FolderHints } from './folder-hints.ts';
-import { prunePastSessions } from './past-session-retention.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
-import type { StoreDocuments } from './store-documents.ts';
-import type { StorePoll } from './store-poll.ts';
+import { FolderHints } from './stores/folder-hints.ts';
+import type { StoreDocuments } from './stores/store-documents.ts';
+import type { StorePoll } from './stores/store-poll.ts';
+import { prunePastSessions } from './terminal/past-session-retention.ts';
 import type { World } from './world.ts';
 
 /** Hints of one burst of changes are taken together, in milliseconds. */

@@ -2,44 +2,28 @@ import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { HostClass } from '../config/host-file.ts';
-import type { Settings } from '../config/settings.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
-import { Brake } from './brake.ts';
-import { BreakerBook } from './breaker-book.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { Brake } from './due/brake.ts';
+import { BreakerBook } from './due/breaker-book.ts';
+import { Quarantine } from './due/quarantine.ts';
+import { UsageLimitBook } from './due/usage-limit-book.ts';
+import { IncidentBook } from './end/incidents.ts';
 import { Feed } from './feed.ts';
-import { IncidentBook } from './incidents.ts';
 import type { Memory } from './memory.ts';
-import { OperatorCalls } from './operator-calls.ts';
 import { PollLoop } from './poll-loop.ts';
 import { pollerHandlers } from './poller-handlers.ts';
-import { Quarantine } from './quarantine.ts';
+import type { PollerSettings } from './poller-settings.ts';
 import { Refusals } from './refusals.ts';
+import { OperatorCalls } from './requests/operator-calls.ts';
 import { Rows } from './rows.ts';
-import { Runs } from './runs.ts';
-import { StoreDocuments } from './store-documents.ts';
-import { StorePoll } from './store-poll.ts';
-import { StoresOnDisk } from './stores-on-disk.ts';
+import { Runs } from './run/runs.ts';
+import { StoreDocuments } from './stores/store-documents.ts';
+import { StorePoll } from './stores/store-poll.ts';
+import { StoresOnDisk } from './stores/stores-on-disk.ts';
 import { connectWorld } from './surroundings.ts';
-import { UsageLimitBook } from './usage-limit-book.ts';
-
-/** What the daemon decides once, before the poller starts, and freezes. */
-export type PollerSettings = Settings & {
-  /** The frozen host id (DSP-3). */
-  host_id: string;
-  /** Roots of the stores to poll (DSP-7). */
-  store_roots: readonly string[];
-  /** The machine itself was started since the last run of a daemon on this data dir. */
-  rebooted: boolean;
-  /** The level that the CLI tells; null when it tells none (VER-3). */
-  cli_contract: number | null;
-  host_class: HostClass;
-  /** Most workers that the poller lets run at the same time; null for no bound. */
-  max_concurrent: number | null;
-};
 
 /** A store that does not answer holds up the start no longer than this, in milliseconds; it is then shown cold. */
 const FIRST_TICK_LIMIT_MS = 3_000;

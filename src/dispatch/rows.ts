@@ -3,7 +3,8 @@ import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import type { Feed, RowFacts } from './feed.ts';
-import { dueOf, eligibilityFacts, keyOf, type Memory, rowFacts } from './memory.ts';
+import { dueOf, eligibilityFacts, rowFacts } from './fiber-facts.ts';
+import { keyOf, type Memory } from './memory.ts';
 import type { World } from './world.ts';
 
 /**

@@ -2,9 +2,10 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { keyOf, type Memory, workerCount } from './memory.ts';
-import { viewRun } from './runs.ts';
-import { standingDue } from './standing.ts';
+import { standingDue } from './due/standing.ts';
+import { workerCount } from './fiber-facts.ts';
+import { keyOf, type Memory } from './memory.ts';
+import { viewRun } from './run/runs.ts';
 import type { World } from './world.ts';
 
 export type PollHealth = {

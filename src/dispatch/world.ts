@@ -8,14 +8,14 @@ import type { SessionLine } from '../contract/ledger.ts';
 import type { Rehearsed } from '../fibers/store.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { AppServer } from '../harness/app-server/app-server.ts';
-import type { PastSession } from '../harness/past-session.ts';
-import type { TurnEnd } from '../harness/turn-end.ts';
-import type { UsageSign } from '../harness/usage-limit.ts';
+import type { PastSession } from '../harness/transcripts/past-session.ts';
+import type { TurnEnd } from '../harness/transcripts/turn-end.ts';
+import type { UsageSign } from '../harness/transcripts/usage-limit.ts';
 import type { Mux } from '../mux/mux.ts';
 import type { ProcessCommand } from '../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../platform/terminal-kitty.ts';
-import type { Launches } from './launches.ts';
+import type { Launches } from './run/launches.ts';
 
 /** What the disk says of a directory; `real` is its path with links resolved. */
 export type DirectoryLook =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { agentEnvironment } from './agent-environment.ts';
-import { optionValue } from './first-run.ts';
+import { optionValue } from './option-value.ts';
 
 /** Variables that decide on whose account a program of each harness works. */
 const CREDENTIALS: Record<HarnessName, readonly string[]> = {

@@ -1,9 +1,9 @@
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { HarnessAdapter } from './adapter.ts';
 import type { Capabilities } from './capabilities.ts';
-import { claudeAdapter } from './claude.ts';
-import { codexAdapter } from './codex.ts';
-import { piAdapter } from './pi.ts';
+import { claudeAdapter } from './claude/adapter.ts';
+import { codexAdapter } from './codex/adapter.ts';
+import { piAdapter } from './pi/adapter.ts';
 
 /** What the adapters read of the process that starts the agents: its environment and its user. */
 export type AdapterSurroundings = {

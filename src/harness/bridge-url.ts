@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
 import { bridgeUrl } from '../contract/http/transcripts.ts';
-import { asTable } from './first-run.ts';
+import { asTable } from './table.ts';
 
 /** Read from the end of a transcript to its beginning, this much at a time. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@ import type { HarnessName } from '../contract/harness-name.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { HarnessAdapter, HarnessFinding } from './adapter.ts';
 import { agentEnvironment } from './agent-environment.ts';
-import { type AgentRegistry, resolveAgent } from './registry.ts';
+import { type AgentRegistry, resolveAgent } from './agents/registry.ts';
 
 /** A finding and the ids of the agents that it concerns. */
 export type AgentFinding = HarnessFinding & { agents: string[] };

@@ -15,7 +15,7 @@ import { digestOf } from '../../src/config/operator-change.ts';
 import { OperatorFiles } from '../../src/config/operator-files.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import type { OperatorFileId } from '../../src/contract/operator-files.ts';
-import { parseRegistry } from '../../src/harness/registry.ts';
+import { parseRegistry } from '../../src/harness/agents/registry.ts';
 import { createRunner } from '../../src/platform/process.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 

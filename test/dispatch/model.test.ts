@@ -8,9 +8,9 @@ import {
   TRANSITION_TARGETS,
   type TransitionTarget,
 } from '../../src/contract/http/lifecycle.ts';
-import { requireNotStopped } from '../../src/dispatch/brake-refusal.ts';
-import { LifecycleCalls } from '../../src/dispatch/lifecycle-calls.ts';
-import { dismissIncident, resumeIncident } from '../../src/dispatch/resume-incident.ts';
+import { requireNotStopped } from '../../src/dispatch/due/brake-refusal.ts';
+import { LifecycleCalls } from '../../src/dispatch/requests/lifecycle-calls.ts';
+import { dismissIncident, resumeIncident } from '../../src/dispatch/requests/resume-incident.ts';
 import { STORE } from './world/fake-documents.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from './world/fake-world.ts';
 import { MODEL_TIMEOUT_MS, modelRuns } from './world/model-runs.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claudeProjectFolder } from '../../src/harness/claude.ts';
+import { claudeProjectFolder } from '../../src/harness/claude/adapter.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { Json } from '../kit/http.ts';
 import { launchesOf } from '../kit/launches.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verb as fiber } from '../../src/cli/fiber.ts';
-import { documentEdit, newFiber } from '../../src/dispatch/document-requests.ts';
+import { documentEdit, newFiber } from '../../src/dispatch/requests/document-requests.ts';
 import { requireRoster } from '../../src/fibers/roster.ts';
 import { runVerb } from '../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';

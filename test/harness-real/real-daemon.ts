@@ -18,7 +18,7 @@ import type { HarnessName } from '../../src/contract/harness-name.ts';
 import type { State } from '../../src/contract/http/state.ts';
 import type { SessionLine } from '../../src/contract/ledger.ts';
 import type { DaemonFile } from '../../src/contract/operator-files.ts';
-import type { RunManifest } from '../../src/dispatch/run-records.ts';
+import type { RunManifest } from '../../src/dispatch/run/run-records.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { commandOf, eventually, isAlive, processesWith } from './processes.ts';
 import { BIN, cleanEnv } from './real-harness.ts';

@@ -23,7 +23,7 @@ import {
   type TranscriptProbe,
 } from '../../src/harness/adapter.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
-import { builtinAgents } from '../../src/harness/builtin-agents.ts';
+import { builtinAgents } from '../../src/harness/agents/builtin-agents.ts';
 import { createCapabilities, type ProgramRunner } from '../../src/harness/capabilities.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { eventually, isAlive, processesWith } from './processes.ts';

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
-import { readPhaseSigns } from '../../src/dispatch/phase-signs.ts';
-import { lastSaid } from '../../src/harness/last-said.ts';
+import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
+import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
 import { eventually } from './processes.ts';
 import { type RealHarness, startRealHarness } from './real-harness.ts';
 

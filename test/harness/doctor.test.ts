@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
+import { loadRegistry } from '../../src/harness/agents/registry.ts';
 import { type AgentUse, checkHarnesses } from '../../src/harness/doctor.ts';
-import { loadRegistry } from '../../src/harness/registry.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { FIXTURE_HOMES } from './fixture-homes.ts';
 

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/contract/agent.ts';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
-import { optionValue } from '../../src/harness/first-run.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { agentOf, FIXTURE_HOMES } from './fixture-homes.ts';
 
@@ -197,13 +196,4 @@ describe('pi', () => {
     scratch.write('home/.pi/agent/models.json', { providers: { local: {} } });
     expect(await whats('pi')).toEqual([]);
   });
-});
-
-it.each([
-  { args: ['-a', 'never'], value: 'never' },
-  { args: ['--ask=never'], value: 'never' },
-  { args: ['--asked', 'never'], value: undefined },
-  { args: ['-a'], value: undefined },
-])('the option in $args is $value', ({ args, value }) => {
-  expect(optionValue(args, '-a', '--ask')).toBe(value);
 });

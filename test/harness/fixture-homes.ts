@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs';
 import type { Agent } from '../../src/contract/agent.ts';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
-import { builtinAgents } from '../../src/harness/builtin-agents.ts';
+import { builtinAgents } from '../../src/harness/agents/builtin-agents.ts';
 import type { ScratchFolder } from '../kit/scratch-folder.ts';
 
 /** What a transcript in a fixture home is about. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAdapters } from '../../src/harness/adapters.ts';
 import { createCapabilities } from '../../src/harness/capabilities.ts';
-import { headLines } from '../../src/harness/transcript-files.ts';
+import { headLines } from '../../src/harness/transcripts/transcript-files.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { agentOf, BORN, FIXTURE_HOMES } from './fixture-homes.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommitLine } from '../../src/cli/hook/commit-line.ts';
 import { eventLine } from '../../src/cli/hook/event-line.ts';
 import { commitLineSchema, EVENT_TYPES, sessionLineSchema } from '../../src/contract/ledger.ts';
-import { HOOK_EVENTS } from '../../src/harness/hook-command.ts';
+import { HOOK_EVENTS } from '../../src/harness/hooks/hook-command.ts';
 
 const page = readFileSync(new URL('../../ops/ledgers.md', import.meta.url), 'utf8');
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processLife } from '../../src/cli/daemon-process.ts';
-import { everyLaunchMessage } from '../../src/dispatch/launch-message-digest.ts';
-import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/worker-skills.ts';
+import { everyLaunchMessage } from '../../src/dispatch/start/launch-message-digest.ts';
+import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/hooks/worker-skills.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 

@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launchMessageDigest } from '../../src/dispatch/launch-message-digest.ts';
-import { workerSkills } from '../../src/dispatch/launch-prompt.ts';
-import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from '../../src/dispatch/prompt.ts';
-import { namedPromptDigest, packageSkills, readSkillFiles } from '../../src/harness/worker-skills.ts';
+import { launchMessageDigest } from '../../src/dispatch/start/launch-message-digest.ts';
+import { workerSkills } from '../../src/dispatch/start/launch-prompt.ts';
+import {
+  buildPrompt,
+  type CaptureLaunchFacts,
+  type FiberLaunchFacts,
+} from '../../src/dispatch/start/prompt.ts';
+import { namedPromptDigest, packageSkills, readSkillFiles } from '../../src/harness/hooks/worker-skills.ts';
 
 const ROOT = packageSkills();
 const skills = workerSkills(ROOT);

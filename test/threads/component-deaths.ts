@@ -14,7 +14,8 @@ export const DEATHS: readonly { kind: FaultKind; says: RegExp }[] = [
 ];
 
 const down = { code: 'component_unavailable' };
-const settled = { timeout: 15_000, interval: 20 };
+const settled = { timeout: 30_000, interval: 20 };
+const TEST_MS = 40_000;
 
 /**
  * Proves for one component that has a thread of its own what becomes of it, and of the others, at each death.
@@ -38,7 +39,7 @@ export function describeDeaths(name: Exclude<keyof ReturnType<typeof realCompone
 
     beforeAll(async () => {
       supervisor = createSupervisor({
-        ...quickRules(DEATHS.length),
+        ...quickRules(DEATHS.length, 6_000),
         children: Object.values(components),
         onEssentialFailed: () => undefined,
       });
@@ -50,34 +51,42 @@ export function describeDeaths(name: Exclude<keyof ReturnType<typeof realCompone
     });
 
     for (const [index, { kind, says }] of DEATHS.entries()) {
-      it(`comes back after ${kind}, alone, and its waiting calls fail at once`, async () => {
-        const before = others();
-        const waiting = dieOf('hang');
-        const fatal = dieOf(kind);
-        await expect(waiting).rejects.toMatchObject(down);
-        await expect(fatal).rejects.toMatchObject(down);
-        await expect(askEach(components)[name]!()).rejects.toMatchObject(down);
-        await askOthers();
-        await vi.waitFor(
-          () => expect(view()).toMatchObject({ state: 'running', restarts: index + 1 }),
-          settled,
-        );
-        expect(view().last_error).toMatch(says);
-        await expect(askEach(components)[name]!()).resolves.toBeDefined();
-        expect(others()).toEqual(before);
-      });
+      it(
+        `comes back after ${kind}, alone, and its waiting calls fail at once`,
+        async () => {
+          const before = others();
+          const waiting = dieOf('hang');
+          const fatal = dieOf(kind);
+          await expect(waiting).rejects.toMatchObject(down);
+          await expect(fatal).rejects.toMatchObject(down);
+          await expect(askEach(components)[name]!()).rejects.toMatchObject(down);
+          await askOthers();
+          await vi.waitFor(
+            () => expect(view()).toMatchObject({ state: 'running', restarts: index + 1 }),
+            settled,
+          );
+          expect(view().last_error).toMatch(says);
+          await expect(askEach(components)[name]!()).resolves.toBeDefined();
+          expect(others()).toEqual(before);
+        },
+        TEST_MS,
+      );
     }
 
-    it('is given up at the next death, and the others go on', async () => {
-      const before = others();
-      await expect(dieOf('exit')).rejects.toMatchObject(down);
-      await vi.waitFor(
-        () => expect(view()).toMatchObject({ state: 'failed', restarts: DEATHS.length }),
-        settled,
-      );
-      await expect(askEach(components)[name]!()).rejects.toMatchObject(down);
-      await askOthers();
-      expect(others()).toEqual(before);
-    });
+    it(
+      'is given up at the next death, and the others go on',
+      async () => {
+        const before = others();
+        await expect(dieOf('exit')).rejects.toMatchObject(down);
+        await vi.waitFor(
+          () => expect(view()).toMatchObject({ state: 'failed', restarts: DEATHS.length }),
+          settled,
+        );
+        await expect(askEach(components)[name]!()).rejects.toMatchObject(down);
+        await askOthers();
+        expect(others()).toEqual(before);
+      },
+      TEST_MS,
+    );
   });
 }

@@ -10,7 +10,7 @@ import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
-import type { PollerSettings } from '../../src/dispatch/poller.ts';
+import type { PollerSettings } from '../../src/dispatch/poller-settings.ts';
 import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createPoolComponent } from '../../src/threads/pool.ts';
 import { hostHandlers } from '../../src/threads/pool-caller.ts';
@@ -21,13 +21,13 @@ import { WORKER_URLS } from '../../src/threads/worker-urls.ts';
 /** Heap limit of the threads under test: large enough to load, small enough to fill at once. */
 export const MEMORY_MB = 48;
 
-/** Rules that show restarts quickly and forgive a busy machine. */
-export function quickRules(intensity: number): SupervisionRules {
+/** Rules that show restarts quickly and forgive a busy machine; more threads have to be forgiven for longer. */
+export function quickRules(intensity: number, timeout_ms = 2_500): SupervisionRules {
   return {
     clock: systemClock,
     logger: silentLogger,
     restart: { intensity, window_ms: 600_000, backoff: { first: 10, most: 100 } },
-    heartbeat: { interval_ms: 100, timeout_ms: 2_500 },
+    heartbeat: { interval_ms: 100, timeout_ms },
     stop_timeout_ms: 3_000,
   };
 }

@@ -1,8 +1,8 @@
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { rehearsedFile } from '../../fibers/rehearsed-write.ts';
-import { planAgentEffort, setAgentEffort } from '../../harness/agent-effort.ts';
-import { hideEnv } from '../../harness/registry.ts';
+import { planAgentEffort, setAgentEffort } from '../../harness/agents/agent-effort.ts';
+import { hideEnv } from '../../harness/agents/registry.ts';
 import { printJson } from '../output.ts';
 import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { EXIT, type Verb } from '../verb.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { claudeProjectFolder } from '../../harness/claude.ts';
+import { claudeProjectFolder } from '../../harness/claude/adapter.ts';
 
 /** The demo agent's transcript, in the form and the place of Claude Code’s, below its own config folder. */
 export class DemoTranscript {

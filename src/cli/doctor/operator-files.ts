@@ -7,7 +7,7 @@ import { operatorFilePaths } from '../../config/paths.ts';
 import { readRemotes } from '../../config/remotes.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { OperatorFileId } from '../../contract/operator-files.ts';
-import { loadRegistry } from '../../harness/registry.ts';
+import { loadRegistry } from '../../harness/agents/registry.ts';
 import { type Check, fail, ok } from './check.ts';
 
 /** Reads each file as the daemon would, also one that a variable hides; throws `invalid_config`. */

@@ -1,6 +1,6 @@
-import { compareHooks } from '../../harness/installed-hooks.ts';
-import { hookSkew, skillSkew } from '../../harness/skew.ts';
-import { compareSkills } from '../../harness/worker-skills.ts';
+import { compareHooks } from '../../harness/hooks/installed-hooks.ts';
+import { hookSkew, skillSkew } from '../../harness/hooks/skew.ts';
+import { compareSkills } from '../../harness/hooks/worker-skills.ts';
 import { type Check, ok, warn } from './check.ts';
 
 /** Whether the worker skills in each agent program's own place are those of this package (VER-3). */

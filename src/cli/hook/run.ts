@@ -89,7 +89,7 @@ async function recordEvent(argv: readonly string[], context: HookContext): Promi
 
 /** Only a failed turn pays for loading the rule; what is no limit is kept nowhere. */
 async function isLimit(notice: string): Promise<boolean> {
-  const rule = await import('../../harness/usage-limit.ts');
+  const rule = await import('../../harness/transcripts/usage-limit.ts');
   return rule.isLimit(notice);
 }
 

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HarnessName } from '../../contract/harness-name.ts';
-import { HOOK_EVENTS, hookArgv, hookCommand } from '../../harness/hook-command.ts';
-import { PI_EXTENSION, piExtension } from '../../harness/pi-extension.ts';
-import { harnessHome, packageSkills, readSkillFiles } from '../../harness/worker-skills.ts';
+import { HOOK_EVENTS, hookArgv, hookCommand } from '../../harness/hooks/hook-command.ts';
+import { harnessHome, packageSkills, readSkillFiles } from '../../harness/hooks/worker-skills.ts';
+import { PI_EXTENSION, piExtension } from '../../harness/pi/extension.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
 import { createRunner } from '../../platform/process.ts';
 import { askHookHashes, withoutTrust, withTrust } from './codex-trust.ts';

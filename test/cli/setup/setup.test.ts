@@ -14,10 +14,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Finding } from '../../../src/cli/doctor/check.ts';
 import { runCli } from '../../../src/cli/main.ts';
 import { withoutTrust, withTrust } from '../../../src/cli/setup/codex-trust.ts';
-import { programOf } from '../../../src/harness/hook-command.ts';
-import { compareHooks } from '../../../src/harness/installed-hooks.ts';
-import { installedSkew } from '../../../src/harness/skew.ts';
-import { compareSkills } from '../../../src/harness/worker-skills.ts';
+import { programOf } from '../../../src/harness/hooks/hook-command.ts';
+import { compareHooks } from '../../../src/harness/hooks/installed-hooks.ts';
+import { installedSkew } from '../../../src/harness/hooks/skew.ts';
+import { compareSkills } from '../../../src/harness/hooks/worker-skills.ts';
 
 let home: string;
 beforeEach(() => {

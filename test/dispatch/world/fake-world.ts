@@ -9,19 +9,19 @@ import type { Agent } from '../../../src/contract/agent.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
-import { Brake } from '../../../src/dispatch/brake.ts';
-import { BreakerBook } from '../../../src/dispatch/breaker-book.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
+import { Brake } from '../../../src/dispatch/due/brake.ts';
+import { BreakerBook } from '../../../src/dispatch/due/breaker-book.ts';
+import { Quarantine } from '../../../src/dispatch/due/quarantine.ts';
+import { UsageLimitBook } from '../../../src/dispatch/due/usage-limit-book.ts';
+import { IncidentBook } from '../../../src/dispatch/end/incidents.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
-import { IncidentBook } from '../../../src/dispatch/incidents.ts';
-import { Launches } from '../../../src/dispatch/launches.ts';
 import type { Memory } from '../../../src/dispatch/memory.ts';
-import { Quarantine } from '../../../src/dispatch/quarantine.ts';
 import { Refusals } from '../../../src/dispatch/refusals.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
-import { Runs } from '../../../src/dispatch/runs.ts';
+import { Launches } from '../../../src/dispatch/run/launches.ts';
+import { Runs } from '../../../src/dispatch/run/runs.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
-import { UsageLimitBook } from '../../../src/dispatch/usage-limit-book.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
 import {
   type HarnessAdapter,
@@ -30,9 +30,9 @@ import {
   type TranscriptProbe,
   type TranscriptQuery,
 } from '../../../src/harness/adapter.ts';
-import type { PastSession } from '../../../src/harness/past-session.ts';
-import type { TurnEnd } from '../../../src/harness/turn-end.ts';
-import type { UsageSign } from '../../../src/harness/usage-limit.ts';
+import type { PastSession } from '../../../src/harness/transcripts/past-session.ts';
+import type { TurnEnd } from '../../../src/harness/transcripts/turn-end.ts';
+import type { UsageSign } from '../../../src/harness/transcripts/usage-limit.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../../src/platform/terminal-kitty.ts';
 import { FakeAppServer } from './fake-app-server.ts';
 import { FakeDocuments } from './fake-documents.ts';

@@ -1,0 +1,207 @@
+import { CodedError } from '../../base/errors.ts';
+import { Mutex } from '../../base/mutex.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
+import { workerSessionName } from '../../mux/session-name.ts';
+import { claimMarkersOf, markClaim, needsMark } from '../capture/claim-markers.ts';
+import {
+  type ClaimPorts,
+  claimableDocument,
+  claimedReply,
+  otherWorker,
+  rehearsedClaim,
+  requireCurrent,
+} from '../capture/claims.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import { recordDispatch } from '../run/run-ledger.ts';
+import type { AppRecord, RunManifest } from '../run/run-records.ts';
+import { type Run, runOfManifest } from '../run/runs.ts';
+import type { World } from '../world.ts';
+import type { AppCaptures } from './app-captures.ts';
+import { missing } from './app-launch.ts';
+import { isAppRun, recordOf } from './app-run.ts';
+import { requireAppServer } from './require-app-server.ts';
+
+/** The conversation of a claim: a capture of ours, or one that a person began at the app. */
+type Claimable = Pick<RunManifest, 'claim' | 'launch_id' | 'run_id' | 'agent' | 'project_dir'> & {
+  app: AppRecord;
+};
+
+/** Makes app conversations that exist already the workers of fibers; starts, resumes and interrupts nothing (WPL-5). */
+export class AppClaims {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #captures: AppCaptures;
+  readonly #ports: ClaimPorts;
+  readonly #claiming = new Mutex();
+
+  constructor(world: World, memory: Memory, captures: AppCaptures, ports: ClaimPorts) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#captures = captures;
+    this.#ports = ports;
+  }
+
+  /** `POST /claim` on the app surface. The same claim once more is success. */
+  async claim(request: ClaimRequest): Promise<Claimed> {
+    const thread_id = threadNamedIn(request);
+    await this.#ports.adopted();
+    return this.#claiming.run(() => this.#claim(request, thread_id));
+  }
+
+  /** What `claim` would write now. */
+  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
+    const thread_id = threadNamedIn(request);
+    await this.#ports.adopted();
+    const planned = await this.#plan(request, thread_id);
+    const { document } = planned;
+    const run =
+      planned.kind === 'again'
+        ? planned.run
+        : runOfManifest(this.#manifestOf(document, planned.found, request.meeting));
+    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
+      return rehearsal(`write nothing: conversation ${thread_id} is the worker of ${document.id} already`);
+    const written = await this.#world.documents.rehearse(document, (current) =>
+      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
+    );
+    return rehearsedClaim(
+      `conversation ${thread_id}`,
+      written,
+      planned.kind === 'again' ? null : planned.found,
+    );
+  }
+
+  async #claim(request: ClaimRequest, thread_id: string): Promise<Claimed> {
+    const planned = await this.#plan(request, thread_id);
+    if (planned.kind === 'new') return this.#bind(planned.document, planned.found, request.meeting);
+    const { document, run } = planned;
+    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
+    return claimedReply(this.#world.host, run, true);
+  }
+
+  /** Who would be the worker, by every check and without an effect. */
+  async #plan(
+    request: ClaimRequest,
+    thread_id: string,
+  ): Promise<
+    | { kind: 'again'; document: FiberDocument; run: Run }
+    | { kind: 'new'; document: FiberDocument; found: Claimable }
+  > {
+    const document = claimableDocument(this.#world, request.fiber_id, 'app');
+    const key = keyOf(document);
+    await this.#ports.underWay(key);
+    const running = this.#memory.runs.get(key);
+    if (running !== undefined) {
+      if (running.app?.thread_id !== thread_id) throw otherWorker(document, running);
+      return { kind: 'again', document, run: running };
+    }
+    const owner = this.#memory.runs.all().find((run) => run.app?.thread_id === thread_id);
+    if (owner !== undefined)
+      throw new CodedError(
+        'session_claimed',
+        `the app conversation ${thread_id} is the worker of ${owner.fiber_id}`,
+      );
+    const found = this.#captured(thread_id) ?? (await this.#verified(document, thread_id));
+    return { kind: 'new', document, found };
+  }
+
+  async #bind(document: FiberDocument, found: Claimable, meeting: string | undefined): Promise<Claimed> {
+    const world = this.#world;
+    const manifest = this.#manifestOf(document, found, meeting);
+    const run: Run = { ...runOfManifest(manifest), being_started: true };
+    if (this.#ports.underWay(run.key) !== undefined || !this.#memory.runs.claim(run))
+      throw new CodedError('conflict', `${document.id} was being started; claim it again`);
+    try {
+      if (found.claim === 'capture') this.#captures.bind(manifest);
+      else world.launches.claim({ manifest, prompt: '', files: [] });
+      await this.#mark(document, run, meeting);
+    } catch (error) {
+      if (found.claim === 'capture') this.#captures.giveBack(run.launch_id);
+      else world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+      this.#memory.runs.release(run);
+      throw error;
+    } finally {
+      run.being_started = false;
+      this.#ports.onMoved([run.key]);
+    }
+    recordDispatch(world, run);
+    world.launches.update(run.launch_id, { state: 'spawned' });
+    run.spawned = true;
+    this.#memory.refusals.clear(run.key);
+    this.#memory.quarantine.sawRunning(run.key);
+    world.logger.info(
+      { fiber: run.fiber_id, thread: run.app?.thread_id, run: run.run_id },
+      'an app conversation was claimed as a worker',
+    );
+    return claimedReply(world.host, run, false);
+  }
+
+  /** A capture of ours is known by its own durable record. */
+  #captured(thread_id: string): Claimable | undefined {
+    const record = this.#captures.byConversation(thread_id);
+    if (record?.app === undefined) return undefined;
+    const { launch_id, run_id, agent, project_dir, app } = record;
+    return { claim: 'capture', launch_id, run_id, agent, project_dir, app: { ...app, turn: 'confirmed' } };
+  }
+
+  /** Any other conversation only after the host's app server has told its exact id and that it is open. */
+  async #verified(document: FiberDocument, thread_id: string): Promise<Claimable> {
+    const look = await requireAppServer(this.#world).look(thread_id);
+    if (look.kind === 'missing') throw missing(document.id, thread_id);
+    const { conversation } = look;
+    if (conversation.thread_id !== thread_id || !conversation.loaded)
+      throw new CodedError(
+        'session_not_found',
+        `the app conversation ${thread_id} is stored and not open; open it in the app and claim it again`,
+      );
+    const { transcript_session_uuid, project_id, project_dir } = conversation;
+    const launch_id = this.#world.newUlid();
+    const agent = document.svc?.agent ?? APP_AGENT;
+    return {
+      ...{ claim: 'person', launch_id, run_id: launch_id, project_dir },
+      agent: this.#world.harness.agent(agent).id,
+      app: {
+        ...{ thread_id, transcript_session_uuid, project_id },
+        ...{ turn: 'confirmed', resumed: false, effort: null },
+      },
+    };
+  }
+
+  async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
+    const { documents, launches } = this.#world;
+    await documents.change(document, (current) => {
+      requireCurrent(this.#memory, run);
+      return markClaim(this.#world, current, run, meeting);
+    });
+    if (isAppRun(run)) launches.update(run.launch_id, { app: recordOf(run.app) });
+  }
+
+  #manifestOf(document: FiberDocument, found: Claimable, meeting: string | undefined): RunManifest {
+    const uid = document.uid ?? '';
+    return {
+      version: 1,
+      ...found,
+      fiber: document.id,
+      uid,
+      leaf: document.leaf,
+      store: document.store,
+      path: document.path,
+      mux_session: workerSessionName(document.leaf, uid),
+      harness: 'codex',
+      session_uuid: found.app.thread_id,
+      surface: 'app',
+      dispatched_at: this.#world.clock.now(),
+      state: 'claimed',
+      ended_at: null,
+      boot_id: this.#world.bootId,
+      ...(meeting === undefined ? {} : { meeting }),
+    };
+  }
+}
+
+function threadNamedIn({ session_uuid }: ClaimRequest): string {
+  if (session_uuid !== undefined) return session_uuid;
+  throw new CodedError('invalid_request', 'session_uuid is missing: name the app conversation');
+}

@@ -1,0 +1,114 @@
+import type { RunView } from '../../contract/fiber.ts';
+import { type AppConversation, type AppPhase, desktopLink } from '../../harness/app-server/conversation.ts';
+import { type RunPhase, UNKNOWN_PHASE } from '../run/run-phase.ts';
+import type { AppRecord } from '../run/run-records.ts';
+import type { Run } from '../run/runs.ts';
+import type { World } from '../world.ts';
+
+/** What a run knows of its app conversation: what its run directory keeps, and what was seen last. */
+export type AppRun = AppRecord & {
+  phase: AppPhase;
+  /** The server was asked for that very conversation and says that there is none (P15). */
+  missing: boolean;
+  desktop_link: string | null;
+};
+
+/** A run on the app surface. */
+export type AppSurfaceRun = Run & { app: AppRun };
+
+export function isAppRun(run: Run): run is AppSurfaceRun {
+  return run.app !== undefined;
+}
+
+/** The run of a record, before anything was seen of its conversation. */
+export function appRunOf(record: AppRecord): AppRun {
+  return { ...record, phase: 'unknown', missing: false, desktop_link: null };
+}
+
+/** How a launch marks the conversation that it begins, so that it is found again after a crash. */
+export function sourceOf(launch_id: string): string {
+  return `svc-${launch_id}`;
+}
+
+/** Stands in a rehearsal for the id that the app server gives to a conversation when it begins one. */
+export const NEW_CONVERSATION = '<conversation>';
+
+/** True while a conversation belongs to the fiber although its first turn is not known to have begun (CAP-8). */
+export function isReserved(run: Run): boolean {
+  return run.app !== undefined && run.app.turn !== 'confirmed' && !run.being_started;
+}
+
+/** What app responses and rows carry beside the fields that both surfaces have (CAP-5, WRK-4 to WRK-7). */
+export type AppIdentity = {
+  thread_id: string | null;
+  transcript_session_uuid: string | null;
+  project_id: string | null;
+  desktop_link?: string;
+};
+
+export function appIdentity(run: Pick<Run, 'app'>): AppIdentity | Record<string, never> {
+  if (run.app === undefined) return {};
+  const { thread_id, transcript_session_uuid, project_id, desktop_link } = run.app;
+  return {
+    thread_id,
+    transcript_session_uuid,
+    project_id,
+    ...(desktop_link === null ? {} : { desktop_link }),
+  };
+}
+
+/** The run of an app conversation as a row shows it: a state that is not known is never guessed (APP-1). */
+export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPhase {
+  const seen = run.app.phase !== 'unknown' && !run.app.missing;
+  if (!run.spawned) return { state: 'claimed', ...UNKNOWN_PHASE };
+  if (!seen) return { state: 'unknown', ...UNKNOWN_PHASE };
+  return {
+    state: 'running',
+    phase: run.app.phase,
+    phase_since: run.last_activity_at,
+    phase_source: 'app',
+    said: null,
+  };
+}
+
+/** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
+export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConversation): void {
+  const { app } = run;
+  const { thread_id, transcript_session_uuid, project_id, phase } = seen;
+  const known =
+    app.thread_id === thread_id &&
+    app.transcript_session_uuid === transcript_session_uuid &&
+    app.project_id === project_id;
+  Object.assign(app, {
+    thread_id,
+    transcript_session_uuid,
+    project_id,
+    phase,
+    missing: false,
+    desktop_link: desktopLink(world.settings.app_scheme, thread_id),
+  });
+  run.session_uuid = thread_id;
+  run.last_activity_at = Math.max(run.last_activity_at ?? 0, seen.updated_at);
+  if (known) return;
+  world.launches.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
+  // A launch has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
+  if (run.spawned)
+    world.recordSession({
+      fiber: run.fiber_id,
+      uid: run.uid,
+      session: transcript_session_uuid,
+      thread_id,
+      harness: run.harness,
+      agent: run.agent,
+      host: world.host,
+      mux: null,
+      at: world.clock.now(),
+      kind: 'learned',
+      run_id: run.run_id,
+    });
+}
+
+export function recordOf(app: AppRun): AppRecord {
+  const { thread_id, transcript_session_uuid, project_id, turn, resumed, effort } = app;
+  return { thread_id, transcript_session_uuid, project_id, turn, resumed, effort };
+}

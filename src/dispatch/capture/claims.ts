@@ -1,0 +1,341 @@
+import { CodedError } from '../../base/errors.ts';
+import { Mutex } from '../../base/mutex.ts';
+import type { FiberDocument, Surface } from '../../contract/fiber.ts';
+import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import type { Rehearsed } from '../../fibers/store.ts';
+import type { MuxSession } from '../../mux/mux.ts';
+import { isNeverWorker, parseWorkerSessionName } from '../../mux/session-name.ts';
+import { appIdentity } from '../app/app-run.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import { recordDispatch } from '../run/run-ledger.ts';
+import type { AgentPid, RunManifest } from '../run/run-records.ts';
+import { muxSessionOf, type Run, runOfManifest } from '../run/runs.ts';
+import { findSessionAgent } from '../start/session-agent.ts';
+import type { World } from '../world.ts';
+import { writeForeignRun } from './capture-directory.ts';
+import type { Captures } from './captures.ts';
+import { claimMarkersOf, markClaim, needsMark } from './claim-markers.ts';
+
+/** What claims need of the dispatcher. */
+export type ClaimPorts = {
+  /** Resolves when the sessions of an earlier daemon are known; throws `mux_unavailable`. */
+  adopted(): Promise<void>;
+  /** The launch of this fiber that is under way. */
+  underWay(key: string): Promise<unknown> | undefined;
+  onMoved(keys: Iterable<string>): void;
+};
+
+/** The session of a claim: a capture of ours, or one that a person started and in which an agent runs. */
+type Worker = {
+  claim: 'capture' | 'person';
+  launch_id: string;
+  run_id: string;
+  agent: string;
+  harness: RunManifest['harness'];
+  session_uuid: string | null;
+  project_dir: string;
+  /** The agent's process where no run script of ours has written it down. */
+  process: AgentPid | null;
+};
+
+type PlannedClaim =
+  | { kind: 'again'; document: FiberDocument; run: Run }
+  | { kind: 'new'; document: FiberDocument; worker: Worker; manifest: RunManifest };
+
+/** Makes sessions that run already the workers of fibers; starts, resumes, names and interrupts nothing (WPL-5). */
+export class Claims {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #captures: Captures;
+  readonly #ports: ClaimPorts;
+  readonly #claiming = new Mutex();
+
+  constructor(world: World, memory: Memory, captures: Captures, ports: ClaimPorts) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#captures = captures;
+    this.#ports = ports;
+  }
+
+  /** `POST /claim` on the terminal surface. The same claim once more is success. */
+  async claim(request: ClaimRequest): Promise<Claimed> {
+    const mux_session = sessionNamedIn(request);
+    await this.#ports.adopted();
+    return this.#claiming.run(() => this.#claim({ ...request, mux_session }));
+  }
+
+  /** What `claim` would write now. */
+  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
+    await this.#ports.adopted();
+    const planned = await this.#plan({ ...request, mux_session: sessionNamedIn(request) });
+    const { document } = planned;
+    const run = planned.kind === 'again' ? planned.run : runOfManifest(planned.manifest);
+    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
+      return rehearsal(`write nothing: ${run.mux_session} is the worker of ${document.id} already`);
+    const written = await this.#world.documents.rehearse(document, (current) =>
+      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
+    );
+    return rehearsedClaim(run.mux_session, written, planned.kind === 'new' ? planned.worker : null);
+  }
+
+  /** Who would be the worker, by every check and without an effect. */
+  async #plan(request: ClaimRequest & { mux_session: string }): Promise<PlannedClaim> {
+    const document = claimableDocument(this.#world, request.fiber_id, 'cli');
+    const key = keyOf(document);
+    await this.#ports.underWay(key);
+    const running = this.#memory.runs.get(key);
+    if (running !== undefined) {
+      if (running.mux_session !== request.mux_session) throw otherWorker(document, running);
+      return { kind: 'again', document, run: running };
+    }
+    const session = await this.#sessionOf(request.mux_session, document);
+    const worker = await this.#workerIn(session, document, request.session_uuid);
+    const manifest = this.#manifestOf(document, session, worker, request.meeting);
+    return { kind: 'new', document, worker, manifest };
+  }
+
+  async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
+    const planned = await this.#plan(request);
+    if (planned.kind === 'again') return this.#again(planned.document, planned.run, request);
+    const { document, worker, manifest } = planned;
+    const key = keyOf(document);
+    const run: Run = { ...runOfManifest(manifest), being_started: true };
+    // Nothing is awaited between this look and the claim in memory, so that no launch comes between.
+    const launch = this.#ports.underWay(key);
+    if (launch !== undefined || !this.#memory.runs.claim(run)) {
+      await launch;
+      const other = this.#memory.runs.get(key);
+      throw other === undefined
+        ? new CodedError('conflict', `${document.id} was being started; claim it again`)
+        : otherWorker(document, other);
+    }
+    try {
+      await this.#write(document, run, worker, manifest, request.meeting);
+    } catch (error) {
+      this.#memory.runs.release(run);
+      throw error;
+    } finally {
+      run.being_started = false;
+      this.#ports.onMoved([key]);
+    }
+    return claimedReply(this.#world.host, run, false);
+  }
+
+  /** The claim on disk, the document's markers, the ledger line; taken back where the document is not written. */
+  async #write(
+    document: FiberDocument,
+    run: Run,
+    worker: Worker,
+    manifest: RunManifest,
+    meeting: string | undefined,
+  ): Promise<void> {
+    const world = this.#world;
+    if (worker.process === null) this.#captures.bind(manifest);
+    else writeForeignRun(world.settings.data_dir, manifest, worker.process);
+    try {
+      await this.#mark(document, run, meeting);
+    } catch (error) {
+      if (worker.process === null) this.#captures.unbind(run.launch_id);
+      else world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+      throw error;
+    }
+    if (worker.process === null) this.#captures.take(run.launch_id);
+    recordDispatch(world, run);
+    world.launches.update(run.launch_id, { state: 'spawned' });
+    run.spawned = true;
+    run.state = run.confirmed ? 'running' : 'starting';
+    this.#memory.refusals.clear(run.key);
+    this.#memory.quarantine.sawRunning(run.key);
+    world.logger.info(
+      { fiber: run.fiber_id, session: run.mux_session, run: run.run_id, agent: run.agent },
+      'a session was claimed as a worker',
+    );
+  }
+
+  /** A claim that was made before: what its document does not say is written now. */
+  async #again(document: FiberDocument, run: Run, request: ClaimRequest): Promise<Claimed> {
+    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
+    this.#ports.onMoved([run.key]);
+    return claimedReply(this.#world.host, run, true);
+  }
+
+  async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
+    await this.#world.documents.change(document, (current) => {
+      requireCurrent(this.#memory, run);
+      return markClaim(this.#world, current, run, meeting);
+    });
+  }
+
+  /** The living session of this name, when no other fiber has it. */
+  async #sessionOf(mux_session: string, document: FiberDocument): Promise<MuxSession> {
+    const owner = this.#memory.runs.all().find((run) => run.mux_session === mux_session);
+    if (owner !== undefined)
+      throw new CodedError('session_claimed', `${mux_session} is the worker of ${owner.fiber_id}`);
+    if (isNeverWorker(mux_session))
+      throw new CodedError(
+        'not_a_worker_session',
+        `${mux_session} cannot be a worker: sessions of that name hold past conversations or the server open`,
+      );
+    const named = parseWorkerSessionName(mux_session);
+    if (named !== null && named.uid !== document.uid)
+      throw new CodedError('session_claimed', `${mux_session} is named for another fiber, ${named.leaf}`);
+    const listing = await this.#world.mux.list();
+    if (listing.kind === 'unknown')
+      throw new CodedError(
+        'mux_unavailable',
+        `tmux did not tell its sessions (${listing.detail}); try again`,
+      );
+    const session =
+      listing.kind === 'alive' ? listing.sessions.find((one) => one.name === mux_session) : undefined;
+    if (session === undefined)
+      throw new CodedError(
+        'session_not_found',
+        `there is no session ${mux_session} on the tmux server of this daemon; \`svc doctor\` names its socket`,
+      );
+    return session;
+  }
+
+  async #workerIn(
+    session: MuxSession,
+    document: FiberDocument,
+    session_uuid: string | undefined,
+  ): Promise<Worker> {
+    const capture = this.#captures.bySession(session.name);
+    if (capture !== undefined) {
+      const { launch_id, run_id, agent, harness, project_dir } = capture;
+      const known = session_uuid ?? capture.session_uuid;
+      return {
+        claim: 'capture',
+        ...{ launch_id, run_id, agent, harness, project_dir },
+        session_uuid: known,
+        process: null,
+      };
+    }
+    const found = await findSessionAgent(this.#world, session, document.svc?.agent);
+    const launch_id = this.#world.newUlid();
+    return {
+      claim: 'person',
+      launch_id,
+      run_id: launch_id,
+      agent: found.agent.id,
+      harness: found.agent.harness,
+      session_uuid: session_uuid ?? null,
+      project_dir: found.cwd || document.project_dir || '/',
+      process: { pid: found.process.pid, start_time: found.process.start_time },
+    };
+  }
+
+  #manifestOf(
+    document: FiberDocument,
+    session: MuxSession,
+    worker: Worker,
+    meeting: string | undefined,
+  ): RunManifest {
+    const { claim, launch_id, run_id, agent, harness, session_uuid, project_dir } = worker;
+    return {
+      version: 1,
+      ...{ launch_id, run_id, agent, harness, session_uuid, project_dir, claim },
+      fiber: document.id,
+      uid: document.uid ?? '',
+      leaf: document.leaf,
+      store: document.store,
+      path: document.path,
+      mux_session: session.name,
+      surface: 'cli',
+      dispatched_at: this.#world.clock.now(),
+      state: 'claimed',
+      ended_at: null,
+      boot_id: this.#world.bootId,
+      ...(meeting === undefined ? {} : { meeting }),
+    };
+  }
+}
+
+function sessionNamedIn({ mux_session }: ClaimRequest): string {
+  if (mux_session !== undefined) return mux_session;
+  throw new CodedError('invalid_request', 'mux_session is missing: name the terminal session of the worker');
+}
+
+/** Its worker may have ended, and the claim been taken back, while the document was locked. */
+export function requireCurrent(memory: Memory, run: Run): void {
+  if (memory.runs.get(run.key)?.launch_id !== run.launch_id)
+    throw new CodedError('conflict', `the worker of ${run.fiber_id} has just ended; claim it again`);
+}
+
+/** What a claim would write; the run of a session that no capture of ours began gets its id anew each time. */
+export function rehearsedClaim(
+  worker: string,
+  written: Rehearsed,
+  found: Pick<RunManifest, 'claim' | 'run_id'> | null,
+): Rehearsal {
+  const shown = rehearsedWrite('write', written);
+  const minted = found?.claim === 'person' ? { ...shown.minted, run_id: found.run_id } : shown.minted;
+  return { ...shown, would: `make ${worker} the worker of ${written.document.id}`, minted };
+}
+
+/** The document that a conversation of this surface may be claimed for; throws what keeps it from that. */
+export function claimableDocument(
+  { documents, host }: Pick<World, 'documents' | 'host'>,
+  fiber_id: string,
+  surface: Surface,
+): FiberDocument {
+  const known = documents.find(fiber_id);
+  const document = documents.reread(known);
+  if (document === undefined)
+    throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
+  const { id, svc } = document;
+  if (document.error !== undefined)
+    throw new CodedError('invalid_document', `${document.path} cannot be read: ${document.error}`);
+  if (documents.isAmbiguous(document))
+    throw new CodedError(
+      'ambiguous_fiber',
+      `another document has the id ${id} or its ULID; \`svc fiber check\` names both`,
+    );
+  if (document.uid === null)
+    throw new CodedError(
+      'uid_missing',
+      `${id} has no ULID in its frontmatter; \`svc install ${id}\` writes one`,
+    );
+  if (svc?.host !== undefined && svc.host !== host)
+    throw new CodedError(
+      'arm_refused',
+      `${id} belongs to host ${svc.host}, and this is ${host}; claim it there`,
+    );
+  if (surface === 'app' && svc?.surface === 'cli')
+    throw new CodedError(
+      'surface_unsupported',
+      `${id} runs in a terminal (svc.surface), so an app conversation cannot be its worker`,
+    );
+  if (surface === 'cli' && svc?.surface === 'app')
+    throw new CodedError(
+      'surface_unsupported',
+      `${id} runs as an app conversation (svc.surface), so a terminal session cannot be its worker`,
+    );
+  return document;
+}
+
+export function otherWorker(document: FiberDocument, run: Run): CodedError {
+  return new CodedError(
+    'worker_exists',
+    `${document.id} has another worker, ${run.mux_session}; end it with \`svc kill ${document.id}\` before you claim it`,
+    { details: { fiber_id: document.id, mux_session: run.mux_session } },
+  );
+}
+
+export function claimedReply(host: string, run: Run, already_claimed: boolean): Claimed {
+  return {
+    claimed: true,
+    already_claimed,
+    fiber_id: run.fiber_id,
+    host,
+    surface: run.surface,
+    mux_session: muxSessionOf(run),
+    session_uuid: run.session_uuid,
+    run_id: run.run_id,
+    agent: run.agent,
+    harness: run.harness,
+    ...appIdentity(run),
+  };
+}

@@ -1,0 +1,52 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import type { World } from '../world.ts';
+import { forgetOwed } from './owed-starts.ts';
+
+/**
+ * Notices fibers that are no longer armed here, by their documents: what was refused and held of them is
+ * forgotten, since arming them again is a new authority.
+ */
+export class Arming {
+  readonly #world: World;
+  readonly #memory: Memory;
+  #armed = new Set<string>();
+
+  constructor(world: World, memory: Memory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  /** Takes in all documents; answers the keys that were disarmed, gone ones among them. */
+  note(documents: readonly FiberDocument[]): string[] {
+    const disarmed = this.noteSome(documents);
+    const present = new Set(documents.map(keyOf));
+    for (const key of this.#armed) if (!present.has(key)) disarmed.push(...this.#forget(key));
+    return disarmed;
+  }
+
+  /** Takes in some documents; answers the keys that were disarmed. */
+  noteSome(documents: readonly FiberDocument[]): string[] {
+    const disarmed: string[] = [];
+    for (const document of documents) {
+      // What a broken document says is best effort: nothing is concluded from it.
+      if (document.error !== undefined) continue;
+      const key = keyOf(document);
+      if (document.status === 'active' && document.svc?.host === this.#world.host) this.#armed.add(key);
+      else if (
+        (this.#armed.has(key) || this.#memory.owed.has(key)) &&
+        !this.#world.documents.isAmbiguous(document)
+      )
+        disarmed.push(...this.#forget(key));
+    }
+    return disarmed;
+  }
+
+  #forget(key: string): string[] {
+    this.#armed.delete(key);
+    this.#memory.quarantine.forget(key);
+    this.#memory.refusals.clear(key);
+    forgetOwed(this.#world, this.#memory, key);
+    return [key];
+  }
+}

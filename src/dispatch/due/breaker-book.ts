@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { systemCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import {
+  afterRun,
+  type BreakerEntry,
+  type BreakerPolicy,
+  breakerEntrySchema,
+  pausedUntil,
+  type RunEnd,
+} from './breaker.ts';
+
+const bookSchema = z.object({ version: z.literal(1), fibers: z.record(z.string(), breakerEntrySchema) });
+
+/** The breaker's counts by fiber key, kept in one file so that they survive a restart (P26). */
+export class BreakerBook {
+  readonly #path: string;
+  readonly #policy: BreakerPolicy;
+  readonly #logger: Logger;
+  #entries: Map<string, BreakerEntry>;
+
+  /** Reads the file; one that cannot be read is set aside in the log and counting starts anew. */
+  constructor(options: { path: string; policy: BreakerPolicy; logger: Logger }) {
+    this.#path = options.path;
+    this.#policy = options.policy;
+    this.#logger = options.logger;
+    this.#entries = this.#read();
+  }
+
+  pausedUntil(key: string, now: number): number | null {
+    return pausedUntil(this.#entries.get(key), now);
+  }
+
+  /** What there is to say of a paused fiber; null while the breaker is closed. */
+  paused(key: string, now: number): { until: number; deaths: number; launch_id?: string } | null {
+    const entry = this.#entries.get(key);
+    const until = pausedUntil(entry, now);
+    if (entry === undefined || until === null) return null;
+    return { until, deaths: entry.deaths, ...(entry.launch_id ? { launch_id: entry.launch_id } : {}) };
+  }
+
+  /** Counts one ended run and writes the book when it changed. */
+  record(key: string, end: RunEnd, now: number, launch_id: string): void {
+    const before = this.#entries.get(key);
+    const after = afterRun(before, end, now, this.#policy);
+    if (after === before) return;
+    if (after === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, { ...after, launch_id });
+    this.#write();
+  }
+
+  /** A forced start by a person closes the breaker of that fiber. */
+  clear(key: string): void {
+    if (this.#entries.delete(key)) this.#write();
+  }
+
+  #read(): Map<string, BreakerEntry> {
+    try {
+      const book = bookSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+      return new Map(Object.entries(book.fibers));
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT')
+        this.#logger.warn(
+          { err: error, path: this.#path },
+          'the loop breaker’s counts cannot be read; counting anew',
+        );
+      return new Map();
+    }
+  }
+
+  #write(): void {
+    const text = JSON.stringify({ version: 1, fibers: Object.fromEntries(this.#entries) });
+    try {
+      writeFileAtomic(this.#path, `${text}\n`, { mode: 0o600 });
+    } catch (error) {
+      this.#logger.error({ err: error, path: this.#path }, 'the loop breaker’s counts cannot be written');
+    }
+  }
+}

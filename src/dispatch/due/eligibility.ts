@@ -1,0 +1,96 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { GATES, type Gate } from '../../contract/gates.ts';
+import type { Due } from './standing.ts';
+
+/** What the runtime maps know of one fiber; no gate reads anything else but its frontmatter. */
+export type EligibilityFacts = {
+  /** The frozen host id of this daemon. */
+  host: string;
+  now: number;
+  /** A worker runs, starts, is claimed, or cannot be told to be gone. */
+  occupied: boolean;
+  /** Only asked for standing roles. */
+  due: Due | null;
+  /** Until when the loop breaker pauses this fiber; null when it is closed. */
+  paused_until: number | null;
+  /** Until when the account of its agent is over a usage limit (P10); null when it is over none. */
+  limited_until: number | null;
+  /** Why the fiber waits for a person; null when nothing holds it. */
+  held: string | null;
+  /** Until when a refusal is not tried again (DSP-5); null when none stands. */
+  cooldown_until: number | null;
+  /** tmux has told which workers run; before that nobody can tell what is free. */
+  mux_answers: boolean;
+  /** The emergency brake is on: nothing new is started. */
+  stopped_all: boolean;
+  /** Workers of this daemon, and the most there may be; null for no bound. */
+  workers: { count: number; most: number | null };
+};
+
+export type Verdict = { eligible: true } | { eligible: false; gate: Gate };
+
+/**
+ * Whether the poller may launch a worker for this fiber now, or the first gate that is shut. Reads nothing
+ * but its two arguments (DSP-2): no disk, no clock.
+ */
+export function judgeEligibility(document: FiberDocument, facts: EligibilityFacts): Verdict {
+  for (const gate of GATES) {
+    if (!isOpen(gate, document, facts)) return { eligible: false, gate };
+  }
+  return { eligible: true };
+}
+
+function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): boolean {
+  switch (gate) {
+    case 'svc_block':
+      return document.svc !== undefined;
+    case 'host':
+      return document.svc?.host === facts.host;
+    case 'document':
+      return document.error === undefined;
+    case 'status':
+      return document.status === 'active';
+    case 'running':
+      return !facts.occupied;
+    case 'due':
+      return (
+        document.svc?.kind !== 'standing' || (facts.due?.kind === 'due' && document.tempered === undefined)
+      );
+    case 'mux':
+      return facts.mux_answers;
+    case 'stopped_all':
+      return !facts.stopped_all;
+    case 'breaker':
+      return facts.paused_until === null || facts.paused_until <= facts.now;
+    case 'usage_limit':
+      return facts.limited_until === null || facts.limited_until <= facts.now;
+    case 'held':
+      return facts.held === null;
+    case 'cooldown':
+      return facts.cooldown_until === null || facts.cooldown_until <= facts.now;
+    case 'max_concurrent':
+      return facts.workers.most === null || facts.workers.count < facts.workers.most;
+  }
+}
+
+/** The state of every gate, in order. */
+export function askGates(document: FiberDocument, facts: EligibilityFacts): { gate: Gate; open: boolean }[] {
+  return GATES.map((gate) => ({ gate, open: isOpen(gate, document, facts) }));
+}
+
+/**
+ * True when only a hold keeps the fiber from being launched, whatever keeps back the whole daemon: it belongs in
+ * `pending_launch`.
+ */
+export function isPendingLaunch(document: FiberDocument, facts: EligibilityFacts): boolean {
+  return facts.held !== null && judgeEligibility(document, { ...withoutDaemon(facts), held: null }).eligible;
+}
+
+/** True when the fiber waits for nothing but a free place among the workers. */
+export function waitsForPlace(document: FiberDocument, facts: EligibilityFacts): boolean {
+  return judgeEligibility(document, { ...facts, workers: { ...facts.workers, most: null } }).eligible;
+}
+
+function withoutDaemon(facts: EligibilityFacts): EligibilityFacts {
+  return { ...facts, mux_answers: true, stopped_all: false, workers: { ...facts.workers, most: null } };
+}

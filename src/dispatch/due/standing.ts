@@ -1,0 +1,74 @@
+import { decodeTime } from 'ulid';
+import { messageOf } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { occurrenceAfter } from './occurrences.ts';
+import { timeOf } from './runtime-times.ts';
+
+/** When a standing role runs next, in milliseconds since the Unix epoch. */
+export type Due =
+  | { kind: 'due'; occurrence: number }
+  | { kind: 'later'; next: number }
+  | { kind: 'never'; error: string };
+
+/** Local zone of the machine, used for a role without `svc.tz`. */
+export function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/**
+ * Whether a cron occurrence has passed since the role was last served (STD-1): the later of
+ * `dispatched_at`, `handed_off_at` and the fiber's creation. Any number of missed occurrences is one run. A role
+ * of which no such moment is known waits for its next occurrence.
+ */
+export function standingDue(document: FiberDocument, now: number, zone: string): Due {
+  const schedule = document.svc?.schedule;
+  if (schedule === undefined) return { kind: 'never', error: 'a standing role needs svc.schedule' };
+  const first = firstAfterServed(document, schedule, document.svc?.tz ?? zone, now);
+  if (first.kind === 'invalid') return { kind: 'never', error: first.error };
+  return first.at <= now ? { kind: 'due', occurrence: first.at } : { kind: 'later', next: first.at };
+}
+
+/**
+ * The last moment at which this role was served, in milliseconds; null when nothing is recorded. Where the document
+ * does not say when it was created, its ULID does.
+ */
+export function servedAt(document: FiberDocument): number | null {
+  const runtime = document.svc?.runtime;
+  const moments = [
+    timeOf(runtime?.dispatched_at),
+    timeOf(runtime?.handed_off_at),
+    timeOf(document.created_at) ?? mintedAt(document.uid),
+  ].filter((at) => at !== null);
+  return moments.length === 0 ? null : Math.max(...moments);
+}
+
+function mintedAt(uid: string | null): number | null {
+  if (uid === null) return null;
+  try {
+    return decodeTime(uid.toUpperCase());
+  } catch {
+    return null;
+  }
+}
+
+/** A document never changes once it is read, so neither does the first occurrence after it was served. */
+const known = new WeakMap<FiberDocument, { zone: string; first: Occurrence }>();
+
+function firstAfterServed(document: FiberDocument, schedule: string, zone: string, now: number): Occurrence {
+  const before = known.get(document);
+  if (before?.zone === zone) return before.first;
+  const served = servedAt(document);
+  const first = firstAfter(schedule, zone, served ?? now);
+  if (served !== null) known.set(document, { zone, first });
+  return first;
+}
+
+type Occurrence = { kind: 'at'; at: number } | { kind: 'invalid'; error: string };
+
+function firstAfter(schedule: string, zone: string, after: number): Occurrence {
+  try {
+    return { kind: 'at', at: occurrenceAfter(schedule, zone, after) };
+  } catch (error) {
+    return { kind: 'invalid', error: `svc.schedule "${schedule}" (${zone}): ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,164 @@
+import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
+import type { Gate } from '../../contract/gates.ts';
+import { isAppRun, isReserved } from '../app/app-run.ts';
+import type { Refusal } from '../refusals.ts';
+import type { Run } from '../run/runs.ts';
+import type { Pulled } from './brake.ts';
+import type { EligibilityFacts } from './eligibility.ts';
+import type { AccountLimit } from './usage-limit-book.ts';
+import { describeLimit } from './usage-limits.ts';
+
+/** What the sentences tell beyond the facts that the gates go by. */
+export type WhyFacts = EligibilityFacts & {
+  refusal: BlockedView | undefined;
+  brake: Pulled | null;
+  limit: AccountLimit | null;
+  /** What tmux said when it did not answer. */
+  mux_detail: string | null;
+  /** Its worker, and what the app server of an app conversation answers in place of its state. */
+  run: Run | undefined;
+  unserved: Refusal | null;
+};
+
+/** What a shut gate saw, and the mend with its exact command. */
+export function explainGate(
+  gate: Gate,
+  document: FiberDocument,
+  facts: WhyFacts,
+): { message: string; mend: string } {
+  const { id, svc } = document;
+  switch (gate) {
+    case 'svc_block':
+      return {
+        message: 'it is a plain document, without a svc block',
+        mend: `make it a task of a worker with \`svc install ${id} --project-dir DIR\``,
+      };
+    case 'host':
+      return svc?.host === undefined
+        ? {
+            message: 'it names no host that dispatches it',
+            mend: `\`svc install ${id}\` makes this host, ${facts.host}, its own`,
+          }
+        : {
+            message: `it belongs to host ${svc.host}, and this is ${facts.host}`,
+            mend: `ask there, or take it over with \`svc install ${id} --host ${facts.host}\``,
+          };
+    case 'document':
+      return {
+        message: `its document cannot be read: ${document.error ?? ''}`,
+        mend: `mend ${document.path} in an editor; \`svc fiber check\` says when it is right`,
+      };
+    case 'status':
+      return {
+        message: `its status is ${document.status}, and only active fibers are started by themselves`,
+        mend: `start it now with \`svc dispatch ${id}\`, which arms it`,
+      };
+    case 'running':
+      return (
+        explainApp(id, facts) ?? {
+          message: 'its worker runs, is being started, or cannot be told to be gone',
+          mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
+        }
+      );
+    case 'due':
+      return explainDue(document, facts);
+    case 'mux':
+      return {
+        message: `tmux has not told which workers run${facts.mux_detail === null ? '' : ` (${facts.mux_detail})`}`,
+        mend: 'nothing is started before it answers; see `svc doctor`',
+      };
+    case 'stopped_all': {
+      const since = facts.brake?.since ?? null;
+      const note = facts.brake?.note ?? null;
+      return {
+        message: `the emergency brake is on${since === null ? '' : ` since ${moment(since)}`}${note === null ? '' : `: ${note}`}`,
+        mend: `let everything go on with \`svc resume-all\`, or start this one alone with \`svc dispatch ${id} --despite-brake\``,
+      };
+    }
+    case 'breaker':
+      return {
+        message: `its workers died soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
+        mend: `read the last screen in \`svc status ${id}\`, mend the cause, then start it at once with \`svc dispatch ${id}\``,
+      };
+    case 'usage_limit':
+      return {
+        message: facts.limit === null ? 'its account is over a usage limit' : describeLimit(facts.limit),
+        mend: `wait for it, give it another agent with \`svc set-agent ${id} AGENT\`, or start it all the same with \`svc dispatch ${id} --force\``,
+      };
+    case 'held':
+      return explainHold(facts.held, id);
+    case 'cooldown':
+      return {
+        message: `${facts.refusal === undefined ? 'its last start was refused' : `its last start was refused: ${facts.refusal.message}`}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
+        mend: `mend that, then start it at once with \`svc dispatch ${id}\``,
+      };
+    case 'max_concurrent':
+      return {
+        message: `${facts.workers.count} of at most ${facts.workers.most} workers run; whoever has waited longest is next`,
+        mend: `start it at once with \`svc dispatch ${id}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
+      };
+  }
+}
+
+/** Of an app conversation; null for any other worker. */
+function explainApp(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
+  if (run === undefined || !isAppRun(run) || run.being_started) return null;
+  const which = `the app conversation ${run.app.thread_id ?? run.launch_id}`;
+  if (run.app.missing)
+    return {
+      message: `${which} is assigned to it, and the app server was asked for it and has none`,
+      mend: `begin another one with \`svc dispatch ${id}\`, or give it up with \`svc kill ${id}\``,
+    };
+  if (unserved !== null)
+    return {
+      message: `${which} is still assigned to it, and how it stands is not known: ${unserved.message}`,
+      mend: 'nothing else is started for it before the app server answers; start that, and see `svc doctor`',
+    };
+  if (isReserved(run))
+    return {
+      message: `${which} is assigned to it, and its first turn is not known to have begun`,
+      mend: `send it once more with \`svc dispatch ${id}\``,
+    };
+  return {
+    message: `${which} is still assigned to it`,
+    mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
+  };
+}
+
+function explainDue(document: FiberDocument, { due }: WhyFacts): { message: string; mend: string } {
+  const { id } = document;
+  const mend = `run it once now with \`svc dispatch ${id}\``;
+  if (due?.kind === 'later') return { message: `its schedule comes round next at ${moment(due.next)}`, mend };
+  if (due?.kind === 'never')
+    return {
+      message: due.error,
+      mend: `write a schedule with \`svc repeat ${id} --schedule "0 9 * * *"\``,
+    };
+  return { message: 'its last run was judged, and it was not armed again', mend };
+}
+
+function explainHold(held: string | null, id: string): { message: string; mend: string } {
+  const either = `start it with \`svc dispatch ${id}\`, or everything that is held with \`svc daemon release\``;
+  switch (held) {
+    case 'boot_quarantine':
+      return {
+        message: 'the daemon was started anew, and a restart is no authority to launch',
+        mend: either,
+      };
+    case 'killed':
+      return { message: 'a person stopped its worker', mend: either };
+    case 'server_lost':
+      return { message: 'its worker went down with the tmux server', mend: either };
+    case 'not_concluded':
+      return {
+        message: 'the end of its last worker could not be written into its document yet',
+        mend: `see that ${id} can be written; it is tried again with every tick, \`svc daemon logs\` says why it fails`,
+      };
+    default:
+      return { message: `it is held: ${held ?? ''}`, mend: either };
+  }
+}
+
+function moment(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,187 @@
+import { messageOf } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { abandonClaim } from '../capture/abandon-claim.ts';
+import { blockWhenPaused } from '../due/breaker-row.ts';
+import { lookForLimit } from '../due/usage-limits.ts';
+import type { Memory } from '../memory.ts';
+import type { LaunchEnd } from '../run/launches.ts';
+import { recordEnd } from '../run/run-ledger.ts';
+import type { ExitRecord } from '../run/run-records.ts';
+import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
+import type { Run } from '../run/runs.ts';
+import type { World } from '../world.ts';
+import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
+
+/** How long the run script may take to write how it ended, in milliseconds. */
+const EXIT_FILE_GRACE_MS = 1_000;
+const EXIT_FILE_STEP_MS = 25;
+
+export type Settled = {
+  /** `postponed`: whether its server went down is not known, so nothing is decided yet. */
+  reason: string | 'postponed';
+  code: number | null;
+};
+
+/** Carries out what follows from a worker's end. */
+export class Settler {
+  readonly #world: World;
+  readonly #memory: Memory;
+
+  constructor(world: World, memory: Memory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  /**
+   * Settles a run that has ended and frees its fiber. `server` asks the multiplexer once more, and is only
+   * called for a worker that was hung up on or left no word.
+   */
+  async settle(
+    run: Run,
+    facts: {
+      rebooted: boolean;
+      server: () => Promise<'alive' | 'absent' | 'unknown'>;
+      /** Told of a worker that went down with its server or its machine, before anything of its end is written. */
+      lost?: (reason: 'server_lost' | 'reboot') => void;
+    },
+  ): Promise<Settled> {
+    const world = this.#world;
+    const launch = facts.rebooted ? world.launches.readEnd(run.launch_id) : await this.#awaitEnd(run);
+    const wordless = !facts.rebooted && isWordless(run, launch);
+    const server = wordless ? await facts.server() : 'alive';
+    if (server === 'unknown') return { reason: 'postponed', code: null };
+    await followHooks(world, run);
+    const transcript = await transcriptOfRun(world, run);
+    const resumed_in_vain = isRunInVain(run, transcript);
+    await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
+    const document = this.#documentOf(run);
+    const now = world.clock.now();
+    const plan = planWorkerEnd({
+      run,
+      document,
+      launch,
+      server_absent: server === 'absent',
+      rebooted: facts.rebooted,
+      resumed_in_vain,
+      now,
+    });
+
+    if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
+    this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
+    if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
+    this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
+    if (plan.refusal !== null)
+      this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
+    blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
+    const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
+    if (!run.stray) recordEnd(world, run, plan.reason, endedAt(run, launch) ?? now);
+    if (plan.owes_fresh_start) this.#owe(run);
+    this.#memory.runs.release(run);
+    if (!plan.conclude && document?.error === undefined) this.#close(run);
+    else if (plan.reason === 'forced_start') this.#postpone(run);
+    else await this.#conclude(run, exit);
+    return { reason: plan.reason, code: exit?.code ?? null };
+  }
+
+  /** Concludes the roles that are waiting for it; answers the fibers that moved. */
+  async concludePending(): Promise<string[]> {
+    const done: string[] = [];
+    for (const [key, run] of [...this.#memory.unconcluded]) {
+      if (this.#isBeingStarted(key)) continue;
+      const { exit } = this.#world.launches.readEnd(run.launch_id);
+      await this.#conclude(run, exit.kind === 'found' ? exit.value : null);
+      if (!this.#memory.unconcluded.has(key)) done.push(key);
+    }
+    return done;
+  }
+
+  /** Takes back a claim of which nothing was started: the document says again what it said before. */
+  async abandon(run: Run): Promise<void> {
+    await abandonClaim(this.#world, run);
+    this.#memory.runs.release(run);
+  }
+
+  async #conclude(run: Run, exit: ExitRecord | null): Promise<void> {
+    const world = this.#world;
+    try {
+      const document = world.documents.of(run);
+      const current = document === undefined ? undefined : world.documents.reread(document);
+      if (current?.error !== undefined) throw new Error(current.error);
+      if (current !== undefined)
+        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), exit));
+    } catch (error) {
+      if (!this.#memory.unconcluded.has(run.key)) {
+        this.#postpone(run);
+        world.logger.warn(
+          { fiber: run.fiber_id, detail: messageOf(error) },
+          'the document of an ended worker cannot be written; it is held until it can be',
+        );
+      }
+      return;
+    }
+    this.#memory.unconcluded.delete(run.key);
+    this.#close(run);
+  }
+
+  /** On disk too: the next daemon concludes it where this one does not live to (LIF-5). */
+  #postpone(run: Run): void {
+    const earlier = this.#memory.unconcluded.get(run.key);
+    // The document has gone over to a later run, so there is nothing left to conclude of this one.
+    if (earlier !== undefined && earlier.launch_id !== run.launch_id) this.#close(earlier);
+    this.#memory.unconcluded.set(run.key, run);
+    if (!run.stray) this.#world.launches.update(run.launch_id, { ended_at: this.#world.clock.now() });
+  }
+
+  /** True until it is known whether the start that an earlier worker made way for has come about. */
+  #isBeingStarted(key: string): boolean {
+    return this.#memory.launching.has(key) || this.#memory.runs.get(key)?.spawned === false;
+  }
+
+  #documentOf(run: Run): FiberDocument | undefined {
+    const known = this.#world.documents.of(run);
+    if (known === undefined) return undefined;
+    try {
+      return this.#world.documents.reread(known);
+    } catch {
+      // The disk does not answer: what it said last decides, and the conclusion is tried until it is written.
+      return known;
+    }
+  }
+
+  /** The session can be gone a moment before its run script’s last word is on disk. */
+  async #awaitEnd(run: Run): Promise<LaunchEnd> {
+    const { clock, launches } = this.#world;
+    const until = clock.now() + EXIT_FILE_GRACE_MS;
+    for (;;) {
+      const end = launches.readEnd(run.launch_id);
+      if (end.exit.kind === 'found' || launches.agent(run.launch_id).kind === 'none') return end;
+      if (clock.now() >= until) return end;
+      await new Promise<void>((resolve) => {
+        clock.after(EXIT_FILE_STEP_MS, resolve);
+      });
+    }
+  }
+
+  /** On disk first: a daemon that is killed here starts the same one again, and no more than that one. */
+  #owe(run: Run): void {
+    const { launch_id, run_id, resume } = run;
+    this.#world.launches.update(launch_id, { owes_fresh_start: true });
+    this.#memory.owed.set(run.key, { launch_id, run_id, user_message: resume?.user_message ?? null });
+    this.#world.logger.warn(
+      { fiber: run.fiber_id, session: run.session_uuid },
+      'a resumed conversation ended before it grew; the next start is fresh',
+    );
+  }
+
+  #close(run: Run): void {
+    if (run.stray) return;
+    this.#world.launches.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
+  }
+}
+
+/** When somebody ended it, else when its run script says that it ended. */
+function endedAt(run: Run, { end, exit }: LaunchEnd): number | null {
+  if (run.ending !== null) return run.ending.at;
+  if (end.kind === 'found') return end.value.at;
+  return exit.kind === 'found' ? exit.value.at : null;
+}

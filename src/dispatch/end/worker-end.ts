@@ -1,0 +1,147 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { planConclude } from '../../lifecycle/run-transitions.ts';
+import type { RunEnd } from '../due/breaker.ts';
+import type { NamedHold } from '../due/quarantine.ts';
+import { handedOff, timeOf } from '../due/runtime-times.ts';
+import type { Refusal } from '../refusals.ts';
+import type { LaunchEnd } from '../run/launches.ts';
+import type { EndRecord, ExitRecord, FileRead } from '../run/run-records.ts';
+import type { Run } from '../run/runs.ts';
+import type { DocumentChange } from '../world.ts';
+
+/** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
+export type EndFacts = {
+  run: Pick<Run, 'started_at' | 'run_id' | 'ending' | 'agent' | 'project_dir'>;
+  document: FiberDocument | undefined;
+  launch: LaunchEnd;
+  /** The multiplexer server itself is gone. */
+  server_absent: boolean;
+  /** The machine was started anew since. */
+  rebooted: boolean;
+  /** It went on with an earlier conversation, and that has not grown since. */
+  resumed_in_vain: boolean;
+  now: number;
+};
+
+/** What follows from a worker's end. */
+export type EndPlan = {
+  /** Why it ended, for the log and the run directory. */
+  reason: string;
+  breaker: RunEnd;
+  /** A hold that keeps the poller from launching it again by itself. */
+  hold: NamedHold | null;
+  /** What kept the run script from starting the agent at all. */
+  refusal: Refusal | null;
+  /** A standing role closes into awaiting review (LIF-5), a pinned one is parked. */
+  conclude: boolean;
+  /** Its conversation could not be gone on with: one fresh start makes up for it (P7). */
+  owes_fresh_start: boolean;
+};
+
+/** Ends that say nothing of the fiber's own health. */
+const NOT_ITS_FAULT = ['kill', 'forced_start', 'server_lost', 'reboot'];
+/** Ends that nobody brought about. */
+const BY_ITSELF = ['exited', 'session_gone'];
+
+/** Decides what follows from a worker's end; reads nothing but its argument. */
+export function planWorkerEnd(facts: EndFacts): EndPlan {
+  const exit = foundOf(facts.launch.exit);
+  const end = endOf(facts.run, facts.launch);
+  const reason = reasonOf(facts, exit, end);
+  const refusal = refusalOf(facts.run, exit);
+  const ended_at = exit?.at ?? end?.at ?? facts.now;
+  const lived_ms = Math.max(0, ended_at - facts.run.started_at);
+  const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
+  return {
+    reason,
+    breaker: refusal === null ? breakerEnd(reason, lived_ms) : { kind: 'stopped' },
+    hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
+    refusal,
+    owes_fresh_start,
+    conclude:
+      !owes_fresh_start && facts.document !== undefined && isConcludable(facts.document, facts.run, exit),
+  };
+}
+
+/** True when nothing tells how it ended but that it was hung up on: its server may have gone down. */
+export function isWordless(run: Pick<Run, 'ending'>, launch: LaunchEnd): boolean {
+  if (endOf(run, launch) !== null) return false;
+  const exit = foundOf(launch.exit);
+  return exit === null || exit.signal === 'SIGHUP';
+}
+
+/**
+ * True while the document is the one that this run left behind: a role that was dispatched anew, or that a
+ * person armed again after the worker's end, is left as it is.
+ */
+export function isConcludable(
+  document: FiberDocument,
+  run: Pick<Run, 'run_id'>,
+  exit: Pick<ExitRecord, 'at'> | null,
+): boolean {
+  const kind = document.svc?.kind;
+  if ((kind !== 'standing' && kind !== 'pinned') || document.status !== 'active') return false;
+  const { run_id, handed_off_at } = document.svc?.runtime ?? {};
+  if (run_id !== undefined && run_id !== run.run_id) return false;
+  const handed = timeOf(handed_off_at);
+  return exit === null || handed === null || handed <= exit.at + EXIT_TIME_SLACK_MS;
+}
+
+/** What the end of this run writes into the document of its role; nothing for a oneshot. */
+export function concludedBy(
+  document: FiberDocument,
+  run: Pick<Run, 'run_id'>,
+  now: number,
+  exit: Pick<ExitRecord, 'at'> | null = null,
+): DocumentChange {
+  const concluded = isConcludable(document, run, exit) ? planConclude(document, now) : null;
+  return concluded ?? { set: {}, unset: [] };
+}
+
+/** The run script tells whole seconds, and a worker hands off a moment before it exits. */
+const EXIT_TIME_SLACK_MS = 2_000;
+
+/** The last word of whoever ended the run on purpose: a kill counts even when a handoff was under way. */
+function endOf(run: Pick<Run, 'ending'>, launch: LaunchEnd): EndRecord | null {
+  return run.ending ?? foundOf(launch.end);
+}
+
+function foundOf<T>(read: FileRead<T>): T | null {
+  return read.kind === 'found' ? read.value : null;
+}
+
+function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | null): string {
+  if (end !== null) return end.reason;
+  if (facts.document !== undefined && handedOffSince(facts.document, facts.run.started_at)) return 'handoff';
+  if (facts.rebooted) return 'reboot';
+  const wordless = exit === null || exit.signal === 'SIGHUP';
+  if (wordless && facts.server_absent) return 'server_lost';
+  if (exit === null) return 'session_gone';
+  return exit.reason ?? 'exited';
+}
+
+function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | null {
+  if (exit?.reason === 'agent_missing')
+    return {
+      reason: 'agent_unavailable',
+      message: `the program of agent ${run.agent} was not found by its worker; \`svc doctor\` shows what the daemon finds`,
+    };
+  if (exit?.reason === 'project_dir_missing')
+    return {
+      reason: 'project_dir_missing',
+      message: `project_dir ${run.project_dir} could not be entered by the worker`,
+      needs: 'project_dir',
+    };
+  return null;
+}
+
+function breakerEnd(reason: string, lived_ms: number): RunEnd {
+  if (reason === 'handoff') return { kind: 'handed_off' };
+  return NOT_ITS_FAULT.includes(reason) ? { kind: 'stopped' } : { kind: 'died', lived_ms };
+}
+
+/** True when its worker handed off after this moment. */
+export function handedOffSince(document: FiberDocument, started_at: number): boolean {
+  const handed = timeOf(document.svc?.runtime?.handed_off_at);
+  return handedOff(document) && handed !== null && handed >= started_at;
+}

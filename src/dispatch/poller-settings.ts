@@ -1,0 +1,17 @@
+import type { HostClass } from '../config/host-file.ts';
+import type { Settings } from '../config/settings.ts';
+
+/** What the daemon decides once, before the poller starts, and freezes. */
+export type PollerSettings = Settings & {
+  /** The frozen host id (DSP-3). */
+  host_id: string;
+  /** Roots of the stores to poll (DSP-7). */
+  store_roots: readonly string[];
+  /** The machine itself was started since the last run of a daemon on this data dir. */
+  rebooted: boolean;
+  /** The level that the CLI tells; null when it tells none (VER-3). */
+  cli_contract: number | null;
+  host_class: HostClass;
+  /** Most workers that the poller lets run at the same time; null for no bound. */
+  max_concurrent: number | null;
+};

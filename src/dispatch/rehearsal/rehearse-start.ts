@@ -1,0 +1,57 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { namesOf } from '../app/app-launch.ts';
+import { isAppRun, NEW_CONVERSATION } from '../app/app-run.ts';
+import type { Authority } from '../run/run-id.ts';
+import { type Run, workerName } from '../run/runs.ts';
+import { composeStart } from '../start/launch.ts';
+import { markersOf } from '../start/launch-markers.ts';
+import type { World } from '../world.ts';
+
+/** What `startRun` would write and run for this plan; writes nothing. */
+export async function rehearseStart(
+  world: World,
+  document: FiberDocument,
+  planned: Parameters<typeof composeStart>[2],
+  authority: Authority,
+  confirmed_dir: string | undefined,
+  earlier: Run | undefined,
+): Promise<Rehearsal> {
+  const { run, plan } = planned;
+  const { claim, env } = composeStart(world, document, planned, authority);
+  const begins = isAppRun(run) && run.app.thread_id === null;
+  const { path, diff } = await world.documents.rehearse(document, (current) => {
+    const marked = markersOf(document, current, run, authority, confirmed_dir);
+    // A conversation that is begun is named in a second write, once the app server has given it its id.
+    return begins ? { ...marked, set: { ...marked.set, ...namesOf(NEW_CONVERSATION) } } : marked;
+  });
+  const first = earlier === undefined ? '' : `end the worker ${workerName(earlier)}, then `;
+  return rehearsal(
+    `${first}start ${isAppRun(run) ? 'a conversation of ' : ''}${run.agent} for ${run.fiber_id} in ${run.project_dir}`,
+    {
+      documents: diff === '' ? [] : [{ path, diff }],
+      prompt: claim.prompt,
+      command: isAppRun(run)
+        ? null
+        : {
+            argv: shownArgv(plan.argv),
+            cwd: run.project_dir,
+            env: Object.keys(env).sort(),
+            mux_session: run.mux_session,
+          },
+      ends: earlier === undefined ? [] : [workerName(earlier)],
+      minted: {
+        launch_id: run.launch_id,
+        run_id: run.run_id,
+        ...(begins ? { session_uuid: NEW_CONVERSATION } : {}),
+        ...(run.session_uuid === null ? {} : { session_uuid: run.session_uuid }),
+        at: new Date(run.started_at).toISOString(),
+      },
+    },
+  );
+}
+
+/** The words of a command, with a sign where the launch message goes. */
+export function shownArgv(argv: readonly unknown[]): string[] {
+  return argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>'));
+}

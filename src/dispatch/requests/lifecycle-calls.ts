@@ -1,0 +1,314 @@
+import { CodedError, isCoded } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type {
+  LifecycleAnswer,
+  LifecycleRequest,
+  TransitionAnswer,
+  TransitionRefused,
+  TransitionRequest,
+} from '../../contract/http/lifecycle.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import { describeFiber, isArming, planAction } from '../../lifecycle/actions.ts';
+import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
+import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
+import type { VerbFacts } from '../../lifecycle/rearm.ts';
+import { planTransition } from '../../lifecycle/transition.ts';
+import type { Dispatcher } from '../dispatcher.ts';
+import { concludedBy } from '../end/worker-end.ts';
+import { FiberTurns } from '../fiber-turns.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import { type Run, workerName } from '../run/runs.ts';
+import type { DocumentChange, World } from '../world.ts';
+import type { ExternalCli } from './external-cli.ts';
+
+/** What the calls need of the poller. */
+export type LifecyclePorts = {
+  world: World;
+  memory: Memory;
+  dispatcher: Pick<Dispatcher, 'workerOf' | 'kill' | 'dispatch' | 'rehearse' | 'launchMoved'>;
+  /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
+  look(reference: string, store?: string): FiberDocument;
+  agents(): KnownAgents;
+  /** Runs the verbs in place of the bundled ones (`SVC_CLI`); null without one. */
+  cli: ExternalCli | null;
+  /** Rows of these fibers may have moved. */
+  onMoved(keys: Iterable<string>): void;
+};
+
+/**
+ * `POST /lifecycle` and `POST /transition` on the poller: the verbs of the command, in turn with everything else that
+ * moves the fiber. A document is written in one step, so that no reader sees half of a verb.
+ */
+export class LifecycleCalls {
+  readonly #ports: LifecyclePorts;
+  readonly #turns = new FiberTurns();
+
+  constructor(ports: LifecyclePorts) {
+    this.#ports = ports;
+  }
+
+  /** Runs one verb; a refusal is an answer with its status, sentence and code, as the command has them (WPL-3). */
+  async lifecycle(request: LifecycleRequest): Promise<LifecycleAnswer> {
+    try {
+      const document = this.#ports.look(request.fiber, request.store);
+      return await this.#turns.run(keyOf(document), () => this.#verb(document, request));
+    } catch (error) {
+      return refusedAnswer(error);
+    }
+  }
+
+  /** Moves one fiber to a column (WPL-2). */
+  async transition(request: TransitionRequest): Promise<TransitionAnswer> {
+    const document = this.#ports.look(request.fiber_id);
+    return this.#turns.run(keyOf(document), () => this.#move(document, request));
+  }
+
+  /** What `lifecycle` would write now, or its refusal; writes, ends and notes nothing. */
+  async rehearse(request: LifecycleRequest): Promise<Rehearsal | LifecycleAnswer> {
+    try {
+      return await this.#rehearseVerb(request);
+    } catch (error) {
+      return refusedAnswer(error);
+    }
+  }
+
+  async #rehearseVerb(request: LifecycleRequest): Promise<Rehearsal> {
+    const { world, cli } = this.#ports;
+    if (cli !== null)
+      throw new CodedError(
+        'invalid_request',
+        'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+      );
+    const document = this.#reread(this.#ports.look(request.fiber, request.store));
+    await this.#requireDirectory(document, request);
+    const kill = 'kill' in request && request.kill === true;
+    const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
+    const ended = kill ? run : undefined;
+    const facts = this.#facts(run !== undefined && !kill);
+    return this.#show(document, ended, (current) =>
+      planAction(current, request, facts, this.#agentsOf(current, request), world.clock.now()),
+    );
+  }
+
+  /** What `transition` would do now; a launch that would be refused answers as the real one. */
+  async rehearseMove(request: TransitionRequest): Promise<Rehearsal | TransitionRefused> {
+    const { world, dispatcher } = this.#ports;
+    const { target } = request;
+    const document = this.#reread(this.#ports.look(request.fiber_id));
+    const run = await dispatcher.workerOf(keyOf(document), { sure: true });
+    const facts = this.#facts(run !== undefined);
+    const plan = planTransition(document, target, facts, world.clock.now());
+    if (plan.dispatch) {
+      const shown = await dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
+      if ('dry_run' in shown) return shown;
+      const origin = request.origin ?? world.host;
+      return { ...shown, fiber_id: document.id, target, origin, action: plan.action, invoked: false };
+    }
+    const ended = plan.end_worker ? run : undefined;
+    // As in earnest: planned anew on what the end of the worker wrote.
+    const then = this.#facts(run !== undefined && ended === undefined);
+    return this.#show(
+      document,
+      ended,
+      (current) => planTransition(current, target, then, world.clock.now()).edit,
+    );
+  }
+
+  /** The write, on top of what the end of the worker writes itself where one is ended first. */
+  async #show(
+    document: FiberDocument,
+    ended: Run | undefined,
+    plan: (current: FiberDocument) => PlannedEdit | null,
+  ): Promise<Rehearsal> {
+    const { documents, clock } = this.#ports.world;
+    const written = await documents.rehearse(document, (current) => {
+      if (ended === undefined) return plan(current) ?? NOTHING;
+      const end = concludedBy(current, ended, clock.now());
+      return afterwards(end, plan(asConcluded(current, end)) ?? NOTHING);
+    });
+    return { ...rehearsedWrite('write', written), ends: ended === undefined ? [] : [workerName(ended)] };
+  }
+
+  async #verb(known: FiberDocument, request: LifecycleRequest): Promise<LifecycleAnswer> {
+    const { world, cli } = this.#ports;
+    const key = keyOf(known);
+    await this.#requireDirectory(known, request);
+    const ended = await this.#endAsAsked(known, request);
+    const running = !ended && (await this.#isRunning(known, { sure: false }));
+    const before = world.documents.reread(known) ?? known;
+    let document = before;
+    let text: string | null = null;
+    if (cli === null) {
+      document = await this.#write(before, (current) =>
+        planAction(
+          current,
+          request,
+          this.#facts(running),
+          this.#agentsOf(current, request),
+          world.clock.now(),
+        ),
+      );
+    } else {
+      const answer = await cli.run(request);
+      document = world.documents.reread(before) ?? before;
+      if (answer.status !== 0) return answer;
+      text = answer.text;
+    }
+    this.#moved(document, key, isArming(request.action, document.digest !== before.digest));
+    return {
+      status: 0,
+      text: (text ?? describeFiber(document)) + noteOf(document, request, running),
+      error: null,
+    };
+  }
+
+  async #move(known: FiberDocument, request: TransitionRequest): Promise<TransitionAnswer> {
+    const { world, dispatcher } = this.#ports;
+    const { target } = request;
+    const document = this.#reread(known);
+    const running = await this.#isRunning(document, { sure: true });
+    const plan = planTransition(document, target, this.#facts(running), world.clock.now());
+    const moved = {
+      fiber_id: document.id,
+      target,
+      origin: request.origin ?? world.host,
+      action: plan.action,
+    };
+    if (plan.dispatch) {
+      const reply = await dispatcher.dispatch({ fiber_id: document.uid ?? document.id, force: true });
+      if (reply.dispatched) return { ...moved, invoked: true };
+      return { ...moved, ...reply, invoked: false };
+    }
+    if (plan.end_worker) await this.#end(document);
+    // Planned anew on what its end wrote into the document: a role that was at work is closed by now.
+    const facts = this.#facts(running && !plan.end_worker);
+    const written = await this.#write(
+      document,
+      (current) => planTransition(current, target, facts, world.clock.now()).edit,
+    );
+    this.#moved(written, keyOf(document), written.status === 'active');
+    return { ...moved, invoked: true };
+  }
+
+  /** Writes what is planned on the document as it is under its lock. */
+  #write(known: FiberDocument, plan: (current: FiberDocument) => PlannedEdit | null): Promise<FiberDocument> {
+    return this.#ports.world.documents.change(known, (current) => plan(current) ?? { set: {}, unset: [] });
+  }
+
+  /** The document has moved by a person's order: what was held against it is over, and it may be due now. */
+  #moved(document: FiberDocument, key: string, arming: boolean): void {
+    const { memory, world, dispatcher, onMoved } = this.#ports;
+    if (arming || document.status !== 'active') {
+      memory.quarantine.forget(key);
+      memory.refusals.clear(key);
+    }
+    if (arming) memory.breaker.clear(key);
+    onMoved([key, keyOf(document)]);
+    dispatcher
+      .launchMoved(new Set([document.path]))
+      .catch((error) => world.logger.error({ err: error, fiber: document.id }, 'a poll step failed'));
+  }
+
+  #facts(running: boolean): VerbFacts {
+    const { world } = this.#ports;
+    return { this_host: world.host, this_zone: world.zone, new_uid: world.newUlid(), running };
+  }
+
+  /** The agents to judge by: only those of this host are known here. */
+  #agentsOf(document: FiberDocument, request: LifecycleRequest): KnownAgents | null {
+    const { world, agents } = this.#ports;
+    const host = ('host' in request ? request.host : undefined) ?? document.svc?.host ?? world.host;
+    return host === world.host ? agents() : null;
+  }
+
+  async #isRunning(document: FiberDocument, options: { sure: boolean }): Promise<boolean> {
+    return (await this.#ports.dispatcher.workerOf(keyOf(document), options)) !== undefined;
+  }
+
+  async #endAsAsked(document: FiberDocument, request: LifecycleRequest): Promise<boolean> {
+    if (!('kill' in request) || request.kill !== true) return false;
+    await this.#end(document);
+    return true;
+  }
+
+  async #end(document: FiberDocument): Promise<void> {
+    try {
+      await this.#ports.dispatcher.kill(document.uid ?? document.id);
+    } catch (error) {
+      if (!isCoded(error, 'no_worker')) throw error;
+    }
+  }
+
+  /** A folder on this host must be one, as for the command. */
+  async #requireDirectory(document: FiberDocument, request: LifecycleRequest): Promise<void> {
+    const { world } = this.#ports;
+    if (!('project_dir' in request) || request.project_dir === undefined) return;
+    const host = request.host ?? document.svc?.host ?? world.host;
+    if (host !== world.host || !request.project_dir.startsWith('/')) return;
+    const look = await world.lookAtDirectory(request.project_dir);
+    if (look.kind === 'directory') return;
+    throw new CodedError(
+      look.kind === 'silent' || look.kind === 'unreadable'
+        ? 'project_dir_unreachable'
+        : 'project_dir_missing',
+      `not a directory: ${request.project_dir}; make it or name another with --project-dir`,
+    );
+  }
+
+  #reread(known: FiberDocument): FiberDocument {
+    const document = this.#ports.world.documents.reread(known);
+    if (document !== undefined) return document;
+    throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
+  }
+}
+
+/** What says nothing of the verb: the caller asks again (503, 504). */
+const NOT_A_REFUSAL = ['cli_unavailable', 'cli_timed_out', 'internal'];
+const NOTHING: DocumentChange = { set: {}, unset: [] };
+
+function refusedAnswer(error: unknown): LifecycleAnswer {
+  if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;
+  return { status: 1, text: error.message, error: error.code };
+}
+
+/** The document as the end of its worker leaves it. */
+function asConcluded(document: FiberDocument, { set, unset }: DocumentChange): FiberDocument {
+  const { tempered: _verdict, ...rest } = document;
+  const kept = unset.includes('tempered') ? rest : document;
+  const status = (set.status ?? document.status) as FiberDocument['status'];
+  return typeof set['closed-at'] === 'string'
+    ? { ...kept, status, closed_at: set['closed-at'] }
+    : { ...kept, status };
+}
+
+/** Two changes of a document, one after the other, as one. */
+function afterwards(first: DocumentChange, second: DocumentChange): DocumentChange {
+  const kept = Object.entries(first.set).filter(([path]) => !second.unset.includes(path));
+  const unset = first.unset.filter((path) => !Object.hasOwn(second.set, path));
+  return {
+    set: { ...Object.fromEntries(kept), ...second.set },
+    unset: [...new Set([...unset, ...second.unset])],
+  };
+}
+
+/** What a person should know of the worker that a verb left alone. */
+function noteOf(document: FiberDocument, request: LifecycleRequest, running: boolean): string {
+  if (!running) return '';
+  switch (request.action) {
+    case 'pause':
+    case 'close':
+    case 'uninstall':
+    case 'accept':
+      return `Its worker goes on until it ends by itself; stop it with: svc kill ${document.id}\n`;
+    case 'reshape':
+    case 'set-agent':
+    case 'set-model':
+    case 'pin':
+    case 'repeat':
+    case 'install':
+      return 'The worker that runs keeps what it was started with.\n';
+    default:
+      return '';
+  }
+}

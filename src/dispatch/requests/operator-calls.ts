@@ -1,0 +1,253 @@
+import { homedir, hostname } from 'node:os';
+import { basename } from 'node:path';
+import { CodedError, isCoded } from '../../base/errors.ts';
+import { validateByCli } from '../../config/cli-validator.ts';
+import { type HostFile, hostClass, parseHostFile } from '../../config/host-file.ts';
+import { normaliseHostName } from '../../config/host-identity.ts';
+import { digestOf, type OperatorChange, readExactText } from '../../config/operator-change.ts';
+import { OperatorFiles } from '../../config/operator-files.ts';
+import {
+  changePathList,
+  type PathListEdit,
+  type PathListKind,
+  type PathListWrite,
+  planPathList,
+  readProjects,
+} from '../../config/path-lists.ts';
+import { operatorFilePaths } from '../../config/paths.ts';
+import type {
+  ConfigWritten,
+  FolderChoice,
+  ProjectsWritten,
+  StoreOrigin,
+  StoresWritten,
+  WriteProjects,
+} from '../../contract/http/config.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import type { CallInput } from '../../contract/threads/call-table.ts';
+import type { pollerCalls } from '../../contract/threads/poller.ts';
+import { unifiedDiff } from '../../fibers/text-diff.ts';
+import { parseRegistry } from '../../harness/agents/registry.ts';
+import { hasMacDesktop } from '../../platform/desktop-session.ts';
+import type { LockOwner } from '../../platform/file-lock.ts';
+import type { PoolCaller } from '../../threads/pool-caller.ts';
+import type { PollerSettings } from '../poller-settings.ts';
+import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { FolderDialogs } from './folder-dialogs.ts';
+
+type Asked<N extends keyof typeof pollerCalls> = CallInput<typeof pollerCalls, N>;
+type TakenUp = Pick<ConfigWritten, 'in_force' | 'note' | 'restart_required'>;
+
+export type OperatorCallsOptions = {
+  settings: PollerSettings;
+  stores: StoresOnDisk;
+  surroundings: Pick<Surroundings, 'runner'>;
+  pool: PoolCaller;
+  owner: LockOwner;
+  /** The list of stores was changed. */
+  onStores(): void;
+};
+
+/** What the daemon does with the operator files of this host (OPF, WPL-14, WPL-15, WPL-20). */
+export class OperatorCalls {
+  readonly #options: OperatorCallsOptions;
+  readonly #files: OperatorFiles;
+  readonly #dialogs: FolderDialogs;
+
+  constructor(options: OperatorCallsOptions) {
+    this.#options = options;
+    const { settings, owner, surroundings } = options;
+    const { cli } = settings;
+    this.#files = new OperatorFiles({
+      settings,
+      owner,
+      checkAgents: parseRegistry,
+      validateByCli:
+        cli === null
+          ? null
+          : (id, file, text) =>
+              validateByCli(
+                {
+                  file: cli,
+                  env: process.env,
+                  runner: surroundings.runner,
+                  timeout_ms: settings.cli_timeout_ms,
+                },
+                id,
+                file,
+                text,
+              ),
+    });
+    this.#dialogs = new FolderDialogs({ runner: surroundings.runner, env: process.env });
+  }
+
+  list() {
+    return { files: this.#files.list() };
+  }
+
+  read(id: Asked<'config_read'>['id']) {
+    return this.#files.read(id);
+  }
+
+  async write(request: Asked<'config_write'>): Promise<Rehearsal | ConfigWritten> {
+    const { id, text, expected_digest } = request;
+    if (request.dry_run === true) return rehearseChange(await this.#files.plan(id, text, expected_digest));
+    const change = await this.#files.write(id, text, expected_digest);
+    if (id === 'stores' && change.after !== change.before) this.#takeUpStores(change.after);
+    const { file, before, after } = change;
+    const { overridden_by } = this.#files.list().find((entry) => entry.id === id)!;
+    return {
+      id,
+      path: file,
+      digest: digestOf(after),
+      changed: after !== before,
+      removed: after === null && before !== null,
+      overridden_by,
+      ...(id === 'host' ? this.#takeUpHost(file, after) : this.#takeUp(overridden_by)),
+    };
+  }
+
+  /** Both lists as they are in force, and what this host can show a person (RPL-6, REC-8). */
+  async lists(): Promise<StoreOrigin> {
+    const { settings, stores, surroundings } = this.#options;
+    const files = operatorFilePaths(settings);
+    const desktop = await hasMacDesktop({ platform: process.platform, runner: surroundings.runner });
+    return {
+      stores: [...stores.roots],
+      projects: projectsOf(settings),
+      stores_digest: digestOf(readExactText(files.stores)),
+      projects_digest: digestOf(readExactText(files.projects)),
+      browser_capable: desktop,
+      native_folder_picker: this.#dialogs.find(desktop) !== null,
+    };
+  }
+
+  async writeStores(request: Asked<'write_stores'>): Promise<Rehearsal | StoresWritten> {
+    const edit = { paths: request.stores };
+    if (request.dry_run === true) return this.#rehearseList('stores', edit, request.expected_digest);
+    const written = await this.#changeList('stores', edit, request.expected_digest);
+    if (written.changed && written.overridden_by === null) {
+      this.#options.stores.set(written.paths);
+      this.#options.onStores();
+    }
+    return { stores: written.paths, ...this.#written(written) };
+  }
+
+  async writeProjects(request: WriteProjects): Promise<Rehearsal | ProjectsWritten> {
+    const { path, projects, expected_digest, dry_run = false } = request;
+    const made = path === undefined ? null : await this.#initStore(path, dry_run);
+    const edit: PathListEdit = made === null ? { paths: projects ?? [] } : { add: made.root };
+    if (dry_run) {
+      const shown = this.#rehearseList('projects', edit, expected_digest);
+      return made?.initialised === true
+        ? { ...shown, would: `make ${made.root} a store and ${shown.would}` }
+        : shown;
+    }
+    const written = await this.#changeList('projects', edit, expected_digest);
+    const { root: project = null, initialised = false } = made ?? {};
+    return { projects: written.paths, ...this.#written(written), project, initialised };
+  }
+
+  chooseFolder(dialog: string, title: string | undefined): Promise<FolderChoice> {
+    return this.#dialogs.ask(dialog, { title: title ?? 'Choose a folder', start: homedir() });
+  }
+
+  endDialog(dialog: string): Record<string, never> {
+    this.#dialogs.end(dialog);
+    return {};
+  }
+
+  /** Ends a dialog that waits for an answer which nobody could be given any more. */
+  stop(): void {
+    this.#dialogs.stop();
+  }
+
+  async #initStore(path: string, dry_run: boolean): Promise<{ root: string; initialised: boolean }> {
+    const { value } = await this.#options.pool.run('init_store', { path, dry_run });
+    return value;
+  }
+
+  async #changeList(
+    kind: PathListKind,
+    edit: PathListEdit,
+    expected_digest: string | undefined,
+  ): Promise<PathListWrite> {
+    const { settings, owner } = this.#options;
+    try {
+      return await changePathList(settings, kind, edit, { expected_digest, owner });
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  #rehearseList(kind: PathListKind, edit: PathListEdit, expected_digest: string | undefined): Rehearsal {
+    try {
+      return rehearseChange(planPathList(this.#options.settings, kind, edit, { expected_digest }).change);
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  #written({ file, digest, changed, overridden_by }: PathListWrite) {
+    const { in_force, note } = this.#takeUp(overridden_by);
+    return { path: file, digest, changed, overridden_by, in_force, note };
+  }
+
+  #takeUpStores(text: string | null): void {
+    const { settings, stores } = this.#options;
+    if (settings.stores !== null) return;
+    if (text === null) stores.set([]);
+    else stores.look();
+    this.#options.onStores();
+  }
+
+  #takeUp(overridden_by: string | null): TakenUp {
+    if (overridden_by === null) return { in_force: true, note: null, restart_required: false };
+    const note = `${overridden_by} is set where the daemon was started and counts instead of this file; unset it and run: svc daemon restart`;
+    return { in_force: false, note, restart_required: true };
+  }
+
+  /** The host id is frozen for the life of the daemon (DSP-3), and so is what else this file says. */
+  #takeUpHost(file: string, text: string | null): TakenUp {
+    const { settings } = this.#options;
+    const next: HostFile = text === null ? {} : parseHostFile(file, text);
+    const id = settings.host ?? next.host?.trim() ?? normaliseHostName(hostname());
+    const same =
+      id === settings.host_id &&
+      hostClass(next) === settings.host_class &&
+      (next.max_concurrent ?? null) === settings.max_concurrent;
+    if (same) return { in_force: true, note: null, restart_required: false };
+    const notes = ['The daemon goes by this once it is started anew: svc daemon restart.'];
+    if (id !== settings.host_id)
+      notes.push(
+        `It is then the host "${id}", and does not start fibers whose svc.host is "${settings.host_id}".`,
+      );
+    if (hostClass(next) === 'exposed' && !settings.listen.startsWith('unix:'))
+      notes.push('A host of class exposed takes no TCP listener: set SVC_LISTEN=unix:/path first.');
+    return { in_force: false, note: notes.join(' '), restart_required: true };
+  }
+}
+
+/** The projects as they are in force; none while their file cannot be used, which `GET /config/projects` tells of. */
+function projectsOf(settings: PollerSettings): string[] {
+  try {
+    return readProjects(settings).paths;
+  } catch (error) {
+    if (isCoded(error, 'invalid_config')) return [];
+    throw error;
+  }
+}
+
+/** What the check of a list does not let pass is a fault of the request. */
+function asRefusal(error: unknown): unknown {
+  return isCoded(error, 'invalid_config')
+    ? new CodedError('validator_refused', error.message, { details: error.details, cause: error })
+    : error;
+}
+
+function rehearseChange({ file, before, after }: OperatorChange): Rehearsal {
+  if (after === before) return rehearsal(`write nothing: ${file} says this already`);
+  const written = { path: file, diff: unifiedDiff(basename(file), before, after) };
+  return rehearsal(after === null ? `remove ${file}` : `write ${file}`, { documents: [written] });
+}

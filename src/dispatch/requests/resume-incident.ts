@@ -1,0 +1,118 @@
+import { CodedError, isCoded } from '../../base/errors.ts';
+import type { CutOffFiber, IncidentReply } from '../../contract/http/incidents.ts';
+import { type Rehearsal, type RehearsedStep, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
+import type { Dispatcher } from '../dispatcher.ts';
+import { isWaiting } from '../end/cut-off-fiber.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import type { World } from '../world.ts';
+
+type Outcome = IncidentReply['fibers'][number];
+
+/**
+ * Starts the fibers of one incident, or of all, as if a person had dispatched each (P2). What was started, runs
+ * already, or is no longer armed leaves its incident; what is refused stays there with the reason.
+ */
+export async function resumeIncident(
+  parts: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> },
+  id: string | undefined,
+): Promise<IncidentReply> {
+  const { incidents } = parts.memory;
+  const fibers: Outcome[] = [];
+  for (const fiber of chosen(parts.memory, id)) {
+    const outcome = await startOne(parts, fiber);
+    if (outcome.outcome === 'refused') incidents.refuse(fiber.uid, outcome.message ?? '');
+    else incidents.drop((one) => one.uid === fiber.uid);
+    fibers.push(outcome);
+  }
+  return { fibers, incidents: incidents.all() };
+}
+
+/** What `resumeIncident` would do now, fiber after fiber. */
+export async function rehearseIncident(
+  parts: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'rehearse'> },
+  id: string | undefined,
+): Promise<Rehearsal> {
+  const fibers = chosen(parts.memory, id);
+  if (fibers.length === 0) return rehearsal('start nothing: there is no incident');
+  const steps: RehearsedStep[] = [];
+  for (const fiber of fibers) steps.push(stepOf(await rehearseOne(parts, fiber)));
+  return rehearsal(`start ${fibersOf(fibers)}`, { steps });
+}
+
+/** What `dismissIncident` would do now. */
+export function rehearseDismissal(memory: Memory, id: string | undefined): Rehearsal {
+  const fibers = chosen(memory, id);
+  return fibers.length === 0
+    ? rehearsal('take nothing off the list: there is no incident')
+    : rehearsal(`take ${fibersOf(fibers)} off the list; what holds them back stays`);
+}
+
+/** Takes the fibers off the list; what holds them back stays. */
+export function dismissIncident(memory: Memory, id: string | undefined): IncidentReply {
+  const fibers = chosen(memory, id);
+  const uids = new Set(fibers.map(({ uid }) => uid));
+  memory.incidents.drop(({ uid }) => uids.has(uid));
+  return {
+    fibers: fibers.map(({ fiber_id }) => ({ fiber_id, outcome: 'dismissed', message: null })),
+    incidents: memory.incidents.all(),
+  };
+}
+
+function chosen(memory: Memory, id: string | undefined): CutOffFiber[] {
+  const fibers = memory.incidents.fibers(id);
+  if (fibers.length === 0 && id !== undefined)
+    throw new CodedError('not_found', `there is no incident ${id}; \`svc incident\` lists them`);
+  return fibers;
+}
+
+async function rehearseOne(
+  { world, memory, dispatcher }: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'rehearse'> },
+  fiber: CutOffFiber,
+): Promise<Rehearsal> {
+  const settled = settledBefore({ world, memory }, fiber);
+  if (settled === 'not_armed') return rehearsal(`drop ${fiber.fiber_id}: it is not armed any more`);
+  if (settled === 'running') return rehearsal(`drop ${fiber.fiber_id}: its worker runs already`);
+  const kept = (why: string) => rehearsal(`keep ${fiber.fiber_id} on the list: ${why}`);
+  try {
+    const shown = await dispatcher.rehearse({ fiber_id: fiber.uid });
+    return 'dry_run' in shown ? shown : kept(shown.message);
+  } catch (error) {
+    if (isCoded(error)) return kept(error.message);
+    throw error;
+  }
+}
+
+async function startOne(
+  { world, memory, dispatcher }: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> },
+  fiber: CutOffFiber,
+): Promise<Outcome> {
+  const told = (outcome: Outcome['outcome'], message: string | null = null): Outcome => ({
+    fiber_id: fiber.fiber_id,
+    outcome,
+    message,
+  });
+  const settled = settledBefore({ world, memory }, fiber);
+  if (settled !== null) return told(settled);
+  try {
+    const reply = await dispatcher.dispatch({ fiber_id: fiber.uid });
+    return reply.dispatched ? told('started') : told('refused', reply.message);
+  } catch (error) {
+    if (isCoded(error)) return told('refused', error.message);
+    throw error;
+  }
+}
+
+/** What makes a start needless; null where it is to be started. */
+function settledBefore(
+  { world, memory }: { world: World; memory: Memory },
+  fiber: CutOffFiber,
+): 'not_armed' | 'running' | null {
+  if (!isWaiting(world, fiber)) return 'not_armed';
+  const document = world.documents.byUid(fiber.uid);
+  return document !== undefined && memory.runs.get(keyOf(document)) !== undefined ? 'running' : null;
+}
+
+function fibersOf(fibers: readonly CutOffFiber[]): string {
+  const names = fibers.map(({ fiber_id }) => fiber_id).join(', ');
+  return `the ${fibers.length === 1 ? 'fiber' : `${fibers.length} fibers`} ${names}`;
+}

@@ -1,0 +1,29 @@
+import type { ResumeMode } from '../start/resume.ts';
+
+/** Why a launch happens: the poller saw it due, or a person or program asked. */
+export type Authority =
+  /** `user_message`: what a launch that resumed in vain was to say (P7). */
+  | { kind: 'poll'; occurrence: number | null; user_message?: string | null }
+  | {
+      kind: 'request';
+      force: boolean;
+      user_message: string | null;
+      resume_mode?: ResumeMode | null;
+      despite_brake?: boolean;
+    };
+
+/**
+ * The run id: `adhoc-<ms>` for a standing role started by hand and `scheduled-<ms of the occurrence>` for one
+ * that fell due (STD-1); the launch id for everything else.
+ */
+export function runIdFor(options: {
+  standing: boolean;
+  authority: Authority;
+  launch_id: string;
+  now: number;
+}): string {
+  if (!options.standing) return options.launch_id;
+  return options.authority.kind === 'poll' && options.authority.occurrence !== null
+    ? `scheduled-${options.authority.occurrence}`
+    : `adhoc-${options.now}`;
+}

@@ -1,0 +1,36 @@
+import type { World } from '../world.ts';
+import { muxSessionOf, type Run } from './runs.ts';
+
+/** The ledger line of a launch (EVT-4); written again by an adoption that finds a launch cut short. */
+export function recordDispatch(world: World, run: Run): void {
+  world.recordSession({
+    ...lineOf(world, run),
+    at: run.started_at,
+    kind: run.claim === undefined ? 'dispatch' : 'claim',
+    ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
+  });
+}
+
+/** The ledger line of the conversation that a run went on in (P7). */
+export function recordLearned(world: World, run: Run): void {
+  world.recordSession({ ...lineOf(world, run), at: world.clock.now(), kind: 'learned' });
+}
+
+/** The ledger line of an end (EVT-4); an end that is settled again after a crash has it twice. */
+export function recordEnd(world: World, run: Run, reason: string, at: number): void {
+  world.recordSession({ ...lineOf(world, run), at, kind: 'ended', reason });
+}
+
+function lineOf(world: World, run: Run) {
+  return {
+    fiber: run.fiber_id,
+    uid: run.uid,
+    session: run.app?.transcript_session_uuid ?? run.session_uuid,
+    thread_id: run.app?.thread_id ?? null,
+    harness: run.harness,
+    agent: run.agent,
+    host: world.host,
+    mux: muxSessionOf(run),
+    run_id: run.run_id,
+  };
+}

@@ -1,0 +1,65 @@
+import type { RunView } from '../../contract/fiber.ts';
+
+/** What a hook of the agent program told of its session, or its transcript of an end that no hook tells. */
+export type PhaseSign = {
+  /** Milliseconds. */
+  at: number;
+  session: string;
+  phase: 'working' | 'waiting' | 'attention' | 'idle';
+  /** What the agent said or asked last, where the hook tells. */
+  said: string | null;
+  /** Absent for a hook. */
+  source?: 'transcript';
+};
+
+export type RunPhase = Pick<RunView, 'phase' | 'phase_since' | 'phase_source' | 'said'>;
+
+/** A worker of which no hook tells works if its transcript grew within this many milliseconds. */
+const WORKING_MS = 120_000;
+/** What ends a turn is still written into the transcript after the hook has told of the end. */
+const LAST_WORDS_MS = 5_000;
+
+/** Nothing is known of it. */
+export const UNKNOWN_PHASE: RunPhase = {
+  phase: 'unknown',
+  phase_since: null,
+  phase_source: null,
+  said: null,
+};
+
+/**
+ * What a running worker does, from hooks and the growth of its transcript alone (P16). A sign holds until the next
+ * one; one that the agent stopped gives way to a transcript that grows after it, as when a person typed where no
+ * hook tells. Without a sign only growth is known, and of a quiet worker nothing.
+ */
+export function phaseOf(facts: {
+  sign: PhaseSign | null;
+  last_activity_at: number | null;
+  started_at: number;
+  now: number;
+}): RunPhase {
+  const { sign, last_activity_at, started_at, now } = facts;
+  const grew = last_activity_at !== null && now - last_activity_at < WORKING_MS;
+  if (sign === null || sign.at < started_at) {
+    if (!grew) return UNKNOWN_PHASE;
+    return { phase: 'working', phase_since: last_activity_at, phase_source: 'transcript', said: null };
+  }
+  const { phase, at, said } = sign;
+  if (phase !== 'working' && last_activity_at !== null && last_activity_at > at + LAST_WORDS_MS) {
+    if (!grew) return { ...UNKNOWN_PHASE, phase_since: last_activity_at, phase_source: 'transcript' };
+    return { phase: 'working', phase_since: last_activity_at, phase_source: 'transcript', said: null };
+  }
+  const phase_source = sign.source ?? 'hook';
+  return { phase, phase_since: at, phase_source, said: phase === 'working' ? null : said };
+}
+
+/**
+ * The last sign of a run's own session; an agent that the worker started tells into the same file. Hooks that were
+ * called close together may have written in another order.
+ */
+export function lastSignOf(signs: readonly PhaseSign[], session: string | null): PhaseSign | null {
+  let last: PhaseSign | null = null;
+  for (const sign of signs)
+    if (sign.session === session && (last === null || sign.at >= last.at)) last = sign;
+  return last;
+}

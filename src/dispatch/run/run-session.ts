@@ -1,0 +1,69 @@
+import { messageOf } from '../../base/errors.ts';
+import type { TranscriptProbe } from '../../harness/adapter.ts';
+import { planLearnedSession } from '../../lifecycle/run-transitions.ts';
+import { isInVain, probeTranscript } from '../start/conversation.ts';
+import type { World } from '../world.ts';
+import { followSession } from './follow-session.ts';
+import { recordLearned } from './run-ledger.ts';
+import type { Run } from './runs.ts';
+
+/** The document, the run directory and the ledger then name the session that the run really is in. */
+export async function learnSession(world: World, run: Run, session_uuid: string): Promise<void> {
+  const { documents, launches } = world;
+  const document = documents.of(run);
+  if (document !== undefined)
+    await documents.change(
+      document,
+      (current) =>
+        planLearnedSession(current, { run_id: run.run_id, session_uuid }) ?? { set: {}, unset: [] },
+    );
+  const left_sessions = [
+    ...(run.left_sessions ?? []),
+    ...(run.session_uuid === null ? [] : [run.session_uuid]),
+  ];
+  run.session_uuid = session_uuid;
+  run.left_sessions = left_sessions;
+  launches.update(run.launch_id, { session_uuid, ...(left_sessions.length === 0 ? {} : { left_sessions }) });
+  recordLearned(world, run);
+}
+
+/** Follows a run into the session that its hooks report (P7); what cannot be written now is tried again. */
+export async function followHooks(world: World, run: Run): Promise<void> {
+  if (run.stray) return;
+  const left = run.left_sessions ?? [];
+  const session = followSession(
+    { known: run.session_uuid, left },
+    world.launches.sessionStarts(run.launch_id),
+  );
+  if (session === null || session === run.session_uuid) return;
+  try {
+    await learnSession(world, run, session);
+  } catch (error) {
+    world.logger.warn(
+      { fiber: run.fiber_id, session, detail: messageOf(error) },
+      'the document could not be told the session that its worker is in; it is tried again',
+    );
+  }
+}
+
+/** The transcript of a run's session, looked for now. */
+export async function transcriptOfRun(world: World, run: Run): Promise<TranscriptProbe> {
+  const { harness, session_uuid, launch_id, started_at } = run;
+  try {
+    return await probeTranscript(world, {
+      harness,
+      agent: world.harness.agent(run.agent),
+      project_dir: run.project_dir,
+      session_uuid,
+      launch: run.stray ? undefined : { launch_id, dispatched_at: started_at },
+    });
+  } catch (error) {
+    // Its agent is no longer in the registry: nothing can be told.
+    return { kind: 'unknown', detail: messageOf(error) };
+  }
+}
+
+/** True when the run went on with an earlier conversation, and that has not grown since. */
+export function isRunInVain({ resume, session_uuid }: Run, transcript: TranscriptProbe): boolean {
+  return resume !== undefined && session_uuid === resume.session_uuid && isInVain(resume, transcript);
+}

@@ -1,0 +1,172 @@
+import type { RunView, Surface } from '../../contract/fiber.ts';
+import type { HarnessName } from '../../contract/harness-name.ts';
+import type { MuxServer } from '../../mux/mux.ts';
+import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun, recordOf } from '../app/app-run.ts';
+import { type PhaseSign, phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
+import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
+
+/** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
+export type Run = {
+  /** Key of its fiber. */
+  key: string;
+  fiber_id: string;
+  uid: string;
+  store: string;
+  path: string;
+  launch_id: string;
+  run_id: string;
+  mux_session: string;
+  agent: string;
+  harness: HarnessName;
+  session_uuid: string | null;
+  surface: Surface;
+  project_dir: string;
+  started_at: number;
+  /** Boot of the machine it belongs to; null where the OS does not tell. */
+  boot_id: string | null;
+  /** `claimed`: recorded, not spawned yet; `unknown`: the world does not answer, so it still counts as alive. */
+  state: RunView['state'];
+  /** Its transcript has been seen. */
+  confirmed: boolean;
+  transcript_path: string | null;
+  last_activity_at: number | null;
+  /** What its hooks told last; absent until they told something. */
+  sign?: PhaseSign;
+  /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
+  being_started: boolean;
+  /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
+  spawned: boolean;
+  /** A session with a worker's name that no run directory tells of. */
+  stray: boolean;
+  /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
+  claim?: 'capture' | 'person';
+  /** Who is ending it on purpose, in this daemon. */
+  ending: EndRecord | null;
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app?: AppRun;
+  /** Present when it went on with an earlier conversation. */
+  resume?: ResumeRecord;
+  /** Sessions that it was in before `session_uuid`. */
+  left_sessions?: string[];
+  /** The multiplexer server that listed its session; absent until one did. */
+  server?: MuxServer;
+};
+
+/** What a person may call this worker. */
+export function workerName(run: Run): string {
+  return muxSessionOf(run) ?? `conversation ${run.app?.thread_id ?? run.launch_id}`;
+}
+
+/** The run as a row of the feed shows it. */
+export function viewRun(run: Run, now: number): RunView {
+  const { sign = null, last_activity_at, started_at } = run;
+  return {
+    mux_session: muxSessionOf(run),
+    surface: run.surface,
+    agent: run.agent,
+    harness: run.harness,
+    session_uuid: run.session_uuid,
+    state: run.state,
+    ...(run.state === 'running' ? phaseOf({ sign, last_activity_at, started_at, now }) : UNKNOWN_PHASE),
+    ...(isAppRun(run) ? appRunState(run) : {}),
+    run_id: run.run_id,
+    started_at: run.started_at,
+    last_activity_at: run.last_activity_at,
+    ...appIdentity(run),
+  };
+}
+
+/** The worker's session; an app conversation has none (WRK-2). */
+export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string | null {
+  return run.surface === 'app' ? null : run.mux_session;
+}
+
+/** The run that a launch of an earlier daemon left, as nothing is known of it yet. */
+export function runOfManifest(manifest: RunManifest): Run {
+  return {
+    key: manifest.uid,
+    fiber_id: manifest.fiber,
+    uid: manifest.uid,
+    store: manifest.store,
+    path: manifest.path,
+    launch_id: manifest.launch_id,
+    run_id: manifest.run_id,
+    mux_session: manifest.mux_session,
+    agent: manifest.agent,
+    harness: manifest.harness,
+    session_uuid: manifest.session_uuid,
+    surface: manifest.surface,
+    project_dir: manifest.project_dir,
+    started_at: manifest.dispatched_at,
+    boot_id: manifest.boot_id,
+    state: 'unknown',
+    // A person's session had a conversation long before it was claimed; an app conversation has no start to watch.
+    confirmed: manifest.claim === 'person' || manifest.app !== undefined,
+    transcript_path: null,
+    last_activity_at: null,
+    being_started: false,
+    spawned: manifest.state !== 'claimed',
+    stray: false,
+    ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
+    ending: null,
+    ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
+    ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
+    ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
+    ...(manifest.server === undefined ? {} : { server: manifest.server }),
+  };
+}
+
+/** The record of a run that is claimed and not spawned yet; `runOfManifest` reads it back. */
+export function manifestOfRun(run: Run, leaf: string): RunManifest {
+  return {
+    version: 1,
+    launch_id: run.launch_id,
+    run_id: run.run_id,
+    fiber: run.fiber_id,
+    uid: run.uid,
+    leaf,
+    store: run.store,
+    path: run.path,
+    mux_session: run.mux_session,
+    agent: run.agent,
+    harness: run.harness,
+    session_uuid: run.session_uuid,
+    surface: run.surface,
+    project_dir: run.project_dir,
+    dispatched_at: run.started_at,
+    state: 'claimed',
+    ended_at: null,
+    boot_id: run.boot_id,
+    ...(run.app === undefined ? {} : { app: recordOf(run.app) }),
+    ...(run.resume === undefined ? {} : { resume: run.resume }),
+  };
+}
+
+/** Workers by fiber key: at most one each, claimed synchronously before anything is awaited (P13). */
+export class Runs {
+  #byKey = new Map<string, Run>();
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(key: string): Run | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** False when the fiber already has a worker. */
+  claim(run: Run): boolean {
+    if (this.#byKey.has(run.key)) return false;
+    this.#byKey.set(run.key, run);
+    return true;
+  }
+
+  /** Frees the fiber, unless another run has taken its place. */
+  release(run: Run): void {
+    if (this.#byKey.get(run.key)?.launch_id === run.launch_id) this.#byKey.delete(run.key);
+  }
+
+  all(): Run[] {
+    return [...this.#byKey.values()];
+  }
+}

@@ -1,0 +1,209 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import { continueAppRun, startAppRun } from '../app/app-launch.ts';
+import { isAppRun, isReserved } from '../app/app-run.ts';
+import { refuseWhileStopped } from '../due/brake-refusal.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import type { Refusal } from '../refusals.ts';
+import { rehearseContinue } from '../rehearsal/rehearse-continue.ts';
+import { rehearseStart } from '../rehearsal/rehearse-start.ts';
+import type { Authority } from '../run/run-id.ts';
+import type { Run } from '../run/runs.ts';
+import type { World } from '../world.ts';
+import {
+  type Checked,
+  checkLaunch,
+  type LaunchResult,
+  planRun,
+  refusalOf,
+  startRun,
+  type Wish,
+} from './launch.ts';
+import { launchPrompt } from './launch-prompt.ts';
+
+/** What the launcher needs of the dispatcher. */
+export type LauncherPorts = {
+  /** Ends a running worker for a fresh start; false when it could not be seen to end. */
+  cut(run: Run): Promise<boolean>;
+  onMoved(keys: Iterable<string>): void;
+};
+
+/** The one way to a worker: claimed synchronously, so that two callers can never both start one (P13). */
+export class Launcher {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #ports: LauncherPorts;
+  #underWay = new Map<string, Promise<LaunchResult>>();
+
+  constructor(world: World, memory: Memory, ports: LauncherPorts) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#ports = ports;
+  }
+
+  /** The launch of this fiber that is under way. */
+  underWay(key: string): Promise<LaunchResult> | undefined {
+    return this.#underWay.get(key);
+  }
+
+  /** Resolves when no launch is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#underWay.values()]);
+  }
+
+  /** Launches a worker, or tells why not; never throws. The caller has seen that none is under way. */
+  launch(document: FiberDocument, authority: Authority, directory?: string): Promise<LaunchResult> {
+    const key = keyOf(document);
+    this.#memory.launching.add(key);
+    const launch = this.#launch(document, authority, directory)
+      .catch((error): LaunchResult => this.#refuse(document, refusalOf(this.#world, document, error)))
+      .finally(() => {
+        this.#underWay.delete(key);
+        this.#memory.launching.delete(key);
+        this.#ports.onMoved([key]);
+      });
+    this.#underWay.set(key, launch);
+    return launch;
+  }
+
+  /** What `launch` would do now, with all its checks and none of its effects; a refusal is noted nowhere. */
+  async rehearse(
+    document: FiberDocument,
+    authority: Extract<Authority, { kind: 'request' }>,
+    directory: string | undefined,
+  ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
+    try {
+      const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
+      if (unfit !== null) return { kind: 'refused', refusal: unfit };
+      const earlier = this.#memory.runs.get(keyOf(document));
+      if (earlier !== undefined && isReserved(earlier) && isAppRun(earlier) && !asksFresh(authority))
+        return await rehearseContinue(this.#world, document, earlier, authority.user_message);
+      const wish = wishOf(authority, earlier);
+      const checked = await checkLaunch(this.#world, document, directory, { wish });
+      if (checked.kind === 'refused') return checked;
+      const planned = planRun(this.#world, document, checked, authority);
+      return await rehearseStart(this.#world, document, planned, authority, directory, earlier);
+    } catch (error) {
+      return { kind: 'refused', refusal: refusalOf(this.#world, document, error) };
+    }
+  }
+
+  async #launch(
+    document: FiberDocument,
+    authority: Authority,
+    directory: string | undefined,
+  ): Promise<LaunchResult> {
+    const key = keyOf(document);
+    const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
+    if (unfit !== null) return { kind: 'refused', refusal: unfit };
+    const earlier = this.#memory.runs.get(key);
+    if (earlier !== undefined && isReserved(earlier) && !asksFresh(authority))
+      return this.#continue(document, earlier, authority);
+    const wish = wishOf(authority, earlier);
+    const checked: Checked = await checkLaunch(this.#world, document, directory, { wish });
+    if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
+    // The brake may have been pulled while the checks were asked.
+    const stopped = refuseWhileStopped(this.#memory, authority);
+    if (stopped !== null) return { kind: 'refused', refusal: stopped };
+    const planned = planRun(this.#world, document, checked, authority);
+    if (earlier !== undefined && !(await this.#ports.cut(earlier)))
+      return this.#refuse(document, cannotEnd(earlier));
+    if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
+    try {
+      return await this.#start(document, planned, authority, directory);
+    } finally {
+      planned.run.being_started = false;
+    }
+  }
+
+  /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
+  async #continue(document: FiberDocument, run: Run, authority: Authority): Promise<LaunchResult> {
+    if (!isAppRun(run)) return this.#refuse(document, cannotEnd(run));
+    run.being_started = true;
+    try {
+      const user_message = authority.kind === 'request' ? authority.user_message : null;
+      const started = await continueAppRun(this.#world, run, user_message);
+      if (started.kind === 'launched') this.#launched(document, run, authority);
+      if (started.kind === 'launched' || started.kind === 'moot') return started;
+      return this.#refuse(document, started.refusal);
+    } finally {
+      run.being_started = false;
+    }
+  }
+
+  async #start(
+    document: FiberDocument,
+    planned: ReturnType<typeof planRun>,
+    authority: Authority,
+    directory: string | undefined,
+  ): Promise<LaunchResult> {
+    const { run } = planned;
+    let kept = false;
+    try {
+      const started = isAppRun(run)
+        ? await startAppRun(this.#world, document, run, authority, {
+            prompt: launchPrompt(this.#world, document, planned, authority),
+            confirmed_dir: directory,
+          })
+        : await startRun(this.#world, document, planned, authority, directory);
+      kept = started.kind === 'launched' || started.kind === 'uncertain';
+      if (started.kind === 'launched') this.#launched(document, run, authority);
+      if (started.kind === 'launched' || started.kind === 'moot') return started;
+      return this.#refuse(document, started.refusal);
+    } finally {
+      if (!kept) this.#memory.runs.release(run);
+    }
+  }
+
+  #launched(document: FiberDocument, run: Run, authority: Authority): void {
+    this.#memory.refusals.clear(run.key);
+    this.#memory.quarantine.sawRunning(run.key);
+    this.#memory.owed.delete(run.key);
+    if (authority.kind === 'request') this.#memory.breaker.clear(run.key);
+    this.#world.logger.info(
+      { fiber: document.id, session: run.mux_session, run: run.run_id, agent: run.agent },
+      'started a worker',
+    );
+  }
+
+  /** Notes the refusal; a fiber that is not armed is not tried again by itself, whatever the cooldown. */
+  #refuse(document: FiberDocument, refusal: Refusal): LaunchResult {
+    const now = this.#world.clock.now();
+    const retry_at = document.status === 'active' ? now + this.#world.settings.preflight_cooldown_ms : null;
+    this.#memory.refusals.record(keyOf(document), refusal, now, retry_at);
+    this.#world.logger.warn(
+      { fiber: document.id, reason: refusal.reason, detail: refusal.message },
+      'refused to start a worker',
+    );
+    return { kind: 'refused', refusal };
+  }
+}
+
+/** Fibers that are not this daemon's to start: no state of theirs, so their rows stay as they are. */
+function wishOf(authority: Authority, earlier: Run | undefined): Wish {
+  const mode = authority.kind === 'request' ? (authority.resume_mode ?? null) : null;
+  return { mode, cuts: earlier !== undefined };
+}
+
+function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
+  const { svc, id } = document;
+  if (document.error !== undefined || svc?.host === host) return null;
+  const message =
+    svc === undefined
+      ? `${id} has no svc block; make it a service with \`svc install ${id}\` first`
+      : svc.host === undefined
+        ? `${id} names no host that dispatches it; \`svc install ${id}\` makes this host, ${host}, its own`
+        : `${id} belongs to host ${svc.host}, and this is ${host}; dispatch it there`;
+  return { reason: 'arm_refused', message };
+}
+
+function asksFresh(authority: Authority): boolean {
+  return authority.kind === 'request' && authority.resume_mode === 'fresh';
+}
+
+function cannotEnd(run: Run): Refusal {
+  return {
+    reason: 'mux_unavailable',
+    message: `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${run.fiber_id}\``,
+  };
+}

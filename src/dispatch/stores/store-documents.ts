@@ -1,0 +1,272 @@
+import { CodedError, isCoded } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { DocumentWithBody, ParsedDocument } from '../../fibers/document.ts';
+import type { DocumentEdit } from '../../fibers/edit.ts';
+import { isSafeId } from '../../fibers/fiber-id.ts';
+import { finishNest, type Nested, nestFiber, type RehearsedNest, rehearseNest } from '../../fibers/nest.ts';
+import type { NewFiber } from '../../fibers/new-document.ts';
+import { type Rehearsed, Store, type StoreOptions } from '../../fibers/store.ts';
+import type { StoreIndex } from '../../fibers/store-index.ts';
+import type { DocumentChange, Documents } from '../world.ts';
+
+/** A document that lies at another path and has another id now. */
+export type MovedPath = { from: string; path: string; id: string };
+
+/**
+ * The documents of the polled stores: rows from the index, bodies and writes from the files. After every
+ * read and write the index has the row as it is on disk; `onRow` is told which path.
+ */
+export class StoreDocuments implements Documents {
+  readonly #index: StoreIndex;
+  readonly #stores = new Map<string, Store>();
+  /** Stores that are polled no more: what is under way in them may end. */
+  readonly #former = new Map<string, Store>();
+  readonly #options: StoreOptions;
+  readonly #onRow: (path: string) => void;
+
+  constructor(options: {
+    index: StoreIndex;
+    roots: readonly string[];
+    store: StoreOptions;
+    onRow: (path: string) => void;
+  }) {
+    this.#index = options.index;
+    this.#options = options.store;
+    this.#onRow = options.onRow;
+    this.setRoots(options.roots);
+  }
+
+  /** Roots of the stores, in the order of the list. */
+  get roots(): string[] {
+    return [...this.#stores.keys()];
+  }
+
+  /** Changes which stores these are; the documents of those that are none any more leave the index. */
+  setRoots(roots: readonly string[]): void {
+    const before = new Map(this.#stores);
+    this.#stores.clear();
+    for (const root of roots) {
+      const known = before.get(root) ?? this.#former.get(root) ?? new Store(root, this.#options);
+      this.#stores.set(root, known);
+      this.#former.delete(root);
+    }
+    for (const [root, store] of before) {
+      if (this.#stores.has(root)) continue;
+      this.#former.set(root, store);
+      this.#index.removeStore(root);
+    }
+  }
+
+  all(): Iterable<FiberDocument> {
+    return this.#index.rows();
+  }
+
+  /** Counts the changes of rows. */
+  get generation(): number {
+    return this.#index.generation;
+  }
+
+  find(id: string): FiberDocument {
+    return this.#index.get(id);
+  }
+
+  /**
+   * `find`, also for a document that no listing has shown yet: by canonical id it is looked for on disk, in one store
+   * where one is named.
+   */
+  look(id: string, root?: string): FiberDocument {
+    const stores = root === undefined ? [...this.#stores.values()] : [this.#storeOf(root)];
+    const find = () => {
+      const found = this.#index.get(id);
+      if (root !== undefined && found.store !== root)
+        throw new CodedError('fiber_not_found', `no fiber "${id}" in ${root}`);
+      return found;
+    };
+    try {
+      return find();
+    } catch (error) {
+      const elsewhere = root !== undefined && isCoded(error, 'ambiguous_fiber');
+      if (!elsewhere && !isCoded(error, 'fiber_not_found')) throw error;
+      for (const store of isSafeId(id) ? stores : []) {
+        const path = store.locate(id);
+        if (path === null) continue;
+        this.refresh(path, store.root);
+        const row = this.#index.getPath(path);
+        if (row !== undefined) return row;
+      }
+      throw error;
+    }
+  }
+
+  byUid(uid: string): FiberDocument | undefined {
+    return this.#index.getUid(uid);
+  }
+
+  of(run: { path: string; uid: string }): FiberDocument | undefined {
+    const at = this.#index.getPath(run.path);
+    const same = at?.uid?.toUpperCase() === run.uid.toUpperCase();
+    // A document that cannot be read has no uid to compare.
+    return same || at?.error !== undefined ? at : this.#index.getUid(run.uid);
+  }
+
+  isAmbiguous(document: FiberDocument): boolean {
+    return this.#index.isAmbiguous(document);
+  }
+
+  reread(document: FiberDocument): FiberDocument | undefined {
+    this.refresh(document.path, document.store);
+    return this.#index.getPath(document.path);
+  }
+
+  async change(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<FiberDocument> {
+    const written = await this.edit(document, (current) => {
+      const change = plan(current);
+      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
+    });
+    return rowOf(written);
+  }
+
+  /** Edits one document under its lock and takes the result into the index. */
+  async edit(
+    document: Pick<FiberDocument, 'id' | 'path' | 'store'>,
+    plan: (current: DocumentWithBody) => DocumentEdit | null,
+    expected_digest?: string,
+  ): Promise<DocumentWithBody> {
+    try {
+      const written = await this.#storeOf(document.store).update(document.id, plan, expected_digest);
+      return { ...rowOf(written), body: written.body };
+    } finally {
+      this.refresh(document.path, document.store);
+    }
+  }
+
+  async rehearse(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<Rehearsed> {
+    return this.rehearseEdit(document, (current) => {
+      const change = plan(current);
+      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
+    });
+  }
+
+  /** What `edit` would do, without lock or write. */
+  rehearseEdit(
+    document: Pick<FiberDocument, 'id' | 'store'>,
+    plan: (current: DocumentWithBody) => DocumentEdit | null,
+    expected_digest?: string,
+  ): Rehearsed {
+    return this.#storeOf(document.store).rehearse(document.id, plan, { expectedDigest: expected_digest });
+  }
+
+  /** What `create` would do, without lock or write. */
+  rehearseCreate(root: string, fiber: NewFiber): Rehearsed {
+    return this.#storeOf(root).rehearseCreate(fiber);
+  }
+
+  async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {
+    const created = await this.#storeOf(root).create(fiber);
+    this.refresh(created.path, root);
+    return { ...rowOf(created), body: created.body };
+  }
+
+  /** Moves a fiber below another one of its store, or to the top; answers its old and new paths too. */
+  async nest(
+    document: FiberDocument,
+    parent: FiberDocument | null,
+  ): Promise<Nested & { moved: MovedPath[] }> {
+    requireOneStore(document, parent);
+    const store = this.#storeOf(document.store);
+    const rows = [...this.#index.rows()].filter(
+      (row) =>
+        row.store === document.store && (row.id === document.id || row.id.startsWith(`${document.id}/`)),
+    );
+    const moved: MovedPath[] = [];
+    const to = parent === null ? document.leaf : `${parent.id}/${document.leaf}`;
+    const nested = await nestFiber(store, document.id, parent?.id ?? null, () => {
+      for (const row of rows) {
+        const id = `${to}${row.id.slice(document.id.length)}`;
+        const path = store.locate(id);
+        if (path === null) continue;
+        moved.push({ from: row.path, path, id });
+        this.refresh(row.path, row.store);
+        this.refresh(path, row.store);
+      }
+    });
+    for (const id of nested.rewritten) {
+      const path = store.locate(id);
+      if (path !== null) this.refresh(path, document.store);
+    }
+    return { ...nested, moved };
+  }
+
+  /** What `nest` would do, without lock or write. */
+  rehearseNest(document: FiberDocument, parent: FiberDocument | null): Promise<RehearsedNest> {
+    requireOneStore(document, parent);
+    return rehearseNest(this.#storeOf(document.store), document.id, parent?.id ?? null);
+  }
+
+  /** Finishes a move that a crash cut short. */
+  async finishMoves(root: string): Promise<void> {
+    await finishNest(this.#storeOf(root));
+  }
+
+  /** One document and its body as they are on disk, by canonical id, uid or unique leaf. */
+  open(id: string): { document: FiberDocument; body: string } {
+    const known = this.#index.get(id);
+    const read = this.#storeOf(known.store).readPath(known.path);
+    if (read.digest !== known.digest) this.refresh(known.path, known.store);
+    return { document: rowOf(read), body: read.body };
+  }
+
+  /** The body of one document; empty for one that cannot be read now. */
+  bodyOf(document: FiberDocument): string {
+    try {
+      return this.#storeOf(document.store).readPath(document.path).body;
+    } catch (error) {
+      if (isCoded(error, 'fiber_not_found') || isCoded(error, 'store_unavailable')) return '';
+      throw error;
+    }
+  }
+
+  /** Takes one file into the index as it is now; true when its row moved. */
+  refresh(path: string, root: string): boolean {
+    if (!this.#stores.has(root)) return false;
+    const moved = this.#index.refresh(path, (file) => this.readRow(file, root));
+    if (moved) this.#onRow(path);
+    return moved;
+  }
+
+  /** One row from disk; null when the file is gone. */
+  readRow(path: string, root: string): FiberDocument | null {
+    try {
+      return rowOf(this.#storeOf(root).readPath(path));
+    } catch (error) {
+      if (isCoded(error, 'fiber_not_found')) return null;
+      throw error;
+    }
+  }
+
+  #storeOf(root: string): Store {
+    const store = this.#stores.get(root) ?? this.#former.get(root);
+    if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
+    return store;
+  }
+}
+
+function requireOneStore(document: FiberDocument, parent: FiberDocument | null): void {
+  if (parent === null || parent.store === document.store) return;
+  throw new CodedError(
+    'invalid_request',
+    `${parent.id} lies in ${parent.store} and ${document.id} in ${document.store}; a fiber stays in its store`,
+  );
+}
+
+/** A document as a row: without its body and without what only a writer needs. */
+function rowOf(document: ParsedDocument): FiberDocument {
+  const { body: _body, fault: _fault, ...row } = document;
+  return row;
+}

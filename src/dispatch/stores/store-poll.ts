@@ -1,0 +1,142 @@
+import { backoffDelay } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError, messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { StoreHealth } from '../../contract/http/state.ts';
+import {
+  addDocuments,
+  decodeSweep,
+  encodePaths,
+  type SweepResult,
+  sweptFolders,
+} from '../../fibers/sweep.ts';
+import type { PoolCaller } from '../../threads/pool-caller.ts';
+
+/** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
+export type StoreReader = Pick<PoolCaller, 'run'>;
+
+/** A sweep that finds more new documents than this leaves the rest to be read on all threads of the pool. */
+const MOST_NEW = 500;
+/** Documents that one job reads at least: enough that a job is worth its messages. */
+const LEAST_SHARE = 500;
+/** Jobs at most, however large the store: they must find room in the pool's queue. */
+const MOST_SHARES = 32;
+
+/** A store that keeps failing is asked less and less often: a stuck disk holds a thread at every try. */
+const RETRY = { first: 1_000, most: 300_000 };
+
+/**
+ * The listing of one store, tick after tick (DSP-1): a listing that fails or times out leaves the last-known
+ * rows in place and says so.
+ */
+export class StorePoll {
+  readonly root: string;
+  readonly #pool: StoreReader;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #table: Uint8Array = new Uint8Array(0);
+  /** Length of the table whose folders were last asked for; a folder more or less changes it. */
+  #asked_length = -1;
+  #health: StoreHealth;
+  #failures = 0;
+  #not_before = 0;
+  #running: Promise<SweepResult | null> | null = null;
+
+  constructor(options: { root: string; pool: StoreReader; clock: Clock; logger: Logger }) {
+    this.root = options.root;
+    this.#pool = options.pool;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#health = {
+      store: options.root,
+      state: 'cold',
+      fibers: 0,
+      last_ok_at: null,
+      last_ms: null,
+      error: null,
+    };
+  }
+
+  get health(): StoreHealth {
+    return this.#health;
+  }
+
+  /** One listing, or null when it failed or is not to be tried yet; two callers share one. */
+  sweep(deadline_ms: number): Promise<SweepResult | null> {
+    if (this.#running !== null) return this.#running;
+    if (this.#clock.now() < this.#not_before) return Promise.resolve(null);
+    this.#running = this.#sweep(deadline_ms).finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  /** True when folders may have come or gone since `folders` was last called. */
+  foldersMoved(): boolean {
+    return this.#table.length !== this.#asked_length;
+  }
+
+  /** Absolute paths of the store's folders, as the last listing found them. */
+  folders(): string[] {
+    this.#asked_length = this.#table.length;
+    return sweptFolders(this.root, this.#table);
+  }
+
+  /** How many documents the store has by now. */
+  count(fibers: number): void {
+    this.#health = { ...this.#health, fibers };
+  }
+
+  async #sweep(deadline_ms: number): Promise<SweepResult | null> {
+    const started = this.#clock.now();
+    try {
+      const result = await this.#list(started + deadline_ms);
+      this.#table = Uint8Array.from(result.table);
+      this.#succeeded(result, started);
+      return result;
+    } catch (error) {
+      this.#failed(messageOf(error));
+      return null;
+    }
+  }
+
+  async #list(until: number): Promise<SweepResult> {
+    const { root } = this;
+    const read = async (job: 'sweep_store' | 'read_documents', bulk: Uint8Array): Promise<Uint8Array> => {
+      const deadline_ms = Math.max(1, until - this.#clock.now());
+      const input = job === 'sweep_store' ? { root, most_new: MOST_NEW } : { root };
+      const done = await this.#pool.run(job, input, { bulk, deadline_ms });
+      if (done.bulk === null) throw new CodedError('internal', `the pool answered ${job} without its bytes`);
+      return done.bulk;
+    };
+    const result = decodeSweep(await read('sweep_store', this.#table.slice()));
+    if (result.unread.length === 0) return result;
+    const share = Math.max(LEAST_SHARE, Math.ceil(result.unread.length / MOST_SHARES));
+    const shares = [];
+    for (let at = 0; at < result.unread.length; at += share)
+      shares.push(read('read_documents', encodePaths(result.unread.slice(at, at + share))));
+    return addDocuments(root, result, await Promise.all(shares));
+  }
+
+  #succeeded(result: SweepResult, started: number): void {
+    const now = this.#clock.now();
+    const first = result.errors[0];
+    const more = result.errors.length - 1;
+    const error =
+      first === undefined ? null : `${first.path}: ${first.message}${more > 0 ? ` (and ${more} more)` : ''}`;
+    this.#health = { ...this.#health, state: 'ok', last_ok_at: now, last_ms: now - started, error };
+    this.#failures = 0;
+    this.#not_before = 0;
+  }
+
+  #failed(message: string): void {
+    this.#failures += 1;
+    this.#not_before = this.#clock.now() + backoffDelay(RETRY, this.#failures);
+    const state = this.#health.last_ok_at === null ? 'cold' : 'stale';
+    this.#health = { ...this.#health, state, error: message };
+    this.#logger.warn(
+      { store: this.root, failures: this.#failures, detail: message },
+      'a store could not be listed',
+    );
+  }
+}

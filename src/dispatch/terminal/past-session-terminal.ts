@@ -1,0 +1,157 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CodedError } from '../../base/errors.ts';
+import type { Agent } from '../../contract/agent.ts';
+import type { ResumedSession } from '../../contract/http/attach.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
+import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
+import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import type { Captures } from '../capture/captures.ts';
+import { requireNotStopped } from '../due/brake-refusal.ts';
+import type { Memory } from '../memory.ts';
+import { shownArgv } from '../rehearsal/rehearse-start.ts';
+import { RUN_FILES } from '../run/run-directory.ts';
+import { buildRunScript, runScriptCommand } from '../run/run-script.ts';
+import type { World } from '../world.ts';
+import { RESUMED_FOLDER } from './past-session-retention.ts';
+
+/**
+ * Starts or finds the terminal session of a past conversation (WPL-22): the harness's own resume command, for the
+ * agent that the sessions ledger names, in the folder where the conversation began. `lines` are what this host's
+ * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422), and
+ * `stopped_all` (422) for a terminal that would have to be started while the emergency brake is on.
+ */
+export async function openPastSession(
+  world: World,
+  memory: Memory,
+  captures: Captures,
+  request: { session: string; lines: readonly SessionLine[] },
+): Promise<ResumedSession> {
+  const { session } = request;
+  const planned = await planPastSession(world, memory, captures, request);
+  const { mux_session, start } = planned;
+  if (start === null) return { mux_session, created: false };
+  const { cwd } = start;
+  const folder = writeStart(world, session, start);
+  // The conversation may have become a worker's again while the transcript was looked for.
+  refuseRunning(session, memory, captures);
+  requireNotStopped(memory);
+  const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
+  if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
+  return { mux_session, created: created.kind === 'created' };
+}
+
+/** What `openPastSession` would do now. */
+export async function rehearsePastSession(
+  world: World,
+  memory: Memory,
+  captures: Captures,
+  request: { session: string; lines: readonly SessionLine[] },
+): Promise<Rehearsal> {
+  const { mux_session, start } = await planPastSession(world, memory, captures, request);
+  if (start === null) return rehearsal(`start nothing: ${mux_session} is open`);
+  const { argv, cwd, env } = start;
+  return rehearsal(`open the past session ${request.session} in ${cwd}`, {
+    command: { argv: shownArgv(argv), cwd, env: Object.keys(env).sort(), mux_session },
+  });
+}
+
+type PlannedStart = Pick<Parameters<typeof buildRunScript>[0], 'argv' | 'env'> & { cwd: string };
+
+/** Every check, and how the session would be started; `start` is null where it is open. */
+async function planPastSession(
+  world: World,
+  memory: Memory,
+  captures: Captures,
+  { session, lines }: { session: string; lines: readonly SessionLine[] },
+): Promise<{ mux_session: string; start: PlannedStart | null }> {
+  const mux_session = resumeSessionName(session);
+  if (!isPlainSessionName(mux_session))
+    throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
+  refuseApp(session, lines);
+  refuseRunning(session, memory, captures);
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown')
+    throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
+  const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
+  if (open) return { mux_session, start: null };
+  requireNotStopped(memory);
+  const agent = agentOf(world, session, lines);
+  const cwd = await folderOf(world, agent, session);
+  const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);
+  const env = { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness };
+  return { mux_session, start: { argv, cwd, env } };
+}
+
+function refuseApp(session: string, lines: readonly SessionLine[]): void {
+  if (lines.some((line) => line.thread_id !== null))
+    throw new CodedError(
+      'surface_unsupported',
+      `${session} is an app conversation and has no terminal; open it in the app`,
+    );
+}
+
+function refuseRunning(session: string, memory: Memory, captures: Captures): void {
+  const run = memory.runs.all().find((one) => one.session_uuid === session);
+  const capture = captures.byConversation(session);
+  const running = run?.mux_session ?? capture?.mux_session;
+  if (running === undefined) return;
+  const whose = run === undefined ? 'a capture' : `the worker of ${run.fiber_id}`;
+  throw new CodedError('session_running', `${session} is running as ${whose}; attach to ${running} instead`, {
+    details: { mux_session: running },
+  });
+}
+
+/** The agent of the newest line that names one; of older lines the harness tells which program it was. */
+function agentOf(world: World, session: string, lines: readonly SessionLine[]): Agent {
+  const own = lines.filter((line) => line.host === world.host);
+  const agents = world.harness.agents();
+  const named = own.findLast((line) => line.agent !== undefined)?.agent;
+  const harness = own.at(-1)?.harness;
+  if (harness === undefined)
+    throw new CodedError(
+      'transcript_missing',
+      `the sessions ledger of ${world.host} knows no session ${session}; name one that ran on this host`,
+    );
+  const found =
+    agents.find((agent) => agent.id === named) ??
+    agents.find((agent) => agent.harness === harness && agent.default) ??
+    agents.find((agent) => agent.harness === harness);
+  if (found === undefined)
+    throw new CodedError('agent_unknown', `no agent of the registry runs ${harness}; see \`svc agents\``);
+  return found;
+}
+
+async function folderOf(world: World, agent: Agent, session: string): Promise<string> {
+  const past = await world.harness.findPastSession(agent, session);
+  if (past.kind === 'unknown')
+    throw new CodedError('store_unavailable', `the transcripts could not be looked through: ${past.detail}`);
+  if (past.kind === 'missing')
+    throw new CodedError(
+      'transcript_missing',
+      `${world.host} has no transcript of the ${agent.harness} session ${session}`,
+    );
+  if (past.cwd === null)
+    throw new CodedError(
+      'working_directory_unknown',
+      `${past.path} records no working directory, so it cannot be resumed`,
+    );
+  const look = await world.lookAtDirectory(past.cwd);
+  if (look.kind !== 'directory')
+    throw new CodedError(
+      'project_dir_missing',
+      `${past.cwd}, where the session ran, is no directory any more`,
+    );
+  return past.cwd;
+}
+
+/** The script that the session runs; the agent's variables are secrets and never part of a command line. */
+function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
+  const folder = join(world.settings.data_dir, RESUMED_FOLDER, session);
+  const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, prompt_bytes: 0, env });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });
+  writeFileAtomic(join(folder, RUN_FILES.script), script, { mode: 0o700 });
+  return folder;
+}

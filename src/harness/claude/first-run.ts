@@ -1,0 +1,121 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HarnessFinding } from '../adapter.ts';
+import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
+import { spellingsOf } from '../transcripts/transcript-files.ts';
+
+/** What would stop an unattended start of Claude Code: each of its first-run dialogs that is still unanswered. */
+export async function checkClaudeFirstRun(
+  query: FirstRunQuery,
+  options: { env: NodeJS.ProcessEnv; uid: number | null },
+): Promise<HarnessFinding[]> {
+  const environment = agentEnvironment(query.agent, options.env);
+  const stateFile = await claudeStateFile(environment);
+  const state = await readJsonConfig(stateFile);
+  const settings = await readJsonConfig(join(environment.claude_dir, 'settings.json'));
+  const findings = checkExecutable(query, environment);
+  for (const { broken } of [state, settings]) if (broken !== null) findings.push(broken);
+  if (state.broken !== null) return findings;
+  findings.push(...checkOnboarding(state.value, environment));
+  findings.push(...checkApiKey(state.value, environment));
+  if (query.project_dir !== null)
+    findings.push(...(await checkTrust(state.value, query.project_dir, environment)));
+  findings.push(...checkPermissions(query, state.value, settings.value, environment, options.uid));
+  return findings;
+}
+
+/** The program keeps its state beside the home folder, or in its config folder where an older layout is found. */
+async function claudeStateFile({ claude_dir, claude_state_dir }: AgentEnvironment): Promise<string> {
+  const older = join(claude_dir, '.config.json');
+  const hasOlder = await access(older).then(
+    () => true,
+    () => false,
+  );
+  return hasOlder ? older : join(claude_state_dir, '.claude.json');
+}
+
+function checkOnboarding(state: Table, { home }: AgentEnvironment): HarnessFinding[] {
+  if (state.hasCompletedOnboarding === true) return [];
+  return [
+    {
+      severity: 'error',
+      what: `Claude Code has not been set up for the home ${home}: a start asks for a theme and a login`,
+      mend: 'run "claude" once in a terminal as this user and answer its questions',
+    },
+  ];
+}
+
+const KEY_TAIL_LENGTH = 20;
+
+function checkApiKey(state: Table, environment: AgentEnvironment): HarnessFinding[] {
+  const key = environment.get('ANTHROPIC_API_KEY');
+  if (key === undefined) return [];
+  const { approved } = asTable(state.customApiKeyResponses);
+  if (Array.isArray(approved) && approved.includes(key.slice(-KEY_TAIL_LENGTH))) return [];
+  return [
+    {
+      severity: 'error',
+      what: 'ANTHROPIC_API_KEY is set, and Claude Code has not been told that it may use this key: a start asks',
+      mend: 'run "claude" once with this key and answer "Yes", or unset the variable for the daemon',
+    },
+  ];
+}
+
+async function checkTrust(
+  state: Table,
+  project_dir: string,
+  environment: AgentEnvironment,
+): Promise<HarnessFinding[]> {
+  if (environment.get('CLAUDE_CODE_SANDBOXED') === '1') return [];
+  const projects = asTable(state.projects);
+  const folders = (await spellingsOf(project_dir)).flatMap(withParents);
+  if (folders.some((folder) => asTable(projects[folder]).hasTrustDialogAccepted === true)) return [];
+  return [
+    {
+      severity: 'error',
+      what: `Claude Code does not trust ${project_dir} yet: a start asks`,
+      mend: `run "claude" once in ${project_dir}, or in a folder above it, and trust the folder`,
+    },
+  ];
+}
+
+function checkPermissions(
+  { agent }: FirstRunQuery,
+  state: Table,
+  settings: Table,
+  environment: AgentEnvironment,
+  uid: number | null,
+): HarnessFinding[] {
+  const asked = optionValue(agent.args, '--permission-mode') ?? asTable(settings.permissions).defaultMode;
+  const bypass = agent.args.includes('--dangerously-skip-permissions') || asked === 'bypassPermissions';
+  if (!bypass) {
+    if (asked === 'auto' || asked === 'dontAsk') return [];
+    return [
+      {
+        severity: 'warning',
+        what: `agent ${agent.id} asks a person before it runs commands, and an unattended worker waits for the answer`,
+        mend: `add "--permission-mode", "auto" to "args" of ${agent.id} in agents.json`,
+      },
+    ];
+  }
+  const findings: HarnessFinding[] = [];
+  if (uid === 0 && environment.get('IS_SANDBOX') !== '1') {
+    findings.push({
+      severity: 'error',
+      what: `agent ${agent.id} bypasses permissions, and Claude Code refuses that as root`,
+      mend: `run the daemon as another user, or use "--permission-mode", "auto" in "args" of ${agent.id}`,
+    });
+  }
+  if (settings.skipDangerousModePermissionPrompt !== true && state.bypassPermissionsModeAccepted !== true) {
+    findings.push({
+      severity: 'error',
+      what: `agent ${agent.id} bypasses permissions, and Claude Code's warning about that has not been accepted`,
+      mend: 'run "claude --dangerously-skip-permissions" once in a terminal and accept the warning',
+    });
+  }
+  return findings;
+}

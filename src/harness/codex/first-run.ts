@@ -1,0 +1,155 @@
+import { access, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parse as parseToml } from 'smol-toml';
+import type { HarnessFinding } from '../adapter.ts';
+import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { optionValue } from '../option-value.ts';
+import { readJsonConfig, readTomlConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
+import { spellingsOf } from '../transcripts/transcript-files.ts';
+
+/** What would stop an unattended start of Codex: a login, a folder to trust, hooks to review, approvals. */
+export async function checkCodexFirstRun(
+  query: FirstRunQuery,
+  options: { env: NodeJS.ProcessEnv },
+): Promise<HarnessFinding[]> {
+  const environment = agentEnvironment(query.agent, options.env);
+  const findings = checkExecutable(query, environment);
+  const config = await readTomlConfig(join(environment.codex_home, 'config.toml'));
+  if (config.broken !== null) return [...findings, config.broken];
+  const overrides = commandLineConfig(query.agent.args);
+  const layered = { ...config.value, ...overrides };
+  findings.push(...(await checkLogin(query, layered, environment)));
+  if (query.project_dir !== null) findings.push(...(await checkTrust(layered, query.project_dir)));
+  findings.push(...(await checkHooks(query, layered, environment)));
+  findings.push(...checkApprovals(query, layered));
+  return findings;
+}
+
+/** The `-c key=value` settings of a command line whose key is a plain one. */
+function commandLineConfig(args: readonly string[]): Table {
+  const settings: Table = {};
+  for (const [index, arg] of args.entries()) {
+    const text = arg === '-c' || arg === '--config' ? args[index + 1] : undefined;
+    const match = /^([A-Za-z0-9_]+)=(.*)$/s.exec(text ?? '');
+    if (match !== null) settings[match[1]!] = tomlValue(match[2]!);
+  }
+  return settings;
+}
+
+function tomlValue(text: string): unknown {
+  try {
+    return parseToml(`value = ${text}`).value;
+  } catch {
+    return text;
+  }
+}
+
+async function checkLogin(
+  { agent }: FirstRunQuery,
+  config: Table,
+  environment: AgentEnvironment,
+): Promise<HarnessFinding[]> {
+  if (optionValue(agent.args, '-p', '--profile') !== undefined || agent.args.includes('--oss')) return [];
+  const name = typeof config.model_provider === 'string' ? config.model_provider : 'openai';
+  const provider = asTable(asTable(config.model_providers)[name]);
+  const key = provider.env_key;
+  if (typeof key === 'string' && environment.get(key) === undefined) {
+    return [
+      {
+        severity: 'error',
+        what: `Codex takes the key of its provider "${name}" from ${key}, and that variable is not set`,
+        mend: `set ${key} for the daemon, or in "env" of ${agent.id} in agents.json`,
+      },
+    ];
+  }
+  if (Object.keys(provider).length > 0 && provider.requires_openai_auth !== true) return [];
+  if (config.cli_auth_credentials_store === 'keyring') return [];
+  const login = await readJsonConfig(join(environment.codex_home, 'auth.json'));
+  if (login.broken !== null) return [login.broken];
+  const { OPENAI_API_KEY, tokens } = login.value;
+  if (typeof OPENAI_API_KEY === 'string' || Object.keys(asTable(tokens)).length > 0) return [];
+  return [
+    {
+      severity: 'error',
+      what: 'Codex has no login and no provider of its own: a start shows the sign-in screen',
+      mend: 'run "codex login" as this user, or configure a model provider in config.toml',
+    },
+  ];
+}
+
+async function checkTrust(config: Table, project_dir: string): Promise<HarnessFinding[]> {
+  const projects = asTable(config.projects);
+  const folders: string[] = [];
+  let inGit = false;
+  for (const folder of await spellingsOf(project_dir)) {
+    const root = await gitRoot(folder);
+    if (root !== null) inGit = true;
+    folders.push(folder, ...(root === null ? [] : [root]));
+  }
+  if (!inGit) return [];
+  if (folders.some((folder) => typeof asTable(projects[folder]).trust_level === 'string')) return [];
+  return [
+    {
+      severity: 'error',
+      what: `Codex has not been told whether to trust the repository of ${project_dir}: a start asks`,
+      mend: `run "codex" once in ${project_dir} and answer, or add [projects."${project_dir}"] trust_level = "trusted" to config.toml`,
+    },
+  ];
+}
+
+/** The root of the repository that a folder lies in; of a linked work tree, the root of the main one. */
+async function gitRoot(folder: string): Promise<string | null> {
+  for (const candidate of withParents(folder)) {
+    const git = join(candidate, '.git');
+    if (!(await exists(git))) continue;
+    const pointer = await readFile(git, 'utf8').catch(() => '');
+    const linked = /^gitdir:\s*(.+?)\/\.git\/worktrees\/[^/\n]+\s*$/m.exec(pointer);
+    return linked?.[1] ?? dirname(git);
+  }
+  return null;
+}
+
+async function checkHooks(
+  { agent }: FirstRunQuery,
+  config: Table,
+  { codex_home }: AgentEnvironment,
+): Promise<HarnessFinding[]> {
+  if (agent.args.includes('--dangerously-bypass-hook-trust')) return [];
+  const file = join(codex_home, 'hooks.json');
+  const hooks = await readJsonConfig(file);
+  if (hooks.broken !== null) return [hooks.broken];
+  if (Object.keys(asTable(hooks.value.hooks)).length === 0) return [];
+  const reviewed = Object.keys(asTable(asTable(config.hooks).state));
+  if (reviewed.some((key) => key.startsWith(`${file}:`))) return [];
+  return [
+    {
+      severity: 'error',
+      what: `Codex has hooks in ${file} that nobody has reviewed: a start asks, and does not run them`,
+      mend: 'run "codex" once in a terminal as this user and review the hooks',
+    },
+  ];
+}
+
+const UNATTENDED_FLAGS = ['--dangerously-bypass-approvals-and-sandbox', '--yolo', '--approve-for-me'];
+
+function checkApprovals({ agent }: FirstRunQuery, config: Table): HarnessFinding[] {
+  if (UNATTENDED_FLAGS.some((flag) => agent.args.includes(flag))) return [];
+  const policy = optionValue(agent.args, '-a', '--ask-for-approval') ?? config.approval_policy;
+  if (policy === 'never') return [];
+  return [
+    {
+      severity: 'warning',
+      what: `agent ${agent.id} asks a person before some commands, and an unattended worker waits for the answer`,
+      mend: `add "-a", "never" to "args" of ${agent.id} in agents.json`,
+    },
+  ];
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { HarnessName } from '../../contract/harness-name.ts';
+import { packageRoot } from '../../platform/package-root.ts';
+
+/** Hooks of an agent program that are told to the service, by harness with settings of this form. */
+export const HOOK_EVENTS = {
+  claude: [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PermissionRequest',
+    'Stop',
+    'StopFailure',
+    'SubagentStop',
+    'Notification',
+    'SessionEnd',
+  ],
+  codex: [
+    'SessionStart',
+    'UserPromptSubmit',
+    'PreToolUse',
+    'PostToolUse',
+    'PermissionRequest',
+    'Stop',
+    'SubagentStop',
+    'SessionEnd',
+  ],
+} as const;
+
+const OURS = / hook event --harness (claude|codex)( |$)/;
+
+/** Path of the launcher that the hooks of this installation run. */
+export function hookLauncher(): string {
+  return join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+}
+
+export function hookArgv(harness: HarnessName): string[] {
+  return [process.execPath, hookLauncher(), 'hook', 'event', '--harness', harness];
+}
+
+/** For a shell; whatever becomes of this installation, the agent sees a hook that went well. */
+export function hookCommand(harness: HarnessName): string {
+  const words = hookArgv(harness).map((word) =>
+    /^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  return `${words.join(' ')} >/dev/null 2>&1 || true`;
+}
+
+/** True for a command that a setup wrote, of this installation or another. */
+export function isHookCommand(command: string): boolean {
+  return OURS.test(command);
+}
+
+/** The words that run `svc` in such a command. */
+export function programOf(command: string): string[] {
+  const words = [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? ''),
+  );
+  return words.slice(0, Math.max(words.indexOf('hook'), 0));
+}

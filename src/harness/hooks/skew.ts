@@ -1,0 +1,38 @@
+import type { Skew } from '../../contract/http/version.ts';
+import { compareHooks, type HookState } from './installed-hooks.ts';
+import { compareSkills, type SkillState } from './worker-skills.ts';
+
+/** What is installed in the agent programs' own places and does not go with this package (VER-3). */
+export function installedSkew(env: NodeJS.ProcessEnv): Skew[] {
+  const { generation, installed } = compareSkills(env);
+  const skills = installed.map((each) => skillSkew(each, generation));
+  const hooks = compareHooks(env).map(hookSkew);
+  return [...skills, ...hooks].filter((skew) => skew !== null);
+}
+
+/** Null for skills that are of this generation, or not installed: those are read from the package. */
+export function skillSkew(
+  { harness, state, generation: theirs }: SkillState,
+  generation: string,
+): Skew | null {
+  if (state !== 'skewed') return null;
+  const what = `its worker skills are generation ${theirs}, and the launch messages go with ${generation}`;
+  return { of: 'skills', where: harness, what, mend: `svc setup ${harness}` };
+}
+
+/** Null for hooks that are as a setup writes them now, or not installed. */
+export function hookSkew({ harness, state, program }: HookState): Skew | null {
+  const mend = `svc setup ${harness}`;
+  switch (state) {
+    case 'gone':
+      return { of: 'hooks', where: harness, what: `its hooks run ${program}, which is not there`, mend };
+    case 'elsewhere': {
+      const what = `its hooks run another installation of svc: ${program}`;
+      return { of: 'hooks', where: harness, what, mend };
+    }
+    case 'outdated':
+      return { of: 'hooks', where: harness, what: 'its hooks are of another version of svc', mend };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
+import { packageRoot } from '../../platform/package-root.ts';
+
+/** The skills that every launch message names. */
+export const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
+
+/** Folder of the skills in this package. */
+export function packageSkills(): string {
+  return join(packageRoot(), 'ops', 'skills');
+}
+
+/** The harness's own folder of settings, skills and extensions. */
+export function harnessHome(name: HarnessName, env: NodeJS.ProcessEnv): string {
+  const home = env.HOME || homedir();
+  if (name === 'claude') return env.CLAUDE_CONFIG_DIR || join(home, '.claude');
+  if (name === 'codex') return env.CODEX_HOME || join(home, '.codex');
+  return env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent');
+}
+
+/** Every file of the worker skills below a folder, by its path relative to it; what is missing is left out. */
+export function readSkillFiles(folder: string): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const skill of WORKER_SKILLS) {
+    if (statSync(join(folder, skill), { throwIfNoEntry: false })?.isDirectory() !== true) continue;
+    const names = readdirSync(join(folder, skill), { recursive: true, encoding: 'utf8' }).sort();
+    for (const name of names.filter((each) => each.endsWith('.md')))
+      files.set(`${skill}/${name}`, readFileSync(join(folder, skill, name), 'utf8'));
+  }
+  return files;
+}
+
+/**
+ * Names what the skills say, and with it what the launch messages say, whose digest a skill holds: two packages with
+ * the same generation have the same of both (VER-3).
+ */
+export function skillGeneration(files: ReadonlyMap<string, string>): string {
+  const hash = createHash('sha256');
+  for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1)))
+    hash.update(`${name}\0${text}\0`);
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** Digest of the launch messages that the skills were written for, as their frontmatter tells it. */
+export function namedPromptDigest(files: ReadonlyMap<string, string>): string | null {
+  const [, frontmatter = ''] =
+    /^---\n([\s\S]*?)\n---\n/.exec(files.get('fiber-service/SKILL.md') ?? '') ?? [];
+  return /^metadata:\n {2}launch-message: "?([0-9a-f]+)"?$/m.exec(frontmatter)?.[1] ?? null;
+}
+
+/** Whether a harness has the worker skills of this package. */
+export type SkillState = {
+  harness: HarnessName;
+  state: 'current' | 'skewed' | 'absent';
+  generation: string | null;
+};
+
+/** How the skills in each harness's own place compare with those of this package (VER-3). */
+export function compareSkills(env: NodeJS.ProcessEnv): { generation: string; installed: SkillState[] } {
+  const own = readSkillFiles(packageSkills());
+  const generation = skillGeneration(own);
+  const installed = HARNESS_NAMES.map((harness): SkillState => {
+    const files = readable(join(harnessHome(harness, env), 'skills'));
+    if (files.size === 0) return { harness, state: 'absent', generation: null };
+    const theirs = skillGeneration(files);
+    return { harness, state: theirs === generation ? 'current' : 'skewed', generation: theirs };
+  });
+  return { generation, installed };
+}
+
+function readable(folder: string): Map<string, string> {
+  try {
+    return readSkillFiles(folder);
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { parse as parseToml, TomlError } from 'smol-toml';
+import { messageOf, systemCode } from '../base/errors.ts';
+import type { HarnessFinding } from './adapter.ts';
+import { asTable, type Table } from './table.ts';
+
+/** A harness's own configuration: an absent file is an empty table; `broken` tells why one cannot be used. */
+export type OwnConfig = { value: Table; broken: HarnessFinding | null };
+
+/** Reads a JSON configuration file of a harness. */
+export function readJsonConfig(file: string): Promise<OwnConfig> {
+  return readConfig(file, 'JSON', (text) => JSON.parse(text.replace(/^\uFEFF/, '')));
+}
+
+/** Reads a TOML configuration file of a harness. */
+export function readTomlConfig(file: string): Promise<OwnConfig> {
+  return readConfig(file, 'TOML', (text) => parseToml(text));
+}
+
+async function readConfig(
+  file: string,
+  format: string,
+  parse: (text: string) => unknown,
+): Promise<OwnConfig> {
+  const broken = (what: string, mend: string): OwnConfig => ({
+    value: {},
+    broken: { severity: 'error', what, mend },
+  });
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { value: {}, broken: null };
+    return broken(`${file} cannot be read (${messageOf(error)})`, 'give the daemon’s user read access to it');
+  }
+  try {
+    return { value: asTable(parse(text)), broken: null };
+  } catch (error) {
+    const [reason = ''] = messageOf(error).split('\n');
+    const place = error instanceof TomlError ? ` at line ${error.line}` : '';
+    return broken(`${file} is not valid ${format}${place} (${reason})`, 'correct it, or remove the file');
+  }
+}

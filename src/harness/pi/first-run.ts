@@ -1,0 +1,98 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HarnessFinding } from '../adapter.ts';
+import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { readJsonConfig } from '../own-config.ts';
+import { asTable, type Table } from '../table.ts';
+import { spellingsOf } from '../transcripts/transcript-files.ts';
+
+/** What would stop an unattended start of Pi: a folder with settings of its own to trust, or no model to use. */
+export async function checkPiFirstRun(
+  query: FirstRunQuery,
+  options: { env: NodeJS.ProcessEnv },
+): Promise<HarnessFinding[]> {
+  const environment = agentEnvironment(query.agent, options.env);
+  const inAgentDir = (name: string) => readJsonConfig(join(environment.pi_agent_dir, name));
+  const [settings, trust, models, login] = await Promise.all([
+    inAgentDir('settings.json'),
+    inAgentDir('trust.json'),
+    inAgentDir('models.json'),
+    inAgentDir('auth.json'),
+  ]);
+  const findings = checkExecutable(query, environment);
+  for (const { broken } of [settings, trust, models, login]) if (broken !== null) findings.push(broken);
+  if (query.project_dir !== null) {
+    findings.push(...(await checkTrust(query, settings.value, trust.value, environment)));
+  }
+  findings.push(...checkModels(models.value, login.value, query, options.env));
+  return findings;
+}
+
+const TRUSTED_RESOURCES = [
+  'settings.json',
+  'extensions',
+  'skills',
+  'prompts',
+  'themes',
+  'SYSTEM.md',
+  'APPEND_SYSTEM.md',
+];
+const TRUST_FLAGS = ['--approve', '-a', '--no-approve', '-na'];
+
+async function checkTrust(
+  { agent, project_dir }: FirstRunQuery,
+  settings: Table,
+  trust: Table,
+  { home }: AgentEnvironment,
+): Promise<HarnessFinding[]> {
+  const { defaultProjectTrust } = settings;
+  if (TRUST_FLAGS.some((flag) => agent.args.includes(flag))) return [];
+  if (defaultProjectTrust === 'always' || defaultProjectTrust === 'never') return [];
+  const [folder] = await spellingsOf(project_dir!);
+  const folders = withParents(folder!);
+  if (folders.some((place) => typeof trust[place] === 'boolean')) return [];
+  const resources = [
+    ...TRUSTED_RESOURCES.map((name) => join(folder!, '.pi', name)),
+    ...folders.filter((place) => place !== home).map((place) => join(place, '.agents', 'skills')),
+  ];
+  const found = (await Promise.all(resources.map(exists))).includes(true);
+  if (!found) return [];
+  return [
+    {
+      severity: 'error',
+      what: `${project_dir} has Pi settings or skills of its own, and Pi has not been told to trust it: a start asks`,
+      mend: `run "pi" once in ${project_dir} and answer, or add "--no-approve" to "args" of ${agent.id} in agents.json`,
+    },
+  ];
+}
+
+/** Names of variables in which a provider's key may lie. */
+const KEY_VARIABLE = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/;
+
+function checkModels(
+  models: Table,
+  login: Table,
+  { agent }: FirstRunQuery,
+  env: NodeJS.ProcessEnv,
+): HarnessFinding[] {
+  const configured = [models.providers, login].some((table) => Object.keys(asTable(table)).length > 0);
+  const keyed = Object.entries({ ...env, ...agent.env }).some(
+    ([name, value]) => KEY_VARIABLE.test(name) && value !== undefined && value !== '',
+  );
+  if (configured || keyed || agent.args.includes('--api-key')) return [];
+  return [
+    {
+      severity: 'warning',
+      what: 'Pi has no login, no provider of its own and no provider key in its environment: it has no model to use',
+      mend: 'run "pi" once as this user and log in, or set a provider key for the daemon',
+    },
+  ];
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,18 @@
+import type { HarnessName } from '../../contract/harness-name.ts';
+import { readTail } from './transcript-tail.ts';
+import { wordsOf } from './transcript-words.ts';
+
+const MOST_SAID = 500;
+
+/** What the agent said last in a transcript, at most 500 characters; null when its end holds no such words. */
+export async function lastSaid(harness: HarnessName, transcript: string): Promise<string | null> {
+  for (const record of await readTail(transcript)) {
+    const said = wordsOf(harness, record).findLast(({ who, tool }) => who === 'agent' && tool === null);
+    if (said === undefined) continue;
+    const { text } = said;
+    return text.length <= MOST_SAID
+      ? text
+      : `${text.slice(0, MOST_SAID - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  }
+  return null;
+}

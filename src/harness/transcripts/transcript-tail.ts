@@ -1,0 +1,47 @@
+import { open } from 'node:fs/promises';
+import { systemCode } from '../../base/errors.ts';
+
+/** No more of a transcript is read than this, however long it has become. */
+export const MOST_TAIL_BYTES = 256 * 1024;
+
+/**
+ * The records at the end of a transcript, newest first; a line that is torn or no JSON is left out. Empty where
+ * there is no file; other errors are thrown.
+ */
+export async function readTail(path: string): Promise<Iterable<Record<string, unknown>>> {
+  const text = await textAtEnd(path);
+  return (function* () {
+    const lines = text.split('\n');
+    for (let index = lines.length - 1; index >= 0; index -= 1) {
+      const record = recordOf(lines[index] ?? '');
+      if (record !== null) yield record;
+    }
+  })();
+}
+
+async function textAtEnd(path: string): Promise<string> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.min(size, MOST_TAIL_BYTES));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function recordOf(line: string): Record<string, unknown> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,263 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GATES, LAUNCH_CHECKS } from '../../../src/contract/gates.ts';
+import type { Why } from '../../../src/contract/http/why.ts';
+import { type Daemon, FakeWorld } from '../world/fake-world.ts';
+
+let world: FakeWorld;
+let daemon: Daemon;
+beforeEach(() => {
+  world = new FakeWorld();
+  daemon = world.boot({ released: true });
+});
+afterEach(() => world.dispose());
+
+const why = (fiber: string, look = true): Promise<Why> => world.run(daemon.dispatcher.why(fiber, { look }));
+
+/** One fiber and all that may keep it back; the defaults keep nothing back. */
+type Case = {
+  status: 'open' | 'active' | 'closed';
+  host: string;
+  kind: 'oneshot' | 'standing' | 'pinned';
+  due: boolean;
+  tempered: boolean;
+  block: boolean;
+  broken: boolean;
+  running: boolean;
+  uid: boolean;
+  surface: 'cli' | 'app';
+  project_dir: '/srv/dev' | '/srv/gone' | 'relative' | null;
+  agent: string;
+  effort: string | null;
+  program: boolean;
+  brake: boolean;
+  mux: boolean;
+  hold: 'killed' | 'server_lost' | null;
+  released: boolean;
+  paused: boolean;
+  cooldown: boolean;
+  limited: boolean;
+  /** A person has its last conversation open. */
+  open: boolean;
+  most: number | null;
+  others: number;
+};
+
+const mostly = <T>(usual: T, ...rare: T[]) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) });
+const anyCase: fc.Arbitrary<Case> = fc.record({
+  status: mostly<Case['status']>('active', 'open', 'closed'),
+  host: mostly('host-a', 'host-b'),
+  kind: fc.constantFrom<Case['kind'][]>('oneshot', 'standing', 'pinned'),
+  due: mostly(true, false),
+  tempered: mostly(false, true),
+  block: mostly(true, false),
+  broken: mostly(false, true),
+  running: mostly(false, true),
+  uid: mostly(true, false),
+  surface: mostly<Case['surface']>('cli', 'app'),
+  project_dir: mostly<Case['project_dir']>('/srv/dev', '/srv/gone', 'relative', null),
+  agent: mostly('demo', 'nobody'),
+  effort: mostly<string | null>(null, 'high', 'heroic'),
+  program: mostly(true, false),
+  brake: mostly(false, true),
+  mux: mostly(true, false),
+  hold: mostly<Case['hold']>(null, 'killed', 'server_lost'),
+  released: mostly(true, false),
+  paused: mostly(false, true),
+  cooldown: mostly(false, true),
+  limited: mostly(false, true),
+  open: mostly(false, true),
+  most: mostly<number | null>(null, 1, 2),
+  others: fc.integer({ min: 0, max: 2 }),
+});
+
+/** Makes a world in which all this is so, with the fiber `x`, on the eve of a round. */
+async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }> {
+  const made = new FakeWorld();
+  made.most_workers = one.most;
+  made.directories.set('/srv/gone', { kind: 'missing' });
+  const started = made.boot({ released: true });
+  for (let at = 0; at < one.others; at += 1) {
+    made.fiber(`other-${at}`);
+    await made.run(started.dispatcher.reconcile());
+    await made.run(started.dispatcher.dispatch({ fiber_id: `other-${at}` }));
+  }
+  const svc: Record<string, string> = {
+    kind: one.kind,
+    host: one.host,
+    agent: one.agent,
+    surface: one.surface,
+    ...(one.kind === 'standing' ? { schedule: one.due ? '"* * * * *"' : '"0 0 1 1 *"' } : {}),
+    ...(one.effort === null ? {} : { effort: one.effort }),
+  };
+  if (one.project_dir !== null) svc.project_dir = one.project_dir;
+  const open = one.open && one.kind === 'oneshot' && one.host === 'host-a' && one.uid && !one.running;
+  const runs = one.running || open;
+  const path = made.fiber(
+    'x',
+    { ...svc, ...(runs ? { agent: 'demo', project_dir: '/srv/dev', surface: 'cli' } : {}) },
+    { ...(one.uid ? {} : { id: null }), 'created-at': new Date(made.clock.now() - 120_000).toISOString() },
+  );
+  await made.run(started.dispatcher.reconcile());
+  if (one.running && one.uid && one.host === 'host-a')
+    await made.run(started.dispatcher.dispatch({ fiber_id: 'x' }));
+  if (open && (await made.run(started.dispatcher.dispatch({ fiber_id: 'x' }))).dispatched) {
+    const session = made.documents.index.get('x').svc?.runtime?.session_uuid ?? '';
+    made.clock.advance(1_000);
+    made.writesConversation(session);
+    made.machine.exit(made.machine.worker('x'), { code: 1 });
+    await made.run(started.dispatcher.reconcile());
+    made.machine.others = [made.machine.session(`resume-${session}`)];
+  }
+  made.documents.edit(path, (text) => {
+    let next = text.replace(/^status: .*$/m, `status: ${one.status}`);
+    if (one.project_dir === null) next = next.replace(/^ {2}project_dir: .*\n/m, '');
+    if (one.tempered) next = next.replace(/^status:/m, 'tempered: true\nstatus:');
+    if (!one.block) next = next.replace(/^svc:\n(?: .*\n)*/m, '');
+    if (one.broken) next = next.replace(/^status: .*$/m, 'status: [x');
+    return next;
+  });
+  made.documents.list();
+  const { memory } = started;
+  const document = made.documents.index.getPath(path)!;
+  const key = document.uid ?? document.path;
+  if (one.cooldown)
+    memory.refusals.record(key, { reason: 'r', message: 'm' }, made.clock.now(), made.clock.now() + 300_000);
+  if (one.paused)
+    for (let at = 0; at < 5; at += 1)
+      memory.breaker.record(key, { kind: 'died', lived_ms: 0 }, made.clock.now(), 'l');
+  if (one.limited)
+    memory.limits.note(
+      {
+        account: 'claude-own',
+        family: null,
+        agent: 'demo',
+        notice: 'n',
+        at: made.clock.now(),
+        until: made.clock.now() + 3_600_000,
+        told: true,
+      },
+      made.clock.now(),
+    );
+  if (!one.released) Object.assign(memory, { quarantine: freshQuarantine(memory.quarantine) });
+  if (one.hold !== null) memory.quarantine.hold(key, one.hold);
+  if (one.brake) memory.brake.pull(null, made.clock.now());
+  if (!one.program)
+    started.world.harness.probe = () => Promise.reject(new Error('the program cannot be run'));
+  if (!one.mux) made.machine.listing = 'unknown';
+  await made.run(started.dispatcher.reconcile());
+  return { world: made, daemon: started };
+}
+
+function freshQuarantine<T extends object>(quarantine: T): T {
+  return new (quarantine.constructor as new () => T)();
+}
+
+describe('the answer to why', () => {
+  it('[DSP-2] [DSP-5] [LIF-2] is what the dispatcher then does, for 1,000 random fibers', {
+    timeout: 120_000,
+  }, async () => {
+    const seen = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(anyCase, async (one) => {
+        const { world: made, daemon: started } = await arrange(one);
+        try {
+          const before = started.memory.runs.get(keyIn(made));
+          const told = await made.run(started.dispatcher.why('x', { look: true }));
+          const outcome = told.first?.gate ?? 'launches';
+          seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+          const refusalsBefore = started.memory.refusals.get(keyIn(made))?.attempts ?? 0;
+          const creates = made.machine.creates.length;
+          await made.run(started.dispatcher.launchDue());
+          const launched = made.machine.creates.slice(creates).some(({ name }) => name.startsWith('x-'));
+          const refusal = started.memory.refusals.get(keyIn(made));
+          const refused =
+            (refusal?.attempts ?? 0) > refusalsBefore ||
+            (refusal !== undefined && refusal.reason !== 'r' && refusalsBefore === 0);
+
+          expect(launched).toBe(told.verdict === 'launches');
+          const isCheck = (LAUNCH_CHECKS as readonly string[]).includes(told.first?.gate ?? '');
+          // A shut gate stops it without a word; a check that fails is a refusal with the same words.
+          if (told.verdict === 'waits' && isCheck)
+            expect(refusal).toMatchObject({ reason: told.first?.reason, message: told.first?.message });
+          else if (!one.paused && !one.limited) expect(refused).toBe(false);
+          if (told.verdict === 'running') expect(before).toBeDefined();
+          expect(told.gates.map(({ gate }) => gate)).toEqual([...GATES, ...LAUNCH_CHECKS]);
+          if (told.first !== null) expect(told.first.mend).toMatch(/`(svc|host)|editor|`svc/);
+        } finally {
+          made.dispose();
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    // The property would hold for a list that is never asked: each gate and check has to have been the first shut one.
+    for (const gate of [...GATES, ...LAUNCH_CHECKS, 'launches']) expect([...seen.keys()]).toContain(gate);
+  });
+
+  it('names the first shut gate and leaves the checks behind it unasked, so that no directory is touched', async () => {
+    world.fiber('a', {}, { status: 'closed' });
+    await world.run(daemon.dispatcher.reconcile());
+    const told = await why('a');
+    expect(told.first).toMatchObject({ gate: 'status', reason: 'status' });
+    expect(told.first?.mend).toContain('`svc dispatch a`');
+    expect(told.gates.filter(({ state }) => state === 'not_asked').map(({ gate }) => gate)).toEqual([
+      ...LAUNCH_CHECKS,
+    ]);
+    expect(told.project_dir).toEqual({ path: '/srv/dev', looked_at: false });
+    expect(world.looked).toEqual([]);
+  });
+
+  it('[DSP-4] looks at the directory of a fiber that passed every gate only when it is asked to look', async () => {
+    world.fiber('a');
+    await world.run(daemon.dispatcher.reconcile());
+    world.directories.set('/srv/dev', { kind: 'missing' });
+    expect(await why('a', false)).toMatchObject({ verdict: 'launches', project_dir: { looked_at: false } });
+    expect(world.looked).toEqual([]);
+    const told = await why('a');
+    expect(told).toMatchObject({
+      verdict: 'waits',
+      first: { gate: 'project_dir', reason: 'project_dir_missing' },
+      project_dir: { looked_at: true },
+    });
+    expect(told.first?.mend).toContain('--project-dir');
+    expect([daemon.row('a')?.blocked, world.documents.writes, world.machine.creates.length]).toEqual([
+      undefined,
+      0,
+      0,
+    ]);
+  });
+
+  it('[DSP-5] after a refusal tells what was refused, until when, and how to start it at once', async () => {
+    world.fiber('a', { project_dir: '/srv/gone' });
+    world.directories.set('/srv/gone', { kind: 'missing' });
+    await world.run(daemon.round());
+    const told = await why('a');
+    expect(told.first?.gate).toBe('cooldown');
+    expect(told.first?.message).toContain('/srv/gone does not exist');
+    expect(told.blocked?.reason).toBe('project_dir_missing');
+    expect(daemon.row('a')?.gate).toBe('cooldown');
+  });
+
+  it('is named in the row of an armed fiber that does not run, and in no other', async () => {
+    world.fiber('waits');
+    world.fiber('parked', {}, { status: 'open' });
+    world.fiber('elsewhere', { host: 'host-b' });
+    daemon.memory.brake.pull(null, world.clock.now());
+    await world.run(daemon.round());
+    expect(['waits', 'parked', 'elsewhere'].map((id) => daemon.row(id)?.gate)).toEqual([
+      'stopped_all',
+      undefined,
+      undefined,
+    ]);
+    daemon.memory.brake.release();
+    await world.run(daemon.round());
+    expect(daemon.row('waits')?.gate).toBeUndefined();
+    expect(await why('waits')).toMatchObject({ verdict: 'running', first: { gate: 'running' } });
+  });
+});
+
+function keyIn(made: FakeWorld): string {
+  const document = made.documents.index.get('x');
+  return document.uid ?? document.path;
+}

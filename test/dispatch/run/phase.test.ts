@@ -1,0 +1,203 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunView } from '../../../src/contract/fiber.ts';
+import { phaseSignsMark, readPhaseSigns } from '../../../src/dispatch/run/phase-signs.ts';
+import { lastSignOf, type PhaseSign, phaseOf } from '../../../src/dispatch/run/run-phase.ts';
+import { type Daemon, FakeWorld } from '../world/fake-world.ts';
+
+const NOW = 10_000_000;
+const STARTED = NOW - 3_600_000;
+const sign = (phase: PhaseSign['phase'], before: number, said: string | null = null): PhaseSign => ({
+  at: NOW - before,
+  session: 's',
+  phase,
+  said,
+});
+
+describe('the phase of a running worker', () => {
+  it('[P16] is that of the latest sign of its session, whatever hook wrote first', () => {
+    const [working, idle, foreign] = [sign('working', 20), sign('idle', 10), sign('attention', 0)];
+    const signs = [sign('idle', 90), idle, working, { ...foreign, session: 'other' }];
+    expect(lastSignOf(signs, 's')).toBe(idle);
+    expect(lastSignOf(signs, 'none')).toBeNull();
+  });
+
+  it.each<[string, PhaseSign | null, number | null, [string, number | null, string | null, string | null]]>([
+    ['unknown where nothing tells', null, null, ['unknown', null, null, null]],
+    ['working while its transcript grows', null, 60_000, ['working', 60_000, 'transcript', null]],
+    ['unknown where its transcript rests and no hook tells', null, 180_000, ['unknown', null, null, null]],
+    [
+      'working in a long turn, by its hook',
+      sign('working', 900_000),
+      600_000,
+      ['working', 900_000, 'hook', null],
+    ],
+    [
+      'waiting with its question',
+      sign('waiting', 5_000, 'may I?'),
+      6_000,
+      ['waiting', 5_000, 'hook', 'may I?'],
+    ],
+    [
+      'idle since its turn ended',
+      sign('idle', 7_200_00, 'done'),
+      719_000,
+      ['idle', 7_200_00, 'hook', 'done'],
+    ],
+    [
+      'attention after a turn that failed',
+      sign('attention', 90_000, 'API Error'),
+      null,
+      ['attention', 90_000, 'hook', 'API Error'],
+    ],
+    [
+      'working again when its transcript grows after the end',
+      sign('idle', 60_000, 'done'),
+      30_000,
+      ['working', 30_000, 'transcript', null],
+    ],
+    [
+      'unknown when its transcript grew after the end and rests',
+      sign('idle', 600_000, 'done'),
+      300_000,
+      ['unknown', 300_000, 'transcript', null],
+    ],
+    [
+      'not told by a sign of before its start',
+      { ...sign('idle', 0), at: STARTED - 1 },
+      60_000,
+      ['working', 60_000, 'transcript', null],
+    ],
+  ])('[P16] is %s', (_title, told, active_before, [phase, since_before, source, said]) => {
+    const last_activity_at = active_before === null ? null : NOW - active_before;
+    expect(phaseOf({ sign: told, last_activity_at, started_at: STARTED, now: NOW })).toEqual({
+      phase,
+      phase_since: since_before === null ? null : NOW - since_before,
+      phase_source: source,
+      said,
+    });
+  });
+});
+
+describe('a worker whose hooks tell', () => {
+  let world: FakeWorld;
+  let daemon: Daemon;
+  beforeEach(() => {
+    world = new FakeWorld();
+    daemon = world.boot({ released: true });
+  });
+  afterEach(() => world.dispose());
+
+  const round = () => world.run(daemon.round());
+  const run = () => daemon.memory.runs.all()[0]!;
+  const shown = (): RunView => daemon.row('a')!.runtime!;
+  const file = () => join(world.data_dir, 'runs', run().launch_id, 'phases.jsonl');
+  const tell = (phase: PhaseSign['phase'], said: string | null = null, session = run().session_uuid) =>
+    appendFileSync(file(), `${JSON.stringify({ at: world.clock.now(), session, phase, said })}\n`);
+
+  async function works(): Promise<void> {
+    world.fiber('a');
+    await round();
+    world.writesTranscript(run().launch_id, run().session_uuid ?? '');
+    await round();
+  }
+
+  it('[P16] is shown in the phase that they told last, since its first sign', async () => {
+    await works();
+    world.clock.advance(10_000);
+    const begun = world.clock.now();
+    tell('working');
+    await round();
+    world.clock.advance(300_000);
+    tell('working');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working', phase_since: begun, phase_source: 'hook', said: null });
+    world.clock.advance(10_000);
+    const asked = world.clock.now();
+    tell('waiting', 'asks to use Bash');
+    await round();
+    const waiting = { phase: 'waiting', phase_since: asked, phase_source: 'hook', said: 'asks to use Bash' };
+    expect(shown()).toMatchObject(waiting);
+    world.clock.advance(6_000);
+    tell('waiting', 'Claude needs your permission');
+    await round();
+    expect(shown()).toMatchObject(waiting);
+  });
+
+  it('[P16] is shown to have ended its turn where only its transcript tells so, until a hook tells more', async () => {
+    await works();
+    world.clock.advance(10_000);
+    const path = run().transcript_path!;
+    world.turn_ends.set(path, { at: world.clock.now() - 1, failed: 'an end of before' });
+    tell('working');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working', phase_source: 'hook' });
+    const end = { at: world.clock.now() + 500, failed: '400 not like this' };
+    world.clock.advance(1_000);
+    world.turn_ends.set(path, end);
+    const grows = async () => {
+      world.writesTranscript(run().launch_id, run().session_uuid ?? '');
+      await round();
+      await round();
+    };
+    await grows();
+    const failed = { phase: 'attention', phase_since: end.at, phase_source: 'transcript' };
+    expect(shown()).toMatchObject({ ...failed, said: end.failed });
+    world.clock.advance(10_000);
+    tell('working');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working', phase_source: 'hook', said: null });
+    world.said.set(path, 'Half of it.');
+    world.turn_ends.set(path, { at: world.clock.now() + 1, failed: null });
+    world.clock.advance(1_000);
+    await grows();
+    expect(shown()).toMatchObject({ phase: 'idle', phase_source: 'transcript', said: 'Half of it.' });
+  });
+
+  it('[P16] shows what its transcript says last where the hook has no words', async () => {
+    await works();
+    world.clock.advance(10_000);
+    world.said.set(run().transcript_path ?? '', 'I have written the loader.');
+    tell('idle');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'idle', said: 'I have written the loader.' });
+  });
+
+  it('[P16] is not taken for an agent that the worker itself started', async () => {
+    await works();
+    tell('working');
+    world.clock.advance(1_000);
+    tell('idle', 'the review is done', 'another-session');
+    await round();
+    expect(shown()).toMatchObject({ phase: 'working' });
+  });
+
+  it('[P16] [P1] is shown in the same phase after a restart of the daemon', async () => {
+    await works();
+    world.clock.advance(1_000);
+    tell('idle', 'done');
+    await round();
+    const before = shown();
+    daemon = world.boot({ released: true });
+    await round();
+    await round();
+    expect(shown()).toMatchObject({ phase: 'idle', phase_since: before.phase_since, said: 'done' });
+  });
+
+  it('does not mind lines that are torn or no signs', async () => {
+    await works();
+    appendFileSync(file(), 'x\n{"at":"soon"}\n');
+    tell('idle', 'done');
+    appendFileSync(file(), '{"at":1,"ses');
+    expect(readPhaseSigns(join(file(), '..')).map(({ phase }) => phase)).toEqual(['idle']);
+    await round();
+    expect(shown()).toMatchObject({ phase: 'idle' });
+  });
+
+  it('has no mark before its first sign', async () => {
+    await works();
+    expect(phaseSignsMark(join(file(), '..'))).toBeNull();
+    expect(phaseSignsMark(join(file(), '..', 'nowhere'))).toBeNull();
+  });
+});

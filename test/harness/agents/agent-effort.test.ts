@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { verb as agents } from '../../../src/cli/agents.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { createAgentsOnDisk } from '../../../src/dispatch/agents-on-disk.ts';
+import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';
+import { resolveAgent } from '../../../src/harness/agents/registry.ts';
+import { runVerb } from '../../fixtures/fibers/run-verb.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-effort-'));
+  file = join(folder, 'agents.json');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const settings = () => readSettings({ SVC_CONFIG_DIR: folder });
+const MINE = `{
+\t"note" : "by hand",
+\t"agents": [
+\t\t{"id": "mine", "harness": "pi",   "effort_levels": ["low", "high"], "odd": [1,
+\t\t 2]},
+\t\t{
+\t\t\t"id": "yours",
+\t\t\t"harness": "claude",
+\t\t\t"default_effort": "low"
+\t\t}
+\t]
+}
+`;
+
+describe('setAgentEffort', () => {
+  it('[WPL-17] changes one value and keeps every other byte', async () => {
+    writeFileSync(file, MINE);
+    expect(await setAgentEffort(settings(), 'yours', 'high')).toMatchObject({
+      id: 'yours',
+      default_effort: 'high',
+    });
+    expect(readFileSync(file, 'utf8')).toBe(
+      MINE.replace('"default_effort": "low"', '"default_effort": "high"'),
+    );
+  });
+
+  it('[WPL-17] adds the key as the entry is laid out, and takes it away again', async () => {
+    writeFileSync(file, MINE);
+    await setAgentEffort(settings(), 'mine', 'high');
+    expect(readFileSync(file, 'utf8')).toContain('2], "default_effort": "high"}');
+    expect(await setAgentEffort(settings(), 'mine', null)).toMatchObject({ default_effort: null });
+    expect(readFileSync(file, 'utf8')).toBe(MINE);
+    await setAgentEffort(settings(), 'yours', null);
+    expect(JSON.parse(readFileSync(file, 'utf8')).agents[1]).toEqual({ id: 'yours', harness: 'claude' });
+  });
+
+  it('[WPL-17] lays an entry over a built-in agent, in a file that did not exist', async () => {
+    const builtin = createAgentsOnDisk(settings(), silentLogger)().agents.find(
+      (agent) => agent.effort_levels.length > 1,
+    )!;
+    const level = builtin.effort_levels.find((one) => one !== builtin.default_effort)!;
+    expect(await setAgentEffort(settings(), builtin.id, null)).toMatchObject({
+      default_effort: builtin.default_effort,
+    });
+    expect(existsSync(file)).toBe(false);
+    expect(await setAgentEffort(settings(), builtin.id, level)).toMatchObject({
+      id: builtin.id,
+      model: builtin.model,
+      default_effort: level,
+    });
+    await setAgentEffort(settings(), builtin.id, null);
+    expect(resolveAgent(createAgentsOnDisk(settings(), silentLogger)(), builtin.id).default_effort).toBe(
+      builtin.default_effort,
+    );
+  });
+
+  it('[WPL-17] is seen by the next launch of a daemon that had read the file before', async () => {
+    writeFileSync(file, MINE);
+    const registry = createAgentsOnDisk(settings(), silentLogger);
+    expect(resolveAgent(registry(), 'yours').default_effort).toBe('low');
+    await setAgentEffort(settings(), 'yours', 'high');
+    expect(resolveAgent(registry(), 'yours').default_effort).toBe('high');
+  });
+
+  it.each([
+    ['nobody', 'low', 'agent_not_found'],
+    ['mine', 'huge', 'effort_unknown'],
+  ])('[WPL-17] refuses %s %s with %s and writes nothing', async (id, effort, code) => {
+    writeFileSync(file, MINE);
+    await expect(setAgentEffort(settings(), id, effort)).rejects.toMatchObject({ code });
+    expect(readFileSync(file, 'utf8')).toBe(MINE);
+  });
+
+  it('leaves a file that cannot be used as it is', async () => {
+    writeFileSync(file, '{"agents": [');
+    await expect(setAgentEffort(settings(), 'mine', 'low')).rejects.toMatchObject({ code: 'invalid_config' });
+    expect(readFileSync(file, 'utf8')).toBe('{"agents": [');
+  });
+});
+
+describe('svc agents effort', () => {
+  const run = (...args: string[]) => runVerb(agents, args, { env: { SVC_CONFIG_DIR: folder } });
+
+  it('[WPL-17] sets a level, resets it, and says so', async () => {
+    writeFileSync(file, MINE);
+    expect(await run('effort', 'mine', 'high')).toMatchObject({ code: 0, out: 'mine: high\n' });
+    expect(await run('effort', 'mine', '--reset')).toMatchObject({ code: 0, out: 'mine: its own effort\n' });
+    expect(JSON.parse((await run('effort', 'mine', 'low', '--json')).out).agent).toMatchObject({
+      default_effort: 'low',
+    });
+    expect(await run('effort', 'mine')).toMatchObject({ error: 'invalid_request' });
+    expect(await run('effort', 'mine', 'low', '--reset')).toMatchObject({ error: 'invalid_request' });
+  });
+});

@@ -1,0 +1,169 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HarnessName } from '../../../src/contract/harness-name.ts';
+import { readMoment } from '../../../src/harness/transcripts/moment.ts';
+import { wordsOf } from '../../../src/harness/transcripts/transcript-words.ts';
+
+const AT = Date.parse('2026-11-21T09:00:00.000Z');
+const timestamp = '2026-11-21T09:00:00.000Z';
+let root = '';
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'svc-moment-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe('the words of a record', () => {
+  it.each<[string, HarnessName, object, [string, string | null, string][]]>([
+    [
+      'a person in Claude Code',
+      'claude',
+      { type: 'user', message: { content: 'do it' } },
+      [['person', null, 'do it']],
+    ],
+    [
+      'a message that Claude Code took in the middle of a turn',
+      'claude',
+      { type: 'attachment', attachment: { type: 'queued_command', prompt: 'and this' } },
+      [['person', null, 'and this']],
+    ],
+    [
+      'nobody, where Claude Code speaks to itself',
+      'claude',
+      { type: 'user', isMeta: true, message: { content: 'x' } },
+      [],
+    ],
+    [
+      'Claude, and what it calls',
+      'claude',
+      {
+        type: 'assistant',
+        message: {
+          content: [
+            { type: 'text', text: 'I look.' },
+            { type: 'tool_use', name: 'Bash', input: { command: 'ls', description: 'list' } },
+          ],
+        },
+      },
+      [
+        ['agent', null, 'I look.'],
+        ['agent', 'Bash', 'ls'],
+      ],
+    ],
+    [
+      'a result in Claude Code',
+      'claude',
+      {
+        type: 'user',
+        message: { content: [{ type: 'tool_result', content: [{ type: 'text', text: 'a.txt' }] }] },
+      },
+      [['tool', null, 'a.txt']],
+    ],
+    [
+      'a person in Codex',
+      'codex',
+      {
+        type: 'response_item',
+        payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+      },
+      [['person', null, 'hi']],
+    ],
+    [
+      'nobody, where Codex tells its surroundings',
+      'codex',
+      {
+        type: 'response_item',
+        payload: { type: 'message', role: 'user', content: [{ text: '<environment_context>\n…' }] },
+      },
+      [],
+    ],
+    [
+      'a call in Codex',
+      'codex',
+      {
+        type: 'response_item',
+        payload: { type: 'function_call', name: 'exec_command', arguments: '{"cmd":"svc handoff"}' },
+      },
+      [['agent', 'exec_command', 'svc handoff']],
+    ],
+    [
+      'a result in Codex',
+      'codex',
+      { type: 'response_item', payload: { type: 'function_call_output', output: 'done' } },
+      [['tool', null, 'done']],
+    ],
+    [
+      'Pi, and what it calls',
+      'pi',
+      {
+        type: 'message',
+        message: {
+          role: 'assistant',
+          content: [{ type: 'toolCall', name: 'bash', arguments: { command: 'ls' } }],
+        },
+      },
+      [['agent', 'bash', 'ls']],
+    ],
+    [
+      'a result in Pi',
+      'pi',
+      {
+        type: 'message',
+        message: { role: 'toolResult', toolName: 'bash', content: [{ type: 'text', text: 'ok' }] },
+      },
+      [['tool', 'bash', 'ok']],
+    ],
+  ])('are those of %s', (_title, harness, record, words) => {
+    expect(
+      wordsOf(harness, { timestamp, ...record }).map(({ who, tool, text }) => [who, tool, text]),
+    ).toEqual(words);
+  });
+});
+
+describe('a moment of a transcript', () => {
+  it('is what a reading of the whole transcript finds, wherever it lies', async () => {
+    const path = join(root, 'long.jsonl');
+    const said: { at: number; text: string }[] = [];
+    let text = '';
+    let at = AT;
+    for (let index = 0; index < 6_000; index += 1) {
+      at += (index * 7_919) % 5_000;
+      const words = { at, text: `${index} ${'x'.repeat((index * 104_729) % 900)}` };
+      said.push(words);
+      text += `${JSON.stringify({ type: 'user', timestamp: new Date(at).toISOString(), message: { content: words.text } })}\n`;
+      if (index % 50 === 0) text += '{"type":"mode","mode":"normal"}\n';
+      if (index === 3_000) text += `${JSON.stringify({ type: 'progress', data: 'y'.repeat(3_000_000) })}\n`;
+      if (index % 701 === 0) text += '{"torn":\n';
+    }
+    writeFileSync(path, `${text}{"type":"user","timestamp":"${timestamp}","mess`);
+    const anywhere = fc.integer({ min: AT - 120_000, max: at + 120_000 });
+    await fc.assert(
+      fc.asyncProperty(anywhere, fc.integer({ min: 1, max: 90_000 }), async (moment, within_ms) => {
+        const { words, more } = await readMoment(path, 'claude', { at: moment, within_ms });
+        const expected = said.filter((one) => Math.abs(one.at - moment) <= within_ms);
+        expect({ texts: words.map((one) => one.text), more }).toEqual({
+          texts: expected.map((one) => one.text),
+          more: false,
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shows the hundred words nearest to it, each cut to a readable length', async () => {
+    const path = join(root, 'dense.jsonl');
+    const records = Array.from({ length: 300 }, (_, index) => ({
+      type: 'user',
+      timestamp: new Date(AT + index * 10).toISOString(),
+      message: { content: index === 150 ? '𝒳'.repeat(5_000) : `word ${index}` },
+    }));
+    writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    const { words, more } = await readMoment(path, 'claude', { at: AT + 1_500, within_ms: 60_000 });
+    expect([words.length, more, words[0]?.text]).toEqual([100, true, 'word 100']);
+    const long = words.find(({ at }) => at === AT + 1_500)?.text ?? '';
+    expect([long.length <= 2_000, long.endsWith('𝒳…')]).toEqual([true, true]);
+  });
+});
