@@ -742,8 +742,7 @@ class Run {
     if (!this.released && !this.seen.has(name)) this.faults.push(`${name} was started in quarantine`);
     // Between two rounds a verb goes by what tmux told last; where places are bounded, for everybody who waits for one.
     const is_ordered = this.ordered.has(name) || (world.most_workers !== null && this.ordered.size > 0);
-    if (world.machine.listing === 'unknown' && !is_ordered)
-      this.faults.push(`${name} was started blindly`);
+    if (world.machine.listing === 'unknown' && !is_ordered) this.faults.push(`${name} was started blindly`);
     if (world.directories.has(this.#row(name)?.project_dir ?? DIR))
       this.faults.push(`${name} was started in a missing directory`);
     const blocked = this.daemon.memory.refusals.get(this.#uid(name));
