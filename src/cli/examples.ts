@@ -55,7 +55,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       'svc install say-hello --project-dir ~/my-project --agent claude-sonnet',
       'a worker takes it up in that folder',
     ],
-    ['svc install say-hello --project-dir . --dry-run', 'shows the change and the launch message only'],
+    [
+      'svc install say-hello --project-dir . --dry-run',
+      'shows the change of the document and writes nothing',
+    ],
   ],
   repeat: [
     [

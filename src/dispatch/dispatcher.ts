@@ -14,6 +14,7 @@ import { appIdentity, isAppRun, isReserved } from './app/app-run.ts';
 import { AppRuns } from './app/app-runs.ts';
 import { Captures } from './capture/captures.ts';
 import { Claims } from './capture/claims.ts';
+import { UnfinishedClaims } from './capture/unfinished-claims.ts';
 import { Arming } from './due/arming.ts';
 import { blockWhenPaused } from './due/breaker-row.ts';
 import { isPendingLaunch, judgeEligibility, waitsForPlace } from './due/eligibility.ts';
@@ -70,20 +71,21 @@ export class Dispatcher {
     this.#world = world;
     this.#memory = memory;
     this.#onMoved = onMoved;
-    this.#reconciler = new Reconciler(world, memory);
+    this.captures = new Captures(world);
+    this.appCaptures = new AppCaptures(world);
+    const unfinished = new UnfinishedClaims(world, memory, { cli: this.captures, app: this.appCaptures });
+    this.#reconciler = new Reconciler(world, memory, unfinished);
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
     this.#arming = new Arming(world, memory);
-    this.#apps = new AppRuns(world, memory, onMoved);
-    this.captures = new Captures(world);
+    this.#apps = new AppRuns(world, memory, unfinished, onMoved);
     const ports = {
       adopted: () => this.#requireAdopted(),
       underWay: (key: string) => this.#launcher.underWay(key),
       onMoved,
     };
     this.claims = new Claims(world, memory, this.captures, ports);
-    this.appCaptures = new AppCaptures(world);
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
 

@@ -1,13 +1,16 @@
 import type { Agent } from '../contract/agent.ts';
 import type { DoctorReply } from '../contract/http/doctor.ts';
 import { findExecutable } from '../platform/find-executable.ts';
-import type { ProcessRunner } from '../platform/process.ts';
+import { NEUTRAL_DIRECTORY, type ProcessRunner } from '../platform/process.ts';
 
 const LOOK_TIMEOUT_MS = 5_000;
 const BASE_TOOLS = ['tmux', 'git'];
 
 /** The programs that workers need, as this very process finds them (P31); each is asked for its version. */
-export async function lookAtTools(runner: ProcessRunner, agents: readonly Agent[]): Promise<DoctorReply> {
+export async function lookAtTools(
+  runner: Pick<ProcessRunner, 'run'>,
+  agents: readonly Pick<Agent, 'cli'>[],
+): Promise<DoctorReply> {
   const path = process.env.PATH ?? '';
   const names = [...new Set([...BASE_TOOLS, ...agents.map((agent) => agent.cli)])];
   const tools = await Promise.all(
@@ -19,10 +22,15 @@ export async function lookAtTools(runner: ProcessRunner, agents: readonly Agent[
   return { path, tools };
 }
 
-async function versionOf(runner: ProcessRunner, name: string, file: string): Promise<string | null> {
+async function versionOf(
+  runner: Pick<ProcessRunner, 'run'>,
+  name: string,
+  file: string,
+): Promise<string | null> {
   const result = await runner.run({
     file,
     args: [name === 'tmux' ? '-V' : '--version'],
+    cwd: NEUTRAL_DIRECTORY,
     timeout_ms: LOOK_TIMEOUT_MS,
     max_output_bytes: 64 * 1024,
   });

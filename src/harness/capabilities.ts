@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Agent } from '../contract/agent.ts';
 import { findExecutable } from '../platform/find-executable.ts';
+import { NEUTRAL_DIRECTORY } from '../platform/process.ts';
 import { agentEnvironment } from './agent-environment.ts';
 
 /** Runs a program to its end; of the answer only what an `exited` one printed is used. */
@@ -8,6 +9,7 @@ export type ProgramRunner = {
   run(call: {
     file: string;
     args: readonly string[];
+    cwd: string;
     env: Record<string, string | undefined>;
     timeout_ms: number;
     max_output_bytes: number;
@@ -47,6 +49,7 @@ export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS
       const help = await options.runner.run({
         file,
         args: ['--help'],
+        cwd: NEUTRAL_DIRECTORY,
         env: { ...options.env, ...agent.env, PI_OFFLINE: '1' },
         timeout_ms: PROBE_TIMEOUT_MS,
         max_output_bytes: MOST_HELP_BYTES,

@@ -33,14 +33,20 @@ export function planArm(document: FiberDocument, options: { project_dir?: string
   return { set: edit.set, unset: [...edit.unset, 'closed-at'] };
 }
 
-/** Marks a launch in the document (LIF-1, FIB-9); an id of an earlier run is taken away. */
-export function planDispatch(_document: FiberDocument, markers: DispatchMarkers, now: number): PlannedEdit {
+/**
+ * Marks a launch in the document (LIF-1, FIB-9); an id of an earlier run is taken away, and so is an earlier handoff that
+ * a clock which was wrong has put after this launch: it would count as that of this run. A standing role keeps it, since
+ * it says which occurrences were served.
+ */
+export function planDispatch(document: FiberDocument, markers: DispatchMarkers, now: number): PlannedEdit {
   const set: PlannedEdit['set'] = {
     'svc.runtime.dispatched_at': stamp(now),
     'svc.runtime.harness': markers.harness,
     'svc.runtime.run_id': markers.run_id,
   };
   const unset: string[] = [];
+  const handed = Date.parse(document.svc?.runtime?.handed_off_at ?? '');
+  if (handed >= now && document.svc?.kind !== 'standing') unset.push('svc.runtime.handed_off_at');
   if (markers.session_uuid === null) unset.push('svc.runtime.session_uuid');
   else set['svc.runtime.session_uuid'] = markers.session_uuid;
   if (markers.thread_id === undefined) unset.push('svc.runtime.thread_id');

@@ -52,6 +52,12 @@ export type ProcessRunner = {
   spawnPiped(call: PipedCall): PipedProcess;
 };
 
+/**
+ * Where an agent's program is asked about itself: these read the settings of the project around them, and may start
+ * what those name. It is there on every machine and is nobody's project.
+ */
+export const NEUTRAL_DIRECTORY = '/';
+
 const STDERR_KEPT = 4096;
 const STDIN_BACKLOG = 1024 * 1024;
 

@@ -13,7 +13,7 @@ import { LifecycleCalls } from '../../src/dispatch/requests/lifecycle-calls.ts';
 import { dismissIncident, resumeIncident } from '../../src/dispatch/requests/resume-incident.ts';
 import { STORE } from './world/fake-documents.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from './world/fake-world.ts';
-import { modelRuns } from './world/model-runs.ts';
+import { MODEL_TIMEOUT_MS, modelRuns } from './world/model-runs.ts';
 
 const MINUTE = 60_000;
 const FIBERS = ['once', 'role', 'pin'] as const;
@@ -231,7 +231,7 @@ class Run {
   forced = new Set<Name>();
   /** Captures and persons' sessions that were claimed, by their names. */
   owners = new Map<string, Name>();
-  /** Sessions whose claim was cut short: the next daemon that sees them says whether it was made. */
+  /** Sessions whose claim was cut short: it is made once its document says so. */
   unsettled = new Set<string>();
   /** Until when the daemon has been told to wait, by account. */
   limited = new Map<string, number>();
@@ -388,6 +388,9 @@ class Run {
       .sort();
     expect(shown).toEqual(living);
     expect(this.daemon.memory.unconcluded.size).toBe(0);
+    // A claim that was cut short is made or taken back: the daemon takes nobody for a worker of whom no document tells.
+    const workers = this.daemon.state().running.map((run) => run.mux_session);
+    expect(workers.filter((session) => session !== null && this.unsettled.has(session))).toEqual([]);
     const incidents = this.daemon.state().incidents.flatMap((one) => one.fibers.map((each) => each.fiber_id));
     expect(incidents).toEqual(expect.arrayContaining([...this.lost]));
     // What a daemon says after its crash is no word of a living one.
@@ -603,9 +606,7 @@ class Run {
     this.listed.delete(name);
     this.unlisted.delete(name);
     this.started_at.set(name, at);
-    // A claim that was cut short before the document had it serves no occurrence: nobody was told that it was made.
-    if (this.#row(name)?.svc?.runtime?.dispatched_at !== undefined)
-      this.served.set(name, Math.max(this.served.get(name) ?? at, at));
+    this.served.set(name, Math.max(this.served.get(name) ?? at, at));
   }
 
   /** The account of a fiber's worker is over a limit, and its transcript says so. */
@@ -619,7 +620,9 @@ class Run {
     const limit = { notice: 'limit', at: now, resets_at: now + ms, family: null };
     world.usage.set(`/t/${session}.jsonl`, { kind: 'limited', limit });
     await this.#round();
-    const account = this.#accountOf(name);
+    // An agent that the document was given meanwhile is that of the next worker.
+    const agent = this.daemon.state().running.find((run) => run.fiber_id === name)?.agent;
+    const account = accountOf(agent ?? this.#row(name)?.svc?.agent);
     const told = this.daemon.memory.limits.of({ account, model: null }, world.clock.now());
     if (told?.at !== now) return;
     if (told.until !== now + ms)
@@ -632,10 +635,6 @@ class Run {
   #forgetLimits(): void {
     const now = this.world.clock.now();
     for (const [account, until] of this.limited) if (until <= now) this.limited.delete(account);
-  }
-
-  #accountOf(name: Name): string {
-    return this.#row(name)?.svc?.agent === LEARNING.id ? 'codex-own' : 'claude-own';
   }
 
   async #verb(name: Name, verb: Verb): Promise<void> {
@@ -736,13 +735,14 @@ class Run {
     const workers = FIBERS.flatMap((one) => this.#workersOf(one)).length;
     if (world.most_workers !== null && workers > world.most_workers)
       this.faults.push(`${name} was started beside ${workers - 1} others`);
-    if (now < (this.limited.get(this.#accountOf(name)) ?? 0) && !this.ordered.has(name))
+    if (now < (this.limited.get(accountOf(this.#row(name)?.svc?.agent)) ?? 0) && !this.ordered.has(name))
       this.faults.push(`${name} was started before the usage limit was over`);
     if (this.#status(name) !== 'active') this.faults.push(`${name} was started while ${this.#status(name)}`);
     if (this.killed.has(name)) this.faults.push(`${name} was started although a person had killed it`);
     if (!this.released && !this.seen.has(name)) this.faults.push(`${name} was started in quarantine`);
-    if (world.machine.listing === 'unknown' && !this.ordered.has(name))
-      this.faults.push(`${name} was started blindly`);
+    // Between two rounds a verb goes by what tmux told last; where places are bounded, for everybody who waits for one.
+    const is_ordered = this.ordered.has(name) || (world.most_workers !== null && this.ordered.size > 0);
+    if (world.machine.listing === 'unknown' && !is_ordered) this.faults.push(`${name} was started blindly`);
     if (world.directories.has(this.#row(name)?.project_dir ?? DIR))
       this.faults.push(`${name} was started in a missing directory`);
     const blocked = this.daemon.memory.refusals.get(this.#uid(name));
@@ -753,8 +753,8 @@ class Run {
 
   #check(after: string): void {
     const { running } = this.daemon.state();
-    for (const { mux_session, fiber_id, started_at } of running)
-      if (mux_session !== null && this.unsettled.has(mux_session))
+    for (const { mux_session, fiber_id, run_id, started_at } of running)
+      if (mux_session !== null && this.unsettled.has(mux_session) && this.#isMade(fiber_id as Name, run_id))
         this.#claimed(fiber_id as Name, mux_session, started_at);
     for (const name of FIBERS) {
       if (this.#lives(name)) this.seen.add(name);
@@ -788,6 +788,11 @@ class Run {
   #isShown(name: Name): boolean {
     const { blocked, brake } = this.daemon.state();
     return brake.on || blocked.some((row) => row.fiber_id === name);
+  }
+
+  /** True once the document has a claim, or has had it until it was uninstalled. */
+  #isMade(name: Name, run_id: string): boolean {
+    return !this.#isService(name) || this.#row(name)?.svc?.runtime?.run_id === run_id;
   }
 
   #kind(name: Name): string | undefined {
@@ -846,6 +851,11 @@ function newestOccurrence(now: number): number {
   return Math.floor((now - 8 * 60 * MINUTE) / DAY) * DAY + 8 * 60 * MINUTE;
 }
 
+/** The account that the agent of this id works on. */
+function accountOf(agent: string | undefined): string {
+  return agent === LEARNING.id ? 'codex-own' : 'claude-own';
+}
+
 function isCrash(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'type' in error && error.type === 'Crash';
 }
@@ -854,25 +864,30 @@ it('drives every verb of the lifecycle', () => {
   expect(new Set([...OFTEN, ...SELDOM].map(({ action }) => action))).toEqual(new Set(LIFECYCLE_ACTIONS));
 });
 
-it('[P5] [P13] [P4] [P6] [DSP-5] never has two workers for one fiber, never starts one without authority, and hides nothing', async () => {
-  const met = { claims: 0, limits: 0, starts: 0, incidents: 0 };
-  await fc.assert(
-    fc.asyncProperty(
-      steps,
-      fc.record({ most_workers: fc.constantFrom(null, null, 1, 2), released: fc.boolean() }),
-      async (all, beginning) => {
-        const run = new Run(beginning);
-        try {
-          for (const one of all) await run.take(one);
-          await run.finish();
-          await run.comeToWork();
-          for (const what of ['claims', 'limits', 'starts', 'incidents'] as const) met[what] += run.met[what];
-        } finally {
-          run.world.dispose();
-        }
-      },
-    ),
-    modelRuns(200),
-  );
-  for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(0);
-}, 600_000);
+it(
+  '[P5] [P13] [P4] [P6] [DSP-5] never has two workers for one fiber, never starts one without authority, and hides nothing',
+  async () => {
+    const met = { claims: 0, limits: 0, starts: 0, incidents: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        steps,
+        fc.record({ most_workers: fc.constantFrom(null, null, 1, 2), released: fc.boolean() }),
+        async (all, beginning) => {
+          const run = new Run(beginning);
+          try {
+            for (const one of all) await run.take(one);
+            await run.finish();
+            await run.comeToWork();
+            for (const what of ['claims', 'limits', 'starts', 'incidents'] as const)
+              met[what] += run.met[what];
+          } finally {
+            run.world.dispose();
+          }
+        },
+      ),
+      modelRuns(200),
+    );
+    for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(0);
+  },
+  MODEL_TIMEOUT_MS,
+);

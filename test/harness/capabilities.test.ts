@@ -16,8 +16,9 @@ const setUp = () => {
   const world = { help: { kind: 'exited', stdout: '--session-id <id>' }, asked: 0 };
   const env = { PATH: join(scratch.path, 'bin') };
   const runner = {
-    async run(call: { file: string; args: readonly string[] }) {
-      expect([call.file, ...call.args]).toEqual([file, '--help']);
+    async run(call: { file: string; args: readonly string[]; cwd: string }) {
+      // Nobody's project: its settings would be read.
+      expect([call.cwd, call.file, ...call.args]).toEqual(['/', file, '--help']);
       world.asked += 1;
       return world.help;
     },

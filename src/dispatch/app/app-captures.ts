@@ -28,7 +28,7 @@ import type { RunManifest } from '../run/run-records.ts';
 import type { World } from '../world.ts';
 import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
 import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
-import { sourceOf } from './app-run.ts';
+import { NEW_CONVERSATION, sourceOf } from './app-run.ts';
 import { requireAppServer } from './require-app-server.ts';
 
 type Request = CaptureRequest & { claim: ClaimAddress };
@@ -88,7 +88,7 @@ export class AppCaptures {
     const world = this.#world;
     const checked = await this.#check(request, store);
     if ('reason' in checked) return refusedCapture(world.host, checked);
-    const record = { ...this.#planned(checked), session_uuid: '<conversation>' };
+    const record = { ...this.#planned(checked), session_uuid: NEW_CONVERSATION };
     const { agent, project_dir, launch_id, session_uuid } = record;
     return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
       prompt: capturePrompt(world, checked, record, request.claim),
@@ -106,7 +106,7 @@ export class AppCaptures {
     this.#unclaimed.forget(manifest.launch_id);
   }
 
-  unbind(launch_id: string): void {
+  giveBack(launch_id: string): void {
     unbindCapture(this.#world.settings.data_dir, launch_id);
     this.#unclaimed.recall();
   }

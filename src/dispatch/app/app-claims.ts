@@ -4,22 +4,21 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
-import { planClaim } from '../../lifecycle/claim-plan.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
+import { claimMarkersOf, markClaim, needsMark } from '../capture/claim-markers.ts';
 import {
   type ClaimPorts,
   claimableDocument,
   claimedReply,
-  needsMark,
   otherWorker,
   rehearsedClaim,
+  requireCurrent,
 } from '../capture/claims.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import type { AppRecord, RunManifest } from '../run/run-records.ts';
 import { type Run, runOfManifest } from '../run/runs.ts';
-import { undoOf } from '../start/launch-markers.ts';
-import type { DocumentChange, World } from '../world.ts';
+import type { World } from '../world.ts';
 import type { AppCaptures } from './app-captures.ts';
 import { missing } from './app-launch.ts';
 import { isAppRun, recordOf } from './app-run.ts';
@@ -59,11 +58,13 @@ export class AppClaims {
     const planned = await this.#plan(request, thread_id);
     const { document } = planned;
     const run =
-      planned.kind === 'again' ? planned.run : runOfManifest(this.#manifestOf(document, planned.found));
+      planned.kind === 'again'
+        ? planned.run
+        : runOfManifest(this.#manifestOf(document, planned.found, request.meeting));
     if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
       return rehearsal(`write nothing: conversation ${thread_id} is the worker of ${document.id} already`);
     const written = await this.#world.documents.rehearse(document, (current) =>
-      this.#changeOf(current, run, request.meeting),
+      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
     );
     return rehearsedClaim(
       `conversation ${thread_id}`,
@@ -108,7 +109,7 @@ export class AppClaims {
 
   async #bind(document: FiberDocument, found: Claimable, meeting: string | undefined): Promise<Claimed> {
     const world = this.#world;
-    const manifest = this.#manifestOf(document, found);
+    const manifest = this.#manifestOf(document, found, meeting);
     const run: Run = { ...runOfManifest(manifest), being_started: true };
     if (this.#ports.underWay(run.key) !== undefined || !this.#memory.runs.claim(run))
       throw new CodedError('conflict', `${document.id} was being started; claim it again`);
@@ -117,7 +118,7 @@ export class AppClaims {
       else world.launches.claim({ manifest, prompt: '', files: [] });
       await this.#mark(document, run, meeting);
     } catch (error) {
-      if (found.claim === 'capture') this.#captures.unbind(run.launch_id);
+      if (found.claim === 'capture') this.#captures.giveBack(run.launch_id);
       else world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
       this.#memory.runs.release(run);
       throw error;
@@ -130,7 +131,6 @@ export class AppClaims {
     run.spawned = true;
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
-    this.#memory.unconcluded.delete(run.key);
     world.logger.info(
       { fiber: run.fiber_id, thread: run.app?.thread_id, run: run.run_id },
       'an app conversation was claimed as a worker',
@@ -172,26 +172,13 @@ export class AppClaims {
   async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
     const { documents, launches } = this.#world;
     await documents.change(document, (current) => {
-      const change = this.#changeOf(current, run, meeting);
-      launches.update(run.launch_id, { undo: undoOf(current, change) });
-      return change;
+      requireCurrent(this.#memory, run);
+      return markClaim(this.#world, current, run, meeting);
     });
     if (isAppRun(run)) launches.update(run.launch_id, { app: recordOf(run.app) });
   }
 
-  #changeOf(current: FiberDocument, run: Run, meeting: string | undefined): DocumentChange {
-    const thread_id = run.app?.thread_id ?? undefined;
-    const markers = {
-      ...run,
-      host: this.#world.host,
-      meeting,
-      ...(thread_id === undefined ? {} : { thread_id }),
-    };
-    const plan = planClaim(current, markers, run.started_at);
-    return { ...plan, set: { ...plan.set, 'svc.surface': 'app' } };
-  }
-
-  #manifestOf(document: FiberDocument, found: Claimable): RunManifest {
+  #manifestOf(document: FiberDocument, found: Claimable, meeting: string | undefined): RunManifest {
     const uid = document.uid ?? '';
     return {
       version: 1,
@@ -209,6 +196,7 @@ export class AppClaims {
       state: 'claimed',
       ended_at: null,
       boot_id: this.#world.bootId,
+      ...(meeting === undefined ? {} : { meeting }),
     };
   }
 }

@@ -148,7 +148,12 @@ export function nameOf(current: FiberDocument, run: AppSurfaceRun, thread_id: st
   const { run_id, thread_id: known, session_uuid } = current.svc?.runtime ?? {};
   if (run_id !== run.run_id || (known === thread_id && session_uuid === thread_id))
     return { set: {}, unset: [] };
-  return { set: { 'svc.runtime.session_uuid': thread_id, 'svc.runtime.thread_id': thread_id }, unset: [] };
+  return { set: namesOf(thread_id), unset: [] };
+}
+
+/** What a document says of its worker's conversation (WRK-3, WRK-4). */
+export function namesOf(thread_id: string): DocumentChange['set'] {
+  return { 'svc.runtime.session_uuid': thread_id, 'svc.runtime.thread_id': thread_id };
 }
 
 function reserved(run: AppSurfaceRun, detail: string): Started {

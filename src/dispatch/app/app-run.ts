@@ -29,6 +29,9 @@ export function sourceOf(launch_id: string): string {
   return `svc-${launch_id}`;
 }
 
+/** Stands in a rehearsal for the id that the app server gives to a conversation when it begins one. */
+export const NEW_CONVERSATION = '<conversation>';
+
 /** True while a conversation belongs to the fiber although its first turn is not known to have begun (CAP-8). */
 export function isReserved(run: Run): boolean {
   return run.app !== undefined && run.app.turn !== 'confirmed' && !run.being_started;

@@ -1,5 +1,6 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
 import { AppServerRefusal } from '../../harness/app-server/connection.ts';
+import { isUnfinished, type UnfinishedClaims } from '../capture/unfinished-claims.ts';
 import { Settler } from '../end/settle.ts';
 import { handedOffSince } from '../end/worker-end.ts';
 import type { Memory } from '../memory.ts';
@@ -18,13 +19,20 @@ export class AppRuns {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #settler: Settler;
+  readonly #claims: UnfinishedClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #looking: Promise<void> | null = null;
   #again = false;
 
-  constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
+  constructor(
+    world: World,
+    memory: Memory,
+    claims: UnfinishedClaims,
+    onMoved: (keys: Iterable<string>) => void,
+  ) {
     this.#world = world;
     this.#memory = memory;
+    this.#claims = claims;
     this.#settler = new Settler(world, memory);
     this.#onMoved = onMoved;
   }
@@ -73,6 +81,8 @@ export class AppRuns {
   }
 
   async #look(run: AppSurfaceRun): Promise<void> {
+    // Its conversation was looked at before the claim was recorded.
+    if (isUnfinished(run) && (await this.#claims.make(run)) !== 'made') return;
     const document = this.#world.documents.of(run);
     const handed = document !== undefined && handedOffSince(document, run.started_at);
     const { end } = this.#world.launches.readEnd(run.launch_id);

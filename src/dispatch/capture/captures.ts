@@ -114,6 +114,14 @@ export class Captures {
     unbindCapture(this.#world.settings.data_dir, launch_id);
   }
 
+  /** The same for one that was taken out already, or is not known to this daemon yet. */
+  giveBack(launch_id: string): void {
+    this.unbind(launch_id);
+    if (!this.#found || this.#known.has(launch_id)) return;
+    const record = listCaptures(this.#world.settings.data_dir).find((one) => one.launch_id === launch_id);
+    if (record !== undefined) this.#known.set(launch_id, { record, state: 'unknown', being_started: false });
+  }
+
   take(launch_id: string): void {
     this.#known.delete(launch_id);
   }

@@ -5,7 +5,6 @@ import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { Rehearsed } from '../../fibers/store.ts';
-import { planClaim } from '../../lifecycle/claim-plan.ts';
 import type { MuxSession } from '../../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../../mux/session-name.ts';
 import { appIdentity } from '../app/app-run.ts';
@@ -13,11 +12,11 @@ import { keyOf, type Memory } from '../memory.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import type { AgentPid, RunManifest } from '../run/run-records.ts';
 import { muxSessionOf, type Run, runOfManifest } from '../run/runs.ts';
-import { undoOf } from '../start/launch-markers.ts';
 import { findSessionAgent } from '../start/session-agent.ts';
 import type { World } from '../world.ts';
 import { writeForeignRun } from './capture-directory.ts';
 import type { Captures } from './captures.ts';
+import { claimMarkersOf, markClaim, needsMark } from './claim-markers.ts';
 
 /** What claims need of the dispatcher. */
 export type ClaimPorts = {
@@ -76,7 +75,7 @@ export class Claims {
     if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
       return rehearsal(`write nothing: ${run.mux_session} is the worker of ${document.id} already`);
     const written = await this.#world.documents.rehearse(document, (current) =>
-      planClaim(current, { ...run, host: this.#world.host, meeting: request.meeting }, run.started_at),
+      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
     );
     return rehearsedClaim(run.mux_session, written, planned.kind === 'new' ? planned.worker : null);
   }
@@ -93,7 +92,8 @@ export class Claims {
     }
     const session = await this.#sessionOf(request.mux_session, document);
     const worker = await this.#workerIn(session, document, request.session_uuid);
-    return { kind: 'new', document, worker, manifest: this.#manifestOf(document, session, worker) };
+    const manifest = this.#manifestOf(document, session, worker, request.meeting);
+    return { kind: 'new', document, worker, manifest };
   }
 
   async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
@@ -148,14 +148,13 @@ export class Claims {
     run.state = run.confirmed ? 'running' : 'starting';
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
-    this.#memory.unconcluded.delete(run.key);
     world.logger.info(
       { fiber: run.fiber_id, session: run.mux_session, run: run.run_id, agent: run.agent },
       'a session was claimed as a worker',
     );
   }
 
-  /** A claim that was made before: what a daemon that died in it left out is written now. */
+  /** A claim that was made before: what its document does not say is written now. */
   async #again(document: FiberDocument, run: Run, request: ClaimRequest): Promise<Claimed> {
     if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
     this.#ports.onMoved([run.key]);
@@ -163,11 +162,9 @@ export class Claims {
   }
 
   async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
-    const { host, documents, launches } = this.#world;
-    await documents.change(document, (current) => {
-      const change = planClaim(current, { ...run, host, meeting }, run.started_at);
-      launches.update(run.launch_id, { undo: undoOf(current, change) });
-      return change;
+    await this.#world.documents.change(document, (current) => {
+      requireCurrent(this.#memory, run);
+      return markClaim(this.#world, current, run, meeting);
     });
   }
 
@@ -230,7 +227,12 @@ export class Claims {
     };
   }
 
-  #manifestOf(document: FiberDocument, session: MuxSession, worker: Worker): RunManifest {
+  #manifestOf(
+    document: FiberDocument,
+    session: MuxSession,
+    worker: Worker,
+    meeting: string | undefined,
+  ): RunManifest {
     const { claim, launch_id, run_id, agent, harness, session_uuid, project_dir } = worker;
     return {
       version: 1,
@@ -246,6 +248,7 @@ export class Claims {
       state: 'claimed',
       ended_at: null,
       boot_id: this.#world.bootId,
+      ...(meeting === undefined ? {} : { meeting }),
     };
   }
 }
@@ -255,10 +258,10 @@ function sessionNamedIn({ mux_session }: ClaimRequest): string {
   throw new CodedError('invalid_request', 'mux_session is missing: name the terminal session of the worker');
 }
 
-/** True where the document does not say yet what this claim says. */
-export function needsMark(document: FiberDocument, run: Run, meeting: string | undefined): boolean {
-  const runtime = document.svc?.runtime;
-  return runtime?.run_id !== run.run_id || (meeting !== undefined && runtime.meeting !== meeting);
+/** Its worker may have ended, and the claim been taken back, while the document was locked. */
+export function requireCurrent(memory: Memory, run: Run): void {
+  if (memory.runs.get(run.key)?.launch_id !== run.launch_id)
+    throw new CodedError('conflict', `the worker of ${run.fiber_id} has just ended; claim it again`);
 }
 
 /** What a claim would write; the run of a session that no capture of ours began gets its id anew each time. */

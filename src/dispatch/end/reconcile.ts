@@ -1,4 +1,5 @@
 import type { MuxListing, MuxServer } from '../../mux/mux.ts';
+import { isUnfinished, type UnfinishedClaims } from '../capture/unfinished-claims.ts';
 import { recallOwed } from '../due/owed-starts.ts';
 import type { Memory } from '../memory.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
@@ -27,6 +28,7 @@ export class Reconciler {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #settler: Settler;
+  readonly #claims: UnfinishedClaims;
   /** Launch ids whose end is being handled. */
   #ending = new Set<string>();
   /** Launch ids of an earlier daemon, until they are seen to live. */
@@ -35,9 +37,10 @@ export class Reconciler {
   #remnants = new Set<string>();
   #adopted = false;
 
-  constructor(world: World, memory: Memory) {
+  constructor(world: World, memory: Memory, claims: UnfinishedClaims) {
     this.#world = world;
     this.#memory = memory;
+    this.#claims = claims;
     this.#settler = new Settler(world, memory);
   }
 
@@ -79,8 +82,18 @@ export class Reconciler {
 
   async #look(run: Run, pass: Pass): Promise<void> {
     const life = await this.#lifeOf(run, pass.listing);
+    if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return;
     if (life.kind === 'ended') await this.#end(run, life.why === 'rebooted', pass);
     else this.#lives(run, life, pass);
+  }
+
+  /** False when there is no such run any more, or it cannot be told yet whether there is to be one. */
+  async #finishClaim(run: Run, life: Liveness, pass: Pass): Promise<boolean> {
+    if (life.kind !== 'alive' && life.kind !== 'ended') return true;
+    const outcome = await (life.kind === 'alive' ? this.#claims.make(run) : this.#claims.drop(run));
+    if (outcome !== 'waits') pass.moved.add(run.key);
+    else run.state = life.kind === 'alive' ? 'claimed' : 'unknown';
+    return outcome === 'made';
   }
 
   #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {

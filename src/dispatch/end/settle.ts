@@ -77,15 +77,17 @@ export class Settler {
     if (!run.stray) recordEnd(world, run, plan.reason, endedAt(run, launch) ?? now);
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
-    if (plan.conclude || document?.error !== undefined) await this.#conclude(run, exit);
-    else this.#close(run);
+    if (!plan.conclude && document?.error === undefined) this.#close(run);
+    else if (plan.reason === 'forced_start') this.#postpone(run);
+    else await this.#conclude(run, exit);
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
-  /** Tries again to conclude the roles whose documents could not be written; answers the fibers that moved. */
+  /** Concludes the roles that are waiting for it; answers the fibers that moved. */
   async concludePending(): Promise<string[]> {
     const done: string[] = [];
     for (const [key, run] of [...this.#memory.unconcluded]) {
+      if (this.#isBeingStarted(key)) continue;
       const { exit } = this.#world.launches.readEnd(run.launch_id);
       await this.#conclude(run, exit.kind === 'found' ? exit.value : null);
       if (!this.#memory.unconcluded.has(key)) done.push(key);
@@ -109,8 +111,7 @@ export class Settler {
         await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), exit));
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
-        this.#memory.unconcluded.set(run.key, run);
-        world.launches.update(run.launch_id, { ended_at: world.clock.now() });
+        this.#postpone(run);
         world.logger.warn(
           { fiber: run.fiber_id, detail: messageOf(error) },
           'the document of an ended worker cannot be written; it is held until it can be',
@@ -120,6 +121,20 @@ export class Settler {
     }
     this.#memory.unconcluded.delete(run.key);
     this.#close(run);
+  }
+
+  /** On disk too: the next daemon concludes it where this one does not live to (LIF-5). */
+  #postpone(run: Run): void {
+    const earlier = this.#memory.unconcluded.get(run.key);
+    // The document has gone over to a later run, so there is nothing left to conclude of this one.
+    if (earlier !== undefined && earlier.launch_id !== run.launch_id) this.#close(earlier);
+    this.#memory.unconcluded.set(run.key, run);
+    if (!run.stray) this.#world.launches.update(run.launch_id, { ended_at: this.#world.clock.now() });
+  }
+
+  /** True until it is known whether the start that an earlier worker made way for has come about. */
+  #isBeingStarted(key: string): boolean {
+    return this.#memory.launching.has(key) || this.#memory.runs.get(key)?.spawned === false;
   }
 
   #documentOf(run: Run): FiberDocument | undefined {

@@ -59,10 +59,7 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
     refusal,
     owes_fresh_start,
     conclude:
-      reason !== 'forced_start' &&
-      !owes_fresh_start &&
-      facts.document !== undefined &&
-      isConcludable(facts.document, facts.run, exit),
+      !owes_fresh_start && facts.document !== undefined && isConcludable(facts.document, facts.run, exit),
   };
 }
 

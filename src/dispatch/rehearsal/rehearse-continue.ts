@@ -2,13 +2,10 @@ import { messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { appLaunchFailed, continueText, missing, nameOf } from '../app/app-launch.ts';
-import { type AppSurfaceRun, sourceOf } from '../app/app-run.ts';
+import { type AppSurfaceRun, NEW_CONVERSATION, sourceOf } from '../app/app-run.ts';
 import { requireAppServer } from '../app/require-app-server.ts';
 import type { Refusal } from '../refusals.ts';
 import type { World } from '../world.ts';
-
-/** Stands for the id that the app server gives to a conversation when it begins one. */
-const NEW_CONVERSATION = '<conversation>';
 
 /**
  * What `continueAppRun` would do now with a reserved conversation (CAP-8): the server is asked what it knows, and

@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
-import { isAppRun } from '../app/app-run.ts';
+import { namesOf } from '../app/app-launch.ts';
+import { isAppRun, NEW_CONVERSATION } from '../app/app-run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { type Run, workerName } from '../run/runs.ts';
 import { composeStart } from '../start/launch.ts';
@@ -18,9 +19,12 @@ export async function rehearseStart(
 ): Promise<Rehearsal> {
   const { run, plan } = planned;
   const { claim, env } = composeStart(world, document, planned, authority);
-  const { path, diff } = await world.documents.rehearse(document, (current) =>
-    markersOf(document, current, run, authority, confirmed_dir),
-  );
+  const begins = isAppRun(run) && run.app.thread_id === null;
+  const { path, diff } = await world.documents.rehearse(document, (current) => {
+    const marked = markersOf(document, current, run, authority, confirmed_dir);
+    // A conversation that is begun is named in a second write, once the app server has given it its id.
+    return begins ? { ...marked, set: { ...marked.set, ...namesOf(NEW_CONVERSATION) } } : marked;
+  });
   const first = earlier === undefined ? '' : `end the worker ${workerName(earlier)}, then `;
   return rehearsal(
     `${first}start ${isAppRun(run) ? 'a conversation of ' : ''}${run.agent} for ${run.fiber_id} in ${run.project_dir}`,
@@ -39,6 +43,7 @@ export async function rehearseStart(
       minted: {
         launch_id: run.launch_id,
         run_id: run.run_id,
+        ...(begins ? { session_uuid: NEW_CONVERSATION } : {}),
         ...(run.session_uuid === null ? {} : { session_uuid: run.session_uuid }),
         at: new Date(run.started_at).toISOString(),
       },

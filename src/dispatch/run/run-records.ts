@@ -60,6 +60,8 @@ export const runManifestSchema = z.object({
   app: appRecordSchema.optional(),
   /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */
   claim: z.enum(['capture', 'person']).optional(),
+  /** Launch id of the recording that its claim carried (FIB-11). */
+  meeting: z.string().optional(),
   /** The multiplexer server that listed its session; absent until one did. `started_at` in whole seconds, as milliseconds. */
   server: z.object({ pid: z.number(), started_at: z.number() }).optional(),
   /** Boot of the machine the launch belongs to; null where the OS does not tell. */

@@ -158,7 +158,6 @@ export class Launcher {
   #launched(document: FiberDocument, run: Run, authority: Authority): void {
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
-    this.#memory.unconcluded.delete(run.key);
     this.#memory.owed.delete(run.key);
     if (authority.kind === 'request') this.#memory.breaker.clear(run.key);
     this.#world.logger.info(

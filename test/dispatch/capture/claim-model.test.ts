@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { isCoded } from '../../../src/base/errors.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
-import { modelRuns } from '../world/model-runs.ts';
+import { MODEL_TIMEOUT_MS, modelRuns } from '../world/model-runs.ts';
 
 const FIBERS = ['red', 'blue'] as const;
 const DESKS = ['desk-1', 'desk-2'] as const;
@@ -187,17 +187,21 @@ class Run {
   }
 }
 
-it('[WPL-5] [P13] [P1] a session is one fiber’s worker, a fiber has one worker, and no claim that was answered is lost', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
-      const run = new Run();
-      try {
-        for (const one of steps) await run.take(one);
-        await run.finish();
-      } finally {
-        run.world.dispose();
-      }
-    }),
-    modelRuns(60),
-  );
-}, 600_000);
+it(
+  '[WPL-5] [P13] [P1] a session is one fiber’s worker, a fiber has one worker, and no claim that was answered is lost',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {
+        const run = new Run();
+        try {
+          for (const one of steps) await run.take(one);
+          await run.finish();
+        } finally {
+          run.world.dispose();
+        }
+      }),
+      modelRuns(60),
+    );
+  },
+  MODEL_TIMEOUT_MS,
+);

@@ -53,3 +53,19 @@ it('[P13] a person’s pane in the session of a worker that has ended is not tak
   for (let turn = 0; turn < 2; turn += 1) await world.run(daemon.round());
   expect([world.machine.living, daemon.state().running]).toEqual([[], []]);
 });
+
+it('[P2] a handoff of a time that is still to come is not taken for that of a later worker, which went down with its server', async () => {
+  world.fiber('a');
+  const daemon = world.boot({ released: true });
+  const round = () => world.run(daemon.round());
+  await round();
+  await world.handOff('a');
+  world.clock.jumpTo(world.clock.now() - 2 * DAY);
+  for (let turn = 0; turn < 2; turn += 1) await round();
+  expect(world.machine.living).toHaveLength(1);
+  world.machine.loseServer({ told: false });
+  world.clock.advance(12_000);
+  for (let turn = 0; turn < 3; turn += 1) await round();
+  expect(daemon.state().incidents).toMatchObject([{ fibers: [{ fiber_id: 'a' }] }]);
+  expect(world.machine.creates).toHaveLength(2);
+});

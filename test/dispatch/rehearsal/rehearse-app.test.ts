@@ -109,6 +109,37 @@ describe('a rehearsed claim of an app conversation', () => {
   });
 });
 
+describe('a rehearsed dispatch of an app fiber', () => {
+  it.each([
+    ['that had no conversation yet', 'fresh', {}],
+    ['that begins a new one in place of its own', 'fresh', { resume_mode: 'fresh', user_message: 'Hurry' }],
+    ['that goes on with its own', 'resume', { user_message: 'Hurry' }],
+  ] as const)(
+    '[WPL-1] [WRK-4] %s shows what the server is then sent and the document has',
+    async (_, mode, more) => {
+      const path = world.fiber('a', APP);
+      if ('user_message' in more) {
+        await dispatch();
+        await world.run(daemon.dispatcher.kill('a'));
+      }
+      const before = world.documents.files.get(path)!;
+      const known = world.app.conversations.map(({ thread_id }) => thread_id);
+      const shown = (await shownBy(() => rehearse(more))) as Rehearsal;
+      expect(shown.prompt?.includes('Mode: resume')).toBe(mode === 'resume');
+      const { launch_id } = shown.minted;
+      daemon.world.newUlid = () => launch_id!;
+      expect(await dispatch(more)).toMatchObject({ dispatched: true, run_id: shown.minted.run_id });
+      const begun = world.app.conversations.find(({ thread_id }) => !known.includes(thread_id));
+      expect(begun === undefined).toBe(mode === 'resume');
+      const { thread_id, messages } = begun ?? world.app.only();
+      expect(messages.at(-1)?.text).toBe(shown.prompt);
+      const told = shown.documents.map(({ diff }) => diff.replaceAll('<conversation>', thread_id)).join('');
+      expect(untimed(told)).toBe(diffOf(path, before));
+      expect(told).toContain(thread_id);
+    },
+  );
+});
+
 describe('a rehearsed dispatch of a reserved app conversation', () => {
   it.each([
     ['that nothing was said in', 'send', 'silent_and_undone', {}],

@@ -94,6 +94,73 @@ describe.each([
   });
 });
 
+it('[P5] leaves nothing to be settled of the workers that forced starts have ended', async () => {
+  await working('pinned');
+  for (let times = 0; times < 3; times += 1) {
+    world.clock.advance(1_000);
+    expect(await world.run(forced())).toMatchObject({ dispatched: true });
+    expect(daemon.row('a')).toMatchObject({ status: 'active', runtime: {} });
+  }
+  await round();
+  const states = daemon.world.launches.all().map(({ state }) => state);
+  expect(states).toEqual(['ended', 'ended', 'ended', 'spawned']);
+  expect(daemon.row('a')).not.toHaveProperty('held');
+  expect(daemon.memory.unconcluded.size).toBe(0);
+});
+
+describe('a forced start that has ended its worker', () => {
+  const LEFT = { oneshot: 'active', standing: 'closed', pinned: 'open' };
+
+  it.each(Object.keys(KINDS) as Kind[])(
+    '[LIF-5] [P1] and whose daemon is killed at any later step leaves a %s with a new worker, or as its worker’s end leaves it',
+    async (kind) => {
+      const left = new Set<string>();
+      for (let effects = 1; effects < 40; effects += 1) {
+        world.dispose();
+        world = new FakeWorld();
+        daemon = world.boot({ released: true });
+        await working(kind);
+        const worker = world.machine.worker('a');
+        world.crashIn(effects);
+        const crashed = await world.crashes(forced());
+        world.crashIn(null);
+        if (!crashed) break;
+        daemon = world.boot();
+        for (let turn = 0; turn < 3; turn += 1) {
+          await round();
+          world.clock.advance(12_000);
+        }
+        if (worker.alive) continue;
+        const { status, runtime, held } = daemon.row('a') ?? {};
+        const seen = runtime === undefined ? status : 'working';
+        left.add(seen ?? '');
+        const step = world.crashed_at ?? '';
+        expect([step, seen]).toEqual([step, world.machine.living.length > 0 ? 'working' : LEFT[kind]]);
+        expect([step, held]).toEqual([
+          step,
+          kind === 'oneshot' && runtime === undefined ? expect.anything() : undefined,
+        ]);
+        expect(daemon.world.launches.all().filter((one) => one.state !== 'ended')).toHaveLength(
+          world.machine.living.length,
+        );
+      }
+      expect(left).toEqual(new Set(['working', LEFT[kind]]));
+    },
+  );
+
+  it.each(['standing', 'pinned'] as const)(
+    '[LIF-5] and is refused then leaves a %s as its worker’s end leaves it',
+    async (kind) => {
+      await working(kind);
+      world.machine.next = 'refuse';
+      expect(await world.run(forced())).toMatchObject({ dispatched: false, reason: 'mux_unavailable' });
+      await round();
+      expect(daemon.row('a')).toMatchObject({ status: LEFT[kind] });
+      expect(world.machine.living).toEqual([]);
+    },
+  );
+});
+
 it('[P1] [P4] takes no worker of an earlier daemon for running before it was seen to live', async () => {
   await working('oneshot');
   const worker = world.machine.worker('a');

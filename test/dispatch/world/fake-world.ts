@@ -168,7 +168,16 @@ export class FakeWorld {
       this.crashed_at = step;
       throw new Crash(step);
     };
-    const settings = readSettings({ SVC_DATA_DIR: this.data_dir, ...this.env });
+    const { data_dir } = this;
+    const isGone = () => generation !== this.#generation;
+    const settings = {
+      ...readSettings({ SVC_DATA_DIR: data_dir, ...this.env }),
+      // What a daemon does after its end, in a `catch` or a `finally`, must not reach the disk either.
+      get data_dir() {
+        if (isGone()) throw new Crash('this daemon is gone');
+        return data_dir;
+      },
+    };
     const launches = new Launches({ data_dir: this.data_dir, logger: this.#logger });
     // What a daemon that is gone would still write must not reach the disk.
     for (const name of ['claim', 'update', 'writeEnd', 'withdrawForcedStart', 'writeScreen'] as const) {
