@@ -25,17 +25,20 @@ export const verb: Verb = {
       .description('Run the daemon in this terminal until it is told to stop')
       .action(async () => exit(await runForeground(context, settings())));
 
-    withWait(command.command('start').description('Start the daemon in the background')).action(
-      async (options: StartOptions) => exit(await runStart(context, settings(), options)),
-    );
+    withWait(
+      command.command('start').description('Start the daemon in the background and wait until it is ready'),
+      'how long it may be silent before it is',
+    ).action(async (options: StartOptions) => exit(await runStart(context, settings(), options)));
 
-    withWait(command.command('stop').description('Stop the daemon; workers keep running')).action(
-      async (options: StartOptions) => exit(await runStop(context, settings(), options)),
-    );
+    withWait(
+      command.command('stop').description('Stop the daemon; workers keep running'),
+      'how long to wait for its end',
+    ).action(async (options: StartOptions) => exit(await runStop(context, settings(), options)));
 
-    withWait(command.command('restart').description('Stop the daemon and start it again')).action(
-      async (options: StartOptions) => exit(await runRestart(context, settings(), options)),
-    );
+    withWait(
+      command.command('restart').description('Stop the daemon and start it again'),
+      'how long to wait for its end, and then for a word of the new one',
+    ).action(async (options: StartOptions) => exit(await runRestart(context, settings(), options)));
 
     leaf(
       command,
@@ -71,10 +74,8 @@ export const verb: Verb = {
 
 type StartOptions = { timeout: number; json?: boolean };
 
-function withWait(command: Command): Command {
-  return command
-    .option('--timeout <seconds>', 'how long to wait', wholeNumber, 30)
-    .option('--json', 'answer as JSON');
+function withWait(command: Command, wait: string): Command {
+  return command.option('--timeout <seconds>', wait, wholeNumber, 30).option('--json', 'answer as JSON');
 }
 
 function leaf(

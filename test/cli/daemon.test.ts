@@ -95,8 +95,16 @@ describe('svc daemon start and stop', () => {
     });
   });
 
-  it('gives up on a daemon that does not become ready, and leaves it running', async () => {
-    await expect(start('slow', 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  it('[LIM-19] waits longer than its patience for a daemon that says that it boots', async () => {
+    expect(await start('slow', 1)).toBe(0);
+    expect(said).toContain('The daemon runs: pid ');
+  });
+
+  it('[LIM-19] gives up on a daemon that stays silent, and leaves it running', async () => {
+    await expect(start('silent', 1)).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: expect.stringContaining('has not answered for 1 s'),
+    });
     expect(await processLife({ pid: daemonFile().pid, start_time: null })).toBe('alive');
   });
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Clock, sleep } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import { makeDataDir } from '../../config/data-dir.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -11,11 +12,14 @@ import { findDaemon } from '../daemon-file.ts';
 import { nameProcess, processLife } from '../daemon-process.ts';
 import { printJson } from '../output.ts';
 import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
-import { waitFor } from '../wait.ts';
 import { lastLines, logPath, readableLine, rotateLog } from './log-file.ts';
 
 /** Lines of the log shown where the daemon ended while it started. */
 const LAST_WORDS = 15;
+
+/** How often a daemon that takes long is asked (LIM-19); most are ready before the first of these. */
+const POLL_MS = 5_000;
+const FIRST_POLL_MS = 50;
 
 /** What is started: argv of a program that becomes the daemon. */
 export type Program = { file: string; args: readonly string[] };
@@ -50,16 +54,15 @@ export async function runStart(
     log_path,
   });
   const child = await nameProcess(pid);
-  const outcome = await waitFor(context.clock, options.timeout * 1000, async () => {
-    if ((await processLife(child)) === 'gone') return 'ended' as const;
-    const version = await askVersion(settings, pid);
-    return version?.ready === true ? version : undefined;
+  const outcome = await untilReady(context.clock, options.timeout * 1000, {
+    ended: async () => (await processLife(child)) === 'gone',
+    version: () => askVersion(settings, pid),
   });
   if (outcome === 'ended') throw startFailed(log_path, from);
-  if (outcome === undefined)
+  if (outcome === 'silent')
     throw new CodedError(
       'deadline_exceeded',
-      `the daemon (pid ${pid}) is not ready after ${options.timeout} s and goes on starting; watch it with: svc daemon logs -f`,
+      `the daemon (pid ${pid}) has not answered for ${options.timeout} s and goes on starting; watch it with: svc daemon logs -f`,
       { details: { pid } },
     );
   const { listen, version, booted_at } = outcome;
@@ -72,6 +75,25 @@ export async function runStart(
     );
   }
   return EXIT.ok;
+}
+
+/** Waits while the daemon says that it boots, however long that takes; `silent` after `silent_ms` without a word. */
+async function untilReady(
+  clock: Clock,
+  silent_ms: number,
+  daemon: { ended(): Promise<boolean>; version(): Promise<Version | undefined> },
+): Promise<Version | 'ended' | 'silent'> {
+  const began = clock.now();
+  let heard_at = began;
+  for (;;) {
+    if (await daemon.ended()) return 'ended';
+    const version = await daemon.version();
+    if (version?.ready === true) return version;
+    const now = clock.now();
+    if (version !== undefined) heard_at = now;
+    else if (now - heard_at >= silent_ms) return 'silent';
+    await sleep(clock, now - began < POLL_MS ? FIRST_POLL_MS : POLL_MS);
+  }
 }
 
 /** What the new daemon says of itself; undefined while it cannot be asked yet. */
