@@ -172,11 +172,17 @@ export const SETTINGS = {
     'A start without transcript or hook within this is startup_unconfirmed',
   ),
   breaker_deaths: whole('SVC_BREAKER_DEATHS', 5, 1, 'Quick deaths in a row that pause a fiber'),
+  breaker_quick_ends: whole(
+    'SVC_BREAKER_QUICK_ENDS',
+    10,
+    1,
+    'Quick ends in a row that pause a oneshot, handoffs among them',
+  ),
   breaker_quick_ms: whole(
     'SVC_BREAKER_QUICK_MS',
     90_000,
     1,
-    'A death sooner than this after its start is quick',
+    'An end sooner than this after its start is quick',
   ),
   breaker_pause_ms: whole('SVC_BREAKER_PAUSE_MS', 600_000, 1, 'How long such a fiber is paused'),
   resume_warm_window_ms: whole(

@@ -60,6 +60,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       path: surroundings.breakerFile,
       policy: {
         deaths: settings.breaker_deaths,
+        quick_ends: settings.breaker_quick_ends,
         quick_ms: settings.breaker_quick_ms,
         pause_ms: settings.breaker_pause_ms,
       },

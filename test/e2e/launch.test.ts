@@ -122,6 +122,19 @@ describe('a launch', () => {
     await daemon.ticks();
     expect(launchesOf(daemon.home.data, 'looping')).toHaveLength(5);
   });
+
+  it('[P26] of workers that do nothing but hand off to each other is not repeated for ever either', async () => {
+    daemon.home.fiber('passed-on', { agent: 'hands-off' });
+    const row = await daemon.rowWhen('passed-on', 'paused', (one) => one.blocked !== undefined, 90_000);
+    expect(row.blocked).toMatchObject({
+      reason: 'loop_breaker',
+      message: expect.stringMatching(
+        /^10 workers in a row handed off or died soon after their start; `svc dispatch/,
+      ),
+    });
+    await daemon.ticks();
+    expect(launchesOf(daemon.home.data, 'passed-on')).toHaveLength(10);
+  }, 100_000);
 });
 
 describe('a launch message', () => {

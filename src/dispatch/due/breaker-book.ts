@@ -34,11 +34,14 @@ export class BreakerBook {
   }
 
   /** What there is to say of a paused fiber; null while the breaker is closed. */
-  paused(key: string, now: number): { until: number; deaths: number; launch_id?: string } | null {
+  paused(
+    key: string,
+    now: number,
+  ): (Pick<BreakerEntry, 'deaths' | 'quick_ends' | 'launch_id'> & { until: number }) | null {
     const entry = this.#entries.get(key);
     const until = pausedUntil(entry, now);
     if (entry === undefined || until === null) return null;
-    return { until, deaths: entry.deaths, ...(entry.launch_id ? { launch_id: entry.launch_id } : {}) };
+    return { ...entry, until };
   }
 
   /** Counts one ended run and writes the book when it changed. */

@@ -11,10 +11,16 @@ export function blockWhenPaused(world: World, memory: Memory, key: string, fiber
     key,
     {
       reason: 'loop_breaker',
-      message: `${paused.deaths} workers in a row died soon after their start; \`svc dispatch ${fiber_id} --force\` tries again at once`,
+      message: `${sentenceOf(paused)}; \`svc dispatch ${fiber_id} --force\` tries again at once`,
       ...(screen === null ? {} : { screen }),
     },
     now,
     paused.until,
   );
+}
+
+function sentenceOf({ deaths, quick_ends }: { deaths: number; quick_ends: number }): string {
+  return quick_ends > deaths
+    ? `${quick_ends} workers in a row handed off or died soon after their start`
+    : `${deaths} workers in a row died soon after their start`;
 }

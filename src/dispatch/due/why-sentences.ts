@@ -77,7 +77,7 @@ export function explainGate(
     }
     case 'breaker':
       return {
-        message: `its workers died soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
+        message: `its workers ended soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
         mend: `read the last screen in \`svc status ${id}\`, mend the cause, then start it at once with \`svc dispatch ${id}\``,
       };
     case 'usage_limit':

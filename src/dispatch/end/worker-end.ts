@@ -54,7 +54,7 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
   return {
     reason,
-    breaker: refusal === null ? breakerEnd(reason, lived_ms) : { kind: 'stopped' },
+    breaker: refusal === null ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
     hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
     refusal,
     owes_fresh_start,
@@ -135,8 +135,13 @@ function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | nul
   return null;
 }
 
-function breakerEnd(reason: string, lived_ms: number): RunEnd {
-  if (reason === 'handoff') return { kind: 'handed_off' };
+function breakerEnd(document: FiberDocument | undefined, reason: string, lived_ms: number): RunEnd {
+  if (reason === 'handoff') {
+    const kind = document?.svc?.kind;
+    return kind === 'standing' || kind === 'pinned'
+      ? { kind: 'concluded' }
+      : { kind: 'handed_off', lived_ms };
+  }
   return NOT_ITS_FAULT.includes(reason) ? { kind: 'stopped' } : { kind: 'died', lived_ms };
 }
 

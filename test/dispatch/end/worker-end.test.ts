@@ -49,7 +49,9 @@ describe('the end of a worker', () => {
   it('[LIF-7] is a handoff when the document says so, whatever the exit code', () => {
     const handed = document({ runtime: { dispatched_at, handed_off_at: '2026-01-05T09:00:04Z' } });
     const plan = planWorkerEnd(facts({ document: handed }));
-    expect([plan.reason, plan.breaker]).toEqual(['handoff', { kind: 'handed_off' }]);
+    expect([plan.reason, plan.breaker]).toEqual(['handoff', { kind: 'handed_off', lived_ms: 5_000 }]);
+    const role = document({ kind: 'standing', runtime: handed.svc?.runtime });
+    expect(planWorkerEnd(facts({ document: role })).breaker).toEqual({ kind: 'concluded' });
   });
 
   it('is not excused by the handoff of an earlier run', () => {

@@ -256,6 +256,7 @@ export class FakeWorld {
         path: join(this.data_dir, 'breaker.json'),
         policy: {
           deaths: settings.breaker_deaths,
+          quick_ends: settings.breaker_quick_ends,
           quick_ms: settings.breaker_quick_ms,
           pause_ms: settings.breaker_pause_ms,
         },
