@@ -444,7 +444,10 @@ class Run {
   async #round(): Promise<void> {
     const { machine } = this.world;
     const before = new Set(FIBERS.flatMap((name) => this.#workersOf(name)));
+    const armed = FIBERS.filter((name) => this.#status(name) === 'active');
     await this.world.run(this.daemon.round());
+    // A role whose run was concluded is armed by a person alone, and with that nothing holds it back any more.
+    for (const name of armed) if (this.#status(name) !== 'active') this.killed.delete(name);
     if (machine.listing !== 'normal' || machine.kernel !== 'answers') return;
     for (const name of FIBERS)
       for (const session of this.#workersOf(name))
@@ -659,6 +662,14 @@ class Run {
     } else if (this.#status(name) !== 'active') this.killed.delete(name);
     await this.world.run(this.daemon.dispatcher.workerOf(this.#uid(name), { sure: false }));
     this.ordered.delete(name);
+    if (answer.status === 0 && (verb.action === 'accept' || verb.action === 'resume'))
+      this.#countFromNow(name);
+  }
+
+  /** After a clock that was wrong a person's word takes the mark back to now (STD-1). */
+  #countFromNow(name: Name): void {
+    const served = this.served.get(name);
+    if (served !== undefined) this.served.set(name, Math.min(served, this.world.clock.now()));
   }
 
   async #move(name: Name, target: TransitionTarget): Promise<void> {
