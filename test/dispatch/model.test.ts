@@ -547,6 +547,8 @@ class Run {
     this.asked.add(name);
     const stopped = this.stopped;
     if (how.despite_brake) this.stopped = false;
+    // Who has a worker replaced has said what becomes of it, also where it was lost already and none could be started.
+    if (how.force) this.lost.delete(name);
     try {
       const reply = await this.world.run(this.daemon.dispatcher.dispatch({ fiber_id: name, ...how }));
       if (reply.dispatched) this.killed.delete(name);
