@@ -567,8 +567,9 @@ class Run {
   async #kill(name: Name): Promise<void> {
     this.lost.delete(name);
     try {
-      await this.world.run(this.daemon.dispatcher.kill(name));
-      if (this.#status(name) === 'active') this.killed.add(name);
+      const reply = await this.world.run(this.daemon.dispatcher.kill(name));
+      // One that was killed before is not held for it: a person may have armed it since.
+      if (reply.already_killed !== true && this.#status(name) === 'active') this.killed.add(name);
     } catch (error) {
       if (!isCoded(error, 'no_worker') && !isCoded(error, 'mux_unavailable')) throw error;
     }
