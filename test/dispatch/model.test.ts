@@ -232,7 +232,7 @@ class Run {
   /** Captures and persons' sessions that were claimed, by their names. */
   owners = new Map<string, Name>();
   /** Sessions whose claim was cut short: it is made once its document says so. */
-  unsettled = new Set<string>();
+  unsettled = new Map<string, Name>();
   /** Until when the daemon has been told to wait, by account. */
   limited = new Map<string, number>();
   /** What this run went through, so that a test which meets none of it is known to prove nothing. */
@@ -521,7 +521,7 @@ class Run {
   async #crash(one: Extract<Step, { do: 'crash' }>): Promise<void> {
     const { dispatcher } = this.daemon;
     const session = this.#claimable().at(-(one.effects % 2)) ?? 'nobody';
-    if (one.during === 'claim' && !this.owners.has(session)) this.unsettled.add(session);
+    if (one.during === 'claim' && !this.owners.has(session)) this.unsettled.set(session, one.fiber);
     this.world.crashIn(one.effects);
     this.lost.delete(one.fiber);
     if (one.during !== 'round') this.asked.add(one.fiber);
@@ -714,7 +714,8 @@ class Run {
     this.daemon = this.world.boot();
     this.calls = this.#callsOf(this.daemon);
     this.released = false;
-    this.seen = new Set(FIBERS.filter((name) => this.#lives(name)));
+    // A claim that the daemon makes now shows it a worker, also one that is taken away again at once.
+    this.seen = new Set([...FIBERS.filter((name) => this.#lives(name)), ...this.unsettled.values()]);
     this.killed.clear();
   }
 
