@@ -267,6 +267,7 @@ class Run {
   async take(one: Step): Promise<void> {
     const { world, daemon } = this;
     const { machine } = world;
+    const armed = FIBERS.filter((name) => this.#status(name) === 'active');
     switch (one.do) {
       case 'round':
         await this.#round();
@@ -363,6 +364,9 @@ class Run {
       default:
         await this.#toWorker(one);
     }
+    // A role whose run was concluded is armed by a person alone, and with that nothing holds it back any more.
+    if (!['verb', 'move', 'disarm'].includes(one.do))
+      for (const name of armed) if (this.#status(name) !== 'active') this.killed.delete(name);
     this.#check(JSON.stringify(one));
     this.#forgetLimits();
     // tmux tells whole seconds: within one, two sessions of one name cannot be told apart.
@@ -444,10 +448,7 @@ class Run {
   async #round(): Promise<void> {
     const { machine } = this.world;
     const before = new Set(FIBERS.flatMap((name) => this.#workersOf(name)));
-    const armed = FIBERS.filter((name) => this.#status(name) === 'active');
     await this.world.run(this.daemon.round());
-    // A role whose run was concluded is armed by a person alone, and with that nothing holds it back any more.
-    for (const name of armed) if (this.#status(name) !== 'active') this.killed.delete(name);
     if (machine.listing !== 'normal' || machine.kernel !== 'answers') return;
     for (const name of FIBERS)
       for (const session of this.#workersOf(name))
