@@ -182,8 +182,10 @@ describe('the packed package, installed elsewhere', () => {
       (match) => match[1]!,
     );
     expect(commands).toHaveLength(3);
-    for (const command of commands)
-      expect(await run('sh', ['-c', command], app), command).toMatchObject({ code: 0 });
+    for (const command of commands) {
+      const { code, stderr } = await run('sh', ['-c', command], app);
+      expect(code, `${command}: ${stderr}`).toBe(0);
+    }
 
     type Row = { id: string; status: string; svc?: { runtime?: { handed_off_at?: string } } };
     const rows = async () => ((await (await fetch(url)).json()) as { fibers: Row[] }).fibers;
