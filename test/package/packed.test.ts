@@ -13,6 +13,7 @@ let folder: string;
 let env: NodeJS.ProcessEnv;
 let packed: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
 let demo: ChildProcess | undefined;
+let demos = 0;
 
 /** Runs a program to its end; a failure is an answer too. */
 function run(
@@ -164,7 +165,10 @@ describe('the packed package, installed elsewhere', () => {
   });
 
   it('runs the demo until its workers hand off, shows a newcomer’s own task by the commands it prints, and leaves nothing', async () => {
-    const dir = join(folder, 'demo');
+    // A second attempt leaves alone what the first one left behind.
+    demo?.kill('SIGKILL');
+    demos += 1;
+    const dir = join(folder, `demo-${demos}`);
     const app = join(folder, 'app');
     let said = '';
     demo = spawn(join(app, 'node_modules', '.bin', 'svc'), ['demo', '--dir', dir, '--pace-ms', '300'], {
