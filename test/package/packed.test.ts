@@ -13,7 +13,6 @@ let folder: string;
 let env: NodeJS.ProcessEnv;
 let packed: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
 let demo: ChildProcess | undefined;
-let demos = 0;
 
 /** Runs a program to its end; a failure is an answer too. */
 function run(
@@ -60,12 +59,16 @@ beforeAll(async () => {
   if (install.code !== 0) throw new Error(install.stderr);
 });
 
+/** Takes away the demo of an attempt that failed. */
+async function endDemo(): Promise<void> {
+  if (demo?.exitCode !== null) return;
+  await svc('demo', '--dir', join(folder, 'demo'), 'daemon', 'stop');
+  await svc('demo', '--dir', join(folder, 'demo'), '--remove', '--force');
+}
+
 afterAll(async () => {
   if (folder === undefined) return;
-  if (demo?.exitCode === null) {
-    await svc('demo', '--dir', join(folder, 'demo'), 'daemon', 'stop');
-    await svc('demo', '--dir', join(folder, 'demo'), '--remove', '--force');
-  }
+  await endDemo();
   await svc('daemon', 'stop');
   rmSync(folder, { recursive: true, force: true });
 });
@@ -165,10 +168,8 @@ describe('the packed package, installed elsewhere', () => {
   });
 
   it('runs the demo until its workers hand off, shows a newcomer’s own task by the commands it prints, and leaves nothing', async () => {
-    // A second attempt leaves alone what the first one left behind.
-    demo?.kill('SIGKILL');
-    demos += 1;
-    const dir = join(folder, `demo-${demos}`);
+    await endDemo();
+    const dir = join(folder, 'demo');
     const app = join(folder, 'app');
     let said = '';
     demo = spawn(join(app, 'node_modules', '.bin', 'svc'), ['demo', '--dir', dir, '--pace-ms', '300'], {
