@@ -30,8 +30,9 @@ export type Content = {
   size: number;
   /**
    * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once for each request
-   * that the answer is given to. A piece is lent until the next one is asked for, so that its buffer may be used again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the client
-   * goes away its `return` is called.
+   * that the answer is given to. A piece is lent until the next one is asked for, so that its buffer may be used
+   * again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the
+   * client goes away its `return` is called.
    */
   read(from: number, end: number): AsyncIterable<Uint8Array>;
   /** All of the bytes where they are in memory when the answer goes out, which then needs no reading; else null. */

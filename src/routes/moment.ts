@@ -30,7 +30,7 @@ export function momentRows(
           return place;
         };
         return kept.read(
-          `${session} ${at} ${within_ms}`,
+          `moment ${session} ${at} ${within_ms}`,
           async () => markOfStamp((await find()).stamp, context.clock.now()),
           async () => {
             const { path, harness } = await find();

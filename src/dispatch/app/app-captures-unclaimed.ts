@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { isCoded } from '../../base/errors.ts';
 import type { CaptureView } from '../../contract/http/capture.ts';
 import { AppServerRefusal } from '../../harness/app-server/connection.ts';
@@ -9,8 +8,8 @@ import {
   removeCapture,
   updateCapture,
 } from '../capture/capture-directory.ts';
+import { viewOfCapture } from '../capture/capture-view.ts';
 import { KEPT_MS, SHOWN_MS } from '../capture/captures.ts';
-import { RUN_FILES } from '../run/run-directory.ts';
 import type { World } from '../world.ts';
 import { sourceOf } from './app-run.ts';
 import { requireAppServer } from './require-app-server.ts';
@@ -64,7 +63,7 @@ export class UnclaimedConversations {
   }
 
   view(): CaptureView[] {
-    const { clock, launches, settings } = this.#world;
+    const { clock, settings } = this.#world;
     return this.#all()
       .filter(({ record }) => record.ended_at === null || clock.now() - record.ended_at < SHOWN_MS)
       .map(({ record, state }) => {
@@ -73,19 +72,10 @@ export class UnclaimedConversations {
         return {
           surface: 'app',
           mux_session: null,
-          session_uuid: record.session_uuid,
+          ...viewOfCapture(record, this.#world),
           ...{ thread_id, transcript_session_uuid, project_id },
           ...(link === null ? {} : { desktop_link: link }),
-          run_id: record.run_id,
-          agent: record.agent,
-          harness: record.harness,
-          project_dir: record.project_dir,
-          store: record.store,
           state,
-          captured_at: record.captured_at,
-          ended_at: record.ended_at,
-          ended_reason: record.ended_reason,
-          prompt_file: join(launches.directory(record.launch_id), RUN_FILES.prompt),
         };
       });
   }

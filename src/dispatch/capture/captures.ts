@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import type {
   Captured,
@@ -11,7 +10,6 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { agentFact, assessLiveness, type Liveness } from '../end/liveness.ts';
 import type { Refusal } from '../refusals.ts';
-import { RUN_FILES } from '../run/run-directory.ts';
 import type { RunManifest } from '../run/run-records.ts';
 import { runScriptCommand } from '../run/run-script.ts';
 import type { World } from '../world.ts';
@@ -25,6 +23,7 @@ import {
   writeCapture,
 } from './capture-directory.ts';
 import { checkCapture, planCapture, refusedCapture, rehearsedCapture } from './capture-launch.ts';
+import { viewOfCapture } from './capture-view.ts';
 
 /** How long a start may take from its record to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
@@ -177,17 +176,8 @@ export class Captures {
       .map(({ record, state }) => ({
         surface: 'cli',
         mux_session: record.mux_session,
-        session_uuid: record.session_uuid,
-        run_id: record.run_id,
-        agent: record.agent,
-        harness: record.harness,
-        project_dir: record.project_dir,
-        store: record.store,
+        ...viewOfCapture(record, this.#world),
         state,
-        captured_at: record.captured_at,
-        ended_at: record.ended_at,
-        ended_reason: record.ended_reason,
-        prompt_file: join(this.#world.launches.directory(record.launch_id), RUN_FILES.prompt),
       }));
   }
 

@@ -7,11 +7,10 @@ import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { Rehearsed } from '../../fibers/store.ts';
 import type { MuxSession } from '../../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../../mux/session-name.ts';
-import { appIdentity } from '../app/app-run.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import type { AgentPid, RunManifest } from '../run/run-records.ts';
-import { muxSessionOf, type Run, runOfManifest } from '../run/runs.ts';
+import { type Run, runOfManifest, workerIdentity } from '../run/runs.ts';
 import { findSessionAgent } from '../start/session-agent.ts';
 import type { World } from '../world.ts';
 import { writeForeignRun } from './capture-directory.ts';
@@ -328,14 +327,6 @@ export function claimedReply(host: string, run: Run, already_claimed: boolean): 
   return {
     claimed: true,
     already_claimed,
-    fiber_id: run.fiber_id,
-    host,
-    surface: run.surface,
-    mux_session: muxSessionOf(run),
-    session_uuid: run.session_uuid,
-    run_id: run.run_id,
-    agent: run.agent,
-    harness: run.harness,
-    ...appIdentity(run),
+    ...workerIdentity(host, run),
   };
 }

@@ -7,8 +7,7 @@ export const breakerEntrySchema = z.object({
   /** Quick ends in a row, handoffs among them. */
   quick_ends: z.number().int().default(0),
   paused_until: z.number().nullable(),
-  last_death_at: z.number(),
-  /** The launch that died last: its run directory may have kept its last screen. */
+  /** The launch that ended last: its run directory may have kept its last screen. */
   launch_id: z.string().optional(),
 });
 export type BreakerEntry = z.infer<typeof breakerEntrySchema>;
@@ -43,7 +42,7 @@ export function afterRun(
   const deaths = end.kind === 'died' ? (row?.deaths ?? 0) + 1 : 0;
   const quick_ends = (row?.quick_ends ?? 0) + 1;
   const is_loop = deaths >= policy.deaths || quick_ends >= policy.quick_ends;
-  return { deaths, quick_ends, paused_until: is_loop ? now + policy.pause_ms : null, last_death_at: now };
+  return { deaths, quick_ends, paused_until: is_loop ? now + policy.pause_ms : null };
 }
 
 /** Until when the fiber is paused, or null when the breaker is closed. */

@@ -1,4 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
+import { offsetAt } from '../../base/zone-offset.ts';
 
 /** More than any change of the clocks moves them. */
 const MARGIN_MS = 4 * 60 * 60 * 1000;
@@ -28,33 +29,4 @@ function instantsOf(wall: number, zone: string): number[] {
   const [before, later] = [offsetAt(zone, wall - DAY_MS), offsetAt(zone, wall + DAY_MS)];
   const shown = [...new Set([wall - before, wall - later])].filter((at) => at + offsetAt(zone, at) === wall);
   return shown.length > 0 ? shown.sort((a, b) => a - b) : [wall - before];
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Milliseconds that the clocks of a zone are ahead of UTC at a moment; throws for a zone that does not exist. */
-function offsetAt(zone: string, at: number): number {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-    formats.set(zone, format);
-  }
-  const [month, day, year, hour, minute, second] = format.format(at).split(/\D+/).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }

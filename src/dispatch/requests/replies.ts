@@ -1,23 +1,14 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
-import { appIdentity } from '../app/app-run.ts';
 import type { Refusal } from '../refusals.ts';
-import { muxSessionOf, type Run } from '../run/runs.ts';
+import { type Run, workerIdentity } from '../run/runs.ts';
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
 export function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {
   return {
     dispatched: true,
     already_running,
-    fiber_id: run.fiber_id,
-    host,
-    surface: run.surface,
-    mux_session: muxSessionOf(run),
-    session_uuid: run.session_uuid,
-    run_id: run.run_id,
-    agent: run.agent,
-    harness: run.harness,
-    ...appIdentity(run),
+    ...workerIdentity(host, run),
     ...(run.resume === undefined && run.app?.resumed !== true ? {} : { resumed: true }),
   };
 }

@@ -76,6 +76,15 @@ export function viewRun(run: Run, now: number): RunView {
   };
 }
 
+/** How every answer names the worker of a fiber, on either surface (CAP-5, WRK-1). */
+export function workerIdentity(host: string, run: Run) {
+  const { fiber_id, surface, session_uuid, run_id, agent, harness } = run;
+  return {
+    ...{ fiber_id, host, surface, mux_session: muxSessionOf(run) },
+    ...{ session_uuid, run_id, agent, harness, ...appIdentity(run) },
+  };
+}
+
 /** The worker's session; an app conversation has none (WRK-2). */
 export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string | null {
   return run.surface === 'app' ? null : run.mux_session;

@@ -1,3 +1,5 @@
+import { offsetAt } from '../../base/zone-offset.ts';
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAY_MS = 86_400_000;
 /** A notice may come a moment after the time that it names. */
@@ -65,23 +67,6 @@ function instantOf(zone: string, { year, month, day, hour, minute }: Wall): numb
 function dateIn(zone: string, at: number): Pick<Wall, 'year' | 'month' | 'day'> {
   const shown = new Date(at + offsetAt(zone, at));
   return { year: shown.getUTCFullYear(), month: shown.getUTCMonth(), day: shown.getUTCDate() };
-}
-
-/** How far clocks of a zone are ahead of UTC, in milliseconds. */
-function offsetAt(zone: string, at: number): number {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(at);
-  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
-  const shown = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
-  return shown - Math.floor(at / 1000) * 1000;
 }
 
 function isZone(name: string | undefined): name is string {
