@@ -231,6 +231,8 @@ function assemble(options: {
     clock,
   });
   supervisor.onViewsChanged(changed);
+  changes.add(() => server.outdate());
+  poller.onEvent('feed_changed', () => server.outdate());
 
   return {
     context,

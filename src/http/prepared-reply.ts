@@ -85,7 +85,8 @@ export function prepareReply(reply: Reply, request: AnswerTo): PreparedReply {
 /** The whole of a content or the range of it that is asked for. */
 function prepareContent(reply: Extract<Reply, { content: object }>, request: AnswerTo): PreparedReply {
   const { content } = reply;
-  const last_modified = lastModified(reply);
+  // A date is dear to spell, and asked for with a range alone.
+  const last_modified = request.headers['if-range'] === undefined ? null : lastModified(reply);
   const wanted = wantedOf(request.headers, { size: content.size, etag: reply.etag ?? null, last_modified });
   const [status, [from, end]] =
     wanted.kind === 'part' ? [206, [wanted.from, wanted.end]] : [200, [0, content.size]];
@@ -108,10 +109,17 @@ export function packedReply(reply: PreparedReply, body: Uint8Array, coding: Codi
   return { ...reply, headers: `${headers}\r\nContent-Encoding: ${coding}`, body };
 }
 
-/** The same answer with its JSON encoded, for one that is given to several requests. */
+/** The header lines of answers that are given to several requests: the same for each, but for its id. */
+const linesOfEncoded = new WeakMap<Reply, { typed: HeaderLines | null; bare: HeaderLines | null }>();
+
+/** The same answer with its JSON encoded, for one that is given to several requests; it must not be changed any more. */
 export function encodedReply(reply: Reply): Reply {
-  if (!('json' in reply)) return reply;
-  const { json, ...head } = reply;
+  const encoded = 'json' in reply ? bytesOfJson(reply) : reply;
+  linesOfEncoded.set(encoded, { typed: null, bare: null });
+  return encoded;
+}
+
+function bytesOfJson({ json, ...head }: Extract<Reply, { json: unknown }>): Reply {
   return { ...head, bytes: Buffer.from(textOf(json)), content_type: 'application/json' };
 }
 
@@ -131,24 +139,41 @@ function lastModified(reply: Reply): string | null {
     : null;
 }
 
-function headersOf(reply: Reply, request: AnswerTo, with_type: boolean): string {
-  let text = `${fixedOf(reply, request.row)}\r\nX-Request-Id: ${request.id}`;
+/** What stands before the id of the request and what stands after it. */
+type HeaderLines = { before: string; after: string };
+
+function headersOf(reply: Reply, { id, row }: AnswerTo, with_type: boolean): string {
+  const { before, after } = headerLinesOf(reply, row, with_type);
+  return `${before}\r\nX-Request-Id: ${id}${after}`;
+}
+
+function headerLinesOf(reply: Reply, row: AnswerTo['row'], with_type: boolean): HeaderLines {
+  const kept = linesOfEncoded.get(reply);
+  if (kept === undefined) return makeHeaderLines(reply, row, with_type);
+  const form = with_type ? 'typed' : 'bare';
+  kept[form] ??= makeHeaderLines(reply, row, with_type);
+  return kept[form];
+}
+
+function makeHeaderLines(reply: Reply, row: AnswerTo['row'], with_type: boolean): HeaderLines {
+  let after = '';
   if (with_type && !('empty' in reply)) {
-    text += `\r\nContent-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}`;
+    after = `\r\nContent-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}`;
   }
   const modified = lastModified(reply);
-  if (modified !== null) text += `\r\nLast-Modified: ${modified}`;
-  if (typeof reply.etag === 'string') text += `\r\nETag: ${reply.etag}`;
+  if (modified !== null) after += `\r\nLast-Modified: ${modified}`;
+  if (typeof reply.etag === 'string') after += `\r\nETag: ${reply.etag}`;
   let caches = false;
   if (reply.headers !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
         throw new Error(`not a header name: ${JSON.stringify(name)}`);
       caches ||= name.toLowerCase() === 'cache-control';
-      text += `\r\n${name}: ${checked(value)}`;
+      after += `\r\n${name}: ${checked(value)}`;
     }
   }
-  return caches ? text : `${text}\r\nCache-Control: no-cache`;
+  if (!caches) after += '\r\nCache-Control: no-cache';
+  return { before: fixedOf(reply, row), after };
 }
 
 /** A reply that names one of the security headers itself replaces it. */

@@ -64,7 +64,9 @@ export class RequestHandling implements RequestTaker {
   #shared = new SharedReads<SharingCall, Reply>({
     answered: ({ call }, reply) => this.#answerLater(call, reply),
     failed: ({ call }, error) => this.#fail(call, error),
+    mayStand: ({ status }) => status === 200,
     afterArrivals: setImmediate,
+    after: (ms, step) => void this.#options.clock.after(ms, step),
     now: () => performance.now(),
   });
   readonly settled = () => {
@@ -96,6 +98,11 @@ export class RequestHandling implements RequestTaker {
       if (call === null) exchange.drop();
       else this.#fail(call, error);
     }
+  }
+
+  /** Something changed that no request brought about: answers that stand do so no longer. */
+  outdate(): void {
+    this.#shared.outdate();
   }
 
   /** Resolves when no request waits for an answer; every answer from now on ends its connection. */
@@ -266,11 +273,12 @@ export class RequestHandling implements RequestTaker {
 
   #share(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown): void {
     const { path, query: text } = call.head;
-    this.#shared.join(`${path}?${text}`, new SharingCall(call), (shared) => {
+    const compute = (shared: { first: SharingCall; readonly signal: AbortSignal }) => {
       const view = sharedView(shared, params, query);
       const reply = runAtOnceForRequest(view.id, () => row.handler(view));
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
-    });
+    };
+    this.#shared.join(`${path}?${text}`, new SharingCall(call), compute, row.stands_ms);
   }
 
   #answerLater(call: Call, reply: Reply): void {
@@ -291,11 +299,12 @@ export class RequestHandling implements RequestTaker {
   }
 
   #answer(call: Call, reply: Reply, close = false): void {
-    const { exchange, head } = call;
+    const { exchange, head, row } = call;
+    if (row !== null && row.method !== 'GET') this.#shared.outdate();
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;
-    const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: call.row ?? NO_ROW });
+    const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
     const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
     if (coding === null) {
       this.#send(call, prepared, close);

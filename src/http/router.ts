@@ -16,9 +16,14 @@ type Place = { pattern: string[]; methods: Methods };
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 const NOT_FOUND: Match = { kind: 'not_found' };
+/** Stands between segments, none of which can contain it. */
+const BETWEEN = '\0';
 
 /** Finds the row of a request; literal paths win over patterns, and patterns are tried in the order of the rows. */
 export class Router {
+  /** By the path as it comes over the wire when nothing in it is encoded. */
+  #plain = new Map<string, Map<Method, Match>>();
+  /** The same by decoded segments. */
   #literal = new Map<string, Map<Method, Match>>();
   #places: Place[] = [];
 
@@ -29,11 +34,13 @@ export class Router {
   /** `method` in upper case, HEAD counting as GET; `path` as it came over the wire. */
   match(method: string, path: string): Match {
     const wanted = (method === 'HEAD' ? 'GET' : method) as Method;
-    const literal = this.#literal.get(path);
-    if (literal !== undefined) return literal.get(wanted) ?? notAllowed(literal.keys());
+    const plain = this.#plain.get(path);
+    if (plain !== undefined) return plain.get(wanted) ?? notAllowed(plain.keys());
     const decoded = decodePath(path);
     if (!decoded.ok) return { kind: 'malformed', message: decoded.message };
     const { segments } = decoded;
+    const literal = this.#literal.get(segments.join(BETWEEN));
+    if (literal !== undefined) return literal.get(wanted) ?? notAllowed(literal.keys());
     for (const place of this.#places) {
       const params = matchPattern(place.pattern, segments);
       if (params === null) continue;
@@ -46,24 +53,27 @@ export class Router {
   #add(row: Row): void {
     const pattern = row.path.slice(1).split('/');
     const compiled = { row, pattern };
-    const place = this.#places.find((entry) => entry.pattern.join('/') === pattern.join('/'));
-    const methods: Methods = place?.methods ?? new Map();
-    if (methods.has(row.method)) throw new Error(`two rows for ${row.method} ${row.path}`);
     if (row.shared === true && row.method !== 'GET')
       throw new Error(`${row.method} ${row.path} may have an effect, and is not shared`);
-    methods.set(row.method, compiled);
-    if (place === undefined) this.#insert({ pattern, methods });
+    if (row.stands_ms !== undefined && row.shared !== true)
+      throw new Error(`${row.method} ${row.path} is not shared, so that no answer to it can stand`);
     if (isLiteral(pattern)) {
-      const known = this.#literal.get(row.path) ?? new Map<Method, Match>();
-      known.set(row.method, { kind: 'row', compiled, params: NO_PARAMS });
-      this.#literal.set(row.path, known);
+      const known = this.#plain.get(row.path) ?? new Map<Method, Match>();
+      addOnce(known, row, { kind: 'row', compiled, params: NO_PARAMS });
+      this.#plain.set(row.path, known);
+      this.#literal.set(pattern.join(BETWEEN), known);
+      return;
     }
+    const place = this.#places.find((entry) => entry.pattern.join('/') === pattern.join('/'));
+    const methods: Methods = place?.methods ?? new Map();
+    addOnce(methods, row, compiled);
+    if (place === undefined) this.#places.push({ pattern, methods });
   }
+}
 
-  #insert(place: Place): void {
-    if (isLiteral(place.pattern)) this.#places.unshift(place);
-    else this.#places.push(place);
-  }
+function addOnce<T>(methods: Map<Method, T>, { method, path }: Row, value: T): void {
+  if (methods.has(method)) throw new Error(`two rows for ${method} ${path}`);
+  methods.set(method, value);
 }
 
 function isLiteral(pattern: readonly string[]): boolean {

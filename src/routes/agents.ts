@@ -9,6 +9,9 @@ import { type KeptReplies, markOfFiles } from './kept-replies.ts';
 import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
 
+/** The programs of this machine are asked for their versions at most four times a second, however many want to know. */
+const TOOLS_MS = 250;
+
 /** The effective agent registry and the tools as this daemon sees them (RPL-5, WPL-17). */
 export function agentsRows(
   callers: Pick<Callers, 'poller' | 'files'>,
@@ -56,6 +59,7 @@ export function agentsRows(
       state: 'ready',
       body_limit: 0,
       shared: true,
+      stands_ms: TOOLS_MS,
       replies: { 200: pollerCalls.tools.output },
       async handler() {
         return { status: 200, json: await poller.call('tools', {}) };

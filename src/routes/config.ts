@@ -11,6 +11,7 @@ import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { type OperatorFileId, operatorFileIdSchema } from '../contract/operator-files.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfFiles } from './kept-replies.ts';
@@ -37,6 +38,7 @@ export function configRows(
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
+      stands_ms: MOMENT_MS,
       replies: { 200: configListSchema },
       async handler({ query }) {
         requireThisHost(query.origin, context.host);
@@ -57,6 +59,7 @@ export function configRows(
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
+      stands_ms: MOMENT_MS,
       replies: { 200: configFileSchema },
       async handler({ params, query }) {
         requireThisHost(query.origin, context.host);

@@ -7,6 +7,9 @@ const MOST_WAITING = 256;
 /** Taking a job back costs a pool thread and what it remembers, so a digest that is soon done is let finish. */
 const LONG_BYTES = 256 * 1024 * 1024;
 
+/** Its signal is aborted when it goes away; it is not looked at, for it costs, unless there is something to wait for. */
+export type Asker = { readonly signal: AbortSignal };
+
 type Underway = { digest: Promise<string>; waiting: number; abort: AbortController };
 
 /**
@@ -24,12 +27,13 @@ export class Digests {
   }
 
   /** SHA-256 in hex of the file as stamped; rejects with `file_changed` when it is another one by now. */
-  async of(path: string, stamp: FileStamp, signal: AbortSignal): Promise<string> {
+  async of(path: string, stamp: FileStamp, asker: Asker): Promise<string> {
     const key = `${stamp.dev} ${stamp.ino} ${stamp.size} ${stamp.mtime_ns} ${stamp.ctime_ns}`;
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
     const underway = this.#underway.get(key) ?? this.#begin(key, path, stamp);
     underway.waiting += 1;
+    const { signal } = asker;
     const leave = () => {
       underway.waiting -= 1;
       if (underway.waiting === 0) underway.abort.abort();

@@ -5,7 +5,7 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers, Files } from './callers.ts';
 import { HEAD_BYTES, typeOfHead, typeOfName } from './content-type.ts';
 import type { RouteContext } from './context.ts';
-import type { Digests } from './digests.ts';
+import type { Asker, Digests } from './digests.ts';
 import type { HeldFiles } from './held-files.ts';
 
 /** A file that changes each time it is looked at is given up after as many looks. */
@@ -33,9 +33,9 @@ export function filesRows(
       shared: true,
       sandbox: true,
       replies: { 200: 'content', 206: 'content', 304: 'empty' },
-      async handler({ query, signal }) {
-        const { path } = query;
-        const { stamp, mtime_ms, sha256 } = await digested(files, digests, path, signal);
+      async handler(request) {
+        const { path } = request.query;
+        const { stamp, mtime_ms, sha256 } = await digested(files, digests, path, request);
         const content_type = typeOfName(path) ?? (await typeOfContent(files, path, stamp));
         return {
           status: 200,
@@ -68,12 +68,12 @@ export async function digested(
   files: Files,
   digests: Digests,
   path: string,
-  signal: AbortSignal,
+  asker: Asker,
 ): Promise<{ stamp: FileStamp; mtime_ms: number; sha256: string }> {
   for (let looks = 1; ; looks += 1) {
     const { stamp, mtime_ms } = await files.stamp(path);
     try {
-      return { stamp, mtime_ms, sha256: await digests.of(path, stamp, signal) };
+      return { stamp, mtime_ms, sha256: await digests.of(path, stamp, asker) };
     } catch (error) {
       if (looks >= MOST_LOOKS || !isCoded(error, 'file_changed')) throw error;
     }

@@ -1,6 +1,7 @@
 import { type Spend, spendQuerySchema, spendSchema, type Tokens } from '../contract/http/spend.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfFiles } from './kept-replies.ts';
@@ -63,6 +64,7 @@ export function spendRows(
       query: spendQuerySchema,
       body_limit: 0,
       shared: true,
+      stands_ms: MOMENT_MS,
       replies: { 200: spendSchema },
       handler({ query: { uid, session } }) {
         const key = uid === undefined ? `spend of session ${session}` : `spend of fiber ${uid}`;

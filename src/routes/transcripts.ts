@@ -12,7 +12,7 @@ import {
 import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { Digests } from './digests.ts';
+import type { Asker, Digests } from './digests.ts';
 import type { HeldFiles } from './held-files.ts';
 import { SessionLinks } from './session-links.ts';
 import type { TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
@@ -31,12 +31,12 @@ export function transcriptsRows(
   const { fleet, pool } = callers;
   const links = new SessionLinks(pool, places);
 
-  const read = async (session: string, signal: AbortSignal) => {
+  const read = async (session: string, asker: Asker) => {
     for (let looks = 1; ; looks += 1) {
       const [place] = await places.find([session], { believe: false });
       if (place?.kind !== 'found') return { place: place!, sha256: null };
       try {
-        return { place, sha256: await digests.of(place.path, place.stamp, signal) };
+        return { place, sha256: await digests.of(place.path, place.stamp, asker) };
       } catch (error) {
         if (looks >= MOST_LOOKS || !isCoded(error, 'file_changed')) throw error;
       }
@@ -53,11 +53,11 @@ export function transcriptsRows(
       body_limit: 0,
       shared: true,
       replies: { 200: transcriptReceiptSchema },
-      async handler({ query, signal }) {
-        const { session, host = context.host } = query;
+      async handler(request) {
+        const { session, host = context.host } = request.query;
         if (host !== context.host)
           return { status: 200, json: await fleet.call('transcript', { host, session }) };
-        const { place, sha256 } = await read(session, signal);
+        const { place, sha256 } = await read(session, request);
         return { status: 200, json: receiptOf(session, host, place, sha256) };
       },
     }),
@@ -75,10 +75,10 @@ export function transcriptsRows(
         304: 'empty',
         404: transcriptReceiptSchema.and(errorBodySchema),
       },
-      async handler({ query, signal }) {
-        const { session, host = context.host } = query;
+      async handler(request) {
+        const { session, host = context.host } = request.query;
         if (host !== context.host) return notRelayed(session, host);
-        const { place, sha256 } = await read(session, signal);
+        const { place, sha256 } = await read(session, request);
         if (place.kind !== 'found' || sha256 === null) return notThere(receiptOf(session, host, place, null));
         return {
           status: 200,

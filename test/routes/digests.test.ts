@@ -39,7 +39,7 @@ it('[RPL-22] keeps a digest under inode, time and size, and only one that was se
   const digests = new Digests(pool);
   const ask = async (settled: boolean) => {
     const before = jobs.length;
-    const asked = digests.of('/a', stamp('1'), nobodyLeaves);
+    const asked = digests.of('/a', stamp('1'), { signal: nobodyLeaves });
     await turn();
     if (jobs.length > before) jobs.at(-1)!.finish(settled);
     expect(await asked).toBe('digest of /a');
@@ -48,7 +48,7 @@ it('[RPL-22] keeps a digest under inode, time and size, and only one that was se
   expect(await ask(false)).toBe(1);
   expect(await ask(true)).toBe(2);
   expect(await ask(true)).toBe(2);
-  const other = digests.of('/a', { ...stamp('1'), ctime_ns: '2' }, nobodyLeaves);
+  const other = digests.of('/a', { ...stamp('1'), ctime_ns: '2' }, { signal: nobodyLeaves });
   await turn();
   expect(jobs).toHaveLength(3);
   jobs[2]!.finish(true);
@@ -58,7 +58,7 @@ it('[RPL-22] keeps a digest under inode, time and size, and only one that was se
 it('computes one digest at a time, so that the pool has threads for others', async () => {
   const { pool, jobs, most } = heldPool();
   const digests = new Digests(pool);
-  const asked = ['1', '2', '3'].map((ino) => digests.of(`/${ino}`, stamp(ino), nobodyLeaves));
+  const asked = ['1', '2', '3'].map((ino) => digests.of(`/${ino}`, stamp(ino), { signal: nobodyLeaves }));
   for (const index of [0, 1, 2]) {
     await turn();
     expect(jobs).toHaveLength(index + 1);
@@ -72,7 +72,7 @@ it('gives a long digest up when the last client that waits for it has left', asy
   const { pool, jobs } = heldPool();
   const digests = new Digests(pool);
   const [one, two] = [new AbortController(), new AbortController()];
-  const asked = [one, two].map(({ signal }) => digests.of('/a', stamp('1'), signal));
+  const asked = [one, two].map(({ signal }) => digests.of('/a', stamp('1'), { signal }));
   const settled = Promise.allSettled(asked);
   await turn();
   one.abort();
@@ -80,7 +80,7 @@ it('gives a long digest up when the last client that waits for it has left', asy
   expect(jobs).toHaveLength(1);
   two.abort();
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  const again = digests.of('/a', stamp('1'), nobodyLeaves);
+  const again = digests.of('/a', stamp('1'), { signal: nobodyLeaves });
   await turn();
   jobs[1]!.finish(true);
   expect(await again).toBe('digest of /a');
@@ -90,13 +90,13 @@ it('lets a short digest finish, and starts none for a client that has left', asy
   const { pool, jobs } = heldPool();
   const digests = new Digests(pool);
   const client = new AbortController();
-  const asked = digests.of('/a', stamp('1', 10), client.signal);
+  const asked = digests.of('/a', stamp('1', 10), client);
   await turn();
   client.abort();
   jobs[0]!.finish(true);
   expect(await asked).toBe('digest of /a');
-  expect(await digests.of('/a', stamp('1', 10), nobodyLeaves)).toBe('digest of /a');
-  await expect(digests.of('/b', stamp('2'), AbortSignal.abort())).rejects.toMatchObject({
+  expect(await digests.of('/a', stamp('1', 10), { signal: nobodyLeaves })).toBe('digest of /a');
+  await expect(digests.of('/b', stamp('2'), { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: 'cancelled',
   });
 });

@@ -29,6 +29,8 @@ afterEach(async () => {
 
 const jobs = (name: string) => served.callers.pool.jobs.filter((job) => job === name).length;
 const calls = (name: string) => served.callers.poller.asked.filter((call) => call.name === name).length;
+/** What stands for a moment does so no longer. */
+const laterOn = () => served.become({});
 const get = async (path: string) => (await served.get(`/api/v1/${path}`)).json;
 
 describe('what a transcript is asked for', () => {
@@ -71,8 +73,10 @@ describe('what a transcript is asked for', () => {
 
   it('[P25] is counted again when it, the ledger or an agent of the session has moved', async () => {
     say('one');
-    const output = async () =>
-      ((await get(`spend?session=${session_uuid}`)).total as { output: number } | null)?.output;
+    const output = async () => {
+      laterOn();
+      return ((await get(`spend?session=${session_uuid}`)).total as { output: number } | null)?.output;
+    };
     // Which files an answer comes from is known once there was one.
     for (let asked = 0; asked < 5; asked += 1) expect(await output()).toBe(10);
     expect(jobs('read_spend')).toBe(2);
@@ -142,7 +146,10 @@ describe('an operator file', () => {
   });
 
   it('is read again when it has moved, and only then', async () => {
-    const text = async () => (await get('config/stores')).text;
+    const text = async () => {
+      laterOn();
+      return (await get('config/stores')).text;
+    };
     for (let asked = 0; asked < 3; asked += 1) expect(await text()).toBe('1');
     writeFileSync(file(), '["/a"]');
     for (let asked = 0; asked < 3; asked += 1) expect(await text()).toBe('2');

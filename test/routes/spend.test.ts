@@ -104,6 +104,7 @@ describe('GET /spend', () => {
       unknown: 0,
     });
     lines = [];
+    served.become({});
     expect((await served.get(`/api/v1/spend?session=${known}`)).json).toMatchObject({
       sessions: [{ session: known, harness: 'pi', began_at: null }],
       total: { output: 200 },
