@@ -1,5 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { Pieces } from './pieces.ts';
+import type { WholeBody } from './prepared-reply.ts';
 
 /** How a body may be packed on its way. */
 export type Coding = 'br' | 'gzip';
@@ -36,10 +38,10 @@ export class Packer {
   #kept = new Map<string, { packed: Promise<Uint8Array>; bytes: number }>();
   #bytes = 0;
   /** Bodies that are given to several requests, for as long as anybody has them. */
-  #shared = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>();
+  #shared = new WeakMap<Uint8Array | Pieces, Map<Coding, Promise<Uint8Array>>>();
 
   /** `key` names these very bytes, as a path and its entity tag do; null where nothing does. */
-  pack(body: string | Uint8Array, coding: Coding, key: string | null): Promise<Uint8Array> {
+  pack(body: WholeBody, coding: Coding, key: string | null): Promise<Uint8Array> {
     if (key === null) return typeof body === 'string' ? packed(body, coding) : this.#packShared(body, coding);
     const name = `${coding} ${key}`;
     const known = this.#kept.get(name);
@@ -57,7 +59,7 @@ export class Packer {
     return entry.packed;
   }
 
-  #packShared(body: Uint8Array, coding: Coding): Promise<Uint8Array> {
+  #packShared(body: Uint8Array | Pieces, coding: Coding): Promise<Uint8Array> {
     const forms = this.#shared.get(body) ?? new Map<Coding, Promise<Uint8Array>>();
     this.#shared.set(body, forms);
     const known = forms.get(coding) ?? packed(body, coding);
@@ -77,7 +79,8 @@ export class Packer {
   }
 }
 
-function packed(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
-  if (coding === 'gzip') return packGzip(body, { level: 6 });
-  return packBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+function packed(body: WholeBody, coding: Coding): Promise<Uint8Array> {
+  const whole = body instanceof Pieces ? body.joined() : body;
+  if (coding === 'gzip') return packGzip(whole, { level: 6 });
+  return packBrotli(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

@@ -1,4 +1,4 @@
-import type { PreparedReply, StreamedBody } from './prepared-reply.ts';
+import type { PreparedReply, StreamedBody, WholeBody } from './prepared-reply.ts';
 
 /** Bytes that are handed to a connection at one time. */
 export const SLICE = 256 * 1024;
@@ -102,7 +102,7 @@ export abstract class Exchange {
 }
 
 /** How many bytes a body has on the wire. */
-export function byteLength(body: string | Uint8Array | StreamedBody): number {
+export function byteLength(body: WholeBody | StreamedBody): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   return 'read' in body ? body.size : body.length;
 }

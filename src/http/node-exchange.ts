@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AnswerOptions, byteLength, Exchange } from './exchange.ts';
+import { Pieces } from './pieces.ts';
 import { FIRST_HEADER, type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 
@@ -78,7 +79,11 @@ export class NodeExchange extends Exchange {
     response.writeHead(reply.status, headers);
     if (body === null || options.head) response.end();
     else if (typeof body === 'object' && 'read' in body) this.stream(body);
-    else response.end(body);
+    else if (body instanceof Pieces) {
+      response.cork();
+      for (const piece of body.all) response.write(piece);
+      response.end();
+    } else response.end(body);
   }
 
   protected closeNow(): void {

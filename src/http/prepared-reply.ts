@@ -3,6 +3,7 @@ import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-h
 import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
+import type { Pieces } from './pieces.ts';
 import type { Content, Reply } from './row.ts';
 
 /** An answer that only has to be written: every value in it has been checked. */
@@ -12,10 +13,13 @@ export type PreparedReply = {
   /** The value of the header `FIRST_HEADER` and after it every other header but the length, in lines. */
   headers: string;
   /** Null: this status has no body and no length (204, 304). */
-  body: string | Uint8Array | StreamedBody | null;
+  body: WholeBody | StreamedBody | null;
   /** May go out packed, where the client takes that. */
   packable: boolean;
 };
+
+/** A body that is in memory. */
+export type WholeBody = string | Uint8Array | Pieces;
 
 /** A body that is read while it is sent: `size` bytes of it. */
 export type StreamedBody = { size: number; read(): AsyncIterable<Uint8Array> };
@@ -126,9 +130,11 @@ function bytesOfJson({ json, ...head }: Extract<Reply, { json: unknown }>): Repl
 function isPackable(reply: Reply, { row, reads }: AnswerTo, body: PreparedReply['body']): boolean {
   if (row.compress === false || !reads || reply.status !== 200) return false;
   if ('json' in reply) return body === null || (body as string).length >= LEAST_PACKED_BYTES;
+  const finished = 'bytes' in reply ? reply.bytes : 'pieces' in reply ? reply.pieces : null;
   return (
-    'bytes' in reply &&
-    reply.bytes.length >= LEAST_PACKED_BYTES &&
+    finished !== null &&
+    finished.length >= LEAST_PACKED_BYTES &&
+    'content_type' in reply &&
     /^application\/(?:[a-z.-]+\+)?json\b/.test(reply.content_type)
   );
 }
@@ -188,9 +194,10 @@ function fixedOf({ headers }: Reply, row: AnswerTo['row']): string {
   );
 }
 
-function bodyOf(reply: Reply): string | Uint8Array | StreamedBody {
+function bodyOf(reply: Reply): WholeBody | StreamedBody {
   if ('empty' in reply) return '';
   if ('bytes' in reply) return reply.bytes;
+  if ('pieces' in reply) return reply.pieces;
   if ('content' in reply) return partOf(reply.content, 0, reply.content.size);
   return textOf(reply.json);
 }

@@ -5,7 +5,13 @@ import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange } from './exchange.ts';
-import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
+import {
+  encodedReply,
+  type PreparedReply,
+  packedReply,
+  prepareReply,
+  type WholeBody,
+} from './prepared-reply.ts';
 import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
@@ -310,7 +316,7 @@ export class RequestHandling implements RequestTaker {
       this.#send(call, prepared, close);
       return;
     }
-    const body = prepared.body as string | Uint8Array;
+    const body = prepared.body as WholeBody;
     const { etag } = reply;
     const key = typeof etag === 'string' ? `${head.path}?${head.query} ${etag}` : null;
     this.#packer.pack(body, coding, key).then(

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Pieces } from './pieces.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -39,10 +40,11 @@ export type Content = {
   held?(): Uint8Array | null;
 };
 
-/** An answer: a value to encode, finished bytes, content (of which a GET may ask for a range), or no body at all. */
+/** An answer: a value to encode, finished bytes, whole or in pieces, content (of which a GET may ask for a range), or no body at all. */
 export type Reply =
   | (ReplyHead & { json: unknown })
   | (ReplyHead & { bytes: Uint8Array; content_type: string })
+  | (ReplyHead & { pieces: Pieces; content_type: string })
   | (ReplyHead & { content: Content; content_type: string; last_modified?: number })
   | (ReplyHead & { empty: true });
 

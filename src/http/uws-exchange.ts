@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type AnswerOptions, byteLength, Exchange, SLICE } from './exchange.ts';
-import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { Pieces } from './pieces.ts';
+import { FIRST_HEADER, type PreparedReply, type WholeBody } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
@@ -95,23 +96,28 @@ export class UwsExchange extends Exchange {
       if (options.close) response.writeHeader('Connection', 'close');
       this.stream(body);
       return;
-    } else if (byteLengthAtMost(body, LARGE_BODY)) response.end(body, options.close);
-    else {
+    } else if (byteLengthAtMost(body, LARGE_BODY)) {
+      response.end(body instanceof Pieces ? body.joined() : body, options.close);
+    } else {
       if (options.close) response.writeHeader('Connection', 'close');
-      this.#writeLarge(typeof body === 'string' ? Buffer.from(body) : body);
+      this.#writeLarge(body instanceof Pieces ? body : new Pieces([bytesOf(body)]));
       return;
     }
     this.settle();
   }
 
   /** A slice a turn of the event loop: the kernel copies megabytes for as long as its buffers take them. */
-  #writeLarge(body: Uint8Array): void {
+  #writeLarge(body: Pieces): void {
     const response = this.#response;
     const start = response.getWriteOffset();
-    const total = body.length;
     const writeFrom = (from: number): boolean => {
-      const end = Math.min(from + SLICE, total);
-      const [taken, all] = response.tryEnd(body.subarray(from, end), total);
+      const end = Math.min(from + SLICE, body.length);
+      let [at, taken, all] = [from, true, false];
+      while (at < end && taken && !all) {
+        const piece = body.at(at, end - at);
+        [taken, all] = response.tryEnd(piece, body.length);
+        at += piece.length;
+      }
       if (all) this.settle();
       else if (taken) {
         setImmediate(() => {
@@ -130,7 +136,11 @@ export class UwsExchange extends Exchange {
   }
 }
 
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
 /** A string of UTF-16 units has at most three bytes a unit, so most need no counting. */
-function byteLengthAtMost(body: string | Uint8Array, most: number): boolean {
+function byteLengthAtMost(body: WholeBody, most: number): boolean {
   return body.length * (typeof body === 'string' ? 3 : 1) <= most;
 }

@@ -9,8 +9,11 @@ const COARSER = [60, 1_440] as const;
 /** One bucket; session and folder are ids of the segment's strings. */
 export type Row = { minute: number; session: number; cwd: number; kind: number; count: number };
 
-/** Rows of one block, by which it is told what has changed: an event costs the encoding of one. */
-export const BLOCK_ROWS = 256;
+/**
+ * Rows of one block, by which it is told what has changed: an event costs the encoding of one, and an answer the
+ * sending of each.
+ */
+export const BLOCK_ROWS = 1_024;
 
 /** What the columns hold, as a checkpoint keeps it. */
 export type HeldColumns = {

@@ -3,13 +3,21 @@ import type { Interner } from './interner.ts';
 
 export const MINUTE_MS = 60_000;
 /** The newest blocks, whose bytes are kept; older ones are encoded again each time. */
-const MOST_KEPT = 1_024;
+const MOST_KEPT = 256;
 /** The longest number with what stands before and after it. */
 const NUMBERS_BYTES = 64;
 
 /** Some rows in a row: the minutes of the first and of the last in time, and the rows `[from, to)`. */
 export type Block = { from: number; to: number; first: number; last: number };
-type Kept = Block & { revision: number; bytes: Uint8Array | null };
+type Kept = Block & { revision: number; id: number; bytes: Uint8Array | null };
+
+let lastPieceId = 0;
+
+/** A number for bytes that never change; no two of this thread have the same. */
+export function nextPieceId(): number {
+  lastPieceId += 1;
+  return lastPieceId;
+}
 
 /** The buckets of one segment as JSON, block by block, so that only what has changed is encoded again. */
 export class EncodedBuckets {
@@ -36,7 +44,12 @@ export class EncodedBuckets {
     return this.#kept;
   }
 
-  /** The buckets of one of the `blocks`, with commas between them. */
+  /** The number of what `bytes` gives for one of the `blocks`. */
+  id(block: Block): number {
+    return (block as Kept).id;
+  }
+
+  /** The buckets of one of the `blocks`, each behind a comma. */
   bytes(block: Block): Uint8Array {
     const kept = block as Kept;
     if (kept.bytes !== null) return kept.bytes;
@@ -44,7 +57,7 @@ export class EncodedBuckets {
     return kept.bytes;
   }
 
-  /** Rows of this segment as JSON, with commas between them. */
+  /** Rows of this segment as JSON, each behind a comma. */
   encode(rows: readonly Row[]): Uint8Array {
     const middles = new Map<number, Buffer>();
     const all: Buffer[] = [];
@@ -64,7 +77,6 @@ export class EncodedBuckets {
     const bytes = Buffer.allocUnsafe(size);
     let at = 0;
     rows.forEach(({ minute, count }, row) => {
-      if (row > 0) bytes[at++] = COMMA;
       bytes.set(OPEN, at);
       at = writeNumber(bytes, at + OPEN.length, minute * MINUTE_MS);
       const middle = all[row] as Buffer;
@@ -86,7 +98,7 @@ export class EncodedBuckets {
       if (minute < first) first = minute;
       if (minute > last) last = minute;
     }
-    return { from, to, first, last, revision, bytes: null };
+    return { from, to, first, last, revision, id: nextPieceId(), bytes: null };
   }
 
   #json(id: number): string {
@@ -94,8 +106,7 @@ export class EncodedBuckets {
   }
 }
 
-const OPEN = Buffer.from('{"m":');
-const COMMA = 0x2c;
+const OPEN = Buffer.from(',{"m":');
 const CLOSE = 0x7d;
 const ZERO = 0x30;
 

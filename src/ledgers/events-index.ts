@@ -9,6 +9,7 @@ import {
   type SentLine,
 } from './events-segment.ts';
 import { type HeldPart, readCheckpoint, writeCheckpoint } from './index-checkpoint.ts';
+import { type JointBlock, JointBlocks, rowsOf } from './joint-blocks.ts';
 import { LedgerFile, type Place, type Stamp, stampOfPath } from './ledger-file.ts';
 
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
@@ -23,6 +24,9 @@ export type Bucket = {
   k: (typeof KINDS)[number];
   n: number;
 };
+
+/** Some buckets as JSON. Bytes with an id never change; null stands for bytes that are known. */
+export type EncodedPiece = { id: number; bytes: Uint8Array | null } | { id: null; bytes: Uint8Array };
 
 export type EventsIndexOptions = {
   path: string;
@@ -46,6 +50,7 @@ export class EventsIndex {
   #parts: Parts | null = null;
   #stamps: { rotated: Stamp; live: Stamp } | null = null;
   #unsaved = 0;
+  readonly #joint = new JointBlocks();
 
   constructor(options: EventsIndexOptions) {
     this.#options = options;
@@ -102,8 +107,8 @@ export class EventsIndex {
 
   /** Buckets whose minute begins in `[from_ms, to_ms)`, both whole minutes. */
   buckets(from_ms: number, to_ms: number): Bucket[] {
-    return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, rows }) =>
-      (rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
+    return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, joint, inside }) =>
+      (inside ?? joint?.rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
         m: minute * MINUTE_MS,
         s: segment.strings.text(session) || null,
         cwd: segment.strings.text(cwd) || null,
@@ -113,69 +118,37 @@ export class EventsIndex {
     );
   }
 
-  /** The same as the pieces of a JSON array, without its brackets. */
-  encodeBuckets(from_ms: number, to_ms: number): Uint8Array[] {
-    const pieces: Uint8Array[] = [];
-    for (const { segment, block, rows } of this.#stretches(from_ms, to_ms)) {
-      const bytes = rows === null ? segment.encoded.bytes(block) : segment.encoded.encode(rows);
-      if (bytes.length === 0) continue;
-      if (pieces.length > 0) pieces.push(COMMA);
-      pieces.push(bytes);
-    }
-    return pieces;
+  /** The same as JSON in pieces, each bucket behind a comma; those of the ids in `known` come without their bytes. */
+  encodeBuckets(from_ms: number, to_ms: number, known: ReadonlySet<number> = new Set()): EncodedPiece[] {
+    return this.#stretches(from_ms, to_ms).map(({ segment, block, joint, inside }) => {
+      const { encoded } = segment;
+      if (inside !== null) return { id: null, bytes: encoded.encode(inside) };
+      const id = joint?.id ?? encoded.id(block);
+      if (known.has(id)) return { id, bytes: null };
+      if (joint === null) return { id, bytes: encoded.bytes(block) };
+      joint.bytes ??= encoded.encode(joint.rows);
+      return { id, bytes: joint.bytes };
+    });
   }
 
-  /** What of each block belongs to the window: these rows, or all of them and as they are (null). */
+  /** What of each block belongs to the window; none of them is empty. */
   #stretches(from_ms: number, to_ms: number): Stretch[] {
     const [from, to] = [from_ms / MINUTE_MS, to_ms / MINUTE_MS];
     const rotated = this.#parts?.rotated?.segment ?? null;
     const live = this.#parts?.live?.segment ?? null;
-    // A bucket may begin in one file and go on in the other; only the minutes of both have to be put together.
-    const rotatedLast = rotated === null ? Number.NEGATIVE_INFINITY : lastOf(rotated);
-    const liveFirst = live === null ? Number.POSITIVE_INFINITY : firstOf(live);
-    const ofLive = new Map<string, number>();
-    if (live !== null) {
-      for (const block of live.encoded.blocks()) {
-        if (block.first > rotatedLast) continue;
-        for (const row of rowsOf(live, block))
-          if (row.minute <= rotatedLast) ofLive.set(keyOf(live, row), row.count);
+    const joints = this.#joint.of(rotated, live);
+    const stretches: Stretch[] = [];
+    for (const segment of [rotated, live]) {
+      for (const block of segment?.encoded.blocks() ?? []) {
+        if (segment === null || block.last < from || block.first >= to) continue;
+        const joint = joints.get(block) ?? null;
+        const isWhole = block.first >= from && block.last < to;
+        const inside = isWhole
+          ? null
+          : (joint?.rows ?? rowsOf(segment, block)).filter(({ minute }) => minute >= from && minute < to);
+        if ((inside ?? joint?.rows)?.length !== 0) stretches.push({ segment, block, joint, inside });
       }
     }
-    const merged = new Set<string>();
-    const stretches: Stretch[] = [];
-    const add = (
-      segment: EventsSegment,
-      isShared: (block: Block) => boolean,
-      join: (row: Row) => Row | null,
-    ) => {
-      for (const block of segment.encoded.blocks()) {
-        if (block.last < from || block.first >= to) continue;
-        if (block.first >= from && block.last < to && !isShared(block)) {
-          stretches.push({ segment, block, rows: null });
-          continue;
-        }
-        const inside = rowsOf(segment, block).filter(({ minute }) => minute >= from && minute < to);
-        stretches.push({ segment, block, rows: inside.map(join).filter((row) => row !== null) });
-      }
-    };
-    if (rotated !== null)
-      add(
-        rotated,
-        (block) => block.last >= liveFirst,
-        (row) => {
-          const key = row.minute < liveFirst ? null : keyOf(rotated, row);
-          const more = key === null ? undefined : ofLive.get(key);
-          if (key === null || more === undefined) return row;
-          merged.add(key);
-          return { ...row, count: row.count + more };
-        },
-      );
-    if (live !== null)
-      add(
-        live,
-        (block) => block.first <= rotatedLast,
-        (row) => (row.minute <= rotatedLast && merged.has(keyOf(live, row)) ? null : row),
-      );
     return stretches;
   }
 
@@ -233,28 +206,13 @@ export class EventsIndex {
   }
 }
 
-const COMMA = Buffer.from(',');
-
-/** Rows of one block of a segment; null for all of them. */
-type Stretch = { segment: EventsSegment; block: Block; rows: Row[] | null };
-
-function rowsOf(segment: EventsSegment, { from, to }: Block): Row[] {
-  return segment.activity.rows(from, to);
-}
-
-function keyOf({ strings }: EventsSegment, { minute, session, cwd, kind }: Row): string {
-  return `${minute} ${kind} ${strings.text(session)}\n${strings.text(cwd)}`;
-}
-
-function firstOf(segment: EventsSegment): number {
-  return segment.encoded
-    .blocks()
-    .reduce((least, { first }) => Math.min(least, first), Number.POSITIVE_INFINITY);
-}
-
-function lastOf(segment: EventsSegment): number {
-  return segment.encoded.blocks().reduce((most, { last }) => Math.max(most, last), Number.NEGATIVE_INFINITY);
-}
+/** One block: those of its rows that are `inside` a window, all of them where that is null. */
+type Stretch = {
+  segment: EventsSegment;
+  block: Block;
+  joint: JointBlock | null;
+  inside: readonly Row[] | null;
+};
 
 function later(before: LastEvents, after: LastEvents): LastEvents {
   const newest = (name: Exclude<keyof LastEvents, 'type' | 'at'>) => after[name] || before[name];

@@ -12,6 +12,8 @@ import {
   sentFilesTag,
   sessionsTag,
 } from '../contract/ledger-tags.ts';
+import type { CallInput, CallOutput } from '../contract/threads/call-table.ts';
+import type { ledgersCalls } from '../contract/threads/ledgers.ts';
 import { CommitsLedger } from './commits-ledger.ts';
 import { EventsIndex } from './events-index.ts';
 import { stampOfPath } from './ledger-file.ts';
@@ -26,6 +28,9 @@ const HINT_MS = 5;
 /** A finished JSON body and the tag of the files that it was made from. */
 export type Body = { etag: string; bytes: Buffer };
 
+/** A body in pieces (see `ledgersCalls.activity`), and the bytes of those that are not known. */
+export type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
+
 export type LedgersService = {
   state(): LedgersState;
   /** Sessions as of now, oldest first (TMP-2). */
@@ -33,7 +38,7 @@ export type LedgersService = {
   /** Lines of one harness session as of now, oldest first. */
   linesOf(session: string): SessionLine[];
   /** Bodies of the time routes, as of now (TMP-1 to TMP-5); the window is in whole minutes. */
-  activityBody(input: { host: string; from_ms: number; to_ms: number }): Promise<Body>;
+  activityBody(input: CallInput<typeof ledgersCalls, 'activity'>): Promise<ActivityBody>;
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
   sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
@@ -50,11 +55,13 @@ export function startLedgersService(options: {
   commits_file: string;
   /** Where the index of events is kept between two runs; null for nowhere. */
   checkpoint_file: string | null;
+  /** Another one for each life of the service. */
+  epoch: string;
   clock: Clock;
   logger: Logger;
   onChanged: (stamps: LedgerStamps) => void;
 }): LedgersService {
-  const { events_file, sessions_file, commits_file, clock, logger } = options;
+  const { events_file, sessions_file, commits_file, epoch, clock, logger } = options;
   const sessions = new SessionsLedger({ path: sessions_file });
   const commits = new CommitsLedger({ path: commits_file });
   const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file });
@@ -122,15 +129,23 @@ export function startLedgersService(options: {
       sessions.refresh();
       return sessions.linesOf(session);
     },
-    activityBody: ({ host, from_ms, to_ms }) =>
-      asOfNow((seen) => ({
-        etag: activityTag({ from_ms, to_ms }, seen),
-        bytes: Buffer.concat([
-          Buffer.from(`{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":[`),
-          ...events.encodeBuckets(from_ms, to_ms),
-          Buffer.from(']}'),
-        ]),
-      })),
+    activityBody: ({ host, from_ms, to_ms, known }) =>
+      asOfNow((seen) => {
+        const ids = new Set(known?.epoch === epoch ? known.ids : []);
+        const head = `{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":[`;
+        const buckets = events.encodeBuckets(from_ms, to_ms, ids);
+        const all = [
+          { id: null, skip: 0, bytes: Buffer.from(head) },
+          // The first of all buckets has no comma before it.
+          ...buckets.map((piece, nth) => ({ ...piece, skip: nth === 0 ? 1 : 0 })),
+          { id: null, skip: 0, bytes: Buffer.from(']}') },
+        ];
+        const pieces = all.map(({ id, skip, bytes }) => ({ id, skip, length: bytes?.length ?? null }));
+        return {
+          value: { etag: activityTag({ from_ms, to_ms }, seen), epoch, pieces },
+          bytes: Buffer.concat(all.flatMap(({ bytes }) => (bytes === null ? [] : [bytes]))),
+        };
+      }),
     // A first reading of the events does not hold these two up.
     async sessionsBody({ host, uid }) {
       const etag = sessionsTag(uid, refreshed());

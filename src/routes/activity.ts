@@ -1,13 +1,20 @@
 import { activityQuerySchema, activitySchema } from '../contract/http/activity.ts';
 import { activityTag, wholeMinutes } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import { ActivityPieces } from './activity-pieces.ts';
+import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { LedgerBodies } from './ledger-bodies.ts';
 import { requireThisHost } from './origin.ts';
 
 /** `GET /activity`: buckets of one minute (TMP-1). */
-export function activityRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+export function activityRows(
+  callers: Pick<Callers, 'ledgers'>,
+  bodies: LedgerBodies,
+  context: RouteContext,
+): Row[] {
   const { host } = context;
+  const pieces = new ActivityPieces(callers.ledgers);
   return [
     defineRow({
       method: 'GET',
@@ -24,7 +31,7 @@ export function activityRows(bodies: LedgerBodies, context: RouteContext): Row[]
         return bodies.read(
           {
             tag: (stamps) => activityTag(window, stamps),
-            make: (ledgers) => ledgers.exchange('activity', { host, ...window }),
+            make: () => pieces.body({ host, ...window }),
           },
           headers['if-none-match'],
         );

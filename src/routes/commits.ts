@@ -2,12 +2,17 @@ import { commitsSchema } from '../contract/http/commits.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { commitsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies } from './ledger-bodies.ts';
+import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
 import { requireThisHost } from './origin.ts';
 
 /** `GET /commits`: which session made each commit (TMP-3). */
-export function commitsRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+export function commitsRows(
+  { ledgers }: Pick<Callers, 'ledgers'>,
+  bodies: LedgerBodies,
+  context: RouteContext,
+): Row[] {
   const { host } = context;
   return [
     defineRow({
@@ -22,7 +27,7 @@ export function commitsRows(bodies: LedgerBodies, context: RouteContext): Row[] 
       handler({ query, headers }) {
         requireThisHost(query.origin, host);
         return bodies.read(
-          { tag: commitsTag, make: (ledgers) => ledgers.exchange('commits', { host }) },
+          { tag: commitsTag, make: () => wholeBody(ledgers.exchange('commits', { host })) },
           headers['if-none-match'],
         );
       },

@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
 import { namesTag } from '../http/entity-tag.ts';
+import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -11,22 +12,29 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 /** What makes one body: its tag by the files, and the call that makes it. */
 export type LedgerBody = {
   tag(stamps: LedgerStamps): string;
-  make(ledgers: Callers['ledgers']): Promise<{ value: { etag: string }; bulk: Uint8Array | null }>;
+  make(): Promise<{ etag: string; body: Uint8Array | Pieces }>;
 };
+
+/** A body that comes whole from the ledgers thread. */
+export async function wholeBody(
+  exchange: Promise<{ value: { etag: string }; bulk: Uint8Array | null }>,
+): Promise<{ etag: string; body: Uint8Array }> {
+  const { value, bulk } = await exchange;
+  if (bulk !== null) return { etag: value.etag, body: bulk };
+  throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
+}
 
 /**
  * Finished bodies of the time routes. The ledgers thread tells when a file changes, so who has the present tag is
  * answered here at once, and so is who asks for one of the last bodies; each other one is made on that thread.
  */
 export class LedgerBodies {
-  readonly #ledgers: Callers['ledgers'];
   /** Null until that thread has told, and after it has gone: a stale tag must not look current. */
   #stamps: LedgerStamps | null = null;
   readonly #kept = new Map<string, Reply>();
   #keptBytes = 0;
 
   constructor(ledgers: Callers['ledgers'], context: Pick<RouteContext, 'components' | 'onChanged'>) {
-    this.#ledgers = ledgers;
     ledgers.onEvent('ledgers_changed', (stamps) => {
       this.#stamps = stamps;
       this.#drop();
@@ -48,13 +56,11 @@ export class LedgerBodies {
   }
 
   async #make(body: LedgerBody): Promise<Reply> {
-    const { value, bulk } = await body.make(this.#ledgers);
-    if (bulk === null)
-      throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
-    const { etag } = value;
-    const reply: Reply = { status: 200, bytes: bulk, content_type: 'application/json', etag };
+    const { etag, body: made } = await body.make();
+    const head = { status: 200, content_type: 'application/json', etag };
+    const reply: Reply = made instanceof Pieces ? { ...head, pieces: made } : { ...head, bytes: made };
     const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === etag;
-    if (isCurrent && !this.#kept.has(etag) && bulk.length <= KEPT_BYTES) this.#keep(etag, reply, bulk.length);
+    if (isCurrent && !this.#kept.has(etag) && made.length <= KEPT_BYTES) this.#keep(etag, reply, made.length);
     return reply;
   }
 

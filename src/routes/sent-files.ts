@@ -2,16 +2,21 @@ import { originQuerySchema } from '../contract/http/origin.ts';
 import { sentFilesQuerySchema, sentFilesSchema } from '../contract/http/sent-files.ts';
 import { sentFilesTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies, LedgerBody } from './ledger-bodies.ts';
+import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
 import { requireThisHost } from './origin.ts';
 
 /** Files that workers sent: of this host (TMP-4), and the newest of one fiber (TMP-5, LIM-12). */
-export function sentFilesRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+export function sentFilesRows(
+  { ledgers }: Pick<Callers, 'ledgers'>,
+  bodies: LedgerBodies,
+  context: RouteContext,
+): Row[] {
   const { host } = context;
   const body = (uid?: string): LedgerBody => ({
     tag: (stamps) => sentFilesTag(uid, stamps),
-    make: (ledgers) => ledgers.exchange('sent_files', { host, uid }),
+    make: () => wholeBody(ledgers.exchange('sent_files', { host, uid })),
   });
   const common = {
     method: 'GET',

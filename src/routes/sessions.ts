@@ -2,12 +2,17 @@ import { z } from 'zod';
 import { sessionsSchema } from '../contract/http/sessions.ts';
 import { sessionsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies } from './ledger-bodies.ts';
+import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
 import { requireThisHost } from './origin.ts';
 
 /** `GET /sessions`: what the sessions ledger says, of one fiber or of all; exempt from the gate (RDY-3). */
-export function sessionsRows(bodies: LedgerBodies, context: RouteContext): Row[] {
+export function sessionsRows(
+  { ledgers }: Pick<Callers, 'ledgers'>,
+  bodies: LedgerBodies,
+  context: RouteContext,
+): Row[] {
   const { host } = context;
   return [
     defineRow({
@@ -27,7 +32,7 @@ export function sessionsRows(bodies: LedgerBodies, context: RouteContext): Row[]
         return bodies.read(
           {
             tag: (stamps) => sessionsTag(uid, stamps),
-            make: (ledgers) => ledgers.exchange('sessions_body', { host, uid }),
+            make: () => wholeBody(ledgers.exchange('sessions_body', { host, uid })),
           },
           headers['if-none-match'],
         );

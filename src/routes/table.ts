@@ -65,10 +65,10 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...searchRows(callers, feed, kept),
     ...openApiRows(context),
     ...metricsRows(callers, context),
-    ...activityRows(bodies, context),
-    ...sessionsRows(bodies, context),
-    ...commitsRows(bodies, context),
-    ...sentFilesRows(bodies, context),
+    ...activityRows(callers, bodies, context),
+    ...sessionsRows(callers, bodies, context),
+    ...commitsRows(callers, bodies, context),
+    ...sentFilesRows(callers, bodies, context),
     ...boardRows(context),
   ];
   return keepOffRemotes(rows, callers.fleet, context.host);

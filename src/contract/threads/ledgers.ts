@@ -23,10 +23,26 @@ export const ledgersCalls = {
     output: z.object({ lines: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
-  /** Body of `GET /activity` (TMP-1); the window in whole minutes. */
+  /**
+   * Body of `GET /activity` (TMP-1) in pieces; the window in whole minutes. `known` are ids of pieces that came before
+   * in the same epoch, which is one life of the thread; their `length` is null, and their bytes are left out. The others
+   * come one after another beside the value. Of each piece `skip` bytes at its beginning do not belong to this body.
+   */
   activity: {
-    input: z.object({ host: z.string(), from_ms: z.number().int(), to_ms: z.number().int() }),
-    output: finishedBody,
+    input: z.object({
+      ...{ host: z.string(), from_ms: z.number().int(), to_ms: z.number().int() },
+      known: z.object({ epoch: z.string(), ids: z.array(z.number().int()) }).nullable(),
+    }),
+    output: z.object({
+      etag: z.string(),
+      epoch: z.string(),
+      pieces: z.array(
+        z.object({
+          ...{ id: z.number().int().nullable(), skip: z.number().int() },
+          length: z.number().int().nullable(),
+        }),
+      ),
+    }),
     deadline_ms: READING_MS,
   },
   /** Body of `GET /sessions` (TMP-2). */

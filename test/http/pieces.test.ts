@@ -1,0 +1,80 @@
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Pieces } from '../../src/http/pieces.ts';
+import { ask } from './raw-exchange.ts';
+import { getRow, json, type Served, serve } from './served.ts';
+
+let served: Served | null = null;
+afterEach(async () => {
+  await served?.server.stop();
+  served = null;
+});
+
+function cut(bytes: Uint8Array, size: number): Pieces {
+  const pieces: Uint8Array[] = [new Uint8Array(0)];
+  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
+  return new Pieces([...pieces, new Uint8Array(0)]);
+}
+
+describe('a body in pieces', () => {
+  it('is the same from every place on as its pieces in a row', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 20 }),
+        (all, most) => {
+          const pieces = new Pieces(all);
+          const whole = Buffer.concat(all);
+          expect(pieces.length).toBe(whole.length);
+          expect(Buffer.from(pieces.joined())).toEqual(whole);
+          for (let from = 0; from < whole.length; from += 1) {
+            const part = pieces.at(from, most);
+            expect(part.length).toBeGreaterThan(0);
+            expect(part.length).toBeLessThanOrEqual(most);
+            expect(Buffer.from(part)).toEqual(whole.subarray(from, from + part.length));
+          }
+          expect(pieces.at(whole.length, most).length).toBe(0);
+        },
+      ),
+    );
+  });
+
+  const bodies: [string, number, number][] = [
+    ['nothing', 0, 1],
+    ['a few bytes', 20, 3],
+    ['less than is written at once', 50_000, 700],
+    ['more than a connection takes', 9_000_000, 70_001],
+    ['pieces that are written in parts', 3_000_000, 1_000_000],
+  ];
+  it.each(bodies)('arrives whole, and its connection goes on: %s', async (_what, size, piece) => {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, index) => 33 + ((index * 31) % 89)));
+    const reply = { status: 200, pieces: cut(bytes, piece), content_type: 'application/json', etag: '"a"' };
+    served = await serve([getRow('/read', () => reply), getRow('/next', () => json('next'))]);
+    for (const headers of [{}, { Connection: 'close' }] as Record<string, string>[]) {
+      const answer = await ask(served, 'GET', '/read', { headers });
+      expect(answer.status).toBe(200);
+      expect(Buffer.from(answer.body, 'latin1').equals(bytes)).toBe(true);
+    }
+    const head = await ask(served, 'HEAD', '/read');
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, String(size), '']);
+    const unchanged = await ask(served, 'GET', '/read', { headers: { 'If-None-Match': '"a"' } });
+    expect([unchanged.status, unchanged.body]).toEqual([304, '']);
+    expect((await ask(served, 'GET', '/next')).body).toBe('"next"');
+  });
+
+  it('is packed where the client takes that, and not when it is short', async () => {
+    const bytes = Buffer.from(JSON.stringify({ words: 'word '.repeat(1_000) }));
+    const reply = (size: number) => ({
+      status: 200,
+      pieces: cut(bytes.subarray(0, size), 100),
+      content_type: 'application/json',
+    });
+    served = await serve([getRow('/read', () => reply(bytes.length)), getRow('/short', () => reply(1_000))]);
+    const headers = { 'Accept-Encoding': 'gzip' };
+    const packed = await ask(served, 'GET', '/read', { headers });
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(Buffer.from(packed.body, 'latin1'))).toEqual(bytes);
+    expect((await ask(served, 'GET', '/short', { headers })).headers['content-encoding']).toBeUndefined();
+  });
+});
