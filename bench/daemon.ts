@@ -115,6 +115,9 @@ export class BenchDaemon {
           { name: 'p50', value: delay.p50, unit: 'ms' },
           { name: 'p99.9', value: delay.p999, unit: 'ms' },
           { name: 'longest', value: delay.max, unit: 'ms' },
+          ...(delay.own_p99 === null
+            ? []
+            : [{ name: 'p99 but for waiting for a processor', value: delay.own_p99, unit: 'ms' }]),
           { name: 'p99 of an idle Node beside it', value: idle.p99, unit: 'ms' },
         ],
       },

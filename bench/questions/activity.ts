@@ -12,7 +12,7 @@ import { withScratch } from '../scratch.ts';
 const WINDOW_MS = 14 * 86_400_000;
 const APPENDS = 200;
 const READS = 100;
-const BUILDS = 7;
+const BUILDS = 15;
 /** A window in which nothing ever was, whose tag tells of every change all the same. */
 const EMPTY = '/api/v1/activity?from_ms=0&to_ms=60000';
 /** Milliseconds between two requests whose delay is taken. */
