@@ -1,45 +1,37 @@
-import { CodedError, isCoded } from '../base/errors.ts';
+import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { ResumedSession } from '../contract/http/attach.ts';
-import type { Dispatched, DispatchRequest, Killed, Refused, Released } from '../contract/http/dispatch.ts';
+import type { Dispatched, DispatchRequest, Refused, Released } from '../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { SessionLine } from '../contract/ledger.ts';
-import { rehearsedWrite } from '../fibers/rehearsed-write.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { AppCaptures } from './app/app-captures.ts';
 import { AppClaims } from './app/app-claims.ts';
-import { appIdentity, isAppRun, isReserved } from './app/app-run.ts';
+import { isAppRun, isReserved } from './app/app-run.ts';
 import { AppRuns } from './app/app-runs.ts';
 import { Captures } from './capture/captures.ts';
 import { Claims } from './capture/claims.ts';
 import { UnfinishedClaims } from './capture/unfinished-claims.ts';
-import { Arming } from './due/arming.ts';
-import { blockWhenPaused } from './due/breaker-row.ts';
-import { isPendingLaunch, judgeEligibility, waitsForPlace } from './due/eligibility.ts';
 import { owedStart } from './due/owed-starts.ts';
-import { describeLimit, limitOf, showLimit } from './due/usage-limits.ts';
+import { PollRounds } from './due/poll-rounds.ts';
+import { describeLimit, limitOf } from './due/usage-limits.ts';
 import { explainFiber } from './due/why.ts';
 import { endWorker } from './end/end-worker.ts';
 import { Reconciler } from './end/reconcile.ts';
-import { concludedBy } from './end/worker-end.ts';
-import { dueOf, eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { Kills } from './requests/kills.ts';
 import { dispatchedReply, refusedReply, withUntold } from './requests/replies.ts';
 import { PhaseWatch } from './run/phase-watch.ts';
 import type { Authority } from './run/run-id.ts';
-import { muxSessionOf, type Run, workerName } from './run/runs.ts';
+import { type Run, workerName } from './run/runs.ts';
 import type { LaunchResult } from './start/launch.ts';
 import { Launcher } from './start/launcher.ts';
 import { requestedDirectory } from './start/requested-directory.ts';
 import { StartWatch } from './start/start-watch.ts';
 import { openPastSession, rehearsePastSession } from './terminal/past-session-terminal.ts';
-import { Turns } from './turns.ts';
 import type { World } from './world.ts';
-
-/** Launches under way at the same time; a start costs tmux a few milliseconds. */
-const LAUNCHES_AT_ONCE = 4;
 
 /**
  * The dispatch state machine: reads the documents and the world, asks the kernels, applies what they say.
@@ -52,8 +44,10 @@ export class Dispatcher {
   readonly #launcher: Launcher;
   readonly #starts: StartWatch;
   readonly #phases: PhaseWatch;
-  readonly #arming: Arming;
   readonly #apps: AppRuns;
+  /** What is started without a request. */
+  readonly rounds: PollRounds;
+  readonly kills: Kills;
   /** Captures that no fiber was claimed for yet. */
   readonly captures: Captures;
   readonly claims: Claims;
@@ -61,11 +55,7 @@ export class Dispatcher {
   readonly appClaims: AppClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
-  #turns = new Turns();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
-  /** Sessions ended by a kill of this daemon, by fiber key: killing once more is success (P5). */
-  #killed = new Map<string, Omit<Killed, 'killed' | 'fiber_id'>>();
-  #stopped = false;
 
   constructor(world: World, memory: Memory, onMoved: (keys: Iterable<string>) => void) {
     this.#world = world;
@@ -78,13 +68,18 @@ export class Dispatcher {
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
-    this.#arming = new Arming(world, memory);
+    this.rounds = new PollRounds(world, memory, { launcher: this.#launcher, onMoved });
     this.#apps = new AppRuns(world, memory, unfinished, onMoved);
     const ports = {
       adopted: () => this.#requireAdopted(),
       underWay: (key: string) => this.#launcher.underWay(key),
       onMoved,
     };
+    this.kills = new Kills(world, memory, {
+      adopted: ports.adopted,
+      launched: async (key) => this.#launcher.underWay(key),
+      cut: (run) => this.#cut(run, 'kill'),
+    });
     this.claims = new Claims(world, memory, this.captures, ports);
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
@@ -116,39 +111,6 @@ export class Dispatcher {
     return this.captures.someEnded();
   }
 
-  /** One round of DSP-2 over all documents: launches what is due, notes what waits. */
-  async launchDue(): Promise<void> {
-    const documents = [...this.#world.documents.all()];
-    const disarmed = this.#arming.note(documents);
-    for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
-    const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
-    if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
-    await this.#launchAmong(documents);
-  }
-
-  /** The same for documents that have just moved, between two rounds. */
-  async launchMoved(paths: ReadonlySet<string>): Promise<void> {
-    const documents = [...this.#world.documents.all()].filter((document) => paths.has(document.path));
-    const disarmed = this.#arming.noteSome(documents);
-    if (disarmed.length > 0) this.#onMoved(disarmed);
-    await this.#launchAmong(documents);
-  }
-
-  /** Fibers that only a hold keeps from being launched, oldest hold first. */
-  pending(): { document: FiberDocument; since: number; reason: string }[] {
-    const now = this.#world.clock.now();
-    const waiting = [];
-    for (const document of this.#world.documents.all()) {
-      // Asked with every `GET /state`: nearly all documents are settled without gathering their facts.
-      if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
-      const facts = eligibilityFacts(this.#world, this.#memory, document);
-      if (!isPendingLaunch(document, facts) || facts.held === null) continue;
-      const since = this.#memory.quarantine.since(keyOf(document), now);
-      waiting.push({ document, since, reason: facts.held });
-    }
-    return waiting.sort((a, b) => a.since - b.since);
-  }
-
   /** `POST /dispatch`: all checks before any effect; a refusal is a value (WPL-1). */
   async dispatch(request: DispatchRequest): Promise<Dispatched | Refused> {
     await this.#requireAdopted();
@@ -167,34 +129,10 @@ export class Dispatcher {
     const authority = this.#authorityOf(request, document);
     const result = await this.#launcher.launch(document, authority, directory);
     if (result.kind !== 'launched') return this.#reply(document, result, false);
-    this.#killed.delete(key);
+    this.kills.forget(key);
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
     return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
-  }
-
-  /** `POST /kill`: ends the worker and keeps the poller from starting it again; once more is success (P5). */
-  async kill(fiber_id: string): Promise<Killed> {
-    await this.#requireAdopted();
-    const { key, id } = this.#killable(fiber_id);
-    await this.#launcher.underWay(key);
-    const run = this.#memory.runs.get(key);
-    if (run === undefined) {
-      const killed = this.#killed.get(key);
-      if (killed !== undefined) return { killed: true, already_killed: true, fiber_id: id, ...killed };
-      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
-    }
-    // From here on nobody starts it again by itself, whatever becomes of the worker.
-    this.#memory.quarantine.hold(key, 'killed');
-    if (!(await this.#cut(run, 'kill')))
-      throw new CodedError(
-        'mux_unavailable',
-        `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${id}\``,
-        { details: { fiber_id: id } },
-      );
-    const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
-    this.#killed.set(key, killed);
-    return { killed: true, fiber_id: id, ...killed };
   }
 
   /** What `dispatch` would do now: every check, no effect, and a refusal is noted nowhere. */
@@ -220,38 +158,13 @@ export class Dispatcher {
     return 'dry_run' in rehearsed ? rehearsed : refusedReply(this.#world.host, document, rehearsed.refusal);
   }
 
-  /** What `kill` would do now. */
-  async rehearseKill(fiber_id: string): Promise<Rehearsal> {
-    await this.#requireAdopted();
-    const { key, id } = this.#killable(fiber_id);
-    const run = this.#memory.runs.get(key);
-    if (run !== undefined) {
-      const document = this.#world.documents.of(run);
-      const written =
-        document === undefined
-          ? null
-          : await this.#world.documents.rehearse(document, (current) =>
-              concludedBy(current, run, this.#world.clock.now()),
-            );
-      return {
-        ...(written === null || written.diff === '' ? rehearsal('') : rehearsedWrite('conclude', written)),
-        would: `end the worker ${workerName(run)} of ${id} and hold the fiber`,
-        ends: [workerName(run)],
-      };
-    }
-    const ended = this.#killed.get(key);
-    if (ended === undefined)
-      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
-    return rehearsal(`end nothing: the worker of ${id} was ended already`);
-  }
-
   /** Why the poller does not start this fiber now; `look` also asks what reaches outside the daemon (DSP-4). */
   why(fiber_id: string, options: { look: boolean }): Promise<Why> {
     const document = this.#fresh(fiber_id);
     return explainFiber(this.#world, this.#memory, document, {
       ...options,
       mux_detail: this.#listing.kind === 'unknown' ? this.#listing.detail : null,
-      waits_since: this.#turns.since(keyOf(document)),
+      waits_since: this.rounds.waitsSince(keyOf(document)),
     });
   }
 
@@ -272,7 +185,7 @@ export class Dispatcher {
 
   /** Lifts every hold; answers how many fibers may now be launched. */
   release(): Released {
-    const pending = this.pending();
+    const pending = this.rounds.pending();
     this.#memory.quarantine.release(this.#world.clock.now());
     this.#onMoved(pending.map((one) => keyOf(one.document)));
     return { released: true, pending: pending.length };
@@ -306,90 +219,9 @@ export class Dispatcher {
 
   /** Starts nothing more; resolves when no launch is under way. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.rounds.stop();
     await this.#launcher.settled();
     await this.#reconciling.run(async () => {});
-  }
-
-  /** Launches what is due; with a bound on the workers, whoever has waited longest goes first. */
-  async #launchAmong(moved: readonly FiberDocument[]): Promise<void> {
-    if (!this.#memory.mux_answers) return;
-    const bounded = this.#memory.most_workers !== null;
-    // Who has just moved must not overtake who waits already.
-    const documents = bounded ? [...this.#world.documents.all()] : moved;
-    if (bounded) this.#noteTurns(documents);
-    const tried = new Set<string>();
-    for (;;) {
-      const due = documents.filter((document) => !tried.has(document.path) && this.#isEligible(document));
-      if (due.length === 0 || this.#stopped) return;
-      const places = (this.#memory.most_workers ?? Number.POSITIVE_INFINITY) - workerCount(this.#memory);
-      const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
-      if (chosen.length === 0) return;
-      for (const document of chosen) tried.add(document.path);
-      const next = chosen[Symbol.iterator]();
-      const lane = async () => {
-        for (const document of next) if (!this.#stopped) await this.#launchByPoll(document);
-      };
-      await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
-    }
-  }
-
-  #noteTurns(documents: readonly FiberDocument[]): void {
-    const waiting = documents.filter(
-      (document) =>
-        document.svc !== undefined &&
-        waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
-    );
-    this.#turns.note(waiting, this.#world.clock.now());
-  }
-
-  #isEligible(document: FiberDocument): boolean {
-    if (document.svc === undefined) return false;
-    return judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document)).eligible;
-  }
-
-  /** The row may be older than its file and than what happened since it was judged, so both are looked at again. */
-  async #launchByPoll(judged: FiberDocument): Promise<void> {
-    let document: FiberDocument | undefined;
-    try {
-      document = this.#world.documents.reread(judged);
-    } catch (error) {
-      // The store does not answer: the next listing says so.
-      if (isCoded(error, 'store_unavailable')) return;
-      throw error;
-    }
-    if (document === undefined || !this.#isEligible(document)) return;
-    const due = dueOf(this.#world, document);
-    const owed = owedStart(this.#memory, document);
-    const occurrence = owed === null && due?.kind === 'due' ? due.occurrence : null;
-    await this.#launcher.launch(document, {
-      kind: 'poll',
-      occurrence,
-      user_message: owed?.user_message ?? null,
-    });
-  }
-
-  /** A fiber that was paused before this daemon started is shown as blocked all the same. */
-  #showPaused(document: FiberDocument): void {
-    const key = keyOf(document);
-    if (document.svc?.host !== this.#world.host || this.#memory.refusals.get(key) !== undefined) return;
-    if (this.#memory.runs.get(key) !== undefined || document.status !== 'active') return;
-    blockWhenPaused(this.#world, this.#memory, key, document.id);
-  }
-
-  /** Fibers that a usage limit keeps back are shown as blocked; true when the row moved. */
-  #showLimit(document: FiberDocument): boolean {
-    if (document.svc?.host !== this.#world.host) return false;
-    const shown = this.#memory.refusals.get(keyOf(document))?.reason === 'usage_limit';
-    if (this.#memory.limits.isEmpty && !shown) return false;
-    const verdict = judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document));
-    return showLimit(
-      this.#world,
-      this.#memory,
-      document,
-      keyOf(document),
-      verdict.eligible ? null : verdict.gate,
-    );
   }
 
   /** `POST /sessions/resume` (WPL-22); `lines` are what the sessions ledger has of the session. */
@@ -441,20 +273,6 @@ export class Dispatcher {
     if (document === undefined)
       throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
     return document;
-  }
-
-  /** A worker can be ended although its document is gone. */
-  #killable(reference: string): { key: string; id: string } {
-    try {
-      const document = this.#world.documents.find(reference);
-      return { key: keyOf(document), id: document.id };
-    } catch (error) {
-      const run = this.#memory.runs
-        .all()
-        .find((one) => one.fiber_id === reference || one.uid === reference.toUpperCase());
-      if (run === undefined || !isCoded(error, 'fiber_not_found')) throw error;
-      return { key: run.key, id: run.fiber_id };
-    }
   }
 
   #authorityOf(request: DispatchRequest, document: FiberDocument): Extract<Authority, { kind: 'request' }> {

@@ -148,7 +148,7 @@ export class PollLoop {
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     await dispatcher.reconcile();
     void dispatcher.watchApps();
-    await dispatcher.launchDue();
+    await dispatcher.rounds.launchDue();
     await dispatcher.watchActivity();
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     this.#last_tick_at = world.clock.now();
@@ -243,7 +243,7 @@ export class PollLoop {
       this.#last_moved_at = clock.now();
       const moved = this.#moved;
       this.#moved = new Set();
-      void this.#options.dispatcher.launchMoved(moved).catch((error) => this.#report(error));
+      void this.#options.dispatcher.rounds.launchMoved(moved).catch((error) => this.#report(error));
     });
   }
 

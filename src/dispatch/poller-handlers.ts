@@ -91,7 +91,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
     dismiss_incident: ({ id }) => dismissIncident(memory, id),
     dispatch: (request) => dispatcher.dispatch(request),
-    kill: ({ fiber_id }) => dispatcher.kill(fiber_id),
+    kill: ({ fiber_id }) => dispatcher.kills.kill(fiber_id),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     rehearse: (asked) => rehearse({ ...parts, lifecycle }, asked),
     async pull_brake(request) {

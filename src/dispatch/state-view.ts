@@ -27,7 +27,7 @@ export function viewState(options: {
   skills: PollerState['skills'];
 }): PollerState {
   const { world, memory, dispatcher, health } = options;
-  const pending = dispatcher.pending();
+  const pending = dispatcher.rounds.pending();
   return {
     running: memory.runs.all().map((run) => ({
       ...viewRun(run, world.clock.now()),

@@ -534,7 +534,7 @@ class Run {
         : one.during === 'dispatch'
           ? dispatcher.dispatch({ fiber_id: one.fiber, force: true })
           : one.during === 'kill'
-            ? dispatcher.kill(one.fiber)
+            ? dispatcher.kills.kill(one.fiber)
             : dispatcher.claims.claim({ fiber_id: one.fiber, mux_session: session });
     await this.world.crashes(
       work.catch((error) => (this.world.crashed_at === null ? null : Promise.reject(error))),
@@ -568,7 +568,7 @@ class Run {
   async #kill(name: Name): Promise<void> {
     this.lost.delete(name);
     try {
-      const reply = await this.world.run(this.daemon.dispatcher.kill(name));
+      const reply = await this.world.run(this.daemon.dispatcher.kills.kill(name));
       // One that was killed before is not held for it: a person may have armed it since.
       if (reply.already_killed !== true && this.#status(name) === 'active') this.killed.add(name);
     } catch (error) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { Dispatcher } from '../../src/dispatch/dispatcher.ts';
 import { Feed } from '../../src/dispatch/feed.ts';
 import { PollLoop } from '../../src/dispatch/poll-loop.ts';
 import { Rows } from '../../src/dispatch/rows.ts';
@@ -65,8 +64,9 @@ beforeEach(async () => {
       },
     });
   const { dispatcher } = daemon;
-  const launchMoved = dispatcher.launchMoved.bind(dispatcher);
-  const watched: Dispatcher = Object.assign(dispatcher, {
+  const { rounds } = dispatcher;
+  const launchMoved = rounds.launchMoved.bind(rounds);
+  Object.assign(rounds, {
     launchMoved: (these: ReadonlySet<string>) => {
       moved.push(these);
       return launchMoved(these);
@@ -74,7 +74,7 @@ beforeEach(async () => {
   });
   roots = [root];
   loop = new PollLoop({
-    ...{ world, index, documents, pollOf, dispatcher: watched, rows: own },
+    ...{ world, index, documents, pollOf, dispatcher, rows: own },
     roots: () => roots,
   });
   await loop.start();

@@ -30,7 +30,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
     case 'dispatch':
       return dispatcher.rehearse(asked.request);
     case 'kill':
-      return dispatcher.rehearseKill(asked.request.fiber_id);
+      return dispatcher.kills.rehearse(asked.request.fiber_id);
     case 'create_fiber': {
       const { request } = asked;
       const parent = request.parent === undefined ? undefined : documents.find(request.parent);
@@ -86,7 +86,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
     case 'dismiss_incident':
       return rehearseDismissal(memory, asked.request.id);
     case 'release_quarantine':
-      return rehearseRelease(dispatcher.pending().map(({ document }) => document.id));
+      return rehearseRelease(dispatcher.rounds.pending().map(({ document }) => document.id));
     case 'pull_brake':
       return rehearsePull(parts, asked.request);
     case 'release_brake':

@@ -54,7 +54,7 @@ export function rehearseBrakeRelease({ world, dispatcher }: BrakeParts, request:
 }
 
 function heldFibers(dispatcher: Dispatcher): string[] {
-  return dispatcher.pending().map(({ document }) => document.id);
+  return dispatcher.rounds.pending().map(({ document }) => document.id);
 }
 
 async function endAll({
@@ -64,7 +64,7 @@ async function endAll({
   const ended = await Promise.all(
     memory.runs.all().map(async ({ fiber_id }) => {
       try {
-        await dispatcher.kill(fiber_id);
+        await dispatcher.kills.kill(fiber_id);
         return { fiber_id, message: null };
       } catch (error) {
         return { fiber_id, message: messageOf(error) };

@@ -27,7 +27,7 @@ import type { ExternalCli } from './external-cli.ts';
 export type LifecyclePorts = {
   world: World;
   memory: Memory;
-  dispatcher: Pick<Dispatcher, 'workerOf' | 'kill' | 'dispatch' | 'rehearse' | 'launchMoved'>;
+  dispatcher: Pick<Dispatcher, 'workerOf' | 'kills' | 'dispatch' | 'rehearse' | 'rounds'>;
   /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
   look(reference: string, store?: string): FiberDocument;
   agents(): KnownAgents;
@@ -206,7 +206,7 @@ export class LifecycleCalls {
     }
     if (arming) memory.breaker.clear(key);
     onMoved([key, keyOf(document)]);
-    dispatcher
+    dispatcher.rounds
       .launchMoved(new Set([document.path]))
       .catch((error) => world.logger.error({ err: error, fiber: document.id }, 'a poll step failed'));
   }
@@ -235,7 +235,7 @@ export class LifecycleCalls {
 
   async #end(document: FiberDocument): Promise<void> {
     try {
-      await this.#ports.dispatcher.kill(document.uid ?? document.id);
+      await this.#ports.dispatcher.kills.kill(document.uid ?? document.id);
     } catch (error) {
       if (!isCoded(error, 'no_worker')) throw error;
     }

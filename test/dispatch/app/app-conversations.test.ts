@@ -179,7 +179,7 @@ describe('an app conversation', () => {
     const daemon = world.boot({ released: true });
     world.fiber('a', { ...APP });
     const first = await dispatched(daemon, 'a');
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     world.clock.advance(30 * 24 * 3_600_000);
     const second = await dispatched(daemon, 'a');
     expect(second).toMatchObject({ thread_id: first.thread_id, already_running: false, resumed: true });
@@ -200,7 +200,7 @@ describe('an app conversation', () => {
     const daemon = world.boot({ released: true });
     const path = world.fiber('a', { ...APP });
     const first = await dispatched(daemon, 'a');
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     world.documents.edit(path, (text) => text.replace('surface: app', 'surface: cli'));
     world.documents.list();
     const terminal = await dispatched(daemon, 'a');
@@ -215,10 +215,10 @@ describe('an app conversation', () => {
     const daemon = world.boot({ released: true });
     world.fiber('a', { ...APP });
     const { thread_id } = await dispatched(daemon, 'a');
-    const killed = await world.run(daemon.dispatcher.kill('a'));
+    const killed = await world.run(daemon.dispatcher.kills.kill('a'));
     expect(killed).toMatchObject({ killed: true, fiber_id: 'a', mux_session: null, thread_id });
     expect(world.app.interrupts).toEqual([thread_id]);
-    expect(await world.run(daemon.dispatcher.kill('a'))).toEqual({ ...killed, already_killed: true });
+    expect(await world.run(daemon.dispatcher.kills.kill('a'))).toEqual({ ...killed, already_killed: true });
     await round(daemon);
     expect(daemon.row('a')?.runtime).toBeUndefined();
     expect(daemon.row('a')?.held).toBe('killed');
@@ -230,7 +230,7 @@ describe('an app conversation', () => {
     world.fiber('a', { ...APP });
     await dispatched(daemon, 'a');
     world.app.up = false;
-    await expect(world.run(daemon.dispatcher.kill('a'))).rejects.toMatchObject({
+    await expect(world.run(daemon.dispatcher.kills.kill('a'))).rejects.toMatchObject({
       code: 'app_server_unavailable',
     });
     await round(daemon);
@@ -293,7 +293,7 @@ describe('an app conversation', () => {
     world.app.faults.send = 'silent_but_done';
     expect(await dispatch(daemon, 'a')).toMatchObject({ dispatched: true });
     expect(world.app.only().messages).toHaveLength(1);
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     world.fiber('b', { ...APP });
     world.app.faults.start = 'silent_but_done';
     expect(await dispatch(daemon, 'b')).toMatchObject({ dispatched: true });

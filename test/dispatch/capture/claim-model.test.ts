@@ -101,7 +101,7 @@ class Run {
         await this.#try(daemon.dispatcher.dispatch({ fiber_id: one.fiber, force: one.force }));
         break;
       case 'kill':
-        await this.#try(daemon.dispatcher.kill(one.fiber));
+        await this.#try(daemon.dispatcher.kills.kill(one.fiber));
         break;
       case 'arm':
       case 'disarm':

@@ -175,7 +175,7 @@ describe('a claim by a capture', () => {
     const { mux_session } = await capture();
     world.fiber('a', {}, { status: 'open' });
     await claim('a', mux_session);
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     expect(world.machine.living).toEqual([]);
     expect(daemon.row('a')?.runtime).toBeUndefined();
   });
@@ -231,7 +231,7 @@ describe('a claim of a session that a person started', () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     world.fiber('a', {}, { status: 'open' });
     await claim('a', 'desk');
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     expect(world.machine.byHand).toMatchObject([{ alive: false }]);
     expect(world.machine.kills).toEqual([]);
     expect(world.machine.others.map(({ name }) => name)).toContain('desk');

@@ -224,7 +224,7 @@ describe('a usage limit', () => {
     await round();
     const until = meetsLimit('a');
     await round();
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     world.clock.advance(until - world.clock.now() + MINUTE);
     await round();
     expect(armed()).toEqual(['a']);

@@ -169,7 +169,7 @@ describe('the answer to why', () => {
           seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
           const refusalsBefore = started.memory.refusals.get(keyIn(made))?.attempts ?? 0;
           const creates = made.machine.creates.length;
-          await made.run(started.dispatcher.launchDue());
+          await made.run(started.dispatcher.rounds.launchDue());
           const launched = made.machine.creates.slice(creates).some(({ name }) => name.startsWith('x-'));
           const refusal = started.memory.refusals.get(keyIn(made));
           const refused =

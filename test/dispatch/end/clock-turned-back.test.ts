@@ -49,7 +49,7 @@ it('[P13] a person’s pane in the session of a worker that has ended is not tak
   const worker = world.machine.worker('a');
   worker.session = { ...worker.session, panes: 2 };
   world.clock.jumpTo(world.clock.now() - 2 * DAY);
-  await world.run(daemon.dispatcher.kill('a'));
+  await world.run(daemon.dispatcher.kills.kill('a'));
   for (let turn = 0; turn < 2; turn += 1) await world.run(daemon.round());
   expect([world.machine.living, daemon.state().running]).toEqual([[], []]);
 });

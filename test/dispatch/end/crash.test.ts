@@ -107,11 +107,11 @@ describe('a daemon that is killed between two steps', () => {
         world.fiber('a');
         await world.run(world.boot({ released: true }).round());
       },
-      (daemon) => daemon.dispatcher.kill('a'),
+      (daemon) => daemon.dispatcher.kills.kill('a'),
       async (step) => {
         const next = world.boot();
         await world.run(next.round());
-        if (world.machine.living.length === 1) await world.run(next.dispatcher.kill('a'));
+        if (world.machine.living.length === 1) await world.run(next.dispatcher.kills.kill('a'));
         await world.run(next.round());
         expect([step, world.machine.living.length]).toEqual([step, 0]);
         expect([step, world.machine.creates.length]).toEqual([step, 1]);

@@ -120,7 +120,7 @@ describe('a rehearsed dispatch of an app fiber', () => {
       const path = world.fiber('a', APP);
       if ('user_message' in more) {
         await dispatch();
-        await world.run(daemon.dispatcher.kill('a'));
+        await world.run(daemon.dispatcher.kills.kill('a'));
       }
       const before = world.documents.files.get(path)!;
       const known = world.app.conversations.map(({ thread_id }) => thread_id);

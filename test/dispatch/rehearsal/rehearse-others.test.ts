@@ -75,12 +75,12 @@ describe('a rehearsal', () => {
     const { dispatcher } = daemon;
     const shown = await asShown(
       path,
-      () => dispatcher.rehearseKill('a'),
-      () => dispatcher.kill('a'),
+      () => dispatcher.kills.rehearse('a'),
+      () => dispatcher.kills.kill('a'),
     );
     expect(shown).toMatchObject({ ends: [session.name], would: expect.stringContaining('hold the fiber') });
     expect(shown.documents).toHaveLength(1);
-    expect(await world.run(dispatcher.kill('a'))).toMatchObject({ killed: true, already_killed: true });
+    expect(await world.run(dispatcher.kills.kill('a'))).toMatchObject({ killed: true, already_killed: true });
   });
 
   it.each(['pause', 'close', 'uninstall'] as const)(

@@ -84,7 +84,7 @@ describe('a rehearsed dispatch', () => {
     const { session } = world.machine.worker('a');
     expect(await rehearse('a')).toMatchObject({ would: expect.stringContaining('runs already'), ends: [] });
     expect((await rehearse('a', { force: true })).ends).toEqual([session.name]);
-    expect((await world.run(daemon.dispatcher.rehearseKill('a'))).ends).toEqual([session.name]);
+    expect((await world.run(daemon.dispatcher.kills.rehearse('a'))).ends).toEqual([session.name]);
     expect([world.machine.living.length, world.machine.kills]).toEqual([1, []]);
     expect(existsSync(join(world.data_dir, 'runs'))).toBe(true);
   });

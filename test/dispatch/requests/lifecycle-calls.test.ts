@@ -70,7 +70,7 @@ describe('a lifecycle verb in the poller', () => {
     world.fiber('a', {}, { status: 'open' });
     await round();
     expect(await verb({ action: 'resume' })).toMatchObject({ status: 0 });
-    await world.run(daemon.dispatcher.launchMoved(new Set()));
+    await world.run(daemon.dispatcher.rounds.launchMoved(new Set()));
     await settle();
     expect(world.machine.living).toHaveLength(1);
   });
@@ -78,7 +78,7 @@ describe('a lifecycle verb in the poller', () => {
   it('[P5] resume lifts what a kill left behind', async () => {
     world.fiber('a');
     await round();
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     await round();
     expect(world.machine.living).toHaveLength(0);
     expect(await verb({ action: 'resume' })).toMatchObject({ status: 0 });

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => world.dispose());
 
 const round = () => world.run(daemon.round());
-const kill = (id: string) => world.run(daemon.dispatcher.kill(id));
+const kill = (id: string) => world.run(daemon.dispatcher.kills.kill(id));
 const restart = (options = {}) => {
   daemon = world.boot(options);
   return round();
@@ -249,7 +249,7 @@ describe('a kill', () => {
     world.machine.latency_ms = 50;
     await world.run(daemon.dispatcher.reconcile());
     const [, killed] = await world.run(
-      Promise.all([daemon.dispatcher.launchDue(), daemon.dispatcher.kill('a')]),
+      Promise.all([daemon.dispatcher.rounds.launchDue(), daemon.dispatcher.kills.kill('a')]),
     );
     expect(killed).toMatchObject({ killed: true });
     await round();
@@ -270,7 +270,7 @@ describe('a kill', () => {
       if (!spec.name.startsWith('last')) await still;
       return create(spec);
     };
-    const polling = daemon.dispatcher.launchDue();
+    const polling = daemon.dispatcher.rounds.launchDue();
     await world.run(daemon.dispatcher.dispatch({ fiber_id: 'last' }));
     await kill('last');
     goOn();

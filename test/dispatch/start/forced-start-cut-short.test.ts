@@ -83,7 +83,7 @@ describe.each([
     await working('oneshot');
     await cutShort();
     world.crashIn(3);
-    expect(await world.crashes(daemon.dispatcher.kill('a'))).toBe(true);
+    expect(await world.crashes(daemon.dispatcher.kills.kill('a'))).toBe(true);
     world.crashIn(null);
     daemon = world.boot();
     await round();

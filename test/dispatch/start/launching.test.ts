@@ -139,7 +139,7 @@ describe('a launch', () => {
     const path = world.fiber('a', { project_dir: '/old' });
     world.documents.edit(path, (text) => text.replace('/old', '/new'));
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.launchDue());
+    await world.run(daemon.dispatcher.rounds.launchDue());
     expect(world.machine.creates[0]?.cwd).toBe('/new');
     expect(world.documents.files.get(path)).toContain('project_dir: /new');
   });
@@ -148,7 +148,7 @@ describe('a launch', () => {
     const path = world.fiber('a');
     await world.run(daemon.dispatcher.reconcile());
     world.documents.edit(path, (text) => text.replace('status: active', 'status: open'));
-    await world.run(daemon.dispatcher.launchDue());
+    await world.run(daemon.dispatcher.rounds.launchDue());
     expect([world.machine.creates.length, daemon.state().blocked.length]).toEqual([0, 0]);
   });
 

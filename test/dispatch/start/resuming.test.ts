@@ -147,14 +147,14 @@ describe('the start after a conversation was cut off', () => {
   it('[RES-3] finds a conversation whose id the program had not told when it died', async () => {
     world.fiber('a', { agent: LEARNING.id });
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.launchDue());
+    await world.run(daemon.dispatcher.rounds.launchDue());
     const launch = world.machine.worker('a').run_dir.split('/').at(-1) ?? '';
     expect(sessionOf('a')).toBe('none');
     world.clock.advance(1_000);
     world.writesTranscript(launch, 'learned-late');
     world.machine.exit(world.machine.worker('a'), { code: 1 });
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.launchDue());
+    await world.run(daemon.dispatcher.rounds.launchDue());
     expect(world.planned.at(-1)?.resume).toBe('learned-late');
   });
 
@@ -351,7 +351,7 @@ describe('a conversation that was resumed in vain', () => {
   it('[P7] by a person’s kill owes nothing', async () => {
     await cutOff('a');
     await round();
-    await world.run(daemon.dispatcher.kill('a'));
+    await world.run(daemon.dispatcher.kills.kill('a'));
     await round();
     expect(daemon.memory.owed.size).toBe(0);
     expect(world.machine.living).toEqual([]);

@@ -287,7 +287,7 @@ export class FakeWorld {
         this.documents.list();
         rows.refreshAll([]);
         await dispatcher.reconcile();
-        await dispatcher.launchDue();
+        await dispatcher.rounds.launchDue();
         await dispatcher.watchStarts();
         await dispatcher.watchPhases();
         await dispatcher.watchActivity();

@@ -1,0 +1,162 @@
+import { isCoded } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { dueOf, eligibilityFacts, workerCount } from '../fiber-facts.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import type { Launcher } from '../start/launcher.ts';
+import type { World } from '../world.ts';
+import { Arming } from './arming.ts';
+import { blockWhenPaused } from './breaker-row.ts';
+import { isPendingLaunch, judgeEligibility, waitsForPlace } from './eligibility.ts';
+import { owedStart } from './owed-starts.ts';
+import { Turns } from './turns.ts';
+import { showLimit } from './usage-limits.ts';
+
+/** Launches under way at the same time; a start costs tmux a few milliseconds. */
+const LAUNCHES_AT_ONCE = 4;
+
+/** What the poller starts by itself (DSP-2): looks through the documents, launches what is due, notes what waits. */
+export class PollRounds {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #launcher: Launcher;
+  readonly #arming: Arming;
+  readonly #onMoved: (keys: Iterable<string>) => void;
+  readonly #turns = new Turns();
+  #stopped = false;
+
+  constructor(
+    world: World,
+    memory: Memory,
+    ports: { launcher: Launcher; onMoved: (keys: Iterable<string>) => void },
+  ) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#launcher = ports.launcher;
+    this.#arming = new Arming(world, memory);
+    this.#onMoved = ports.onMoved;
+  }
+
+  /** One round over all documents: launches what is due, notes what waits. */
+  async launchDue(): Promise<void> {
+    const documents = [...this.#world.documents.all()];
+    const disarmed = this.#arming.note(documents);
+    for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
+    const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
+    if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
+    await this.#launchAmong(documents);
+  }
+
+  /** The same for documents that have just moved, between two rounds. */
+  async launchMoved(paths: ReadonlySet<string>): Promise<void> {
+    const documents = [...this.#world.documents.all()].filter((document) => paths.has(document.path));
+    const disarmed = this.#arming.noteSome(documents);
+    if (disarmed.length > 0) this.#onMoved(disarmed);
+    await this.#launchAmong(documents);
+  }
+
+  /** Fibers that only a hold keeps from being launched, oldest hold first. */
+  pending(): { document: FiberDocument; since: number; reason: string }[] {
+    const now = this.#world.clock.now();
+    const waiting = [];
+    for (const document of this.#world.documents.all()) {
+      // Asked with every `GET /state`: nearly all documents are settled without gathering their facts.
+      if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
+      const facts = eligibilityFacts(this.#world, this.#memory, document);
+      if (!isPendingLaunch(document, facts) || facts.held === null) continue;
+      const since = this.#memory.quarantine.since(keyOf(document), now);
+      waiting.push({ document, since, reason: facts.held });
+    }
+    return waiting.sort((a, b) => a.since - b.since);
+  }
+
+  /** Since when this fiber waits for a place among the workers; null when it does not. */
+  waitsSince(key: string): number | null {
+    return this.#turns.since(key);
+  }
+
+  /** Launches nothing more; those that are under way go on. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Launches what is due; with a bound on the workers, whoever has waited longest goes first. */
+  async #launchAmong(moved: readonly FiberDocument[]): Promise<void> {
+    if (!this.#memory.mux_answers) return;
+    const bounded = this.#memory.most_workers !== null;
+    // Who has just moved must not overtake who waits already.
+    const documents = bounded ? [...this.#world.documents.all()] : moved;
+    if (bounded) this.#noteTurns(documents);
+    const tried = new Set<string>();
+    for (;;) {
+      const due = documents.filter((document) => !tried.has(document.path) && this.#isEligible(document));
+      if (due.length === 0 || this.#stopped) return;
+      const places = (this.#memory.most_workers ?? Number.POSITIVE_INFINITY) - workerCount(this.#memory);
+      const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
+      if (chosen.length === 0) return;
+      for (const document of chosen) tried.add(document.path);
+      const next = chosen[Symbol.iterator]();
+      const lane = async () => {
+        for (const document of next) if (!this.#stopped) await this.#launchByPoll(document);
+      };
+      await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
+    }
+  }
+
+  #noteTurns(documents: readonly FiberDocument[]): void {
+    const waiting = documents.filter(
+      (document) =>
+        document.svc !== undefined &&
+        waitsForPlace(document, eligibilityFacts(this.#world, this.#memory, document)),
+    );
+    this.#turns.note(waiting, this.#world.clock.now());
+  }
+
+  #isEligible(document: FiberDocument): boolean {
+    if (document.svc === undefined) return false;
+    return judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document)).eligible;
+  }
+
+  /** The row may be older than its file and than what happened since it was judged, so both are looked at again. */
+  async #launchByPoll(judged: FiberDocument): Promise<void> {
+    let document: FiberDocument | undefined;
+    try {
+      document = this.#world.documents.reread(judged);
+    } catch (error) {
+      // The store does not answer: the next listing says so.
+      if (isCoded(error, 'store_unavailable')) return;
+      throw error;
+    }
+    if (document === undefined || !this.#isEligible(document)) return;
+    const due = dueOf(this.#world, document);
+    const owed = owedStart(this.#memory, document);
+    const occurrence = owed === null && due?.kind === 'due' ? due.occurrence : null;
+    await this.#launcher.launch(document, {
+      kind: 'poll',
+      occurrence,
+      user_message: owed?.user_message ?? null,
+    });
+  }
+
+  /** A fiber that was paused before this daemon started is shown as blocked all the same. */
+  #showPaused(document: FiberDocument): void {
+    const key = keyOf(document);
+    if (document.svc?.host !== this.#world.host || this.#memory.refusals.get(key) !== undefined) return;
+    if (this.#memory.runs.get(key) !== undefined || document.status !== 'active') return;
+    blockWhenPaused(this.#world, this.#memory, key, document.id);
+  }
+
+  /** Fibers that a usage limit keeps back are shown as blocked; true when the row moved. */
+  #showLimit(document: FiberDocument): boolean {
+    if (document.svc?.host !== this.#world.host) return false;
+    const shown = this.#memory.refusals.get(keyOf(document))?.reason === 'usage_limit';
+    if (this.#memory.limits.isEmpty && !shown) return false;
+    const verdict = judgeEligibility(document, eligibilityFacts(this.#world, this.#memory, document));
+    return showLimit(
+      this.#world,
+      this.#memory,
+      document,
+      keyOf(document),
+      verdict.eligible ? null : verdict.gate,
+    );
+  }
+}

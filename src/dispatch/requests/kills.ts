@@ -1,0 +1,100 @@
+import { CodedError, isCoded } from '../../base/errors.ts';
+import type { Killed } from '../../contract/http/dispatch.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import { appIdentity } from '../app/app-run.ts';
+import { concludedBy } from '../end/worker-end.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import { muxSessionOf, type Run, workerName } from '../run/runs.ts';
+import type { World } from '../world.ts';
+
+type KillPorts = {
+  /** Rejects while nobody can tell what runs. */
+  adopted(): Promise<void>;
+  /** Resolves when no launch of the fiber is under way. */
+  launched(key: string): Promise<unknown>;
+  /** Ends the worker; false when it could not be seen to end. */
+  cut(run: Run): Promise<boolean>;
+};
+
+/** `POST /kill`: ends a worker and keeps the poller from starting it again; once more is success (P5). */
+export class Kills {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #ports: KillPorts;
+  /** Workers that were ended here, by fiber key. */
+  readonly #killed = new Map<string, Omit<Killed, 'killed' | 'fiber_id'>>();
+
+  constructor(world: World, memory: Memory, ports: KillPorts) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#ports = ports;
+  }
+
+  async kill(fiber_id: string): Promise<Killed> {
+    await this.#ports.adopted();
+    const { key, id } = this.#killable(fiber_id);
+    await this.#ports.launched(key);
+    const run = this.#memory.runs.get(key);
+    if (run === undefined) {
+      const killed = this.#killed.get(key);
+      if (killed !== undefined) return { killed: true, already_killed: true, fiber_id: id, ...killed };
+      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
+    }
+    // From here on nobody starts it again by itself, whatever becomes of the worker.
+    this.#memory.quarantine.hold(key, 'killed');
+    if (!(await this.#ports.cut(run)))
+      throw new CodedError(
+        'mux_unavailable',
+        `the worker ${run.mux_session} could not be seen to end; look at it with \`svc attach ${id}\``,
+        { details: { fiber_id: id } },
+      );
+    const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
+    this.#killed.set(key, killed);
+    return { killed: true, fiber_id: id, ...killed };
+  }
+
+  /** What `kill` would do now. */
+  async rehearse(fiber_id: string): Promise<Rehearsal> {
+    await this.#ports.adopted();
+    const { key, id } = this.#killable(fiber_id);
+    const run = this.#memory.runs.get(key);
+    if (run !== undefined) {
+      const document = this.#world.documents.of(run);
+      const written =
+        document === undefined
+          ? null
+          : await this.#world.documents.rehearse(document, (current) =>
+              concludedBy(current, run, this.#world.clock.now()),
+            );
+      return {
+        ...(written === null || written.diff === '' ? rehearsal('') : rehearsedWrite('conclude', written)),
+        would: `end the worker ${workerName(run)} of ${id} and hold the fiber`,
+        ends: [workerName(run)],
+      };
+    }
+    const ended = this.#killed.get(key);
+    if (ended === undefined)
+      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
+    return rehearsal(`end nothing: the worker of ${id} was ended already`);
+  }
+
+  /** The fiber was started again: what was ended before is over. */
+  forget(key: string): void {
+    this.#killed.delete(key);
+  }
+
+  /** A worker can be ended although its document is gone. */
+  #killable(reference: string): { key: string; id: string } {
+    try {
+      const document = this.#world.documents.find(reference);
+      return { key: keyOf(document), id: document.id };
+    } catch (error) {
+      const run = this.#memory.runs
+        .all()
+        .find((one) => one.fiber_id === reference || one.uid === reference.toUpperCase());
+      if (run === undefined || !isCoded(error, 'fiber_not_found')) throw error;
+      return { key: run.key, id: run.fiber_id };
+    }
+  }
+}
