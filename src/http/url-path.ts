@@ -9,6 +9,10 @@ export function decodePath(path: string): DecodedPath {
   if (!/^\/[\x21-\x7e]*$/.test(path)) return refuse('contains a character that must be percent-encoded');
   const segments: string[] = [];
   for (const raw of path.slice(1).split('/')) {
+    if (!raw.includes('%') && raw !== '.' && raw !== '..') {
+      segments.push(raw);
+      continue;
+    }
     const segment = decodeOnce(raw);
     if (segment === null) return refuse('has a malformed percent-encoding');
     if (segment.includes('\0')) return refuse('contains a NUL character');
