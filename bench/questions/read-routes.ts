@@ -11,7 +11,8 @@ import type { CannedAnswer } from '../servers/canned-answer.ts';
 import { generateStore } from '../stores.ts';
 
 const ROUNDS = 5;
-const ROUND_MS = 300;
+/** Long enough that an answer which stands for a while is computed anew. */
+const ROUND_MS = 500;
 const WARM_UP_MS = 2_000;
 /** As many as keep either server busy: with fewer, clients that ask in step measure how long one answer takes. */
 const CONNECTIONS = 64;
