@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ import type { Settings } from './config/settings.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
+import { makeFolder } from './platform/make-folder.ts';
 import { createRunner, type ProcessRunner } from './platform/process.ts';
 
 /** What is decided once at boot and frozen. */
@@ -92,7 +93,7 @@ function noteBoot(settings: Settings, boot_id: string | null): boolean {
   const { state_dir } = dataPaths(settings);
   const path = join(state_dir, 'boot.json');
   const last = lastBoot(path);
-  mkdirSync(state_dir, { recursive: true, mode: 0o700 });
+  makeFolder(state_dir);
   if (last !== boot_id) writeFileAtomic(path, `${JSON.stringify({ boot_id })}\n`, { mode: 0o600 });
   return last !== null && boot_id !== null && last !== boot_id;
 }

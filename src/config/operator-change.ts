@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { readOperatorText } from './operator-text.ts';
 
 /** A change of one operator file that was worked out and not made; a text of null stands for no file. */
@@ -34,7 +35,7 @@ export function commitChange({ file, before, after }: OperatorChange): void {
     rmSync(file, { force: true });
     syncFolder(dirname(file));
   } else if (after !== before) {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeFileAtomic(file, after, { mode: 0o600 });
   }
 }

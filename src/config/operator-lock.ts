@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { acquireFileLock, type LockOwner } from '../platform/file-lock.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 
 /**
  * Runs a section while nobody else, in this process or another, changes the operator file. A config dir that is
@@ -11,7 +11,7 @@ export async function withOperatorLock<T>(
   section: () => T | Promise<T>,
   owner?: LockOwner,
 ): Promise<T> {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const path = join(dirname(file), `.${basename(file)}.lock`);
   const lock = await acquireFileLock(path, owner === undefined ? {} : { owner });
   try {

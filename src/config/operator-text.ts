@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 
 /**
  * The text of an operator file, or null where there is none. A file that exists and cannot be read is
@@ -23,7 +24,7 @@ export function readOperatorText(file: string): string | null {
 
 /** Writes an operator file as JSON, in one step; a config dir that is missing is made. */
 export function saveOperatorDocument(file: string, document: Record<string, unknown>): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }
 

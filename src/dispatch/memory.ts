@@ -6,7 +6,8 @@ import type { Quarantine } from './due/quarantine.ts';
 import type { UsageLimitBook } from './due/usage-limit-book.ts';
 import type { IncidentBook } from './end/incidents.ts';
 import type { Refusals } from './refusals.ts';
-import type { Run, Runs } from './run/runs.ts';
+import type { Run } from './run/run.ts';
+import type { Runs } from './run/runs.ts';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */
 export type Memory = {

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { packageRoot } from '../platform/package-root.ts';
 
 /** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
@@ -8,7 +9,7 @@ export function writeSvcCommand(folder: string): string {
   const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
   const path = join(folder, 'svc');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   if (textOf(path) !== text) writeFileAtomic(path, text, { mode: 0o700 });
   return path;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
 import type { PlanEdit, Rehearsed, Store } from './store.ts';
@@ -134,10 +135,10 @@ async function move(store: Store, journal: Journal): Promise<void> {
   const [from, to] = [join(base, journal.from), join(base, journal.to)];
   const lock = await acquireFileLock(join(journal.bare ? base : from, `.${leafOf(journal.from)}.lock`));
   try {
-    mkdirSync(dirname(to), { recursive: true });
+    makeFolder(dirname(to), 0o777);
     if (existsSync(from)) renameSync(from, to);
     if (journal.bare) {
-      mkdirSync(to, { recursive: true });
+      makeFolder(to, 0o777);
       renameSync(`${from}.md`, documentAt(store, journal.to));
     } else for (const name of readdirSync(to).filter(isLockName)) rmSync(join(to, name), { force: true });
     for (const folder of new Set([dirname(from), dirname(to), to])) syncFolder(folder);

@@ -3,7 +3,6 @@ import {
   constants,
   existsSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -30,6 +29,7 @@ import {
   type LockOwner,
   removeLeftLockFiles,
 } from '../platform/file-lock.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import {
   type DocumentWithBody,
   MAX_DOCUMENT_BYTES,
@@ -62,7 +62,7 @@ const MAX_REPLANS = 5;
 /** Makes a folder a store; doing it again changes nothing. Throws `invalid_request` for a path that is not a folder. */
 export function initStore(root: string): Store {
   try {
-    mkdirSync(join(resolve(root), FIBERS_FOLDER), { recursive: true });
+    makeFolder(join(resolve(root), FIBERS_FOLDER), 0o777);
   } catch (error) {
     throw new CodedError('invalid_request', `not a directory: ${root} (${messageOf(error)})`, {
       cause: error,
@@ -356,7 +356,7 @@ export class Store {
   async #lockNew(path: string): Promise<FileLock> {
     for (let round = 0; ; round += 1) {
       try {
-        mkdirSync(dirname(path), { recursive: true });
+        makeFolder(dirname(path), 0o777);
         return await acquireFileLock(lockPath(path), this.#lockOptions());
       } catch (error) {
         if (systemCode(error) !== 'ENOENT' || round >= MAX_REPLANS) throw asStoreError(path, error);

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { Pieces } from './pieces.ts';
-import type { WholeBody } from './prepared-reply.ts';
+import { Pieces, type WholeBody } from './pieces.ts';
 
 /** How a body may be packed on its way. */
 export type Coding = 'br' | 'gzip';

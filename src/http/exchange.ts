@@ -1,4 +1,5 @@
-import type { PreparedReply, StreamedBody, WholeBody } from './prepared-reply.ts';
+import type { WholeBody } from './pieces.ts';
+import type { PreparedReply, StreamedBody } from './prepared-reply.ts';
 
 /** Bytes that are handed to a connection at one time. */
 export const SLICE = 256 * 1024;

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ConnectionEnds, PeerLookup } from '../platform/peer-credentials-lsof.ts';
-import type { PeerVerdict } from '../platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../platform/peer-verdict.ts';
 import { PeerRefusals } from './peer-refusals.ts';
 
 /** Connections that wait for a look; more are closed without an answer. */

@@ -2,7 +2,8 @@ import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KnowingPeerCredentials } from '../platform/peer-credentials.ts';
-import type { AcceptedConnection, PeerVerdict, TcpEndpoint } from '../platform/peer-credentials-tcp-rows.ts';
+import type { AcceptedConnection, TcpEndpoint } from '../platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../platform/peer-verdict.ts';
 import { PeerRefusals } from './peer-refusals.ts';
 
 /** Connections that wait for one look at the tables; with more, it is taken at once. */

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { refusePeer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { PeerVerdict } from '../platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../platform/peer-verdict.ts';
 
 /** Milliseconds between two lines of the log about refusals. */
 const LOG_EVERY_MS = 10_000;

@@ -1,3 +1,6 @@
+/** A body that is in memory. */
+export type WholeBody = string | Uint8Array | Pieces;
+
 /**
  * A body in several pieces, each of which other bodies may have too: a new body that differs from the last one in few
  * of them takes no more memory than those.

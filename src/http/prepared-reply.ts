@@ -3,7 +3,7 @@ import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../access/security-h
 import { type Coding, LEAST_PACKED_BYTES } from './content-coding.ts';
 import { wantedOf } from './content-range.ts';
 import { isTag, namesTag } from './entity-tag.ts';
-import type { Pieces } from './pieces.ts';
+import type { WholeBody } from './pieces.ts';
 import type { Content, Reply } from './row.ts';
 
 /** An answer that only has to be written: every value in it has been checked. */
@@ -17,9 +17,6 @@ export type PreparedReply = {
   /** May go out packed, where the client takes that. */
   packable: boolean;
 };
-
-/** A body that is in memory. */
-export type WholeBody = string | Uint8Array | Pieces;
 
 /** A body that is read while it is sent: `size` bytes of it. */
 export type StreamedBody = { size: number; read(): AsyncIterable<Uint8Array> };

@@ -5,13 +5,8 @@ import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange } from './exchange.ts';
-import {
-  encodedReply,
-  type PreparedReply,
-  packedReply,
-  prepareReply,
-  type WholeBody,
-} from './prepared-reply.ts';
+import type { WholeBody } from './pieces.ts';
+import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
 import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';

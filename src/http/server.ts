@@ -5,12 +5,8 @@ import type { AccessPolicy } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import {
-  type PeerCredentials,
-  type PeerGateView,
-  systemPeerCredentials,
-  UNKNOWN_PEERS,
-} from '../platform/peer-credentials.ts';
+import { type PeerCredentials, systemPeerCredentials, UNKNOWN_PEERS } from '../platform/peer-credentials.ts';
+import type { PeerGateView } from '../platform/peer-verdict.ts';
 import { explainBindFailure } from './bind-failure.ts';
 import { HeldPeerGate } from './held-peer-gate.ts';
 import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type AnswerOptions, byteLength, Exchange, SLICE } from './exchange.ts';
-import { Pieces } from './pieces.ts';
-import { FIRST_HEADER, type PreparedReply, type WholeBody } from './prepared-reply.ts';
+import { Pieces, type WholeBody } from './pieces.ts';
+import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */

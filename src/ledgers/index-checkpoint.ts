@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import type { HeldSegment } from './events-segment.ts';
 import type { Place } from './ledger-file.ts';
 
@@ -18,7 +19,7 @@ export function writeCheckpoint(path: string, parts: HeldParts): void {
   const body = serialize(parts);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(body));
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   // A crash of the machine may cost it: then it does not match and is built anew.
   writeFileAtomic(path, Buffer.concat([Buffer.from(FORM), checksum, body]), { durable: false });
 }

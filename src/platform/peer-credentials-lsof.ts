@@ -1,5 +1,4 @@
-import type { PeerGateView } from './peer-credentials.ts';
-import type { PeerVerdict } from './peer-credentials-tcp-rows.ts';
+import type { PeerGateView, PeerVerdict } from './peer-verdict.ts';
 import type { ProcessRunner } from './process.ts';
 
 /** Both ends of an accepted connection, as `lsof -nP` writes them: `127.0.0.1:4000`, `[::1]:4000`. */

@@ -1,3 +1,5 @@
+import type { PeerVerdict } from './peer-verdict.ts';
+
 /** One line of `/proc/net/tcp` or `tcp6`. `local` and `remote` are `ADDRESS:PORT` in the kernel's own hex. */
 export type TcpRow = { local: string; remote: string; state: string; uid: number; inode: number };
 
@@ -16,13 +18,6 @@ export type ScanRows = (
 
 /** One accepted connection: its socket is one of `inodes`, and no earlier connection's socket is. */
 export type AcceptedConnection = { inodes: ReadonlySet<number>; endpoint: TcpEndpoint };
-
-export type PeerVerdict =
-  | { kind: 'own_uid' }
-  | { kind: 'other_uid'; uid: number; own_uid: number }
-  | { kind: 'unresolved'; reason: string }
-  /** The connection itself is not in the table, or cannot be told from another: it may not even be answered. */
-  | { kind: 'no_connection' };
 
 export type OwnUid = {
   uid: number;

@@ -7,18 +7,15 @@ import {
   createRowParser,
   judgePeers,
   type OwnUid,
-  type PeerVerdict,
   type ScanRows,
   type TcpEndpoint,
   tcpEndpoint,
 } from './peer-credentials-tcp-rows.ts';
+import type { PeerGateView, PeerVerdict } from './peer-verdict.ts';
 import { runProcess } from './process.ts';
 
 /** Part of the system; launchd gives its jobs a PATH without it. */
 const MACOS_LSOF = '/usr/sbin/lsof';
-
-/** What can be said about peers, as `GET /version` says it (OPR-1). `uid` is the daemon's own. */
-export type PeerGateView = { mode: 'enforced' | 'none'; uid: number | null; source: string };
 
 /** Tells which user is at the other end of a loopback connection (AUT-2). */
 export type KnowingPeerCredentials = {

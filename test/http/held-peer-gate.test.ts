@@ -6,7 +6,7 @@ import { HeldPeerGate } from '../../src/http/held-peer-gate.ts';
 import { findExecutable } from '../../src/platform/find-executable.ts';
 import type { ConnectionEnds, PeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
 import { lsofPeerLookup } from '../../src/platform/peer-credentials-lsof.ts';
-import type { PeerVerdict } from '../../src/platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../../src/platform/peer-verdict.ts';
 import { runProcess } from '../../src/platform/process.ts';
 import { until } from '../kit/until.ts';
 import { actAs, actBeforeAccept, CANNOT_ATTACK, NOBODY } from './attacks/gated-target.ts';

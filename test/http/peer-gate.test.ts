@@ -5,7 +5,8 @@ import {
   procPeerCredentials,
   UNKNOWN_PEERS,
 } from '../../src/platform/peer-credentials.ts';
-import { NO_PEER_ROW, type PeerVerdict } from '../../src/platform/peer-credentials-tcp-rows.ts';
+import { NO_PEER_ROW } from '../../src/platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../../src/platform/peer-verdict.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
 import { json, postRow, SERVER_KIND, type Served, serve } from './served.ts';
 

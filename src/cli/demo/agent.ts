@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../base/clock.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import { DemoTranscript } from './transcript.ts';
 
@@ -103,7 +104,7 @@ async function readFiber(world: DemoAgentWorld, id: string): Promise<DemoFiber> 
 }
 
 async function commitNote(world: DemoAgentWorld, leaf: string, line: string): Promise<void> {
-  mkdirSync(world.cwd, { recursive: true });
+  makeFolder(world.cwd, 0o777);
   appendFileSync(join(world.cwd, `${leaf}.md`), `- ${line}\n`);
   const author = [
     '-c',

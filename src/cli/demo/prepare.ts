@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CodedError } from '../../base/errors.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import { DEMO_AGENT, DEMO_PROJECTS, type DemoFolders, seedDemo } from './store.ts';
@@ -33,7 +34,7 @@ export async function prepareDemo(
   await seedDemo(folders);
   for (const name of DEMO_PROJECTS) await makeRepository(options.runner, join(folders.projects, name));
   writeAgents(folders, options.pace_ms);
-  mkdirSync(dirname(options.socket), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(options.socket));
 }
 
 async function makeRepository(runner: ProcessRunner, cwd: string): Promise<void> {
@@ -62,7 +63,7 @@ function writeAgents(folders: DemoFolders, pace_ms: number): void {
     default: true,
     env: { CLAUDE_CONFIG_DIR: folders.agent },
   };
-  mkdirSync(folders.config, { recursive: true, mode: 0o700 });
+  makeFolder(folders.config);
   const text = JSON.stringify({ version: 1, agents: [entry] }, null, 2);
   writeFileSync(join(folders.config, 'agents.json'), `${text}\n`, { mode: 0o600 });
 }

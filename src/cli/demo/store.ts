@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FiberDocument, FiberStatus, SvcBlock } from '../../contract/fiber.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { initStore } from '../../fibers/store.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 
 export const DEMO_HOST = 'demo-host';
 export const DEMO_AGENT = 'demo';
@@ -92,8 +93,8 @@ export const DEMO_FIBER_IDS: readonly string[] = FIBERS.map((fiber) => fiber.slu
 /** Fills a fresh demo folder: the store with its fibers, and the project folders they work in. */
 export async function seedDemo(folders: DemoFolders): Promise<void> {
   if (existsSync(join(folders.store, '.fibers'))) return;
-  for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of DEMO_PROJECTS) mkdirSync(join(folders.projects, name), { recursive: true });
+  for (const folder of Object.values(folders)) makeFolder(folder);
+  for (const name of DEMO_PROJECTS) makeFolder(join(folders.projects, name), 0o777);
   const store = initStore(folders.store);
   for (const fiber of FIBERS) await store.create(documentOf(fiber, folders));
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { claudeProjectFolder } from '../../harness/claude/adapter.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 
 /** The demo agent's transcript, in the form and the place of Claude Code’s, below its own config folder. */
 export class DemoTranscript {
@@ -20,7 +21,7 @@ export class DemoTranscript {
     this.#session_id = options.session_id;
     this.#cwd = options.cwd;
     this.#clock = options.clock;
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
   }
 
   user(text: string): void {

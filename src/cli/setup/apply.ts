@@ -1,6 +1,7 @@
-import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { Change } from './plan.ts';
 
 /** Carries out a plan, each file in one step; folders below `home` that this leaves empty go too. */
@@ -10,7 +11,7 @@ export function applyChanges(home: string, changes: readonly Change[]): void {
       rmSync(path, { force: true });
       removeEmpty(home, dirname(path));
     } else {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       writeFileAtomic(path, text, { mode: 0o600 });
     }
   }

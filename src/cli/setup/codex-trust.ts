@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { CodedError } from '../../base/errors.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
 import type { HookPlace } from './hook-settings.ts';
 
@@ -24,7 +25,7 @@ export async function askHookHashes(options: {
   temp: string;
 }): Promise<Map<string, string> | null> {
   const { runner, env, cli, hooks, temp } = options;
-  mkdirSync(temp, { recursive: true, mode: 0o700 });
+  makeFolder(temp);
   const home = realpathSync(mkdtempSync(join(temp, 'codex-setup-')));
   try {
     writeFileSync(join(home, 'hooks.json'), hooks);

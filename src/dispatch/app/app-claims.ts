@@ -15,9 +15,10 @@ import {
   requireCurrent,
 } from '../capture/claims.ts';
 import { keyOf, type Memory } from '../memory.ts';
+import type { Run } from '../run/run.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import type { AppRecord, RunManifest } from '../run/run-records.ts';
-import { type Run, runOfManifest } from '../run/runs.ts';
+import { runOfManifest } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import type { AppCaptures } from './app-captures.ts';
 import { missing } from './app-launch.ts';

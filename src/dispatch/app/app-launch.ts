@@ -5,13 +5,14 @@ import type { ConversationSettings } from '../../harness/app-server/app-server.t
 import type { AppConversation } from '../../harness/app-server/conversation.ts';
 import { abandonClaim } from '../capture/abandon-claim.ts';
 import type { Refusal } from '../refusals.ts';
+import type { AppSurfaceRun } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import { manifestOfRun } from '../run/runs.ts';
 import { markDocument, type Started } from '../start/launch.ts';
 import { workerVariables } from '../start/worker-variables.ts';
 import type { DocumentChange, World } from '../world.ts';
-import { type AppSurfaceRun, recordOf, sourceOf } from './app-run.ts';
+import { recordOf, sourceOf } from './app-run.ts';
 import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 

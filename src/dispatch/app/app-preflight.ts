@@ -2,9 +2,10 @@ import { isCoded, messageOf } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Refusal } from '../refusals.ts';
+import type { AppRun } from '../run/run.ts';
 import type { Conversation } from '../start/conversation.ts';
 import type { World } from '../world.ts';
-import { type AppRun, appRunOf } from './app-run.ts';
+import { appRunOf } from './app-run.ts';
 import { requireAppServer } from './require-app-server.ts';
 
 /** Refuses an app launch that its agent or the host's app server cannot serve; changes no surface (CAP-7). */

@@ -1,19 +1,7 @@
 import type { RunView } from '../../contract/fiber.ts';
-import type { AppPhase } from '../../harness/app-server/conversation.ts';
+import type { AppRun, AppSurfaceRun, Run } from '../run/run.ts';
 import { type RunPhase, UNKNOWN_PHASE } from '../run/run-phase.ts';
 import type { AppRecord } from '../run/run-records.ts';
-import type { Run } from '../run/runs.ts';
-
-/** What a run knows of its app conversation: what its run directory keeps, and what was seen last. */
-export type AppRun = AppRecord & {
-  phase: AppPhase;
-  /** The server was asked for that very conversation and says that there is none (P15). */
-  missing: boolean;
-  desktop_link: string | null;
-};
-
-/** A run on the app surface. */
-export type AppSurfaceRun = Run & { app: AppRun };
 
 export function isAppRun(run: Run): run is AppSurfaceRun {
   return run.app !== undefined;

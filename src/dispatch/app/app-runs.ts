@@ -4,10 +4,11 @@ import { isUnfinished, type UnfinishedClaims } from '../capture/unfinished-claim
 import { Settler } from '../end/settle.ts';
 import { handedOffSince } from '../end/worker-end.ts';
 import type { Memory } from '../memory.ts';
+import type { AppSurfaceRun } from '../run/run.ts';
 import { viewRun } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { appLaunchFailed, confirm, missing } from './app-launch.ts';
-import { type AppSurfaceRun, appRunState, isAppRun, sourceOf } from './app-run.ts';
+import { appRunState, isAppRun, sourceOf } from './app-run.ts';
 import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 

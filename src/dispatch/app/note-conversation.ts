@@ -1,7 +1,8 @@
 import { type AppConversation, desktopLink } from '../../harness/app-server/conversation.ts';
+import type { AppSurfaceRun } from '../run/run.ts';
 import { recordLearned } from '../run/run-ledger.ts';
 import type { World } from '../world.ts';
-import { type AppSurfaceRun, recordOf } from './app-run.ts';
+import { recordOf } from './app-run.ts';
 
 /** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
 export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConversation): void {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 import type { World } from '../world.ts';
 
 /** Writes back what the launch had marked in its document, and closes its run directory. */

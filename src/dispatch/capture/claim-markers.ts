@@ -1,6 +1,6 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { planClaim } from '../../lifecycle/claim-plan.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 import { undoOf } from '../start/launch-markers.ts';
 import type { DocumentChange, World } from '../world.ts';
 

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { syncFolder, writeFileAtomic } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 
 const brakeFileSchema = z.object({
   version: z.literal(1),
@@ -41,7 +42,7 @@ export class Brake {
       note: note ?? this.#pulled?.note ?? null,
     };
     this.#pulled = pulled;
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
     writeFileAtomic(this.#path, `${JSON.stringify({ version: 1, ...pulled })}\n`, { mode: 0o600 });
     return pulled;
   }

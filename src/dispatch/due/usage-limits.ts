@@ -3,7 +3,7 @@ import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { readUsageNotice, type UsageSign } from '../../harness/transcripts/usage-limit.ts';
 import type { Memory } from '../memory.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 import type { World } from '../world.ts';
 import type { AccountLimit, Payer } from './usage-limit-book.ts';
 

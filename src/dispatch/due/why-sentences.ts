@@ -2,7 +2,7 @@ import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import { isAppRun, isReserved } from '../app/app-run.ts';
 import type { Refusal } from '../refusals.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 import type { Pulled } from './brake.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 import type { AccountLimit } from './usage-limit-book.ts';

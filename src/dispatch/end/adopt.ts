@@ -4,8 +4,9 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import type { MuxSession } from '../../mux/mux.ts';
 import { parseWorkerSessionName } from '../../mux/session-name.ts';
 import { keyOf, type Memory } from '../memory.ts';
+import type { Run } from '../run/run.ts';
 import type { RunManifest } from '../run/run-records.ts';
-import { type Run, runOfManifest } from '../run/runs.ts';
+import { runOfManifest } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { CREATED_SLACK_MS } from './liveness.ts';
 

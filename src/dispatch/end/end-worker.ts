@@ -1,6 +1,6 @@
 import type { MuxSession } from '../../mux/mux.ts';
 import type { ProcessIdentity } from '../../platform/process-facts.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 import type { World } from '../world.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 import { type CutOffFiber, type Incident, incidentSchema } from '../../contract/http/incidents.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 
 /** Ends that are seen within this many milliseconds of each other, by causes that cannot be told apart, are one. */
 const TOGETHER_MS = 60_000;

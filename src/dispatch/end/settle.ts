@@ -5,10 +5,10 @@ import { blockWhenPaused } from '../due/breaker-row.ts';
 import { lookForLimit } from '../due/usage-limits.ts';
 import type { Memory } from '../memory.ts';
 import type { LaunchEnd } from '../run/launches.ts';
+import type { Run } from '../run/run.ts';
 import { recordEnd } from '../run/run-ledger.ts';
 import type { ExitRecord } from '../run/run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
-import type { Run } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
 

@@ -5,8 +5,8 @@ import type { NamedHold } from '../due/quarantine.ts';
 import { handedOff, timeOf } from '../due/runtime-times.ts';
 import type { Refusal } from '../refusals.ts';
 import type { LaunchEnd } from '../run/launches.ts';
+import type { Run } from '../run/run.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run/run-records.ts';
-import type { Run } from '../run/runs.ts';
 import type { DocumentChange } from '../world.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */

@@ -2,9 +2,10 @@ import { messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { appLaunchFailed, continueText, missing, nameOf } from '../app/app-launch.ts';
-import { type AppSurfaceRun, NEW_CONVERSATION, sourceOf } from '../app/app-run.ts';
+import { NEW_CONVERSATION, sourceOf } from '../app/app-run.ts';
 import { requireAppServer } from '../app/require-app-server.ts';
 import type { Refusal } from '../refusals.ts';
+import type { AppSurfaceRun } from '../run/run.ts';
 import type { World } from '../world.ts';
 
 /**

@@ -5,7 +5,8 @@ import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { appIdentity } from '../app/app-run.ts';
 import { concludedBy } from '../end/worker-end.ts';
 import { keyOf, type Memory } from '../memory.ts';
-import { muxSessionOf, type Run, workerName } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
+import { muxSessionOf, workerName } from '../run/runs.ts';
 import type { World } from '../world.ts';
 
 type KillPorts = {

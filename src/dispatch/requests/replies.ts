@@ -1,7 +1,8 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import type { Refusal } from '../refusals.ts';
-import { type Run, workerIdentity } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
+import { workerIdentity } from '../run/runs.ts';
 
 /** What the dispatch API answers for a worker that was started, or runs already. */
 export function dispatchedReply(host: string, run: Run, already_running: boolean): Dispatched {

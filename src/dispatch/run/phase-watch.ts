@@ -1,8 +1,8 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Memory } from '../memory.ts';
 import type { World } from '../world.ts';
+import type { Run } from './run.ts';
 import { lastSignOf, type PhaseSign } from './run-phase.ts';
-import type { Run } from './runs.ts';
 
 /** A turn or a question that goes on is told of again and again: it began at the first time. */
 function isSame(sign: PhaseSign, known: PhaseSign | undefined): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import {
   type AgentPid,
   agentPidSchema,
@@ -77,7 +78,7 @@ export function makeRunDirectory(
     }
   }
   const runs = join(data_dir, 'runs');
-  mkdirSync(runs, { recursive: true, mode: 0o700 });
+  makeFolder(runs);
   try {
     mkdirSync(dir, { mode: 0o700 });
   } catch (error) {

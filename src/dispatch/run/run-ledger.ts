@@ -1,5 +1,6 @@
 import type { World } from '../world.ts';
-import { muxSessionOf, type Run } from './runs.ts';
+import type { Run } from './run.ts';
+import { muxSessionOf } from './runs.ts';
 
 /** The ledger line of a launch (EVT-4); written again by an adoption that finds a launch cut short. */
 export function recordDispatch(world: World, run: Run): void {

@@ -4,8 +4,8 @@ import { planLearnedSession } from '../../lifecycle/run-transitions.ts';
 import { isInVain, probeTranscript } from '../start/conversation.ts';
 import type { World } from '../world.ts';
 import { followSession } from './follow-session.ts';
+import type { Run } from './run.ts';
 import { recordLearned } from './run-ledger.ts';
-import type { Run } from './runs.ts';
 
 /** The document, the run directory and the ledger then name the session that the run really is in. */
 export async function learnSession(world: World, run: Run, session_uuid: string): Promise<void> {

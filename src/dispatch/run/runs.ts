@@ -1,56 +1,8 @@
-import type { RunView, Surface } from '../../contract/fiber.ts';
-import type { HarnessName } from '../../contract/harness-name.ts';
-import type { MuxServer } from '../../mux/mux.ts';
-import { type AppRun, appIdentity, appRunOf, appRunState, isAppRun, recordOf } from '../app/app-run.ts';
-import { type PhaseSign, phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
-import type { EndRecord, ResumeRecord, RunManifest } from './run-records.ts';
-
-/** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
-export type Run = {
-  /** Key of its fiber. */
-  key: string;
-  fiber_id: string;
-  uid: string;
-  store: string;
-  path: string;
-  launch_id: string;
-  run_id: string;
-  mux_session: string;
-  agent: string;
-  harness: HarnessName;
-  session_uuid: string | null;
-  surface: Surface;
-  project_dir: string;
-  started_at: number;
-  /** Boot of the machine it belongs to; null where the OS does not tell. */
-  boot_id: string | null;
-  /** `claimed`: recorded, not spawned yet; `unknown`: the world does not answer, so it still counts as alive. */
-  state: RunView['state'];
-  /** Its transcript has been seen. */
-  confirmed: boolean;
-  transcript_path: string | null;
-  last_activity_at: number | null;
-  /** What its hooks told last; absent until they told something. */
-  sign?: PhaseSign;
-  /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
-  being_started: boolean;
-  /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
-  spawned: boolean;
-  /** A session with a worker's name that no run directory tells of. */
-  stray: boolean;
-  /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
-  claim?: 'capture' | 'person';
-  /** Who is ending it on purpose, in this daemon. */
-  ending: EndRecord | null;
-  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
-  app?: AppRun;
-  /** Present when it went on with an earlier conversation. */
-  resume?: ResumeRecord;
-  /** Sessions that it was in before `session_uuid`. */
-  left_sessions?: string[];
-  /** The multiplexer server that listed its session; absent until one did. */
-  server?: MuxServer;
-};
+import type { RunView } from '../../contract/fiber.ts';
+import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from '../app/app-run.ts';
+import type { Run } from './run.ts';
+import { phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
+import type { RunManifest } from './run-records.ts';
 
 /** What a person may call this worker. */
 export function workerName(run: Run): string {

@@ -1,8 +1,8 @@
 import { CodedError } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { planArm, planDispatch } from '../../lifecycle/run-transitions.ts';
+import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import type { Run } from '../run/runs.ts';
 import type { DocumentChange } from '../world.ts';
 
 /**

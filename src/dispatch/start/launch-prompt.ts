@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import type { Run } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import type { Conversation } from './conversation.ts';
 import { buildPrompt, type WorkerSkills } from './prompt.ts';

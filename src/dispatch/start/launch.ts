@@ -10,10 +10,11 @@ import { onSurface, planAppRun, refuseByAppServer } from '../app/app-preflight.t
 import { abandonClaim } from '../capture/abandon-claim.ts';
 import { mayBeOf } from '../end/liveness.ts';
 import type { Refusal } from '../refusals.ts';
+import type { Run } from '../run/run.ts';
 import { type Authority, runIdFor } from '../run/run-id.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
 import { buildRunScript, runScriptCommand } from '../run/run-script.ts';
-import { manifestOfRun, type Run } from '../run/runs.ts';
+import { manifestOfRun } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import { type Conversation, decideConversation } from './conversation.ts';
 import { markersOf, undoOf } from './launch-markers.ts';

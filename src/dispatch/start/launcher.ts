@@ -7,8 +7,8 @@ import { keyOf, type Memory } from '../memory.ts';
 import type { Refusal } from '../refusals.ts';
 import { rehearseContinue } from '../rehearsal/rehearse-continue.ts';
 import { rehearseStart } from '../rehearsal/rehearse-start.ts';
+import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import type { Run } from '../run/runs.ts';
 import type { World } from '../world.ts';
 import {
   type Checked,

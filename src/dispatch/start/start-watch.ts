@@ -2,8 +2,8 @@ import { messageOf } from '../../base/errors.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { lookForLimit } from '../due/usage-limits.ts';
 import type { Memory } from '../memory.ts';
+import type { Run } from '../run/run.ts';
 import { followHooks, learnSession } from '../run/run-session.ts';
-import type { Run } from '../run/runs.ts';
 import type { World } from '../world.ts';
 
 /** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */

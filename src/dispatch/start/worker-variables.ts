@@ -1,4 +1,4 @@
-import type { Run } from '../run/runs.ts';
+import type { Run } from '../run/run.ts';
 
 /** What tells a worker's shell which run it is in; `svc handoff` reads them. */
 export function workerVariables(

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
@@ -7,6 +6,7 @@ import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
 import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import type { Captures } from '../capture/captures.ts';
 import { requireNotStopped } from '../due/brake-refusal.ts';
 import type { Memory } from '../memory.ts';
@@ -150,7 +150,7 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
 function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
   const folder = join(world.settings.data_dir, RESUMED_FOLDER, session);
   const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, prompt_bytes: 0, env });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });
   writeFileAtomic(join(folder, RUN_FILES.script), script, { mode: 0o700 });
   return folder;

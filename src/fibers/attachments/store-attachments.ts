@@ -5,7 +5,6 @@ import {
   constants,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -18,6 +17,7 @@ import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
 import type { StoredFile } from '../../contract/http/attachments.ts';
 import type { CheckedImages } from '../../contract/threads/pool.ts';
 import { syncFolder } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { isUlid } from '../fiber-id.ts';
 
 type Image = CheckedImages['images'][number];
@@ -71,8 +71,8 @@ function writeAll(
   bytesOf: (index: number) => Uint8Array,
 ): void {
   const own = join(folder, uid);
-  makeFolder(folder);
-  makeFolder(own);
+  makeOwnFolder(folder);
+  makeOwnFolder(own);
   const written: { temporary: string; path: string; placed: boolean; fresh: boolean }[] = [];
   const done = new Set<string>();
   try {
@@ -102,8 +102,8 @@ function writeAll(
 }
 
 /** A folder that only its owner may enter; a link in its place is refused, since it may lead anywhere. */
-function makeFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+function makeOwnFolder(path: string): void {
+  makeFolder(path);
   const entry = lstatSync(path);
   if (!entry.isDirectory())
     throw new CodedError('store_unavailable', `${path} is no folder of its own; move it away`);

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemPeerCredentials } from '../../../src/platform/peer-credentials.ts';
-import type { PeerVerdict } from '../../../src/platform/peer-credentials-tcp-rows.ts';
+import type { PeerVerdict } from '../../../src/platform/peer-verdict.ts';
 import { getRow, json, postRow, type Served, serve } from '../served.ts';
 
 const ATTACKER = fileURLToPath(new URL('attacker.py', import.meta.url));

@@ -1,0 +1,64 @@
+import type { RunView, Surface } from '../../contract/fiber.ts';
+import type { HarnessName } from '../../contract/harness-name.ts';
+import type { AppPhase } from '../../harness/app-server/conversation.ts';
+import type { MuxServer } from '../../mux/mux.ts';
+import type { PhaseSign } from './run-phase.ts';
+import type { AppRecord, EndRecord, ResumeRecord } from './run-records.ts';
+
+/** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
+export type Run = {
+  /** Key of its fiber. */
+  key: string;
+  fiber_id: string;
+  uid: string;
+  store: string;
+  path: string;
+  launch_id: string;
+  run_id: string;
+  mux_session: string;
+  agent: string;
+  harness: HarnessName;
+  session_uuid: string | null;
+  surface: Surface;
+  project_dir: string;
+  started_at: number;
+  /** Boot of the machine it belongs to; null where the OS does not tell. */
+  boot_id: string | null;
+  /** `claimed`: recorded, not spawned yet; `unknown`: the world does not answer, so it still counts as alive. */
+  state: RunView['state'];
+  /** Its transcript has been seen. */
+  confirmed: boolean;
+  transcript_path: string | null;
+  last_activity_at: number | null;
+  /** What its hooks told last; absent until they told something. */
+  sign?: PhaseSign;
+  /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
+  being_started: boolean;
+  /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
+  spawned: boolean;
+  /** A session with a worker's name that no run directory tells of. */
+  stray: boolean;
+  /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
+  claim?: 'capture' | 'person';
+  /** Who is ending it on purpose, in this daemon. */
+  ending: EndRecord | null;
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app?: AppRun;
+  /** Present when it went on with an earlier conversation. */
+  resume?: ResumeRecord;
+  /** Sessions that it was in before `session_uuid`. */
+  left_sessions?: string[];
+  /** The multiplexer server that listed its session; absent until one did. */
+  server?: MuxServer;
+};
+
+/** What a run knows of its app conversation: what its run directory keeps, and what was seen last. */
+export type AppRun = AppRecord & {
+  phase: AppPhase;
+  /** The server was asked for that very conversation and says that there is none (P15). */
+  missing: boolean;
+  desktop_link: string | null;
+};
+
+/** A run on the app surface. */
+export type AppSurfaceRun = Run & { app: AppRun };
