@@ -80,6 +80,7 @@ export class Dispatcher {
       adopted: ports.adopted,
       launched: async (key) => this.#launcher.underWay(key),
       cut: (run) => this.#cut(run, 'kill'),
+      moved: onMoved,
     });
     this.claims = new Claims(world, memory, this.captures, ports);
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);

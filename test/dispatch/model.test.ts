@@ -568,9 +568,8 @@ class Run {
   async #kill(name: Name): Promise<void> {
     this.lost.delete(name);
     try {
-      const reply = await this.world.run(this.daemon.dispatcher.kills.kill(name));
-      // One that was killed before is not held for it: a person may have armed it since.
-      if (reply.already_killed !== true && this.#status(name) === 'active') this.killed.add(name);
+      await this.world.run(this.daemon.dispatcher.kills.kill(name));
+      if (this.#status(name) === 'active') this.killed.add(name);
     } catch (error) {
       if (!isCoded(error, 'no_worker') && !isCoded(error, 'mux_unavailable')) throw error;
     }

@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Killed } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
@@ -16,6 +17,8 @@ type KillPorts = {
   launched(key: string): Promise<unknown>;
   /** Ends the worker; false when it could not be seen to end. */
   cut(run: Run): Promise<boolean>;
+  /** Told whose rows may be others now. */
+  moved(keys: Iterable<string>): void;
 };
 
 /** `POST /kill`: ends a worker and keeps the poller from starting it again; once more is success (P5). */
@@ -34,12 +37,18 @@ export class Kills {
 
   async kill(fiber_id: string): Promise<Killed> {
     await this.#ports.adopted();
-    const { key, id } = this.#killable(fiber_id);
+    const { key, id, document } = this.#killable(fiber_id);
     await this.#ports.launched(key);
     const run = this.#memory.runs.get(key);
     if (run === undefined) {
       const killed = this.#killed.get(key);
-      if (killed !== undefined) return { killed: true, already_killed: true, fiber_id: id, ...killed };
+      if (killed !== undefined) {
+        if (document !== null && this.#isArmedAgain(document)) {
+          this.#memory.quarantine.hold(key, 'killed');
+          this.#ports.moved([key]);
+        }
+        return { killed: true, already_killed: true, fiber_id: id, ...killed };
+      }
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
     }
     // From here on nobody starts it again by itself, whatever becomes of the worker.
@@ -58,7 +67,7 @@ export class Kills {
   /** What `kill` would do now. */
   async rehearse(fiber_id: string): Promise<Rehearsal> {
     await this.#ports.adopted();
-    const { key, id } = this.#killable(fiber_id);
+    const { key, id, document: known } = this.#killable(fiber_id);
     const run = this.#memory.runs.get(key);
     if (run !== undefined) {
       const document = this.#world.documents.of(run);
@@ -77,7 +86,9 @@ export class Kills {
     const ended = this.#killed.get(key);
     if (ended === undefined)
       throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
-    return rehearsal(`end nothing: the worker of ${id} was ended already`);
+    const what = `end nothing: the worker of ${id} was ended already`;
+    const holds = known !== null && this.#isArmedAgain(known);
+    return rehearsal(holds ? `${what}; hold the fiber, which was armed again since` : what);
   }
 
   /** The fiber was started again: what was ended before is over. */
@@ -85,17 +96,23 @@ export class Kills {
     this.#killed.delete(key);
   }
 
+  /** Somebody has armed it since it was killed: who asks for that once more does not want it to run either. */
+  #isArmedAgain(document: FiberDocument): boolean {
+    if (this.#memory.quarantine.holdOf(keyOf(document)) === 'killed') return false;
+    return this.#world.documents.reread(document)?.status === 'active';
+  }
+
   /** A worker can be ended although its document is gone. */
-  #killable(reference: string): { key: string; id: string } {
+  #killable(reference: string): { key: string; id: string; document: FiberDocument | null } {
     try {
       const document = this.#world.documents.find(reference);
-      return { key: keyOf(document), id: document.id };
+      return { key: keyOf(document), id: document.id, document };
     } catch (error) {
       const run = this.#memory.runs
         .all()
         .find((one) => one.fiber_id === reference || one.uid === reference.toUpperCase());
       if (run === undefined || !isCoded(error, 'fiber_not_found')) throw error;
-      return { key: run.key, id: run.fiber_id };
+      return { key: run.key, id: run.fiber_id, document: null };
     }
   }
 }

@@ -238,6 +238,39 @@ describe('a kill', () => {
     expect(daemon.row('a')?.held).toBeUndefined();
   });
 
+  /** Somebody edits the document, and the poller has seen it. */
+  const become = (path: string, from: string, to: string) => {
+    world.documents.edit(path, (text) => text.replace(`status: ${from}`, `status: ${to}`));
+    world.documents.list();
+  };
+
+  it('[P5] once more also holds a fiber that somebody has armed since', async () => {
+    const path = world.fiber('a');
+    await round();
+    await kill('a');
+    become(path, 'active', 'open');
+    await round();
+    become(path, 'open', 'active');
+    const rehearsed = await world.run(daemon.dispatcher.kills.rehearse('a'));
+    expect(rehearsed.would).toContain('hold the fiber, which was armed again');
+    expect(await kill('a')).toMatchObject({ already_killed: true });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect(world.machine.creates.length).toBe(1);
+    expect(daemon.row('a')?.held).toBe('killed');
+  });
+
+  it('once more does not hold what nobody has armed, so that arming it later starts it', async () => {
+    const path = world.fiber('a');
+    await round();
+    await kill('a');
+    become(path, 'active', 'open');
+    await round();
+    await kill('a');
+    become(path, 'open', 'active');
+    await round();
+    expect(world.machine.living.length).toBe(1);
+  });
+
   it('of a fiber that nothing runs for says so', async () => {
     world.fiber('a', {}, { status: 'open' });
     await round();
