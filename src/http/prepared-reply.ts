@@ -116,7 +116,8 @@ const linesOfEncoded = new WeakMap<Reply, { typed: HeaderLines | null; bare: Hea
 /** The same answer with its JSON encoded, for one that is given to several requests; it must not be changed any more. */
 export function encodedReply(reply: Reply): Reply {
   const encoded = 'json' in reply ? bytesOfJson(reply) : reply;
-  linesOfEncoded.set(encoded, { typed: null, bare: null });
+  // An answer that is kept comes here each time it is given.
+  if (!linesOfEncoded.has(encoded)) linesOfEncoded.set(encoded, { typed: null, bare: null });
   return encoded;
 }
 

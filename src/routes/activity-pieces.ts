@@ -3,6 +3,8 @@ import { Pieces } from '../http/pieces.ts';
 import type { Callers } from './callers.ts';
 
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+/** Every question names all that are kept, and where little happens the pieces are short. */
+const MOST_KEPT = 1_000;
 
 /**
  * Bodies of `GET /activity`, which mostly consist of what the last one consisted of: the ledgers thread sends only the
@@ -51,7 +53,7 @@ export class ActivityPieces {
     if (!this.#kept.delete(id)) this.#bytes += piece.length;
     this.#kept.set(id, piece);
     for (const [oldest, { length }] of this.#kept) {
-      if (this.#bytes <= MOST_KEPT_BYTES) return;
+      if (this.#bytes <= MOST_KEPT_BYTES && this.#kept.size <= MOST_KEPT) return;
       this.#kept.delete(oldest);
       this.#bytes -= length;
     }

@@ -75,6 +75,24 @@ describe('bodies of activity in pieces', () => {
     expect(kept.sent[1]).toBeLessThan(kept.sent[0]! / 4);
   });
 
+  it('are remembered by a bounded number of pieces, the newest ones', async () => {
+    const { ledgers } = createInProcessCallers();
+    const known: number[][] = [];
+    let id = 0;
+    ledgers.answers.activity = (input) => {
+      known.push(input.known?.ids ?? []);
+      id += 1;
+      const pieces = [{ id, skip: 0, length: 1 }];
+      return { value: { etag: 'W/"a"', epoch: 'e', pieces }, bulk: Uint8Array.from([id % 256]) };
+    };
+    const pieces = new ActivityPieces(ledgers);
+    for (let asked = 0; asked < 1_100; asked += 1)
+      await pieces.body({ host: 'host-a', from_ms: 0, to_ms: 60_000 });
+    expect(Math.max(...known.map(({ length }) => length))).toBe(1_000);
+    expect(known.at(-1)?.at(-1)).toBe(1_099);
+    expect(known.at(-1)).not.toContain(1);
+  });
+
   it('begin anew with another life of the thread', async () => {
     append(3_000, (nth) => nth);
     const kept = reader();

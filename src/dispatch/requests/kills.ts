@@ -99,7 +99,18 @@ export class Kills {
   /** Somebody has armed it since it was killed: who asks for that once more does not want it to run either. */
   #isArmedAgain(document: FiberDocument): boolean {
     if (this.#memory.quarantine.holdOf(keyOf(document)) === 'killed') return false;
-    return this.#world.documents.reread(document)?.status === 'active';
+    const now = this.#present(document);
+    return now?.status === 'active' && now.svc?.host === this.#world.host;
+  }
+
+  /** The document as it is; as it was last seen where the store does not answer, for a kill must not wait for that. */
+  #present(document: FiberDocument): FiberDocument | undefined {
+    try {
+      return this.#world.documents.reread(document);
+    } catch (error) {
+      if (isCoded(error, 'store_unavailable')) return document;
+      throw error;
+    }
   }
 
   /** A worker can be ended although its document is gone. */
