@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { callerEnvironment } from '../test/kit/caller-environment.ts';
 import { type Form, launcherOf } from './built-package.ts';
 import { endWithUs, portOf, startProgram, stopProgram } from './child.ts';
 import { openConnection } from './connection.ts';
@@ -166,9 +167,8 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
     ],
     {
       env: {
-        PATH: process.env.PATH,
+        ...callerEnvironment(),
         HOME: folder,
-        LANG: process.env.LANG,
         XDG_CACHE_HOME: process.env.BENCH_CACHE ?? join(folder, 'k'),
         BENCH_LOOP_FILE: loop_file,
         SVC_LISTEN: '127.0.0.1:0',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { callerEnvironment } from '../../test/kit/caller-environment.ts';
 import { type Form, launcherOf } from '../built-package.ts';
 import { startDaemon } from '../daemon.ts';
 import { type Bench, type Figure, median } from '../frame.ts';
@@ -69,7 +70,7 @@ function run(args: string[], cache: string): Promise<number> {
   const from = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
-      env: { PATH: process.env.PATH, XDG_CACHE_HOME: cache, HOME: cache },
+      env: { ...callerEnvironment(), XDG_CACHE_HOME: cache, HOME: cache },
       stdio: 'ignore',
     });
     child.once('error', reject);

@@ -22,6 +22,7 @@ import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
+import { networkVariables } from '../platform/network-environment.ts';
 import { packageRoot } from '../platform/package-root.ts';
 import { createRunner, type ProcessRunner } from '../platform/process.ts';
 import { commandsFrom } from '../platform/process-commands.ts';
@@ -176,6 +177,8 @@ function workerEnv(
     name.startsWith('SVC_') && value !== undefined ? [[name, value] as const] : [],
   );
   return {
+    // A tmux server that was there before us may know nothing of them.
+    ...networkVariables(process.env),
     ...Object.fromEntries(own),
     PATH: `${bin_dir}:${process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'}`,
     SVC_HOST: settings.host_id,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isNetworkVariable } from '../platform/network-environment.ts';
 import { newSession, type TmuxCommand } from './command.ts';
 import { ANCHOR_SESSION } from './session-name.ts';
 
@@ -74,7 +75,8 @@ const OF_OUR_PROCESS = new Set([
 export function serverEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !OURS.test(name) && !OF_OUR_PROCESS.has(name)) kept[name] = value;
+    if (value === undefined || OF_OUR_PROCESS.has(name)) continue;
+    if (!OURS.test(name) || isNetworkVariable(name)) kept[name] = value;
   }
   return kept;
 }

@@ -95,6 +95,24 @@ describe('a launch', () => {
     expect(await daemon.home.sessions()).toContain(runtime.mux_session);
   });
 
+  it('reaches the network the way the daemon does, by its proxies and certificates', async () => {
+    const network = {
+      HTTPS_PROXY: 'http://proxy.test:3128',
+      no_proxy: 'localhost',
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+    };
+    const other = await startTestDaemon({ settings: network });
+    try {
+      other.home.fiber('behind-a-proxy');
+      const pid = await other.agentPid((await other.running('behind-a-proxy')).id);
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')).toEqual(
+        expect.arrayContaining(Object.entries(network).map(([name, value]) => `${name}=${value}`)),
+      );
+    } finally {
+      await other.dispose();
+    }
+  });
+
   it('[LIF-7][FIB-10][RES-2] ends when its worker hands off, and the next one starts fresh', async () => {
     daemon.home.fiber('relay', { agent: 'hands-off' });
     const launches = await until('a second launch', () => {

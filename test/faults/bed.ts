@@ -27,6 +27,7 @@ import {
   processTable,
 } from '../../src/platform/process-facts.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { loopbackEnvironment } from '../kit/caller-environment.ts';
 import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
@@ -183,11 +184,8 @@ export class Bed {
       mkdirSync(join(this.root, name), { recursive: true });
       return initStore(join(this.root, name));
     });
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(SVC_|TMUX|VITEST|NODE_|FORCE_COLOR)/.test(name),
-    );
     this.env = {
-      ...Object.fromEntries(inherited),
+      ...loopbackEnvironment(),
       HOME: join(this.root, 'home'),
       SVC_HOST: HOST,
       SVC_DATA_DIR: join(this.root, 'data'),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { callerEnvironment } from '../kit/caller-environment.ts';
 import { Bed } from './bed.ts';
 
 /** The user that owns nothing. */
@@ -26,7 +27,7 @@ function hindrance(): string | null {
     const launcher = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
     execFileSync(AS_NOBODY[0]!, [...AS_NOBODY.slice(1), process.execPath, launcher, '--version'], {
       stdio: 'ignore',
-      env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+      env: { ...callerEnvironment(), HOME: '/nonexistent' },
     });
     return null;
   } catch {

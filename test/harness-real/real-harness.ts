@@ -25,6 +25,7 @@ import {
 import { createAdapters } from '../../src/harness/adapters.ts';
 import { builtinAgents } from '../../src/harness/agents/builtin-agents.ts';
 import { createCapabilities, type ProgramRunner } from '../../src/harness/capabilities.ts';
+import { loopbackEnvironment } from '../kit/caller-environment.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { eventually, isAlive, processesWith } from './processes.ts';
 import { writeScratchHome } from './scratch-home.ts';
@@ -189,10 +190,11 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
   return harness;
 }
 
-/** The variables every run gets, and none of the machine's own settings. */
+/** The variables every run gets: those of the caller, none of which is about an agent or a service. */
 export function cleanEnv(home: string): Record<string, string> {
   const path = [BIN, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
-  return { HOME: home, PATH: path, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+  const env = { ...loopbackEnvironment(), HOME: home, PATH: path, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+  return env as Record<string, string>;
 }
 
 function writeRunScript(

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { stringify } from 'yaml';
 import { findExecutable } from '../../src/platform/find-executable.ts';
+import { loopbackEnvironment } from './caller-environment.ts';
 import { isRunning, processesMarked, signal } from './processes.ts';
 import { until } from './until.ts';
 
@@ -77,7 +78,7 @@ export class TestHome {
     for (const folder of [join(this.store, '.fibers'), this.config, this.claude])
       mkdirSync(folder, { recursive: true });
     this.env = {
-      ...withoutOurs(process.env),
+      ...loopbackEnvironment(),
       HOME: this.root,
       PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
       // Shared by all, so that only the first process has to compile.
@@ -244,13 +245,4 @@ export function run(
     child.on('error', fail);
     child.on('close', (code, by) => done({ code, signal: by, stdout, stderr }));
   });
-}
-
-/** What the person who runs the tests has set for their own daemon or terminal must not reach the test's. */
-function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(
-      ([name]) => !/^(SVC_|TMUX|CLAUDE|ANTHROPIC|CODEX|VITEST|NODE_OPTIONS)/.test(name),
-    ),
-  );
 }

@@ -222,12 +222,20 @@ describe('the server', () => {
 
   it('gets none of this daemon’s own variables', async () => {
     const mux = server.open({
-      env: { ...process.env, SVC_SECRET: 'x', NODE_OPTIONS: '', NOTIFY_SOCKET: '/n', MARK: 'm' },
+      env: {
+        ...process.env,
+        SVC_SECRET: 'x',
+        NODE_OPTIONS: '',
+        NOTIFY_SOCKET: '/n',
+        MARK: 'm',
+        NODE_EXTRA_CA_CERTS: '/ca.pem',
+      },
     });
     await create(mux, 'work');
     const env = await server.tmux('show-environment', '-g');
     expect(env).toContain('MARK=m');
-    expect(env).not.toMatch(/^(SVC_|NODE_|NOTIFY_SOCKET|TMUX=)/m);
+    expect(env).toContain('NODE_EXTRA_CA_CERTS=/ca.pem');
+    expect(env).not.toMatch(/^(SVC_|NODE_OPTIONS|NOTIFY_SOCKET|TMUX=)/m);
   });
 
   it('[MUX-2] is not started on macOS; the reason is told', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processLife } from '../../src/cli/daemon-process.ts';
 import { everyLaunchMessage } from '../../src/dispatch/start/launch-message-digest.ts';
 import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/hooks/worker-skills.ts';
+import { loopbackEnvironment } from '../kit/caller-environment.ts';
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 
@@ -14,16 +15,21 @@ let env: NodeJS.ProcessEnv;
 let packed: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
 let demo: ChildProcess | undefined;
 
+/** How long an install may take, in milliseconds: a registry that does not answer is a failure, not a wait. */
+const INSTALL_MS = 120_000;
+
 /** Runs a program to its end; a failure is an answer too. */
 function run(
   file: string,
   args: string[],
   cwd: string,
+  timeout = 0,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
+    const options = { cwd, env, timeout, maxBuffer: 64 * 1024 * 1024 };
     execFile(file, args, options, (error: ExecFileException | null, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+      const late = error?.killed === true ? `ended after ${timeout} ms\n` : '';
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr: late + stderr });
     });
   });
 }
@@ -35,12 +41,12 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-packed-'));
   mkdirSync(join(folder, 'app'));
   env = {
+    ...loopbackEnvironment(),
     // Without our own node_modules/.bin: the package has to find its Node by itself.
     PATH: (process.env.PATH ?? '')
       .split(':')
       .filter((entry) => !entry.includes('node_modules'))
       .join(':'),
-    HOME: process.env.HOME,
     SVC_DATA_DIR: join(folder, 'data'),
     SVC_CONFIG_DIR: join(folder, 'config'),
     SVC_TMUX_SOCKET: join(folder, 'tmux.sock'),
@@ -55,6 +61,7 @@ beforeAll(async () => {
     'npm',
     ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', '.', tarball],
     join(folder, 'app'),
+    INSTALL_MS,
   );
   if (install.code !== 0) throw new Error(install.stderr);
 });

@@ -79,7 +79,7 @@ describe('bodies of activity in pieces', () => {
     const { ledgers } = createInProcessCallers();
     const known: number[][] = [];
     let id = 0;
-    ledgers.answers.activity = (input) => {
+    ledgers.answers.activity = (input: { known: { ids: number[] } | null }) => {
       known.push(input.known?.ids ?? []);
       id += 1;
       const pieces = [{ id, skip: 0, length: 1 }];

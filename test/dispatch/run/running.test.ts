@@ -271,6 +271,20 @@ describe('a kill', () => {
     expect(world.machine.living.length).toBe(1);
   });
 
+  it('[P5] once more holds an armed fiber also while its store does not answer', async () => {
+    const path = world.fiber('a');
+    await round();
+    await kill('a');
+    become(path, 'active', 'open');
+    await round();
+    become(path, 'open', 'active');
+    world.documents.unavailable = true;
+    expect(await kill('a')).toMatchObject({ already_killed: true });
+    world.documents.unavailable = false;
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect(world.machine.creates.length).toBe(1);
+  });
+
   it('of a fiber that nothing runs for says so', async () => {
     world.fiber('a', {}, { status: 'open' });
     await round();
