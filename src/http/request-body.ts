@@ -44,19 +44,49 @@ export function tooLarge(limit: number): Error {
   return refusal('body_too_large', `The body is larger than the ${limit} bytes this route takes.`, { limit });
 }
 
-/** Decodes a JSON body; nothing at all counts as `{}`. Throws `unsupported_media_type` or `invalid_json`. */
+/**
+ * Decodes a JSON body; nothing at all counts as `{}`. Throws `unsupported_media_type` for another type or charset, and
+ * `invalid_json` for bytes that are no UTF-8 or no JSON.
+ */
 export function parseJsonBody(body: Uint8Array, content_type: string | undefined): unknown {
-  if (content_type === undefined ? body.length > 0 : !isJson(content_type)) {
+  const type = content_type === undefined ? null : parseContentType(content_type);
+  if (type === null ? body.length > 0 : type.media_type !== 'application/json') {
     throw refusal('unsupported_media_type', 'The body must be sent with Content-Type: application/json.');
   }
+  if (type !== null && !type.charsets.every(isUtf8)) {
+    throw refusal(
+      'unsupported_media_type',
+      'JSON is taken in UTF-8 alone; encode the body in UTF-8 and leave the charset out of the Content-Type.',
+    );
+  }
   if (body.length === 0) return {};
+  if (hasUtf16Mark(body)) {
+    throw refusal('invalid_json', 'The body begins with the byte order mark of UTF-16; encode it in UTF-8.');
+  }
+  let text: string;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw refusal('invalid_json', 'The body is not valid JSON in UTF-8.');
+    throw refusal('invalid_json', 'The body is not valid UTF-8; encode it in UTF-8.');
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refusal('invalid_json', 'The body is not valid JSON.');
   }
 }
 
-function isJson(content_type: string): boolean {
-  return content_type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
+function parseContentType(header: string): { media_type: string; charsets: string[] } {
+  const [media_type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
+  const charsets = parameters.flatMap((parameter) => /^charset\s*=\s*(.*)$/.exec(parameter)?.[1] ?? []);
+  return { media_type, charsets };
+}
+
+/** ASCII is a part of UTF-8. */
+function isUtf8(charset: string): boolean {
+  return /^(["']?)(?:utf-?8|us-ascii)\1$/.test(charset);
+}
+
+function hasUtf16Mark([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }

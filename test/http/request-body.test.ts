@@ -67,14 +67,46 @@ describe('request bodies', () => {
     expect(message).toContain('name');
   });
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('refuses bytes that are not UTF-8, and says which encoding they seem to be in', async () => {
     const target = await start([echo()]);
-    const head =
-      'POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n';
-    const bytes = Buffer.concat([Buffer.from(`${head}{"name":"`), Buffer.from([0xff]), Buffer.from('"}')]);
-    const heard = await exchangeRaw(target, [bytes], (so_far) => parseAnswers(so_far).length === 1);
-    expect(parseAnswers(heard.text)[0]).toMatchObject({ status: 400 });
-    expect(heard.text).toContain('invalid_json');
+    const send = async (body: Uint8Array) => {
+      const head = `POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+      const bytes = Buffer.concat([Buffer.from(head), body]);
+      const heard = await exchangeRaw(target, [bytes], (so_far) => parseAnswers(so_far).length === 1);
+      const answer = parseAnswers(heard.text)[0]!;
+      return { status: answer.status, body: JSON.parse(answer.body) as { error: string; message: string } };
+    };
+    const text = '{"name":"x"}';
+    const little = Buffer.from(`\ufeff${text}`, 'utf16le');
+    for (const [bytes, says] of [
+      [Buffer.from('{"name":"\xff"}', 'latin1'), 'not valid UTF-8'],
+      [little, 'UTF-16'],
+      [Buffer.from(little).swap16(), 'UTF-16'],
+      [Buffer.from(text, 'utf16le'), 'not valid JSON'],
+    ] as const) {
+      const answer = await send(bytes);
+      expect(answer, says).toMatchObject({ status: 400, body: { error: 'invalid_json' } });
+      expect(answer.body.message).toContain(says);
+    }
+    expect((await send(Buffer.from(`\ufeff${text}`))).status).toBe(200);
+  });
+
+  it('refuses every charset but UTF-8, and takes UTF-8 however it is spelled', async () => {
+    const target = await start([echo()]);
+    const type = async (parameters: string) => {
+      const headers = { 'Content-Type': `application/json${parameters}` };
+      return ask(target, 'POST', '/echo', { body: '{}', headers });
+    };
+    for (const charset of ['utf-16', 'UTF-16LE', 'iso-8859-1', '"utf-16"', '', 'utf-8; charset=utf-16']) {
+      const answer = await type(`; charset=${charset}`);
+      expect(answer.status, charset).toBe(415);
+      expect(JSON.parse(answer.body)).toMatchObject({
+        error: 'unsupported_media_type',
+        message: expect.stringContaining('encode the body in UTF-8'),
+      });
+    }
+    for (const parameters of ['', '; charset=utf-8', ';CHARSET="UTF-8"', '; charset=utf8', '; version=1'])
+      expect((await type(parameters)).status, parameters).toBe(200);
   });
 
   it('answers 400 to a body nested deeper than the stack', async () => {
