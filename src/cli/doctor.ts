@@ -1,9 +1,13 @@
+import { messageOf } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
 import { findDaemon } from './daemon-file.ts';
-import type { DoctorContext, Finding } from './doctor/check.ts';
+import { type DoctorContext, type Finding, fail, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
 import { printable, printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
+
+/** Longer than the longest wait of a check for one program or one answer. */
+const CHECK_LIMIT_MS = 60_000;
 
 /** `svc doctor`: everything an operator can get wrong, and how to mend it. */
 export const verb: Verb = {
@@ -20,6 +24,7 @@ async function run(context: CliContext, options: { json?: boolean }): Promise<Ex
   const settings = readSettings(context.env);
   const findings = await examine({
     env: context.env,
+    clock: context.clock,
     settings,
     daemon: await findDaemon(settings),
   });
@@ -29,10 +34,29 @@ async function run(context: CliContext, options: { json?: boolean }): Promise<Ex
   return failed ? EXIT.refused : EXIT.ok;
 }
 
-/** Runs every check; they look at different things, so all at once. */
-export async function examine(context: DoctorContext): Promise<Finding[]> {
-  const found = await Promise.all(CHECKS.map((check) => check(context)));
+/** Runs every check; they look at different things, so all at once, and none can take another's findings away. */
+async function examine(context: DoctorContext): Promise<Finding[]> {
+  const found = await Promise.all(CHECKS.map((named) => runCheck(named, context)));
   return found.flat();
+}
+
+/** The findings of one check; what it throws and a wait without an end become one failed finding. */
+export async function runCheck({ name, check }: NamedCheck, context: DoctorContext): Promise<Finding[]> {
+  let cancel = () => {};
+  const overdue = new Promise<Finding[]>((resolve) => {
+    cancel = context.clock.after(CHECK_LIMIT_MS, () => {
+      const what = `this check did not end within ${CHECK_LIMIT_MS / 1_000} s`;
+      resolve([fail(name, what, 'look for a disk or a program that does not answer, then run: svc doctor')]);
+    });
+  });
+  try {
+    return await Promise.race([Promise.resolve(context).then(check), overdue]);
+  } catch (error) {
+    const mend = 'correct what the sentence names, then run: svc doctor; everything else was checked';
+    return [fail(name, `this check could not be made: ${messageOf(error)}`, mend)];
+  } finally {
+    cancel();
+  }
 }
 
 function line(finding: Finding): string {

@@ -11,7 +11,7 @@ import { expandHome } from './settings.ts';
 export function resolveDirectory(text: string, cwd: string | null): string {
   const given = text.trim();
   if (given === '') throw new CodedError('invalid_request', 'the directory is an empty text; name one');
-  if (/[\u0000-\u001f\u007f]/.test(given))
+  if (holdsControlCharacters(given))
     throw new CodedError('invalid_request', 'the directory holds control characters; name it without them');
   const expanded = expandHome(given);
   if (expanded.startsWith('~'))
@@ -23,4 +23,9 @@ export function resolveDirectory(text: string, cwd: string | null): string {
   if (cwd === null)
     throw new CodedError('invalid_request', `project_dir "${given}" must be an absolute path`);
   return resolve(cwd, expanded);
+}
+
+/** True for a text that names no directory: a NUL ends a path, and no terminal or log shows the others as they are. */
+export function holdsControlCharacters(path: string): boolean {
+  return /[\u0000-\u001f\u007f]/.test(path);
 }

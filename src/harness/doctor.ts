@@ -1,4 +1,4 @@
-import { type CodedError, isCoded } from '../base/errors.ts';
+import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { findExecutable } from '../platform/find-executable.ts';
@@ -57,7 +57,7 @@ export async function checkHarnesses(query: {
     }
     let starts = true;
     for (const project_dir of used ?? [null]) {
-      for (const finding of await adapters[agent.harness].checkFirstRun({ agent, project_dir })) {
+      for (const finding of await firstRunFindings(adapters[agent.harness], { agent, project_dir })) {
         if (finding.severity === 'error') starts = false;
         add(agent.id, used === undefined ? { ...finding, severity: 'warning' } : finding);
       }
@@ -65,6 +65,20 @@ export async function checkHarnesses(query: {
     if (starts) startable.push(agent.id);
   }
   return { startable, findings: [...found.values()] };
+}
+
+/** What is wrong with one folder or one configuration must not hide what was found about the others. */
+async function firstRunFindings(
+  adapter: HarnessAdapter,
+  query: { agent: Agent; project_dir: string | null },
+): Promise<HarnessFinding[]> {
+  try {
+    return await adapter.checkFirstRun(query);
+  } catch (error) {
+    const where = query.project_dir === null ? '' : ` in ${query.project_dir}`;
+    const what = `agent ${query.agent.id} could not be checked${where}: ${messageOf(error)}`;
+    return [{ severity: 'error', what, mend: 'correct what the sentence names' }];
+  }
 }
 
 /** The folders that each agent is used in, and what is wrong with the agents that fibers name. */

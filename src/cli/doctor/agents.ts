@@ -1,6 +1,6 @@
-import { systemClock } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import { readStores } from '../../config/path-lists.ts';
+import { holdsControlCharacters } from '../../config/resolve-directory.ts';
 import { openStore } from '../../fibers/store.ts';
 import { createAdapters } from '../../harness/adapters.ts';
 import { loadRegistry } from '../../harness/agents/registry.ts';
@@ -16,10 +16,12 @@ export const checkAgents: Check = async (context) => {
   const { registry } = loadRegistry(settings);
   const capabilities = createCapabilities({ runner: createRunner(), env });
   const adapters = createAdapters({ env, uid: process.getuid?.() ?? null, capabilities });
-  const uses = usesOf(context);
+  const [unusable, uses] = partition(usesOf(context), ({ project_dir }) =>
+    holdsControlCharacters(project_dir ?? ''),
+  );
   // A broken agents file is told where the operator files are.
   const { startable, findings } = await checkHarnesses({ registry, problem: null, adapters, env, uses });
-  return [summary(startable), ...findings.map(told)];
+  return [summary(startable), ...findings.map(told), ...unusable.map(noDirectory)];
 };
 
 function summary(startable: readonly string[]): Finding {
@@ -38,12 +40,21 @@ function told(finding: AgentFinding): Finding {
   return finding.severity === 'error' ? fail(name, what, mend) : warn(name, what, mend);
 }
 
+function noDirectory({ fiber }: AgentUse): Finding {
+  const mend = `set another with: svc install ${fiber} --project-dir DIR`;
+  return fail(`fiber ${fiber}`, 'its project_dir holds control characters, so no worker can start', mend);
+}
+
+function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(takes), all.filter((one) => !takes(one))];
+}
+
 /** The fibers that this host is to work on, without those that are done; a store that cannot be read has none. */
-function usesOf({ settings }: DoctorContext): AgentUse[] {
+function usesOf({ settings, clock }: DoctorContext): AgentUse[] {
   const host = hostOf(settings);
   return storesOf(settings).flatMap((root) => {
     try {
-      return openStore(root, { clock: systemClock })
+      return openStore(root, { clock })
         .list()
         .documents.filter(({ svc, status }) => svc?.host === host && status !== 'closed')
         .map(({ id, svc, project_dir }) => ({

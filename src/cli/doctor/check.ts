@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { DaemonLookup } from '../daemon-file.ts';
 
@@ -12,12 +13,15 @@ export type Finding = {
 /** What the checks look at, read once. */
 export type DoctorContext = {
   env: NodeJS.ProcessEnv;
+  clock: Clock;
   settings: Settings;
   daemon: DaemonLookup;
 };
 
-/** A check never throws for the world it looks at: what is wrong is a finding. */
+/** What is wrong with the world is a finding; a check that throws all the same becomes one failed finding. */
 export type Check = (context: DoctorContext) => Promise<Finding[]> | Finding[];
+/** A check under the name that its failure is told by. */
+export type NamedCheck = { name: string; check: Check };
 
 export function ok(name: string, what: string): Finding {
   return { name, level: 'ok', what, mend: null };

@@ -1,5 +1,5 @@
 import { checkAgents } from './agents.ts';
-import type { Check } from './check.ts';
+import type { NamedCheck } from './check.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
 import { checkHost } from './host.ts';
@@ -13,18 +13,18 @@ import { checkStores } from './stores.ts';
 import { checkTools } from './tools.ts';
 
 /** Every check of `svc doctor`, in the order they are shown. */
-export const CHECKS: readonly Check[] = [
-  checkRuntime,
-  checkNativeHttp,
-  checkTools,
-  checkFolders,
-  checkOperatorFiles,
-  checkHost,
-  checkStores,
-  checkAgents,
-  checkSkills,
-  checkHooks,
-  checkDaemon,
-  checkMuxServer,
-  checkListenAddress,
+export const CHECKS: readonly NamedCheck[] = [
+  { name: 'node', check: checkRuntime },
+  { name: 'native http', check: checkNativeHttp },
+  { name: 'tools', check: checkTools },
+  { name: 'folders', check: checkFolders },
+  { name: 'operator files', check: checkOperatorFiles },
+  { name: 'host id', check: checkHost },
+  { name: 'stores', check: checkStores },
+  { name: 'agents', check: checkAgents },
+  { name: 'worker skills', check: checkSkills },
+  { name: 'hooks', check: checkHooks },
+  { name: 'daemon', check: checkDaemon },
+  { name: 'tmux server', check: checkMuxServer },
+  { name: 'address', check: checkListenAddress },
 ];

@@ -1,11 +1,12 @@
 import { isAbsolute, sep } from 'node:path';
+import { holdsControlCharacters } from '../../config/resolve-directory.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Refusal } from '../refusals.ts';
 import type { DirectoryLook } from '../world.ts';
 
 /**
  * Refusals that frontmatter alone decides, before anything is touched: a missing ULID (DSP-9), an id
- * that two documents share, a `project_dir` that is absent or relative.
+ * that two documents share, a `project_dir` that is absent, relative or holds control characters.
  */
 export function refuseByDocument(document: FiberDocument, ambiguous: boolean): Refusal | null {
   if (document.error !== undefined)
@@ -23,6 +24,10 @@ export function refuseByDocument(document: FiberDocument, ambiguous: boolean): R
   if (document.project_dir === undefined)
     return missing(
       `${document.id} names no project_dir; set one with \`svc install ${document.id} --project-dir DIR\``,
+    );
+  if (holdsControlCharacters(document.project_dir))
+    return missing(
+      `project_dir of ${document.id} holds control characters; set another with \`svc install ${document.id} --project-dir DIR\``,
     );
   if (!isAbsolute(document.project_dir))
     return missing(`project_dir ${document.project_dir} is not an absolute path`);

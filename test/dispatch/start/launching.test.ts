@@ -214,6 +214,7 @@ describe('a refusal', () => {
   it.each([
     ['uid_missing', {}, { id: null }],
     ['project_dir_missing', { project_dir: 'relative/path' }, {}],
+    ['project_dir_missing', { project_dir: '/srv/a\0b' }, {}],
     ['agent_unknown', { agent: 'nobody' }, {}],
     ['effort_unknown', { effort: 'heroic' }, {}],
   ])(
