@@ -14,6 +14,7 @@ export default defineConfig({
     ],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/faults/**/*.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

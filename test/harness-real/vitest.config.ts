@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/harness-real/**/*.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 60_000,
+    setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

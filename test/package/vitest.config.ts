@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/package/**/*.test.ts'],
     testTimeout: 300_000,
     hookTimeout: 600_000,
+    setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 1,
   },
