@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { requestScope } from './request-scope.ts';
+import { escapeForTerminal } from './terminal-text.ts';
 
 /** Structured log: one JSON object a line, `time` in milliseconds, `component` on every line. */
 export type Logger = PinoLogger;
@@ -13,7 +14,13 @@ export function createLogger(options: {
   level: string;
   destination?: DestinationStream;
 }): Logger {
-  const settings = { level: options.level, base: { component: options.component }, mixin: ofRequest };
+  const settings = {
+    level: options.level,
+    base: { component: options.component },
+    mixin: ofRequest,
+    // A log is read on a terminal too, and quotes what others wrote.
+    hooks: { streamWrite: escapeForTerminal },
+  };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }
 

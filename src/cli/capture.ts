@@ -5,7 +5,7 @@ import { surfaceSchema } from '../contract/fiber.ts';
 import { type CaptureRequest, capturedSchema, captureRefusedSchema } from '../contract/http/capture.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -56,7 +56,7 @@ async function run(context: CliContext, text: string, options: Options): Promise
   const refused = captureRefusedSchema.safeParse(answer.body);
   if (refused.success) {
     if (options.json) printJson(context, refused.data);
-    else context.err(`svc: ${printable(refused.data.message)}\n`);
+    else context.err(`svc: ${refused.data.message}\n`);
     return EXIT.refused;
   }
   const rehearsed = rehearsalSchema.safeParse(answer.body);

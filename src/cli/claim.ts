@@ -5,7 +5,7 @@ import { type ClaimRequest, claimedSchema } from '../contract/http/capture.ts';
 import { createRunner } from '../platform/process.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
 import { findInStores } from './find-fiber.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -62,7 +62,7 @@ async function run(context: CliContext, reference: string, options: Options): Pr
   else {
     const how = claimed.already_claimed ? 'was claimed before' : 'claimed';
     context.out(
-      `${printable(claimed.fiber_id)} ${how}: ${claimed.agent} in ${claimed.mux_session ?? claimed.surface}\n`,
+      `${claimed.fiber_id} ${how}: ${claimed.agent} in ${claimed.mux_session ?? claimed.surface}\n`,
     );
   }
   return EXIT.ok;

@@ -92,5 +92,9 @@ function factsOf(command: Command, path: readonly string[], group: VerbRow['grou
 
 /** Registering reads nothing of the process; only an action would. */
 function unusedContext(): CliContext {
-  return { env: {}, cwd: '/', clock: systemClock, stdin: process.stdin, out: () => {}, err: () => {} };
+  const silent = () => {};
+  return {
+    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
+    ...{ out: silent, err: silent, verbatim: silent },
+  };
 }

@@ -4,7 +4,7 @@ import { readSettings } from '../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../contract/http/dispatch.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { connectDaemon, errorOf } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -62,7 +62,7 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
   const refused = refusedSchema.safeParse(answer.body);
   if (refused.success) {
     if (options.json) printJson(context, refused.data);
-    else context.err(`svc: ${printable(refused.data.message)}${needs(refused.data.needs)}\n`);
+    else context.err(`svc: ${refused.data.message}${needs(refused.data.needs)}\n`);
     return EXIT.refused;
   }
   const rehearsed = rehearsalSchema.safeParse(answer.body);
@@ -76,8 +76,8 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
   if (options.json) printJson(context, run);
   else {
     const verbs = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
-    context.out(`${printable(run.fiber_id)} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
-    for (const note of run.notes ?? []) context.out(`Note: ${printable(note)}\n`);
+    context.out(`${run.fiber_id} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
+    for (const note of run.notes ?? []) context.out(`Note: ${note}\n`);
     if (run.mux_session !== null)
       context.out(`Watch it with: svc ${settings.demo ? 'demo ' : ''}attach ${run.mux_session}\n`);
   }

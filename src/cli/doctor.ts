@@ -3,7 +3,7 @@ import { readSettings } from '../config/settings.ts';
 import { findDaemon } from './daemon-file.ts';
 import { type DoctorContext, type Finding, fail, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 /** Longer than the longest wait of a check for one program or one answer. */
@@ -60,6 +60,6 @@ export async function runCheck({ name, check }: NamedCheck, context: DoctorConte
 }
 
 function line(finding: Finding): string {
-  const head = `${finding.level.padEnd(4)}  ${finding.name}: ${printable(finding.what)}\n`;
-  return finding.mend === null ? head : `${head}      mend: ${printable(finding.mend)}\n`;
+  const head = `${finding.level.padEnd(4)}  ${finding.name}: ${finding.what}\n`;
+  return finding.mend === null ? head : `${head}      mend: ${finding.mend}\n`;
 }

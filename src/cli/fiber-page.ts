@@ -1,5 +1,5 @@
 import type { FiberRow } from '../contract/fiber.ts';
-import { formatDuration, formatMoment, printable } from './output.ts';
+import { formatDuration, formatMoment } from './output.ts';
 
 /** One fiber as a short page: what it is, what it does now, and what stands in its way. */
 export function fiberPage(fiber: FiberRow, now: number): string {
@@ -24,8 +24,8 @@ export function fiberPage(fiber: FiberRow, now: number): string {
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
   return [
-    `${printable(fiber.id)}\n`,
-    ...shown.map(([label, text]) => `  ${label.padEnd(9)} ${printable(text.replace(/\s*\n\s*/g, ' '))}\n`),
+    `${fiber.id}\n`,
+    ...shown.map(([label, text]) => `  ${label.padEnd(9)} ${text.replace(/\s*\n\s*/g, ' ')}\n`),
   ].join('');
 }
 

@@ -3,7 +3,7 @@ import { readSettings } from '../config/settings.ts';
 import { type Incident, type IncidentReply, incidentReplySchema } from '../contract/http/incidents.ts';
 import { stateSchema } from '../contract/http/state.ts';
 import { connectDaemon } from './daemon-client.ts';
-import { formatMoment, formatTable, printable, printJson } from './output.ts';
+import { formatMoment, formatTable, printJson } from './output.ts';
 import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -66,8 +66,8 @@ function outcomes({ fibers }: IncidentReply): string {
   if (fibers.length === 0) return 'No incident.\n';
   return fibers
     .map(({ fiber_id, outcome, message }) => {
-      const more = message === null ? '' : `: ${printable(message)}`;
-      return `${outcome.replace('_', ' ')}  ${printable(fiber_id)}${more}\n`;
+      const more = message === null ? '' : `: ${message}`;
+      return `${outcome.replace('_', ' ')}  ${fiber_id}${more}\n`;
     })
     .join('');
 }

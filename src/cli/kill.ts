@@ -2,7 +2,7 @@ import { isCoded } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
 import { killedSchema } from '../contract/http/dispatch.ts';
 import { connectDaemon } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -33,12 +33,12 @@ async function run(context: CliContext, fiber: string, options: Options): Promis
     else {
       const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
       const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
-      context.out(`${how} ${printable(killed.fiber_id)}${session}\n`);
+      context.out(`${how} ${killed.fiber_id}${session}\n`);
     }
   } catch (error) {
     if (!isCoded(error, 'no_worker')) throw error;
     if (options.json) printJson(context, { killed: false, fiber_id: fiber, mux_session: null });
-    else context.out(`No worker runs for ${printable(fiber)}\n`);
+    else context.out(`No worker runs for ${fiber}\n`);
   }
   return EXIT.ok;
 }

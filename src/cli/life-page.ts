@@ -1,7 +1,7 @@
 import type { FiberRow } from '../contract/fiber.ts';
 import type { Spend, Tokens } from '../contract/http/spend.ts';
 import type { LifeEntry } from './fiber-life.ts';
-import { formatTable, formatTime, printable } from './output.ts';
+import { formatTable, formatTime } from './output.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
@@ -28,7 +28,7 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage): st
     detail(entry),
   ]);
   return [
-    head.map((line) => `${printable(line)}\n`).join(''),
+    head.map((line) => `${line}\n`).join(''),
     rows.length === 0 ? '' : `\n${formatTable(['when', 'what', 'session', 'more'], rows)}`,
     spend === null || spend.sessions.length === 0 ? '' : `\nTokens\n${spendTable(spend)}`,
   ].join('');

@@ -1,7 +1,8 @@
 import { systemClock } from '../base/clock.ts';
 import { systemCode } from '../base/errors.ts';
 import { readBuildStamp } from '../platform/build-stamp.ts';
-import { type CliContext, EXIT, type ExitCode } from './verb.ts';
+import type { CliProcess } from './safe-output.ts';
+import { EXIT, type ExitCode } from './verb.ts';
 
 /** Runs the command line on this process: its streams, its environment, its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -13,6 +14,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     cwd: process.cwd(),
     clock: systemClock,
     stdin: process.stdin,
+    outIsTerminal: process.stdout.isTTY === true,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
   });
@@ -23,14 +25,14 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** Runs one command line and answers its exit code; never throws and never ends the process. */
-export async function runCli(argv: readonly string[], context: CliContext): Promise<ExitCode> {
+export async function runCli(argv: readonly string[], given: CliProcess): Promise<ExitCode> {
   if (argv[0] === '--version' || argv[0] === '-V') {
     const stamp = readBuildStamp();
-    context.out(`svc ${stamp.version} (${stamp.git_short_sha})\n`);
+    given.out(`svc ${stamp.version} (${stamp.git_short_sha})\n`);
     return EXIT.ok;
   }
   const { runVerb } = await import('./run-verb.ts');
-  return runVerb(argv, context);
+  return runVerb(argv, given);
 }
 
 /** `svc … | head` closes our stdout early; that ends the command, it is not an error. */

@@ -1,3 +1,4 @@
+import { escapeForTerminal } from '../base/terminal-text.ts';
 import type { CliContext } from './verb.ts';
 
 /** One JSON document, indented, with a newline at the end. */
@@ -17,8 +18,9 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('');
 }
 
+/** Escaped before it is measured, for the columns are as wide as what is shown. */
 function oneLine(cell: string): string {
-  return printable(cell.replace(/\s+/g, ' ').trim());
+  return escapeForTerminal(cell.replace(/\s+/g, ' ').trim());
 }
 
 function padEnd(cell: string, width: number): string {
@@ -49,12 +51,4 @@ export function formatTime(at: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
-
-/** Text of another program made safe for a terminal: control characters become visible. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
 }

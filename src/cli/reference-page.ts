@@ -53,6 +53,13 @@ A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\`
 \`svc fiber check\` print what they found and exit with 1 where something is wrong. Output has no colours, and a
 closed pipe (\`svc fiber ls | head\`) ends a command quietly.
 
+## Text that others wrote
+
+Whatever a command prints, to a terminal, a pipe or a file, holds no character that a terminal would act on or not
+show: control characters, escape sequences, marks that turn the direction of writing and characters without a width
+stand as \`\\uXXXX\`. JSON stays JSON of the same value. Line ends, tabs and emoji are kept. The one exception is
+\`svc fiber show ID --body-only\` into a pipe or a file, which gives the body byte for byte.
+
 ## JSON
 
 With \`--json\` a command prints one JSON document, of the type that stands with it below; \`svc daemon logs\` prints one

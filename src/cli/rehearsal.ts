@@ -1,6 +1,6 @@
 import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../contract/http/rehearsal.ts';
 import type { DaemonClient } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import type { CliContext } from './verb.ts';
 
 /** The option of every verb that writes. */
@@ -30,10 +30,7 @@ export function rehearsalPage(shown: Rehearsal): string {
     `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),
   );
   const parts = [`Would ${shown.would}. Nothing was written or started.`, stepText(shown), ...steps];
-  return `${parts
-    .filter((part) => part !== '')
-    .map(printable)
-    .join('\n\n')}\n`;
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 function sentence(text: string): string {

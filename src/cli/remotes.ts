@@ -4,7 +4,7 @@ import { readSettings } from '../config/settings.ts';
 import { rehearsal } from '../contract/http/rehearsal.ts';
 import { type Remote, remoteSchema } from '../contract/operator-files.ts';
 import { unifiedDiff } from '../fibers/text-diff.ts';
-import { formatTable, printable, printJson } from './output.ts';
+import { formatTable, printJson } from './output.ts';
 import { DRY_RUN, printRehearsal } from './rehearsal.ts';
 import { type CliContext, EXIT, type Verb } from './verb.ts';
 
@@ -67,11 +67,7 @@ function list(context: CliContext, flags: Flags): void {
     context.out(
       formatTable(
         ['remote', 'ssh', 'address'],
-        remotes.map(({ name, ssh, url, port }) => [
-          printable(name),
-          printable(ssh ?? '-'),
-          printable(url ?? `http://127.0.0.1:${port}`),
-        ]),
+        remotes.map(({ name, ssh, url, port }) => [name, ssh ?? '-', url ?? `http://127.0.0.1:${port}`]),
       ),
     );
 }

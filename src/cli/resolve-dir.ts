@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { resolveDirectory } from '../config/resolve-directory.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { EXIT, type Verb } from './verb.ts';
 
 /** `svc resolve-dir <dir>`: the absolute directory that a fiber would be given (WPL-1); it must be one. */
@@ -18,7 +18,7 @@ export const verb: Verb = {
         const path = resolveDirectory(given, context.cwd);
         requireProjectFolder(path);
         if (options.json) printJson(context, { path });
-        else context.out(`${printable(path)}\n`);
+        else context.out(`${path}\n`);
         exit(EXIT.ok);
       });
   },

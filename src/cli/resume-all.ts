@@ -1,7 +1,7 @@
 import { readSettings } from '../config/settings.ts';
 import { brakeReleasedSchema, type ReleaseBrake } from '../contract/http/brake.ts';
 import { connectDaemon } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -32,9 +32,7 @@ async function run(context: CliContext, options: Options): Promise<ExitCode> {
   else {
     context.out(released.changed ? 'The brake is off; work starts again.\n' : 'The brake was off already.\n');
     if (released.held.length > 0)
-      context.out(
-        `Still held: ${released.held.map(printable).join(', ')}; let them start with: svc resume-all --held\n`,
-      );
+      context.out(`Still held: ${released.held.join(', ')}; let them start with: svc resume-all --held\n`);
   }
   return EXIT.ok;
 }

@@ -3,6 +3,7 @@ import { addExamples } from './command-table.ts';
 import { readDemoCall } from './demo/call.ts';
 import { reportError, reportJson } from './exit-code.ts';
 import { NEWCOMER } from './newcomer.ts';
+import { type CliProcess, withSafeOutput } from './safe-output.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import type { VerbRow } from './verb-row.ts';
 import { VERBS } from './verbs.ts';
@@ -10,9 +11,11 @@ import { VERBS } from './verbs.ts';
 /** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
 export async function runVerb(
   argv: readonly string[],
-  context: CliContext,
+  given: CliProcess,
   verbs: readonly VerbRow[] = VERBS,
 ): Promise<ExitCode> {
+  // The only context that verbs see, so that none can print past it.
+  const context = withSafeOutput(given);
   let code: ExitCode = EXIT.ok;
   if (argv.length === 0) {
     context.out(NEWCOMER);
@@ -23,7 +26,7 @@ export async function runVerb(
     const onDemo = readDemoCall(argv);
     if (onDemo !== null) {
       const { demoContext } = await import('./demo/environment.ts');
-      return await runVerb(onDemo.argv, demoContext(context, onDemo.dir), verbs);
+      return await runVerb(onDemo.argv, demoContext(given, onDemo.dir), verbs);
     }
     const chosen = argv[0] === 'help' ? argv[1] : argv[0];
     const program = createProgram(json ? { ...context, err: () => {} } : context);
@@ -32,8 +35,8 @@ export async function runVerb(
       if (row.group !== null) command.helpGroup(`${row.group}:`);
       // The help lists every verb; only the chosen one is loaded.
       if (row.name === chosen) {
-        (await row.load()).register(command, context, (given) => {
-          code = given;
+        (await row.load()).register(command, context, (chosenCode) => {
+          code = chosenCode;
         });
         addExamples(command);
       }

@@ -2,7 +2,7 @@ import { readSettings } from '../config/settings.ts';
 import { type SearchHit, type SearchReply, searchReplySchema } from '../contract/http/search.ts';
 import { connectDaemon } from './daemon-client.ts';
 import { parseStatus } from './fiber/add.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = { limit?: string; tag?: string; status?: string; json?: boolean };
@@ -45,7 +45,7 @@ export function searchPage({ total, hits, complete }: SearchReply): string {
   const count = total === 1 ? '1 fiber matches' : `${total} fibers match`;
   const shown = hits.length < total ? `; the best ${hits.length} are shown` : '';
   const rest = complete ? '' : ' Some bodies have not been read yet; search again.';
-  return `${[...lines, `${count}${shown}.${rest}`].map(printable).join('\n')}\n`;
+  return `${[...lines, `${count}${shown}.${rest}`].join('\n')}\n`;
 }
 
 function paragraph({ id, name, status, outcome, snippets }: SearchHit): string[] {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { readSettings } from '../config/settings.ts';
 import { HARNESS_NAMES, type HarnessName } from '../contract/harness-name.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { applyChanges } from './setup/apply.ts';
 import { planInstall, planUninstall } from './setup/plan.ts';
 import { setupTarget } from './setup/targets.ts';
@@ -45,8 +45,8 @@ async function run(context: CliContext, harness: HarnessName, options: Options):
     printJson(context, { harness, mode, dry_run, changes, kept: plan.kept, lacks: target.lacks });
   else {
     const would = dry_run ? 'would ' : '';
-    for (const { path, action } of changes) context.out(`${would}${action} ${printable(path)}\n`);
-    for (const path of plan.kept) context.out(`kept ${printable(path)}: it was changed since the setup\n`);
+    for (const { path, action } of changes) context.out(`${would}${action} ${path}\n`);
+    for (const path of plan.kept) context.out(`kept ${path}: it was changed since the setup\n`);
     if (changes.length === 0) context.out(`${harness}: nothing to change\n`);
     if (target.lacks !== null) context.err(`svc: ${target.lacks}\n`);
   }

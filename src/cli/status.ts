@@ -8,7 +8,7 @@ import { connectDaemon } from './daemon-client.ts';
 import { fiberPage } from './fiber-page.ts';
 import { fiberPath } from './fiber-path.ts';
 import { incidentLines } from './incident.ts';
-import { formatMoment, formatTable, printable, printJson } from './output.ts';
+import { formatMoment, formatTable, printJson } from './output.ts';
 import { runningTable } from './ps.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -140,7 +140,7 @@ function mux(state: State): string {
   const { kind, name } = state.poll_health.mux.owner;
   if (kind === 'absent') return '\ntmux server: absent\n';
   const mend = kind === 'daemon_born' ? '; it ends with the daemon’s service, see: svc doctor' : '';
-  return `\ntmux server: ${kind}${name === null ? '' : ` (${printable(name)})`}${mend}\n`;
+  return `\ntmux server: ${kind}${name === null ? '' : ` (${name})`}${mend}\n`;
 }
 
 function skills(state: State): string {
@@ -156,7 +156,7 @@ function skills(state: State): string {
 function brakeLine({ brake }: State, now: number): string {
   if (!brake.on) return '';
   const since = brake.since === null ? '' : ` since ${formatMoment(brake.since, now)}`;
-  const note = brake.note === null ? '' : ` (${printable(brake.note)})`;
+  const note = brake.note === null ? '' : ` (${brake.note})`;
   return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n`;
 }
 

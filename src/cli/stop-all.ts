@@ -1,7 +1,7 @@
 import { readSettings } from '../config/settings.ts';
 import { brakePulledSchema, type PullBrake } from '../contract/http/brake.ts';
 import { connectDaemon } from './daemon-client.ts';
-import { printable, printJson } from './output.ts';
+import { printJson } from './output.ts';
 import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
@@ -37,7 +37,7 @@ async function run(context: CliContext, options: Options): Promise<ExitCode> {
     context.out(`${pulled.changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`);
     if (pulled.killed.length > 0) context.out(`Ended and held: ${names(pulled.killed)}\n`);
     for (const { fiber_id, message } of pulled.not_killed)
-      context.err(`svc: ${printable(fiber_id)} was not ended: ${printable(message)}\n`);
+      context.err(`svc: ${fiber_id} was not ended: ${message}\n`);
     const goesOn = pulled.running.filter((id) => !pulled.not_killed.some((one) => one.fiber_id === id));
     if (goesOn.length > 0) context.out(`Still at work: ${names(goesOn)}; end them too with --kill\n`);
     context.out('Let work start again with: svc resume-all\n');
@@ -46,5 +46,5 @@ async function run(context: CliContext, options: Options): Promise<ExitCode> {
 }
 
 function names(fibers: readonly string[]): string {
-  return fibers.map(printable).join(', ');
+  return fibers.join(', ');
 }

@@ -7,8 +7,12 @@ export type CliContext = {
   cwd: string;
   clock: Clock;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** Prints, with hidden characters escaped. */
   out(text: string): void;
+  /** Prints to standard error, with hidden characters escaped. */
   err(text: string): void;
+  /** Prints a stored text as it is stored; on a terminal as `out` does. */
+  verbatim(text: string): void;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { readSettings } from '../config/settings.ts';
 import { type Why, whySchema } from '../contract/http/why.ts';
 import { connectDaemon } from './daemon-client.ts';
-import { formatMoment, formatTable, printable, printJson } from './output.ts';
+import { formatMoment, formatTable, printJson } from './output.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = { look: boolean; json?: boolean };
@@ -39,7 +39,7 @@ export function whyPage(why: Why): string {
       `Its folder ${why.project_dir.path} was ${why.project_dir.looked_at ? 'looked at' : 'not looked at'}.`,
     );
   const gates = why.gates.map(({ gate, state, message }) => [gate, STATES[state], message ?? '']);
-  return `${lines.map(printable).join('\n')}\n\n${formatTable(['gate', 'state', 'seen'], gates)}`;
+  return `${lines.join('\n')}\n\n${formatTable(['gate', 'state', 'seen'], gates)}`;
 }
 
 const STATES = { open: 'open', shut: 'SHUT', not_asked: 'not asked' } as const;

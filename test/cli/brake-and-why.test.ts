@@ -132,7 +132,7 @@ describe('--dry-run', () => {
       const { code, out } = await machine.svc(...argv, '--dry-run');
       expect([argv, code]).toEqual([argv, 0]);
       expect(out).toContain('Would end the worker x. Nothing was written or started.');
-      expect(out).toContain('Hello\\x1b[31m');
+      expect(out).toContain('Hello\\u001b[31m');
     }
     for (const { body } of seen) expect(body).toMatchObject({ dry_run: true });
     expect(seen).toHaveLength(5);

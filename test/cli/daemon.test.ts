@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runStart } from '../../src/cli/daemon/start.ts';
 import { runStop } from '../../src/cli/daemon/stop.ts';
 import { processLife } from '../../src/cli/daemon-process.ts';
+import { withSafeOutput } from '../../src/cli/safe-output.ts';
 import { readSettings, SETTINGS } from '../../src/config/settings.ts';
 import { runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
@@ -37,12 +38,13 @@ function daemonFile(): { pid: number; listen: string[] } {
   return JSON.parse(readFileSync(join(machine.data_dir, 'daemon.json'), 'utf8'));
 }
 
-const context = () => ({
-  ...machine.context,
-  out(text: string) {
-    said += text;
-  },
-});
+const context = () =>
+  withSafeOutput({
+    ...machine.context,
+    out(text: string) {
+      said += text;
+    },
+  });
 const settings = () => readSettings(machine.env);
 
 /** Starts the tiny daemon in one of its modes, in the background, as `svc daemon start` does. */
@@ -185,7 +187,7 @@ describe('svc daemon logs', () => {
 
   it('makes control characters of a log line visible', async () => {
     writeFileSync(log(), '\u001b]0;gotcha\u0007\n');
-    expect((await machine.svc('daemon', 'logs')).out).toBe('\\x1b]0;gotcha\\x07\n');
+    expect((await machine.svc('daemon', 'logs')).out).toBe('\\u001b]0;gotcha\\u0007\n');
   });
 
   it('says where the log would be', async () => {

@@ -136,7 +136,7 @@ describe('svc fiber', () => {
 
   it('prints hostile names without letting them steer the terminal', async () => {
     await temp.store.create({ name: 'x\u001b[2Jy\nz', slug: 'h' });
-    expect((await run(['ls'])).out).toContain('h      open                x [2Jy z\n');
+    expect((await run(['ls'])).out).toContain('h      open                x\\u001b[2Jy z\n');
     expect(readFileSync(join(temp.root, '.fibers/h/h.md'), 'utf8')).toContain('\\u001b[2Jy\\nz');
   });
 });

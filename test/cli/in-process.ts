@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { systemClock } from '../../src/base/clock.ts';
+import { withSafeOutput } from '../../src/cli/safe-output.ts';
 import type { ExitCode, Verb } from '../../src/cli/verb.ts';
 
 /** What one run of a verb printed and answered. */
@@ -11,7 +12,7 @@ export async function runInProcess(verb: Verb, args: string[], env: NodeJS.Proce
   const command = new Command(verb.name).exitOverride();
   verb.register(
     command,
-    {
+    withSafeOutput({
       env,
       cwd: '/',
       clock: systemClock,
@@ -22,7 +23,8 @@ export async function runInProcess(verb: Verb, args: string[], env: NodeJS.Proce
       err: (text) => {
         run.err += text;
       },
-    },
+      outIsTerminal: false,
+    }),
     (code) => {
       run.code = code;
     },

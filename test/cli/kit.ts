@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { runCli } from '../../src/cli/main.ts';
-import type { CliContext, ExitCode } from '../../src/cli/verb.ts';
+import type { CliProcess } from '../../src/cli/safe-output.ts';
+import type { ExitCode } from '../../src/cli/verb.ts';
 import { processStartTime } from '../../src/platform/process-facts.ts';
 
 /** A machine for one test: its own folders, its own environment, and what `svc` printed. */
@@ -14,7 +15,7 @@ export type Machine = {
   data_dir: string;
   config_dir: string;
   env: NodeJS.ProcessEnv;
-  context: CliContext;
+  context: CliProcess;
   /** Runs one command line in this process. */
   svc(...argv: string[]): Promise<{ code: ExitCode; out: string; err: string }>;
   /** Writes `daemon.json` as a daemon with this address would. */
@@ -40,11 +41,12 @@ export function createMachine(): Machine {
   };
   let out = '';
   let err = '';
-  const context: CliContext = {
+  const context: CliProcess = {
     env,
     cwd: folder,
     clock: systemClock,
     stdin: process.stdin,
+    outIsTerminal: false,
     out: (text) => {
       out += text;
     },

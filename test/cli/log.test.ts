@@ -226,7 +226,7 @@ describe('svc log', () => {
         `${at(0)}  dispatched  11111111  claude-sonnet in loader-svc`,
         `${at(0)}  prompted    11111111  once`,
         `${at(2)}  prompted    11111111  3 times`,
-        `${at(3)}  committed   11111111  aaaaaaaa Fonts\\x1b[31m (1 file, +12 -3)`,
+        `${at(3)}  committed   11111111  aaaaaaaa Fonts\\u001b[31m (1 file, +12 -3)`,
         `${at(4)}  sent        11111111  /srv/dev/a.png, /b.md`,
         '',
         'Tokens',

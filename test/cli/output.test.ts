@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseAddress } from '../../src/cli/daemon-client.ts';
-import { formatDuration, formatMoment, formatTable, printable } from '../../src/cli/output.ts';
+import { formatDuration, formatMoment, formatTable } from '../../src/cli/output.ts';
 
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
@@ -25,14 +25,6 @@ describe('what svc prints', () => {
         const table = formatTable(['one', 'two'], rows);
         expect(table.split('\n')).toHaveLength(rows.length + 2);
         expect(table).not.toMatch(unsafe);
-      }),
-    );
-  });
-
-  it('keeps text without control characters as it is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        expect(printable(text) === text).toBe(!unsafe.test(text));
       }),
     );
   });

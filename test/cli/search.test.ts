@@ -45,7 +45,7 @@ describe('svc search', () => {
     const { code, out } = await machine.svc('search', 'loader');
     expect(code).toBe(0);
     expect(out).toBe(
-      'work/loader (active)  Rewrite the loader\n  It loads.\n  7: …the loader reads\\x1b[31m…\n\n' +
+      'work/loader (active)  Rewrite the loader\n  It loads.\n  7: …the loader reads\\u001b[31m…\n\n' +
         '3 fibers match; the best 1 are shown.\n',
     );
   });

@@ -141,7 +141,7 @@ describe('svc status', () => {
     await serve({ 'GET /fibers/w%C3%B6rk/a%20b': { body: { fiber } } });
     const { code, out } = await machine.svc('status', 'wörk/a b');
     expect(code).toBe(0);
-    expect(out).toMatch(/^wörk\/a b\n {2}name +Two\\x1b\[31m lines\n/);
+    expect(out).toMatch(/^wörk\/a b\n {2}name +Two\\u001b\[31m lines\n/);
     expect(out).toMatch(/status +closed, accepted\n/);
     expect(out).toMatch(/agent +claude-sonnet \(high\)\n/);
     expect(out).toMatch(/schedule +0 9 \* \* 1 UTC\n/);

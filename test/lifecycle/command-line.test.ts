@@ -36,7 +36,15 @@ describe('the command line of a lifecycle request', () => {
     const [name, ...args] = lifecycleArgv(request);
     const row = VERBS.find((verb) => verb.name === name)!;
     const command = new Command(name).exitOverride();
-    const context = { env: {}, cwd: '/', clock: null as never, stdin: process.stdin, out() {}, err() {} };
+    const context = {
+      env: {},
+      cwd: '/',
+      clock: null as never,
+      stdin: process.stdin,
+      out() {},
+      err() {},
+      verbatim() {},
+    };
     (await row.load()).register(command, context, () => {});
     let seen: unknown[] = [];
     command.action((...given: unknown[]) => {

@@ -40,6 +40,7 @@ async function refusal(argv: readonly string[]): Promise<string | null> {
     stdin: process.stdin,
     out: () => {},
     err: () => {},
+    verbatim: () => {},
   };
   (await row.load()).register(command, context, () => {});
   // A command that is only mentioned by its name, such as `svc fiber edit`, need not be complete.

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
-import { printable } from '../output.ts';
 
 /** A log larger than this is set aside as `daemon.log.1` at the next start. */
 const MOST_LOG_BYTES = 16 * 1024 * 1024;
@@ -38,14 +37,14 @@ const SHOWN_APART = new Set(['level', 'time', 'component', 'msg']);
 /** One log line for a reader: `<time> <level> <component>: <message> key=value …`; other text as it is. */
 export function readableLine(line: string): string {
   const record = parseRecord(line);
-  if (record === null) return printable(line);
+  if (record === null) return line;
   const time = typeof record.time === 'number' ? new Date(record.time).toISOString() : '';
   const level = LEVELS[Number(record.level)] ?? String(record.level);
   const rest = Object.entries(record)
     .filter(([key]) => !SHOWN_APART.has(key))
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const head = `${time} ${level.padEnd(5)} ${record.component ?? 'daemon'}: ${record.msg ?? ''}`;
-  return printable([head.trimEnd(), ...rest].join(' '));
+  return [head.trimEnd(), ...rest].join(' ');
 }
 
 function parseRecord(line: string): Record<string, unknown> | null {

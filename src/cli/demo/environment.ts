@@ -13,12 +13,15 @@ const MOST_SOCKET_PATH = 95;
 const KEPT = new Set(['SVC_LISTEN', 'SVC_POLL_INTERVAL_MS', 'SVC_LOG_LEVEL', 'SVC_UI_DIST']);
 
 /** The same context with the demo's environment in place of the user's. */
-export function demoContext(context: CliContext, dir: string | undefined): CliContext {
+export function demoContext<C extends Pick<CliContext, 'env' | 'cwd'>>(
+  context: C,
+  dir: string | undefined,
+): C {
   return { ...context, env: { ...context.env, ...demoEnvironment(context.env, demoRoot(context, dir)) } };
 }
 
 /** The demo's folder: the one named, else inside a checkout, else beside the data of an installed package. */
-export function demoRoot(context: CliContext, dir: string | undefined): string {
+export function demoRoot(context: Pick<CliContext, 'env' | 'cwd'>, dir: string | undefined): string {
   if (dir !== undefined) return resolve(context.cwd, dir);
   const root = packageRoot();
   if (existsSync(join(root, 'test'))) return join(root, '.cache', 'demo');

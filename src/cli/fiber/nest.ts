@@ -3,7 +3,7 @@ import { nestedSchema } from '../../contract/http/fibers.ts';
 import { nestFiber, rehearseNest } from '../../fibers/nest.ts';
 import { rehearsedNest } from '../../fibers/rehearsed-write.ts';
 import { findInStores } from '../find-fiber.ts';
-import { printable, printJson } from '../output.ts';
+import { printJson } from '../output.ts';
 import { DRY_RUN, printRehearsal, rehearseRequest } from '../rehearsal.ts';
 import { daemonOf } from '../service-write.ts';
 import { EXIT, type Verb } from '../verb.ts';
@@ -40,11 +40,11 @@ export const registerNest: Verb['register'] = (command, context, exit) => {
           : await daemon.post('/fiber-nest', { fiber_id: id, parent }, nestedSchema);
       if (options.json === true) printJson(context, nested);
       else {
-        context.out(`${printable(nested.fiber_id)} is now ${printable(nested.new_id)}\n`);
+        context.out(`${nested.fiber_id} is now ${nested.new_id}\n`);
         if (nested.rewritten.length > 0)
           context.out(`Rewrote its links in: ${nested.rewritten.join(', ')}\n`);
         for (const one of nested.unwritten)
-          context.err(`svc: the links in ${printable(one.id)} were not rewritten: ${one.message}\n`);
+          context.err(`svc: the links in ${one.id} were not rewritten: ${one.message}\n`);
       }
       exit(nested.unwritten.length === 0 ? EXIT.ok : EXIT.refused);
     });

@@ -1,26 +1,12 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentWithBody } from '../../fibers/document.ts';
-
-/** Rows under headings, each column as wide as its longest cell; two spaces between columns. */
-export function renderTable(headings: string[], rows: string[][]): string {
-  const all = [headings, ...rows].map((row) => row.map(oneLine));
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell + ' '.repeat(widths[column]! - [...cell].length))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
-}
+import { formatTable } from '../output.ts';
 
 /** `svc fiber ls` for a person. */
 export function renderList(rows: FiberDocument[]): string {
   if (rows.length === 0) return 'No fibers.\n';
-  return renderTable(
-    ['FIBER', 'STATUS', 'KIND', 'HOST', 'NAME'],
+  return formatTable(
+    ['fiber', 'status', 'kind', 'host', 'name'],
     rows.map((row) => [
       row.id,
       row.error === undefined ? verdictOf(row) : 'error',
@@ -67,7 +53,7 @@ function verdictOf(row: FiberDocument): string {
   return row.tempered ? 'closed (accepted)' : 'closed (composted)';
 }
 
-/** Terminal text may not steer the terminal or break the table. */
+/** A value may not look like another field. */
 function oneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  return text.replace(/\s+/g, ' ');
 }

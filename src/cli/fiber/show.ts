@@ -8,14 +8,15 @@ export const registerShow: Verb['register'] = (command, context, exit) => {
     .command('show')
     .description('Show a fiber')
     .argument('<fiber>', 'canonical id, uid or leaf')
-    .option('--body-only', 'print the body and nothing else')
+    .option('--body-only', 'print the body and nothing else, byte for byte unless to a terminal')
     .option('--store <dir>', 'store to look in')
     .option('--json', 'print JSON')
     .action((reference: string, options: { bodyOnly?: boolean; store?: string; json?: boolean }) => {
       const { store, id } = findInStores(context, reference, options.store);
       const fiber = store.read(id);
       if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
-      else context.out(options.bodyOnly === true ? fiber.body : renderPage(fiber));
+      else if (options.bodyOnly === true) context.verbatim(fiber.body);
+      else context.out(renderPage(fiber));
       exit(EXIT.ok);
     });
 };
