@@ -77,6 +77,8 @@ export const ERROR_STATUS = {
   component_unavailable: 503,
   daemon_unreachable: 503,
   queue_full: 503,
+  /** The bodies of other requests take all the memory there is for them; `Retry-After` says when to send it again. */
+  memory_full: 503,
   /** A file is written to faster than it can be read. */
   file_changed: 503,
   file_unavailable: 503,

@@ -3,6 +3,9 @@ import type { Logger } from '../base/logger.ts';
 import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
 import type { Reply } from './row.ts';
 
+/** A body that is on its way takes seconds, not minutes. */
+const RETRY_SOON = { 'Retry-After': '2' };
+
 /**
  * The one place where an error becomes an answer. A coded error shows its code, sentence and details;
  * anything else, and every fault (500), shows none of its insides: those go to the log under the request id.
@@ -10,7 +13,8 @@ import type { Reply } from './row.ts';
 export function replyOfError(error: unknown, logger: Logger, request_id: string): Reply {
   const status = isCoded(error) ? statusOf(error.code) : 500;
   if (isCoded(error) && status !== 500) {
-    return { status, json: { ...error.details, error: error.code, message: error.message } };
+    const json = { ...error.details, error: error.code, message: error.message };
+    return error.code === 'memory_full' ? { status, json, headers: RETRY_SOON } : { status, json };
   }
   logger.error({ err: error, request_id }, 'request failed');
   const message = `The daemon hit a fault; its log tells more under request ${request_id}.`;

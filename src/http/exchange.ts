@@ -1,8 +1,33 @@
+import { BudgetShare, type MemoryBudget } from './memory-budget.ts';
 import type { WholeBody } from './pieces.ts';
 import type { PreparedReply, StreamedBody } from './prepared-reply.ts';
+import type { UnsentAnswers } from './unsent-answers.ts';
 
 /** Bytes that are handed to a connection at one time. */
 export const SLICE = 256 * 1024;
+/** What reading ahead of a connection holds: the slice on its way and the next one. */
+const READ_AHEAD_BYTES = 2 * SLICE;
+/** Read at one time where the budget for reading ahead is used up. */
+const FRUGAL_SLICE = 64 * 1024;
+
+/** What all exchanges of a server hold for clients that are slow to take their answers. */
+export type Unsent = {
+  /** For contents that are read while they are sent. */
+  read_ahead: MemoryBudget;
+  answers: UnsentAnswers;
+};
+
+/** What became of bytes that were handed to a connection. */
+export type Sent = {
+  /** How many of them the connection has; it holds what it could not pass on. */
+  taken: number;
+  /** True when the answer is complete. */
+  all: boolean;
+  /** False when the client has to take something before there is room for more. */
+  flows: boolean;
+  /** Resolves when more may be handed over and the bytes may be overwritten; also when the client has gone. */
+  room: Promise<void>;
+};
 
 export type AnswerOptions = {
   /** The answer to a HEAD: no body goes over the wire. */
@@ -24,10 +49,13 @@ export abstract class Exchange {
   #controller: AbortController | null = null;
   #aborted = false;
   #onSettled: () => void;
+  #unsent: Unsent;
+  #forgetUnsent: (() => void) | null = null;
 
-  constructor(id: string, onSettled: () => void) {
+  constructor(id: string, onSettled: () => void, unsent: Unsent) {
     this.id = id;
     this.#onSettled = onSettled;
+    this.#unsent = unsent;
   }
 
   /** Aborted when the client goes away before the answer is complete. */
@@ -59,8 +87,16 @@ export abstract class Exchange {
 
   protected abstract closeNow(): void;
 
-  /** Resolves when the connection has taken the slice, to true when it was the last; also when the client has gone. */
-  protected abstract send(slice: Uint8Array, size: number): Promise<boolean>;
+  /** Hands over a slice of a body of `size` bytes. */
+  protected abstract send(slice: Uint8Array, size: number): Sent;
+
+  /** Counts a body that is in memory among those that their clients have not taken, until the answer is settled. */
+  protected holdUnsent(body: WholeBody): void {
+    if (this.settled) return;
+    this.#forgetUnsent = this.#unsent.answers.add(body, () => {
+      if (!this.settled) this.closeNow();
+    });
+  }
 
   /** Sends each piece as the connection takes it; the next one is read when it has. The head is written already. */
   protected stream(body: StreamedBody): void {
@@ -70,21 +106,60 @@ export abstract class Exchange {
     });
   }
 
-  async #pump({ size, read }: StreamedBody): Promise<void> {
-    let left = size;
-    for await (const piece of read()) {
-      for (let from = 0; from < piece.length; from += SLICE) {
-        if (this.settled) return;
-        const slice = piece.subarray(from, Math.min(from + SLICE, piece.length));
-        left -= slice.length;
-        if (left < 0) throw new Error('more was read than was promised');
-        if (await this.send(slice, size)) {
-          this.settle();
-          return;
-        }
+  async #pump(body: StreamedBody): Promise<void> {
+    const share = new BudgetShare(this.#unsent.read_ahead);
+    try {
+      for (let at = 0; at < body.size && !this.settled; ) {
+        const ahead = share.growTo(Math.min(READ_AHEAD_BYTES, body.size - at));
+        at = ahead ? await this.#sendAhead(body, at) : await this.#sendFrugally(body, at);
+      }
+    } finally {
+      share.release();
+    }
+  }
+
+  /** Keeps what was read until the client takes it. Answers where the next byte is, the end when all is sent. */
+  async #sendAhead({ size, read }: StreamedBody, from: number): Promise<number> {
+    let at = from;
+    for await (const piece of read(at, size)) {
+      for (let begin = 0; begin < piece.length; ) {
+        if (this.settled) return size;
+        const { taken, all, room } = this.send(sliceOf(piece, begin, size - at), size);
+        if (all) this.settle();
+        else await room;
+        begin += taken;
+        at += taken;
       }
     }
-    if (!this.settled) throw new Error('less was read than was promised');
+    if (at < size && !this.settled) throw new Error('less was read than was promised');
+    return size;
+  }
+
+  /** Keeps nothing while the client takes nothing: what did not fit is read again when there is room. */
+  async #sendFrugally({ size, read }: StreamedBody, from: number): Promise<number> {
+    let at = from;
+    let stalled: Promise<void> | null = null;
+    const end = Math.min(size, from + FRUGAL_SLICE);
+    reading: for await (const piece of read(from, end)) {
+      for (let begin = 0; begin < piece.length; ) {
+        if (this.settled) return size;
+        const sent = this.send(sliceOf(piece, begin, end - at), size);
+        begin += sent.taken;
+        at += sent.taken;
+        if (sent.all) {
+          this.settle();
+          return size;
+        }
+        if (!sent.flows) {
+          stalled = sent.room;
+          break reading;
+        }
+        await sent.room;
+      }
+    }
+    if (stalled !== null) await stalled;
+    else if (at < end && !this.settled) throw new Error('less was read than was promised');
+    return at;
   }
 
   /** The client has gone. */
@@ -98,8 +173,15 @@ export abstract class Exchange {
   protected settle(): void {
     if (this.settled) return;
     this.settled = true;
+    this.#forgetUnsent?.();
     this.#onSettled();
   }
+}
+
+/** At most a slice of what is left of a piece; throws where the piece is longer than it may be. */
+function sliceOf(piece: Uint8Array, begin: number, left: number): Uint8Array {
+  if (piece.length - begin > left) throw new Error('more was read than was promised');
+  return piece.subarray(begin, begin + SLICE);
 }
 
 /** How many bytes a body has on the wire. */

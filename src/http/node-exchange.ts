@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AnswerOptions, byteLength, Exchange } from './exchange.ts';
+import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
 import { Pieces } from './pieces.ts';
 import { FIRST_HEADER, type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
+import type { RequestTaker } from './transport.ts';
 
 /** The head as it was sent: Node's own table of headers drops some that come twice. */
 export function readNodeHead(request: IncomingMessage): RequestHead {
@@ -29,8 +30,13 @@ export class NodeExchange extends Exchange {
   /** Ends the wait for a client that takes no more. */
   #resume: (() => void) | null = null;
 
-  constructor(request: IncomingMessage, response: ServerResponse, id: string, onSettled: () => void) {
-    super(id, onSettled);
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requests: Pick<RequestTaker, 'nextId' | 'unsent'>,
+    onSettled: () => void,
+  ) {
+    super(requests.nextId(), onSettled, requests.unsent);
     this.#request = request;
     this.#response = response;
     // Its connection may fail at any time; `close` tells what matters of it.
@@ -84,6 +90,8 @@ export class NodeExchange extends Exchange {
       for (const piece of body.all) response.write(piece);
       response.end();
     } else response.end(body);
+    if (body !== null && !(typeof body === 'object' && 'read' in body) && response.writableLength > 0)
+      this.holdUnsent(body);
   }
 
   protected closeNow(): void {
@@ -91,18 +99,17 @@ export class NodeExchange extends Exchange {
     this.#request.socket.destroy();
   }
 
-  protected send(slice: Uint8Array, size: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#sent += slice.length;
-      const last = this.#sent === size;
-      this.#resume = () => resolve(last && this.#response.writableFinished);
-      if (last) {
-        this.#response.end(slice, () => resolve(true));
-        return;
-      }
-      // Called when the slice has left: only then may its bytes be overwritten.
-      this.#response.write(slice, () => resolve(false));
+  protected send(slice: Uint8Array, size: number): Sent {
+    const response = this.#response;
+    this.#sent += slice.length;
+    const last = this.#sent === size;
+    // Called when the slice has left: only then may its bytes be overwritten.
+    const room = new Promise<void>((resolve) => {
+      this.#resume = resolve;
+      if (last) response.end(slice, () => resolve());
+      else response.write(slice, () => resolve());
     });
+    return { taken: slice.length, all: false, flows: response.writableLength === 0, room };
   }
 
   #sent = 0;

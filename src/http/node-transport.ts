@@ -75,7 +75,7 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
       return;
     }
     const waiting = waitingOn(request.socket);
-    const exchange = new NodeExchange(request, response, requests.nextId(), () => {
+    const exchange = new NodeExchange(request, response, requests, () => {
       waiting.delete(exchange);
       requests.settled();
     });

@@ -18,8 +18,8 @@ export type PreparedReply = {
   packable: boolean;
 };
 
-/** A body that is read while it is sent: `size` bytes of it. */
-export type StreamedBody = { size: number; read(): AsyncIterable<Uint8Array> };
+/** A body that is read while it is sent: `size` bytes of it, of which any part may be read again. */
+export type StreamedBody = { size: number; read(from: number, end: number): AsyncIterable<Uint8Array> };
 
 /** What of a request decides how it is answered. */
 export type AnswerTo = {
@@ -203,7 +203,9 @@ function bodyOf(reply: Reply): WholeBody | StreamedBody {
 function partOf(content: Content, from: number, end: number): string | Uint8Array | StreamedBody {
   if (from === end) return '';
   const held = content.held?.() ?? null;
-  return held === null ? { size: end - from, read: () => content.read(from, end) } : held.subarray(from, end);
+  return held === null
+    ? { size: end - from, read: (at, to) => content.read(from + at, from + to) }
+    : held.subarray(from, end);
 }
 
 function textOf(json: unknown): string {

@@ -5,25 +5,37 @@ import type { SlowBodies } from './slow-bodies.ts';
 
 /**
  * Collects a request body over a buffer of its own. `done` gets all of it; `refused` is called instead, once and as
- * early as it is known, when it is larger than `limit` bytes or has not come whole within `timeout_ms`. Neither is
- * called when the client goes away. `length` is what was announced, null where nothing was.
+ * early as it is known, when it is larger than `limit` bytes, has not come whole within `timeout_ms`, or `hasRoom` is
+ * false for what has come so far. Neither is called when the client goes away. `length` is what was announced, null
+ * where nothing was. `discard` gives back what has come of a body that nobody waits for any more.
  */
 export function collectBody(
   exchange: Exchange,
-  rules: { length: number | null; limit: number; timeout_ms: number; slow: SlowBodies },
+  rules: {
+    length: number | null;
+    limit: number;
+    timeout_ms: number;
+    slow: SlowBodies;
+    hasRoom: (bytes: number) => boolean;
+  },
   handlers: { done(body: Uint8Array): void; refused(error: Error): void },
-): void {
-  const { length, limit, timeout_ms, slow } = rules;
+): { discard(): void } {
+  const { length, limit, timeout_ms, slow, hasRoom } = rules;
   let bytes: BodyBytes | null = new BodyBytes(length);
   const settle = () => {
     bytes = null;
     slow.remove(exchange);
   };
+  const discard = () => {
+    bytes?.discard();
+    settle();
+  };
   exchange.readBody((chunk, last) => {
     if (bytes === null) return;
-    if (bytes.size + chunk.length > limit) {
-      settle();
-      handlers.refused(tooLarge(limit));
+    const size = bytes.size + chunk.length;
+    if (size > limit || !hasRoom(size)) {
+      discard();
+      handlers.refused(size > limit ? tooLarge(limit) : noMemory());
       return;
     }
     bytes.add(chunk);
@@ -33,15 +45,24 @@ export function collectBody(
     handlers.done(body);
   });
   slow.add(exchange, timeout_ms, () => {
-    settle();
+    discard();
     const seconds = Math.round(timeout_ms / 1_000);
     handlers.refused(refusal('request_timeout', `The body did not come whole within ${seconds} s.`));
   });
+  return { discard };
 }
 
 /** The refusal of a body of more than `limit` bytes. */
 export function tooLarge(limit: number): Error {
   return refusal('body_too_large', `The body is larger than the ${limit} bytes this route takes.`, { limit });
+}
+
+/** The refusal of a body for which there is no memory now. */
+export function noMemory(): Error {
+  return refusal(
+    'memory_full',
+    'Other large requests take all the memory there is for them; send it once more.',
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Exchange } from './exchange.ts';
+import type { BudgetShare } from './memory-budget.ts';
 import type { RequestHead } from './request-head.ts';
 import type { RequestView, Row } from './row.ts';
 import type { Sharer } from './shared-reads.ts';
@@ -11,6 +12,10 @@ export type Call = {
   row: Row | null;
   /** True once a turn has passed since everything of the request had come. */
   waited: boolean;
+  /** True once its handler has been called. */
+  handling: boolean;
+  /** What its body holds of the budget for bodies; null for a short one. */
+  body_share: BudgetShare | null;
 };
 
 const NO_HEADERS: RequestView['headers'] = Object.freeze({});

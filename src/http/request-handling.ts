@@ -4,10 +4,11 @@ import type { Logger } from '../base/logger.ts';
 import { runAtOnceForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
-import { byteLength, type Exchange } from './exchange.ts';
+import { byteLength, type Exchange, type Unsent } from './exchange.ts';
+import { BudgetShare, MemoryBudget } from './memory-budget.ts';
 import type { WholeBody } from './pieces.ts';
 import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
-import { collectBody, parseJsonBody, tooLarge } from './request-body.ts';
+import { collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
@@ -16,6 +17,7 @@ import { parseInput } from './schema-issues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SlowBodies } from './slow-bodies.ts';
 import type { RequestTaker } from './transport.ts';
+import { UnsentAnswers } from './unsent-answers.ts';
 import { parseQuery } from './url-query.ts';
 
 export type HandlingOptions = {
@@ -23,8 +25,14 @@ export type HandlingOptions = {
   access: AccessPolicy;
   /** The 503 body while the daemon boots, null once it is ready (RDY-1). */
   booting: () => Readonly<Record<string, unknown>> | null;
-  /** Requests that may wait for an answer at one time; more are answered 503 `queue_full`. */
-  pending_requests: number;
+  limits: {
+    /** Requests that may wait for an answer at one time; more are answered 503 `queue_full`. */
+    pending_requests: number;
+    /** Bytes that all longer bodies may have together; more are answered 503 `memory_full`. */
+    body_bytes: number;
+    read_ahead_bytes: number;
+    unsent_bytes: number;
+  };
   /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
   settlePeers: () => void;
   /** Told of every request that was given an answer. */
@@ -46,6 +54,11 @@ export type AnsweredRequest = {
 
 /** Time for a whole body where its row says nothing, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
+/** A body of up to this many bytes needs no budget: so many requests wait at most that they are bounded. */
+const SHORT_BODY = 16 * 1024;
+/** Bodies above this have a part of the budget of their own, so that documents are taken while they use it up. */
+const LONG_BODY = 4 * 1024 * 1024;
+const KEPT_FROM_LONG_BODIES = 0.2;
 const NO_ROW = {};
 
 /**
@@ -62,6 +75,9 @@ export class RequestHandling implements RequestTaker {
   #prefix: string;
   #packer = new Packer();
   #slow: SlowBodies;
+  readonly unsent: Unsent;
+  #bodies: MemoryBudget;
+  #longBodies: MemoryBudget;
   #shared = new SharedReads<SharingCall, Reply>({
     answered: ({ call }, reply) => this.#answerLater(call, reply),
     failed: ({ call }, error) => this.#fail(call, error),
@@ -79,6 +95,13 @@ export class RequestHandling implements RequestTaker {
     this.#options = options;
     this.#router = new Router(options.routes);
     this.#slow = new SlowBodies(options.clock);
+    const { body_bytes, read_ahead_bytes, unsent_bytes } = options.limits;
+    this.#bodies = new MemoryBudget(body_bytes * KEPT_FROM_LONG_BODIES);
+    this.#longBodies = new MemoryBudget(body_bytes * (1 - KEPT_FROM_LONG_BODIES));
+    this.unsent = {
+      read_ahead: new MemoryBudget(read_ahead_bytes),
+      answers: new UnsentAnswers(unsent_bytes),
+    };
     this.#prefix = options.clock.now().toString(36);
   }
 
@@ -93,7 +116,15 @@ export class RequestHandling implements RequestTaker {
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
-      call = { exchange, head: read(source), started_at: performance.now(), row: null, waited: false };
+      call = {
+        exchange,
+        head: read(source),
+        started_at: performance.now(),
+        row: null,
+        waited: false,
+        handling: false,
+        body_share: null,
+      };
       this.#admit(call, peer);
     } catch (error) {
       if (call === null) exchange.drop();
@@ -145,7 +176,7 @@ export class RequestHandling implements RequestTaker {
       this.#fail(call, refusal('expectation_failed', sentence), true);
       return;
     }
-    if (this.#pending > this.#options.pending_requests) {
+    if (this.#pending > this.#options.limits.pending_requests) {
       throw refusal('queue_full', 'Too many requests wait for an answer; ask again in a moment.');
     }
     const match = this.#router.match(head.method, head.path);
@@ -232,8 +263,30 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
-    const rules = { length, limit, timeout_ms, slow: this.#slow };
-    collectBody(call.exchange, rules, { refused: (error) => this.#fail(call, error, true), done });
+    const hasRoom = (bytes: number) => this.#hasRoomFor(call, bytes, length ?? limit);
+    if (!hasRoom(length ?? 0)) {
+      this.#fail(call, noMemory(), true);
+      return;
+    }
+    const rules = { length, limit, timeout_ms, slow: this.#slow, hasRoom };
+    const refused = (error: Error) => this.#fail(call, error, true);
+    const body = collectBody(call.exchange, rules, { refused, done });
+    if (call.body_share === null && length !== null) return;
+    call.exchange.signal.addEventListener('abort', () => {
+      body.discard();
+      // A handler that works on the body has it for as long as it works.
+      if (!call.handling) call.body_share?.release();
+    });
+  }
+
+  /**
+   * Takes room for what has come of a body; what was announced is taken at once, so that a body which is let in can be
+   * finished. A body that may become long takes from the larger part of the budget alone.
+   */
+  #hasRoomFor(call: Call, bytes: number, most: number): boolean {
+    if (bytes <= SHORT_BODY) return true;
+    call.body_share ??= new BudgetShare(most > LONG_BODY ? this.#longBodies : this.#bodies);
+    return call.body_share.growTo(bytes);
   }
 
   #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
@@ -261,13 +314,18 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const view = new View(call, params, query, body);
+    call.handling = true;
     const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
     if (!(reply instanceof Promise)) {
+      call.body_share?.release();
       this.#answer(call, reply);
       return;
     }
     reply.then(
-      (value) => this.#answerLater(call, value),
+      (value) => {
+        call.body_share?.release();
+        this.#answerLater(call, value);
+      },
       (error: unknown) => this.#fail(call, error),
     );
   }
@@ -291,6 +349,7 @@ export class RequestHandling implements RequestTaker {
   }
 
   #fail(call: Call, error: unknown, close = false): void {
+    call.body_share?.release();
     try {
       this.#answer(call, replyOfError(error, this.#options.logger, call.exchange.id), close);
     } catch (unanswerable) {

@@ -30,8 +30,8 @@ type ReplyHead = {
 export type Content = {
   size: number;
   /**
-   * The bytes from `from` up to `end`, in order and no more than are asked for; called at most once for each request
-   * that the answer is given to. A piece is lent until the next one is asked for, so that its buffer may be used
+   * The bytes from `from` up to `end`, in order and no more than are asked for. Called again for a part of them where
+   * a slow client has made the server let go of what it had read. A piece is lent until the next one is asked for, so that its buffer may be used
    * again. What it throws, or an early end, closes the connection, for the length has been promised by then. When the
    * client goes away its `return` is called.
    */

@@ -22,9 +22,23 @@ export type HttpLimits = {
   pending_requests: number;
   /** Milliseconds that `stop` waits for requests that are still being answered. */
   drain_ms: number;
+  /** Bytes that the longer bodies of all requests that are not answered yet may have together. */
+  body_bytes: number;
+  /** Bytes that may have been read ahead of all clients that are being sent a content. */
+  read_ahead_bytes: number;
+  /** Bytes of all other answers that may wait for their clients to take them. */
+  unsent_bytes: number;
 };
 
-const DEFAULT_LIMITS: HttpLimits = { pending_requests: 4_096, drain_ms: 3_000 };
+const MIB = 1024 * 1024;
+const DEFAULT_LIMITS: HttpLimits = {
+  pending_requests: 4_096,
+  drain_ms: 3_000,
+  // Two of the largest bodies that a route takes, and room for some hundred documents.
+  body_bytes: 160 * MIB,
+  read_ahead_bytes: 32 * MIB,
+  unsent_bytes: 128 * MIB,
+};
 
 export type HttpServerOptions = {
   routes: readonly Row[];
@@ -93,14 +107,14 @@ class Server implements HttpServer {
     this.#logger = options.logger;
     this.#wanted = options.http ?? 'auto';
     const { routes, access, booting, logger, clock, observe } = options;
-    const { pending_requests } = this.#limits;
+    const limits = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
     this.#peers = peers;
     this.#gate = gate;
     this.#held_gate = 'lookUp' in peers ? new HeldPeerGate({ lookup: peers, logger, clock }) : null;
     this.#handling = new RequestHandling({
-      ...{ routes, access, booting, pending_requests, logger, clock },
+      ...{ routes, access, booting, limits, logger, clock },
       ...(observe !== undefined && { observe }),
       settlePeers: gate === null ? () => undefined : () => gate.settle(),
     });

@@ -2,8 +2,11 @@ import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Clock } from '../base/clock.ts';
 import { errorBody } from './error-reply.ts';
 
-/** After this many milliseconds without a request, a connection is answered; the library closes it at ten seconds. */
-const PATIENCE_MS = 8_000;
+/**
+ * After this many milliseconds without a request, a connection is answered; the library closes it at ten seconds. Long
+ * enough for a client on a busy machine, short enough for a person whose request lacks every header.
+ */
+const PATIENCE_MS = 3_000;
 const LOOK_EVERY_MS = 500;
 
 type Silent = { response: HttpResponse; since: number };

@@ -1,7 +1,7 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import type { Peer } from '../access/decide-access.ts';
 import type { ConnectionEnds } from '../platform/peer-credentials-lsof.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Unsent } from './exchange.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** Which server speaks HTTP: uWebSockets.js, or Node's own. */
@@ -11,6 +11,8 @@ export type ServerKind = 'uws' | 'node';
 export type RequestTaker = {
   /** The id of the next request. */
   nextId(): string;
+  /** What all exchanges together hold for slow clients. */
+  readonly unsent: Unsent;
   /** To be called once for each exchange that was taken, when it is complete or its client has gone. */
   readonly settled: () => void;
   /** Takes a request in the turn in which it arrived; `read` copies its head from `source`. */

@@ -1,8 +1,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { type AnswerOptions, byteLength, Exchange, SLICE } from './exchange.ts';
+import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
 import { Pieces, type WholeBody } from './pieces.ts';
 import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
+import type { RequestTaker } from './transport.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
 const LARGE_BODY = 64 * 1024;
@@ -32,8 +33,8 @@ export class UwsExchange extends Exchange {
   #resume: (() => void) | null = null;
 
   /** `onBody` is called when a body is about to be read. */
-  constructor(response: HttpResponse, id: string, onSettled: () => void, onBody: () => void) {
-    super(id, onSettled);
+  constructor(response: HttpResponse, requests: RequestTaker, onBody: () => void) {
+    super(requests.nextId(), requests.settled, requests.unsent);
     this.#response = response;
     this.#onBody = onBody;
     response.onAborted(() => this.#leave());
@@ -60,23 +61,28 @@ export class UwsExchange extends Exchange {
     this.#response.close();
   }
 
-  protected send(slice: Uint8Array, size: number): Promise<boolean> {
+  protected send(slice: Uint8Array, size: number): Sent {
+    const response = this.#response;
+    let sent: Sent | null = null;
+    response.cork(() => {
+      const start = response.getWriteOffset();
+      const [flows, all] = response.tryEnd(slice, size);
+      const taken = flows || all ? slice.length : response.getWriteOffset() - start;
+      sent = { taken, all, flows: flows || all, room: this.#whenRoom(flows || all) };
+    });
+    return sent!;
+  }
+
+  /** In the next turn where there is room already, for the kernel takes megabytes without a pause. */
+  #whenRoom(now: boolean): Promise<void> {
     return new Promise((resolve) => {
-      const response = this.#response;
-      response.cork(() => {
-        const start = response.getWriteOffset();
-        this.#resume = () => resolve(false);
-        const [taken, all] = response.tryEnd(slice, size);
-        if (taken || all) {
-          setImmediate(() => resolve(all));
-          return;
-        }
-        response.onWritable((offset) => {
-          const [rest_taken, rest_all] = response.tryEnd(slice.subarray(offset - start), size);
-          if (rest_taken || rest_all) setImmediate(() => resolve(rest_all));
-          return rest_taken;
+      this.#resume = resolve;
+      if (now) setImmediate(resolve);
+      else
+        this.#response.onWritable(() => {
+          resolve();
+          return true;
         });
-      });
     });
   }
 
@@ -128,6 +134,7 @@ export class UwsExchange extends Exchange {
     };
     response.onWritable((offset) => writeFrom(offset - start));
     writeFrom(0);
+    this.holdUnsent(body);
   }
 
   #leave(): void {

@@ -53,7 +53,6 @@ class UwsApp {
   constructor(requests: RequestTaker, clock: Clock, { peer, onConnection }: Binding) {
     const silent = new SilentConnections(clock);
     const onBody = () => silent.forget();
-    const { settled } = requests;
     const app = App();
     this.app = app;
     this.silent = silent;
@@ -61,7 +60,7 @@ class UwsApp {
     silent.watch(app, () => last?.open === false);
     onConnection?.(app);
     app.any('/*', (response: HttpResponse, request: HttpRequest) => {
-      const exchange = new UwsExchange(response, requests.nextId(), settled, onBody);
+      const exchange = new UwsExchange(response, requests, onBody);
       last = exchange;
       requests.take(exchange, peer, readUwsHead, request);
       exchange.corked = false;

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
+import { MemoryBudget } from '../../src/http/memory-budget.ts';
 import { loadTransport } from '../../src/http/transport-choice.ts';
+import { UnsentAnswers } from '../../src/http/unsent-answers.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, serve } from './served.ts';
 
-const requests = { nextId: () => '1', settled: () => undefined, take: () => undefined };
+const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0) };
+const requests = { nextId: () => '1', unsent, settled: () => undefined, take: () => undefined };
 const broken = () => Promise.reject(new Error('no binary for this machine'));
 
 function options() {

@@ -1,0 +1,35 @@
+// A server in a process of its own, so that the kernel tells what it holds. Arguments: the server, a file to serve.
+import { systemClock } from '../../../src/base/clock.ts';
+import type { ServerKind } from '../../../src/http/transport.ts';
+import { createFileReader } from '../../../src/platform/file-reader.ts';
+import { getRow, json, postRow, serve } from '../served.ts';
+
+const [http, path = ''] = process.argv.slice(2) as [ServerKind, string];
+const files = createFileReader(systemClock);
+const { stamp } = await files.stamp(path);
+
+const { port } = await serve(
+  [
+    getRow('/file', () => ({
+      status: 200,
+      content: { size: stamp.size, read: (from, end) => files.read(path, stamp, from, end) },
+      content_type: 'application/octet-stream',
+    })),
+    getRow('/answer', () => ({
+      status: 200,
+      bytes: new Uint8Array(4 * 1024 * 1024).fill(1),
+      content_type: 'application/octet-stream',
+    })),
+    getRow('/small', () => json({ small: true })),
+    postRow('/long', (request) => json((request.body as Uint8Array).length), {
+      body: 'bytes',
+      body_limit: 64 * 1024 * 1024,
+    }),
+    postRow('/document', (request) => json((request.body as Uint8Array).length), {
+      body: 'bytes',
+      body_limit: 4 * 1024 * 1024,
+    }),
+  ],
+  { http },
+);
+process.stdout.write(`${port}\n`);
