@@ -17,6 +17,7 @@ import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
 import { createFileReader } from './platform/file-reader.ts';
+import { sweepLeftTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
@@ -77,6 +78,7 @@ export async function runDaemon(options: {
       logger.info({ listen, host: boot.host, stores: boot.store_roots }, 'listening');
       options.onListening?.(listen);
       void daemon.start();
+      void sweepTemporaries(settings, clock, logger);
       const code = await ending.promise;
       say(await daemon.farewell());
       return code;
@@ -90,6 +92,18 @@ export async function runDaemon(options: {
     held.release();
     if (stuck > 0) await endByForce(say, stuck);
   }
+}
+
+/** Deep enough for every folder that the daemon writes to below its data dir. */
+const DATA_DEPTH = 3;
+
+/** What writers that were killed left behind; beside a document, the next write of it does the same. */
+async function sweepTemporaries(settings: Settings, clock: Clock, logger: Logger): Promise<void> {
+  const { data_dir, config_dir } = settings;
+  const removed =
+    (await sweepLeftTemporaries(data_dir, DATA_DEPTH, clock.now())) +
+    (await sweepLeftTemporaries(config_dir, 0, clock.now()));
+  if (removed > 0) logger.info({ removed }, 'removed temporary files of writers that were killed');
 }
 
 /** An exit joins every thread, and one in an endless system call never comes: no code can be told then. */

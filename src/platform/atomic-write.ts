@@ -62,7 +62,13 @@ export function writeFileAtomic(
 
 /** True for the name of a temporary file that an atomic write left or is using. */
 export function isTemporaryName(name: string): boolean {
-  return name.startsWith('.') && /\.tmp-\d+-[0-9a-f]{12}$/.test(name);
+  return temporaryWriter(name) !== null;
+}
+
+/** The process id of the writer of a temporary file with this name; null for any other name. */
+export function temporaryWriter(name: string): number | null {
+  const pid = /^\..*\.tmp-(\d+)-[0-9a-f]{12}$/s.exec(name)?.[1];
+  return pid === undefined ? null : Number(pid);
 }
 
 /** Removes temporary files that crashed writers left beside `path`; only for the holder of the file's lock. */

@@ -1,5 +1,6 @@
-import { chmodSync, lstatSync } from 'node:fs';
-import { CodedError } from '../base/errors.ts';
+import { chmodSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
@@ -19,7 +20,34 @@ export function ensurePrivateFolder(path: string, options: { tighten: boolean })
   if (!folder.isDirectory() || folder.uid !== process.geteuid?.())
     throw new CodedError('invalid_config', `${path} is not a folder of this user; choose another path`);
   if ((folder.mode & 0o077) === 0) return;
+  // Others have files in such a folder, which would be lost to them.
+  if ((folder.mode & 0o1000) !== 0)
+    throw new CodedError('invalid_config', `${path} is shared by all users; choose another path`);
   if (!options.tighten)
     throw new CodedError('invalid_config', `${path} is open to other users; run: chmod 700 '${path}'`);
-  chmodSync(path, 0o700);
+  takeFromOthers(path, 0o700);
+}
+
+/**
+ * Takes the rights of others away from what lies directly in a private folder and is ours: files and folders, no
+ * links. Throws `invalid_config` where the system does not let it.
+ */
+export function closeEntries(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const entry = lstatSync(path, { throwIfNoEntry: false });
+    if (entry === undefined || entry.uid !== process.geteuid?.()) continue;
+    if (!(entry.isFile() || entry.isDirectory()) || (entry.mode & 0o077) === 0) continue;
+    takeFromOthers(path, entry.mode & 0o700);
+  }
+}
+
+function takeFromOthers(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    const message = `${path} is open to other users and cannot be closed (${messageOf(error)}); choose another path`;
+    throw new CodedError('invalid_config', message, { cause: error });
+  }
 }
