@@ -46,6 +46,8 @@ export const ERROR_STATUS = {
   expectation_failed: 417,
   invalid_document: 422,
   not_a_file: 422,
+  /** A file that is longer than what is read of its kind. */
+  file_too_large: 422,
   not_in_a_store: 422,
   arm_refused: 422,
   no_service: 422,

@@ -19,6 +19,8 @@ export type AtomicWriteOptions = {
   mode?: number;
   /** False: the change outlives a crash of any process, but perhaps not one of the machine. Default true. */
   durable?: boolean;
+  /** False: a link at the path is itself replaced. Default true: the file that it names is. */
+  follow?: boolean;
   /** Called with the new bytes safely on disk, before they take the old file's place; a throw leaves the old file. */
   beforeRename?: () => void;
 };
@@ -26,14 +28,14 @@ export type AtomicWriteOptions = {
 /**
  * Writes a file so that a reader, or a crash at any moment, sees the old or the new content, never a mix:
  * temporary file in the same folder, fsync, rename, fsync of the folder. A symlink is followed, so that the
- * file it names is replaced and not the link. Throws the system error of the step that failed.
+ * file it names is replaced and not the link, unless told otherwise. Throws the system error of the step that failed.
  */
 export function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
-  const target = resolveLink(path);
+  const target = options.follow === false ? path : resolveLink(path);
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const folder = dirname(target);
   const temporary = join(

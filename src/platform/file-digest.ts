@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { fileChanged, fileError, notAFile } from './file-error.ts';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { isCoded } from '../base/errors.ts';
+import { fileChanged, fileError } from './file-error.ts';
 import { type FileStamp, isSameFile, isSameState, stampOf } from './file-stamp.ts';
+import { openRegularFileSync } from './regular-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -18,43 +20,32 @@ export function digestFile(
   stamp: FileStamp,
   now: number = Date.now(),
 ): { sha256: string; settled: boolean } {
-  const file = openToRead(path);
+  const { fd, stats } = read_(path, () => openRegularFileSync(path));
   try {
-    const before = stampNow(path, file);
+    const before = stampOf(stats);
     if (!isSameFile(before, stamp) || before.size < stamp.size) throw fileChanged(path);
     const hash = createHash('sha256');
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, stamp.size)));
     for (let read = 0; read < stamp.size; ) {
       const wanted = Math.min(chunk.length, stamp.size - read);
-      const got = read_(path, () => readSync(file, chunk, 0, wanted, read));
+      const got = read_(path, () => readSync(fd, chunk, 0, wanted, read));
       if (got === 0) throw fileChanged(path);
       hash.update(got === chunk.length ? chunk : chunk.subarray(0, got));
       read += got;
     }
-    const after = stampNow(path, file);
+    const after = stampOf(read_(path, () => fstatSync(fd, { bigint: true })));
     const settled =
       isSameState(after, stamp) && BigInt(stamp.mtime_ns) + SETTLING_NS < BigInt(now) * 1_000_000n;
     return { sha256: hash.digest('hex'), settled };
   } finally {
-    closeSync(file);
+    closeSync(fd);
   }
-}
-
-function openToRead(path: string): number {
-  // Without O_NONBLOCK, opening a pipe that took the place of the file would wait for a writer.
-  return read_(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-}
-
-function stampNow(path: string, file: number): FileStamp {
-  const stats: BigIntStats = read_(path, () => fstatSync(file, { bigint: true }));
-  if (!stats.isFile()) throw notAFile(path, 'not a regular file any more');
-  return stampOf(stats);
 }
 
 function read_<T>(path: string, step: () => T): T {
   try {
     return step();
   } catch (error) {
-    throw fileError(path, error);
+    throw isCoded(error) ? error : fileError(path, error);
   }
 }

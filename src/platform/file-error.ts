@@ -27,7 +27,7 @@ export function fileError(path: string, error: unknown): CodedError {
 
 /** The refusal of what is no regular file: reading it could wait for ever, never end, or do something. */
 export function notAFile(path: string, kind: string): CodedError {
-  return new CodedError('not_a_file', `${path} is ${kind}; only a regular file is sent`, {
+  return new CodedError('not_a_file', `${path} is ${kind}, not a regular file; only a regular file is read`, {
     details: { kind },
   });
 }

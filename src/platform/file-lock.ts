@@ -13,7 +13,9 @@ import {
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CodedError, systemCode } from '../base/errors.ts';
+import { CodedError, isCoded, systemCode } from '../base/errors.ts';
+import { READ_LIMITS } from './read-limits.ts';
+import { readRegularTextSync } from './regular-file.ts';
 
 /** Who holds a lock; the JSON content of a lock file. `null` where the system does not tell. */
 export type LockHolder = {
@@ -182,9 +184,10 @@ function releaseLock(path: string, nonce: string): void {
 function readHolder(path: string): LockHolder | 'absent' | 'unreadable' {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularTextSync(path, READ_LIMITS.short_file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return 'absent';
+    if (isCoded(error)) return 'unreadable';
     throw error;
   }
   try {

@@ -1,0 +1,243 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
+import { CodedError, systemCode } from '../base/errors.ts';
+import { fileChanged, notAFile } from './file-error.ts';
+
+/** A regular file that is open for reading; `stats` are those of the open file. Whoever opened it closes it. */
+export type OpenFile = { fd: number; stats: BigIntStats };
+/** The same for a thread that may not wait for a disk. */
+export type OpenFileHandle = { file: FileHandle; stats: BigIntStats };
+/** The whole of a file, as one open file gave it. */
+export type WholeFile = { bytes: Buffer; stats: BigIntStats };
+
+/** Without O_NONBLOCK, opening a pipe waits for a writer; without O_NOCTTY, a terminal could become ours. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/**
+ * File systems whose regular files are interfaces of the kernel, by the type that statfs(2) tells. Reading one may
+ * wait (`/proc/kmsg`), never end (`/proc/self/pagemap`), tell secrets of a process, or take what it reads away.
+ */
+const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x9fa0, 'proc'],
+  [0x62656572, 'sysfs'],
+  [0x64626720, 'debugfs'],
+  [0x74726163, 'tracefs'],
+  [0x27e0eb, 'cgroup'],
+  [0x63677270, 'cgroup2'],
+  [0x73636673, 'securityfs'],
+  [0xf97cff8c, 'selinuxfs'],
+  [0x43415d53, 'smackfs'],
+  [0x5a3c69f0, 'apparmorfs'],
+  [0xde5e81e4, 'efivarfs'],
+  [0x62656570, 'configfs'],
+  [0x6165676c, 'pstore'],
+  [0xcafe4a11, 'bpf'],
+  [0x65735543, 'fusectl'],
+  [0x42494e4d, 'binfmt_misc'],
+  [0x19800202, 'mqueue'],
+  [0x6e736673, 'nsfs'],
+  [0x67596969, 'rpc_pipefs'],
+  [0x6e667364, 'nfsd'],
+  [0xabba1974, 'xenfs'],
+  [0x7655821, 'resctrl'],
+]);
+
+/**
+ * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before it is
+ * opened, since opening a device may do something, and once more on the open file. Throws `not_a_file` and the
+ * system error.
+ */
+export function openRegularFileSync(path: string): OpenFile {
+  requireRegular(path, statSync(path, { bigint: true }));
+  const fd = openSync(path, READ_FLAGS);
+  try {
+    const stats = fstatSync(fd, { bigint: true });
+    requireRegular(path, stats);
+    if (mayBeKernels(stats))
+      requireStored(
+        path,
+        typeOf(() => statfsSync(descriptorPath(fd)).type),
+      );
+    return { fd, stats };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** `openRegularFileSync` without holding up the thread. */
+export async function openRegularFile(path: string): Promise<OpenFileHandle> {
+  requireRegular(path, await stat(path, { bigint: true }));
+  const file = await open(path, READ_FLAGS);
+  try {
+    const stats = await file.stat({ bigint: true });
+    requireRegular(path, stats);
+    if (mayBeKernels(stats)) {
+      const { type } = await statfs(descriptorPath(file.fd)).catch(() => ({ type: 0 }));
+      requireStored(path, type);
+    }
+    return { file, stats };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads a whole regular file of at most `most_bytes`; whatever size the system tells, no more than one byte beyond
+ * that is read. Throws `not_a_file`, `file_too_large` and the system error.
+ */
+export function readRegularFileSync(path: string, most_bytes: number): WholeFile {
+  const { fd, stats } = openRegularFileSync(path);
+  try {
+    return { bytes: readWholeSync(path, { fd, stats }, most_bytes), stats };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The text of a regular file, as `readRegularFileSync` reads it. */
+export function readRegularTextSync(path: string, most_bytes: number): string {
+  return readRegularFileSync(path, most_bytes).bytes.toString('utf8');
+}
+
+/** `readRegularFileSync` without holding up the thread. */
+export async function readRegularFile(path: string, most_bytes: number): Promise<WholeFile> {
+  const { file, stats } = await openRegularFile(path);
+  try {
+    requireSize(path, stats, most_bytes);
+    let bytes = roomFor(stats, most_bytes);
+    for (let filled = 0; ; ) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, filled);
+      filled += bytesRead;
+      if (bytesRead === 0) return { bytes: bytes.subarray(0, filled), stats };
+      bytes = withRoom(path, bytes, filled, most_bytes);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The text of a regular file, as `readRegularFile` reads it. */
+export async function readRegularText(path: string, most_bytes: number): Promise<string> {
+  return (await readRegularFile(path, most_bytes)).bytes.toString('utf8');
+}
+
+/** What an open file holds, from its beginning; throws `file_too_large` and the system error. */
+export function readWholeSync(path: string, { fd, stats }: OpenFile, most_bytes: number): Buffer {
+  requireSize(path, stats, most_bytes);
+  let bytes = roomFor(stats, most_bytes);
+  for (let filled = 0; ; ) {
+    const count = readSync(fd, bytes, filled, bytes.length - filled, filled);
+    filled += count;
+    if (count === 0) return bytes.subarray(0, filled);
+    bytes = withRoom(path, bytes, filled, most_bytes);
+  }
+}
+
+/** Fills `bytes` from a place in an open file; answers what there was of it. */
+export function readAtSync(fd: number, bytes: Buffer, position: number): Buffer {
+  let filled = 0;
+  while (filled < bytes.length) {
+    const count = readSync(fd, bytes, filled, bytes.length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/**
+ * Where an open file really lies, whatever links its path goes through. The kernel tells it of the open file itself
+ * where it can; elsewhere the path is resolved and must still name that file, or `file_changed` is thrown.
+ */
+export function realPathOfSync(path: string, { fd, stats }: OpenFile): string {
+  const told = descriptorLink(fd);
+  // A file that was replaced since it was opened keeps its old path, with this mark.
+  if (told !== null) return fstatSync(fd).nlink === 0 ? told.replace(/ \(deleted\)$/, '') : told;
+  const real = realpathSync(path);
+  const there = statSync(real, { bigint: true });
+  if (there.dev !== stats.dev || there.ino !== stats.ino) throw fileChanged(path);
+  return real;
+}
+
+function descriptorLink(fd: number): string | null {
+  if (process.platform !== 'linux') return null;
+  try {
+    return readlinkSync(descriptorPath(fd));
+  } catch {
+    // `/proc` is not mounted.
+    return null;
+  }
+}
+
+function descriptorPath(fd: number): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+function requireRegular(path: string, stats: BigIntStats): void {
+  if (stats.isFile()) return;
+  throw notAFile(path, kindOf(stats));
+}
+
+function kindOf(stats: BigIntStats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isFIFO()) return 'a named pipe';
+  if (stats.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+/** The kernel’s own files take no room on any disk; nor does an empty file, so its file system is asked for. */
+function mayBeKernels(stats: BigIntStats): boolean {
+  return process.platform === 'linux' && stats.blocks === 0n;
+}
+
+function typeOf(ask: () => number): number {
+  try {
+    return ask();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return 0;
+  }
+}
+
+function requireStored(path: string, type: number): void {
+  // The type is a signed number on some systems.
+  const name = KERNEL_FILE_SYSTEMS.get(type >>> 0);
+  if (name !== undefined) throw notAFile(path, `a file of the kernel (${name})`);
+}
+
+function requireSize(path: string, stats: BigIntStats, most_bytes: number): void {
+  if (stats.size > BigInt(most_bytes)) throw tooLarge(path, most_bytes);
+}
+
+function roomFor(stats: BigIntStats, most_bytes: number): Buffer {
+  return Buffer.allocUnsafe(Math.min(Number(stats.size), most_bytes) + 1);
+}
+
+/** The buffer itself while it has room, else a larger one; throws once it holds more than the limit. */
+function withRoom(path: string, bytes: Buffer, filled: number, most_bytes: number): Buffer {
+  if (filled < bytes.length) return bytes;
+  if (filled > most_bytes) throw tooLarge(path, most_bytes);
+  const larger = Buffer.allocUnsafe(Math.min(Math.max(64 * 1024, 2 * filled), most_bytes + 1));
+  bytes.copy(larger);
+  return larger;
+}
+
+function tooLarge(path: string, most_bytes: number): CodedError {
+  return new CodedError(
+    'file_too_large',
+    `${path} has more than ${most_bytes} bytes, which is the most that is read of such a file; make it shorter`,
+    { details: { path, most_bytes } },
+  );
+}
