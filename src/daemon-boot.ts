@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,6 +12,8 @@ import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
 import { makeFolder } from './platform/make-folder.ts';
 import { createRunner, type ProcessRunner } from './platform/process.ts';
+import { READ_LIMITS } from './platform/read-limits.ts';
+import { readRegularTextSync } from './platform/regular-file.ts';
 
 /** What is decided once at boot and frozen. */
 export type BootDecision = {
@@ -100,7 +101,7 @@ function noteBoot(settings: Settings, boot_id: string | null): boolean {
 
 function lastBoot(path: string): string | null {
   try {
-    return lastBootSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).boot_id;
+    return lastBootSchema.parse(JSON.parse(readRegularTextSync(path, READ_LIMITS.state_file))).boot_id;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from './base/errors.ts';
 import { makeDataDir } from './config/data-dir.ts';
@@ -7,6 +7,8 @@ import type { Settings } from './config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from './contract/operator-files.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { tryFileLock } from './platform/file-lock.ts';
+import { READ_LIMITS } from './platform/read-limits.ts';
+import { readRegularTextSync } from './platform/regular-file.ts';
 
 /** A data dir held by this process. */
 export type HeldDataDir = {
@@ -39,7 +41,9 @@ export function holdDataDir(settings: Settings): HeldDataDir {
 
 function holderOf(daemon_file: string): string {
   try {
-    const first = daemonFileSchema.parse(JSON.parse(readFileSync(daemon_file, 'utf8')));
+    const first = daemonFileSchema.parse(
+      JSON.parse(readRegularTextSync(daemon_file, READ_LIMITS.state_file)),
+    );
     return `a daemon (pid ${first.pid}, since ${first.booted_at}, at ${first.listen.join(' and ')})`;
   } catch {
     return 'another daemon';

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 import { claim } from './claim.ts';
 import type { CliContext } from './verb.ts';
 
@@ -18,7 +19,8 @@ export function ownFiber(context: CliContext): string | null {
   const { SVC_CAPTURE, SVC_RUN_DIR } = context.env;
   if (!SVC_CAPTURE || !SVC_RUN_DIR) return null;
   try {
-    const { uid } = JSON.parse(readFileSync(join(SVC_RUN_DIR, 'run.json'), 'utf8')) as { uid?: unknown };
+    const text = readRegularTextSync(join(SVC_RUN_DIR, 'run.json'), READ_LIMITS.run_file);
+    const { uid } = JSON.parse(text) as { uid?: unknown };
     return typeof uid === 'string' ? uid : null;
   } catch {
     return null;

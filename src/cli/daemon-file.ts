@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 import type { Settings } from '../config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from '../contract/operator-files.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 import { processLife } from './daemon-process.ts';
 
 /**
@@ -25,13 +26,13 @@ export async function findDaemon(settings: Settings): Promise<DaemonLookup> {
   const path = daemonFilePath(settings);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularTextSync(path, READ_LIMITS.state_file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
     return {
       kind: 'unreadable',
       path,
-      detail: `it cannot be read (${systemCode(error) ?? 'unknown error'})`,
+      detail: `it cannot be read (${systemCode(error) ?? messageOf(error)})`,
     };
   }
   const parsed = daemonFileSchema.safeParse(parseJson(text));

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularFileSync } from '../platform/regular-file.ts';
 import { readOperatorText } from './operator-text.ts';
 
 /** A change of one operator file that was worked out and not made; a text of null stands for no file. */
@@ -45,7 +47,7 @@ export function readExactText(file: string): string | null {
   const text = readOperatorText(file);
   if (text === null || !text.includes('\ufffd')) return text;
   try {
-    if (readFileSync(file).equals(Buffer.from(text))) return text;
+    if (readRegularFileSync(file, READ_LIMITS.operator_file).bytes.equals(Buffer.from(text))) return text;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;

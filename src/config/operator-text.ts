@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
-import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /**
  * The text of an operator file, or null where there is none. A file that exists and cannot be read is
@@ -11,9 +12,11 @@ import { makeFolder } from '../platform/make-folder.ts';
  */
 export function readOperatorText(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularTextSync(file, READ_LIMITS.operator_file);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
+    if (isCoded(error))
+      throw new CodedError('invalid_config', error.message, { details: { file }, cause: error });
     throw new CodedError(
       'invalid_config',
       `${file} cannot be read (${systemCode(error) ?? messageOf(error)}); give the daemon's user read access to it`,

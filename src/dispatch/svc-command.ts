@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { packageRoot } from '../platform/package-root.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
 export function writeSvcCommand(folder: string): string {
@@ -16,7 +17,7 @@ export function writeSvcCommand(folder: string): string {
 
 function textOf(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularTextSync(path, READ_LIMITS.short_file);
   } catch {
     return null;
   }

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 
 const remoteSchema = z.looseObject({ name: z.string().min(1) });
 const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()) });
@@ -49,7 +50,7 @@ function entriesIn(path: string): unknown[] {
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(readRegularTextSync(path, READ_LIMITS.operator_file));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new CodedError('invalid_config', `${path} cannot be read as JSON: ${messageOf(error)}`, {

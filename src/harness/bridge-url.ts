@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
 import { bridgeUrl } from '../contract/http/transcripts.ts';
+import { type OpenFile, openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 import { asTable } from './table.ts';
 
 /** Read from the end of a transcript to its beginning, this much at a time. */
@@ -17,26 +18,26 @@ const MARKS = [Buffer.from('"bridge_status"'), Buffer.from('"bridge-session"')];
  */
 export function findBridgeUrl(path: string, seen: number, to: number): string | null {
   const from = Math.max(0, seen - MOST_LINE_BYTES);
-  let file: number;
+  let file: OpenFile;
   try {
-    file = openSync(path, 'r');
+    file = openRegularFileSync(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;
   }
   try {
     // A record may lie across two chunks, so each is read with what a record may reach beyond it.
-    for (let end = Math.min(to, fstatSync(file).size); end > from; ) {
+    for (let end = Math.min(to, Number(file.stats.size)); end > from; ) {
       const start = Math.max(from, end - CHUNK_BYTES);
       const begin = Math.max(0, start - MOST_LINE_BYTES);
-      const bytes = readRange(file, begin, Math.min(to, end + MOST_LINE_BYTES));
+      const bytes = readRange(file.fd, begin, Math.min(to, end + MOST_LINE_BYTES));
       const url = lastUrl(bytes, start - begin, end - begin);
       if (url !== null) return url;
       end = start;
     }
     return null;
   } finally {
-    closeSync(file);
+    closeSync(file.fd);
   }
 }
 
@@ -76,13 +77,6 @@ function urlOfLine(line: string): string | null {
   return /^session_[A-Za-z0-9_-]+$/.test(id) ? bridgeUrl(`https://claude.ai/code/${id}`) : null;
 }
 
-function readRange(file: number, from: number, to: number): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
-  let read = 0;
-  while (read < bytes.length) {
-    const got = readSync(file, bytes, read, bytes.length - read, from + read);
-    if (got === 0) break;
-    read += got;
-  }
-  return bytes.subarray(0, read);
+function readRange(fd: number, from: number, to: number): Buffer {
+  return readAtSync(fd, Buffer.allocUnsafe(Math.max(0, to - from)), from);
 }

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularText } from '../platform/regular-file.ts';
 import type { HarnessFinding } from './adapter.ts';
 import { asTable, type Table } from './table.ts';
 
@@ -28,7 +29,7 @@ async function readConfig(
   });
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = await readRegularText(file, READ_LIMITS.harness_config);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { value: {}, broken: null };
     return broken(`${file} cannot be read (${messageOf(error)})`, 'give the daemon’s user read access to it');

@@ -18,7 +18,13 @@ const rename = promisify(fs.rename);
 const EVENTS_ROTATE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
-const APPEND = fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_RDWR;
+/** Without O_NONBLOCK, a pipe in the place of the file could hold up whoever writes. */
+const APPEND =
+  fs.constants.O_APPEND |
+  fs.constants.O_CREAT |
+  fs.constants.O_RDWR |
+  fs.constants.O_NONBLOCK |
+  fs.constants.O_NOCTTY;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -40,7 +46,7 @@ async function appendLine(path, line, rotate_bytes) {
   const fd = await openForAppend(path);
   let size;
   try {
-    const before = (await fstat(fd)).size;
+    const before = sizeToAppendTo(path, await fstat(fd));
     const last = Buffer.alloc(1);
     const { bytesRead } = before === 0 ? { bytesRead: 0 } : await read(fd, last, 0, 1, before - 1);
     const bytes = bytesOf(line, bytesRead === 1 && last[0] !== NEWLINE);
@@ -61,7 +67,7 @@ async function appendLine(path, line, rotate_bytes) {
 function appendLineSync(path, line) {
   const fd = openForAppendSync(path);
   try {
-    const { size } = fs.fstatSync(fd);
+    const size = sizeToAppendTo(path, fs.fstatSync(fd));
     const last = Buffer.alloc(1);
     const bytesRead = size === 0 ? 0 : fs.readSync(fd, last, 0, 1, size - 1);
     const bytes = bytesOf(line, bytesRead === 1 && last[0] !== NEWLINE);
@@ -69,6 +75,17 @@ function appendLineSync(path, line) {
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/**
+ * The size of a regular file; into anything else a line would only seem to be written.
+ *
+ * @param {string} path
+ * @param {fs.Stats} stats
+ */
+function sizeToAppendTo(path, stats) {
+  if (stats.isFile()) return stats.size;
+  throw new Error(`${path} is not a regular file, so no line is written to it; move it away`);
 }
 
 /**

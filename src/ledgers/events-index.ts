@@ -233,11 +233,18 @@ type Files = { rotated: LedgerFile | null; live: LedgerFile | null };
 function openBoth(path: string): Files {
   for (;;) {
     const rotated = LedgerFile.open(`${path}.1`);
-    const live = LedgerFile.open(path);
-    const again = LedgerFile.open(`${path}.1`);
-    const still = again === null ? rotated === null : rotated !== null && again.isSame(rotated);
-    again?.close();
-    if (still) return { rotated, live };
+    let live: LedgerFile | null = null;
+    try {
+      live = LedgerFile.open(path);
+      const again = LedgerFile.open(`${path}.1`);
+      const still = again === null ? rotated === null : rotated !== null && again.isSame(rotated);
+      again?.close();
+      if (still) return { rotated, live };
+    } catch (error) {
+      rotated?.close();
+      live?.close();
+      throw error;
+    }
     rotated?.close();
     live?.close();
   }

@@ -1,5 +1,6 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
+import { type OpenFile, openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 
 const NEWLINE = 0x0a;
 /** Bytes kept from the start of a file, and from just before the offset, to know the file again. */
@@ -24,8 +25,8 @@ export type CursorRead = 'absent' | 'other' | 'read';
 export class FileCursor {
   readonly #options: CursorOptions;
   #identity: string | null = null;
-  #head = Buffer.alloc(0);
-  #seam = Buffer.alloc(0);
+  #head: Buffer = Buffer.alloc(0);
+  #seam: Buffer = Buffer.alloc(0);
   #offset = 0;
   #skipping = false;
 
@@ -38,17 +39,20 @@ export class FileCursor {
     return this.#offset;
   }
 
-  /** Gives every line completed since the last read; `null` for one that is too long to hold. */
+  /**
+   * Gives every line completed since the last read; `null` for one that is too long to hold. Throws `not_a_file` and the
+   * system error.
+   */
   read(path: string, give: (line: string | null) => void): CursorRead {
-    let fd: number;
+    let file: OpenFile;
     try {
-      fd = openSync(path, 'r');
+      file = openRegularFileSync(path);
     } catch (error) {
       if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return 'absent';
       throw error;
     }
+    const { fd, stats } = file;
     try {
-      const stats = fstatSync(fd, { bigint: true });
       if (!this.#knows(fd, stats)) return 'other';
       this.#consume(fd, Number(stats.size), give);
       return 'read';
@@ -99,13 +103,6 @@ export class FileCursor {
   }
 }
 
-function readAt(fd: number, position: number, length: number): Buffer<ArrayBuffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = readSync(fd, bytes, filled, length - filled, position + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.subarray(0, filled);
+function readAt(fd: number, position: number, length: number): Buffer {
+  return readAtSync(fd, Buffer.alloc(length), position);
 }

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularFileSync } from '../platform/regular-file.ts';
 import type { HeldSegment } from './events-segment.ts';
 import type { Place } from './ledger-file.ts';
 
@@ -27,7 +28,7 @@ export function writeCheckpoint(path: string, parts: HeldParts): void {
 /** The index that was kept; null for none, for one of another form, and for one that is damaged. */
 export function readCheckpoint(path: string): HeldParts | null {
   try {
-    const bytes = readFileSync(path);
+    const { bytes } = readRegularFileSync(path, READ_LIMITS.events_index);
     const form = Buffer.byteLength(FORM);
     if (bytes.subarray(0, form).toString() !== FORM) return null;
     const body = bytes.subarray(form + CHECKSUM_BYTES);

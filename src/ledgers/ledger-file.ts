@@ -1,6 +1,7 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { systemCode } from '../base/errors.ts';
+import { openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 
 const NEWLINE = 0x0a;
 /** Bytes at the start of a file, and just before the place, by which the file is known again. */
@@ -38,16 +39,11 @@ export class LedgerFile {
     this.#identity = `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
   }
 
-  /** Null when there is no such file; throws any other system error. */
+  /** Null when there is no such file; throws `not_a_file` and any other system error. */
   static open(path: string): LedgerFile | null {
     try {
-      const fd = openSync(path, 'r');
-      try {
-        return new LedgerFile(fd, fstatSync(fd, { bigint: true }));
-      } catch (error) {
-        closeSync(fd);
-        throw error;
-      }
+      const { fd, stats } = openRegularFileSync(path);
+      return new LedgerFile(fd, stats);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -95,7 +91,7 @@ export class LedgerFile {
         buffer = larger;
       }
       const room = Math.min(buffer.length - filled, SLICE_BYTES, this.size - position);
-      const count = readSync(this.#fd, buffer, filled, room, position);
+      const count = readAtSync(this.#fd, buffer.subarray(filled, filled + room), position).length;
       if (count === 0) break;
       position += count;
       const added = buffer.subarray(filled, filled + count);
@@ -133,9 +129,7 @@ export class LedgerFile {
   }
 
   #checksum(from: number, to: number): number {
-    const bytes = Buffer.alloc(to - from);
-    const count = readSync(this.#fd, bytes, 0, bytes.length, from);
-    return crc32(bytes.subarray(0, count));
+    return crc32(readAtSync(this.#fd, Buffer.alloc(to - from), from));
   }
 }
 

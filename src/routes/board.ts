@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../base/errors.ts';
+import { CodedError, isCoded } from '../base/errors.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
+import type { Callers, Files } from './callers.ts';
 import type { RouteContext } from './context.ts';
+
+const MOST_PAGE_BYTES = 16 * 1024 * 1024;
 
 const HINT =
   'The board is not built here. Run `npm run build` in the checkout, or set SVC_UI_DIST to the folder that holds it.\n' +
   'The API answers all the same: /api/v1/version\n';
 
 /** The board shell; served while booting too (RDY-3). */
-export function boardRows(context: Pick<RouteContext, 'ui_dist'>): Row[] {
+export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<RouteContext, 'ui_dist'>): Row[] {
   return [
     defineRow({
       method: 'GET',
@@ -20,7 +22,7 @@ export function boardRows(context: Pick<RouteContext, 'ui_dist'>): Row[] {
       body_limit: 0,
       shared: false,
       replies: { 200: 'text', 304: 'empty', 404: 'text' },
-      handler: () => shell(context.ui_dist),
+      handler: () => shell(files, context.ui_dist),
     }),
     defineRow({
       method: 'GET',
@@ -35,8 +37,8 @@ export function boardRows(context: Pick<RouteContext, 'ui_dist'>): Row[] {
   ];
 }
 
-async function shell(ui_dist: string | null): Promise<Reply> {
-  const page = ui_dist === null ? null : await readPage(join(ui_dist, 'index.html'));
+async function shell(files: Files, ui_dist: string | null): Promise<Reply> {
+  const page = ui_dist === null ? null : await readPage(files, join(ui_dist, 'index.html'));
   if (page === null) {
     return { status: 404, bytes: Buffer.from(HINT), content_type: 'text/plain; charset=utf-8' };
   }
@@ -45,11 +47,17 @@ async function shell(ui_dist: string | null): Promise<Reply> {
 }
 
 /** Null when there is no such page; any other failure is a fault. */
-async function readPage(path: string): Promise<Buffer | null> {
+async function readPage(files: Files, path: string): Promise<Uint8Array | null> {
   try {
-    return await readFile(path);
+    const { stamp } = await files.stamp(path);
+    if (stamp.size > MOST_PAGE_BYTES)
+      throw new CodedError(
+        'file_too_large',
+        `${path} has ${stamp.size} bytes; the page of the board may have ${MOST_PAGE_BYTES}`,
+      );
+    return await files.head(path, stamp, MOST_PAGE_BYTES);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return null;
+    if (isCoded(error, 'file_not_found')) return null;
     throw error;
   }
 }

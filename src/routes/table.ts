@@ -69,7 +69,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...sessionsRows(callers, bodies, context),
     ...commitsRows(callers, bodies, context),
     ...sentFilesRows(callers, bodies, context),
-    ...boardRows(context),
+    ...boardRows(callers, context),
   ];
   return keepOffRemotes(rows, callers.fleet, context.host);
 }

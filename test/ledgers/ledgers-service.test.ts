@@ -80,8 +80,8 @@ describe('the ledgers service', () => {
     mkdirSync(join(dir, 'sessions.jsonl'));
     const running = start({ clock });
     expect(() => clock.advance(10_000)).not.toThrow();
-    expect(() => running.state()).toThrow(/EISDIR/);
-    await expect(running.activityBody(WINDOW)).rejects.toThrow(/EISDIR/);
+    expect(() => running.state()).toThrow(/is a folder, not a regular file/);
+    await expect(running.activityBody(WINDOW)).rejects.toThrow(/is a folder, not a regular file/);
   });
 
   it('finds each file by its own setting, else in the data dir', () => {

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { openRegularFileSync, readAtSync } from '../../platform/regular-file.ts';
 
 /** A log larger than this is set aside as `daemon.log.1` at the next start. */
 const MOST_LOG_BYTES = 16 * 1024 * 1024;
@@ -19,9 +21,22 @@ export function rotateLog(path: string): void {
 /** The last lines that were written after `from` (a byte offset), oldest first. */
 export function lastLines(path: string, count: number, from = 0): string[] {
   if (!existsSync(path)) return [];
-  const lines = readFileSync(path).subarray(from).toString('utf8').split('\n');
+  const lines = endOf(path, from).split('\n');
   if (lines.at(-1) === '') lines.pop();
   return count === 0 ? [] : lines.slice(-count);
+}
+
+/** What was written after `from`, without the beginning of what is too much. */
+function endOf(path: string, from: number): string {
+  const { fd, stats } = openRegularFileSync(path);
+  try {
+    const size = Number(stats.size);
+    const start = Math.max(from, size - READ_LIMITS.log_end);
+    const text = readAtSync(fd, Buffer.alloc(Math.max(0, size - start)), start).toString('utf8');
+    return start === from ? text : text.slice(text.indexOf('\n') + 1);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 const LEVELS: Readonly<Record<number, string>> = {

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { sleep } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
+import { openRegularFileSync, readAtSync } from '../../platform/regular-file.ts';
 import { type CliContext, EXIT, type ExitCode } from '../verb.ts';
 import { lastLines, logPath, readableLine } from './log-file.ts';
 
@@ -49,11 +50,10 @@ function sizeOf(path: string): number {
 }
 
 function readAt(path: string, offset: number): Buffer {
-  const file = openSync(path, 'r');
+  const { fd } = openRegularFileSync(path);
   try {
-    const buffer = Buffer.alloc(CHUNK_BYTES);
-    return buffer.subarray(0, readSync(file, buffer, 0, CHUNK_BYTES, offset));
+    return readAtSync(fd, Buffer.alloc(CHUNK_BYTES), offset);
   } finally {
-    closeSync(file);
+    closeSync(fd);
   }
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf, systemCode } from '../../base/errors.ts';
@@ -6,6 +5,8 @@ import { readProcessStart } from '../../platform/file-lock.ts';
 import { createRunner } from '../../platform/process.ts';
 import { createProcessFacts } from '../../platform/process-facts.ts';
 import { treeOf } from '../../platform/process-tree.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 
 /** Milliseconds the agent has to end after a hang-up, and then after a request to terminate. */
 export type EndPatience = { hangUpMs: number; terminateMs: number };
@@ -76,7 +77,7 @@ type Agent = { pid: number; start_time: string };
 function readAgent(path: string): Agent | string {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(readRegularTextSync(path, READ_LIMITS.run_file));
   } catch (error) {
     return `${path} cannot be read: ${messageOf(error)}`;
   }

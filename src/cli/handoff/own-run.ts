@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRunner } from '../../platform/process.ts';
 import { createProcessFacts } from '../../platform/process-facts.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 
 /**
  * The run directory of the run that this process belongs to, found without `SVC_RUN_DIR`: a session that a person
@@ -36,9 +38,9 @@ function openRunsOf(runs: string, uid: string): OpenRun[] {
   return names.flatMap((name) => {
     try {
       const dir = join(runs, name);
-      const run = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8'));
+      const run = JSON.parse(readRegularTextSync(join(dir, 'run.json'), READ_LIMITS.run_file));
       if (run.uid !== uid || run.state === 'ended') return [];
-      return [{ dir, agent: JSON.parse(readFileSync(join(dir, 'agent.pid'), 'utf8')) }];
+      return [{ dir, agent: JSON.parse(readRegularTextSync(join(dir, 'agent.pid'), READ_LIMITS.run_file)) }];
     } catch {
       // A run that is being made or removed is nobody's to end.
       return [];

@@ -1,16 +1,10 @@
 // @ts-check
 'use strict';
 const { execFile } = require('node:child_process');
-const fs = require('node:fs');
-const { promisify } = require('node:util');
 const { appendLine } = require('../../ledgers/append-line.cjs');
 const { LAST_COMMIT, parseLastCommit } = require('./commit-line.cjs');
+const { endOfFile } = require('./read-file.cjs');
 const { ledgerPath, muxSessionOf, runSession } = require('./surroundings.cjs');
-
-const open = promisify(fs.open);
-const fstat = promisify(fs.fstat);
-const read = promisify(fs.read);
-const close = promisify(fs.close);
 
 /** Milliseconds that Git may take. */
 const GIT_MS = 1_000;
@@ -78,16 +72,7 @@ function gitIn(cwd, env, args) {
  * @param {string} sha
  */
 async function endsWith(path, sha) {
-  const fd = await open(path, 'r').catch(() => null);
-  if (fd === null) return false;
-  try {
-    const { size } = await fstat(fd);
-    const tail = Buffer.alloc(Math.min(size, LOOK_BACK_BYTES));
-    const { bytesRead } = await read(fd, tail, 0, tail.length, size - tail.length);
-    return tail.subarray(0, bytesRead).includes(`"sha":"${sha}"`);
-  } finally {
-    await close(fd);
-  }
+  return (await endOfFile(path, LOOK_BACK_BYTES))?.includes(`"sha":"${sha}"`) ?? false;
 }
 
 module.exports = { recordCommit };

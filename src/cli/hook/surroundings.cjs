@@ -1,10 +1,10 @@
 // @ts-check
 'use strict';
-const fs = require('node:fs');
 const { join } = require('node:path');
-const { promisify } = require('node:util');
+const { endOfFile } = require('./read-file.cjs');
 
-const readFile = promisify(fs.readFile);
+/** A hook needs the last line of one of these files, and all of the short others. */
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
  * The session of this run: the newest one that its hooks reported, else the one it was launched with.
@@ -77,17 +77,9 @@ function given(value) {
   return value === undefined || value.trim() === '' ? null : value;
 }
 
-/**
- * Never read at once: a file system that hangs must hold up a thread of the pool, and not the one that keeps the time.
- *
- * @param {string} path
- */
-async function textOf(path) {
-  try {
-    return await readFile(path, 'utf8');
-  } catch {
-    return null;
-  }
+/** @param {string} path */
+function textOf(path) {
+  return endOfFile(path, MOST_BYTES);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { CodedError, systemCode } from '../../base/errors.ts';
+import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { systemMend } from '../system-mend.ts';
 
 const receiptSchema = z.object({
@@ -40,12 +41,12 @@ export function digestOf(text: string): string {
 /** Null when there is no such file. */
 export function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularTextSync(path, READ_LIMITS.harness_config);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw new CodedError(
       'invalid_config',
-      `${path} cannot be read (${systemCode(error) ?? 'unknown error'}); ${systemMend(error) ?? 'move it away'}`,
+      `${path} cannot be read (${systemCode(error) ?? messageOf(error)}); ${systemMend(error) ?? 'move it away'}`,
       {
         details: { path },
       },

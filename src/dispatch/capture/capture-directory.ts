@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { makeRunDirectory, RUN_FILES, runDirectoryOf, writeManifest } from '../run/run-directory.ts';
 import { type AgentPid, appRecordSchema, type RunManifest } from '../run/run-records.ts';
 
@@ -103,7 +105,9 @@ function writeRecord(dir: string, record: CaptureRecord): void {
 
 function readRecord(dir: string): CaptureRecord | null {
   try {
-    const parsed = captureRecordSchema.safeParse(JSON.parse(readFileSync(join(dir, CAPTURE_FILE), 'utf8')));
+    const parsed = captureRecordSchema.safeParse(
+      JSON.parse(readRegularTextSync(join(dir, CAPTURE_FILE), READ_LIMITS.run_file)),
+    );
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

@@ -1,10 +1,12 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { syncFolder, writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 
 const brakeFileSchema = z.object({
   version: z.literal(1),
@@ -58,7 +60,9 @@ export class Brake {
 
   #read(): Pulled | null {
     try {
-      const { since, note } = brakeFileSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+      const { since, note } = brakeFileSchema.parse(
+        JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file)),
+      );
       return { since, note };
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null;

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import {
   afterRun,
   type BreakerEntry,
@@ -61,7 +62,7 @@ export class BreakerBook {
 
   #read(): Map<string, BreakerEntry> {
     try {
-      const book = bookSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+      const book = bookSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file)));
       return new Map(Object.entries(book.fibers));
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')

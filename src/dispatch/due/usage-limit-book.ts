@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 
 /** A usage limit that an account is over. Times are milliseconds. */
 const limitSchema = z.object({
@@ -73,7 +74,7 @@ export class UsageLimitBook {
 
   #read(): AccountLimit[] {
     try {
-      return bookSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).limits;
+      return bookSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file))).limits;
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')
         this.#logger.warn({ err: error, path: this.#path }, 'the usage limits cannot be read; learning anew');

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type CutOffFiber, type Incident, incidentSchema } from '../../contract/http/incidents.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import type { Run } from '../run/run.ts';
 
 /** Ends that are seen within this many milliseconds of each other, by causes that cannot be told apart, are one. */
@@ -128,7 +129,7 @@ export class IncidentBook {
 
   #read(): IncidentRecord[] {
     try {
-      return fileSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).incidents;
+      return fileSchema.parse(JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file))).incidents;
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')
         this.#logger.warn({ err: error, path: this.#path }, 'the list of incidents cannot be read');

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { readUsageNoticeOf, type UsageNotice } from '../due/usage-notices.ts';
 import type { SessionStart } from './follow-session.ts';
 import { phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
@@ -65,7 +66,7 @@ export class Launches {
   /** The message that the launch begins with; null when it cannot be read. */
   readPrompt(launch_id: string): string | null {
     try {
-      return readFileSync(join(this.directory(launch_id), RUN_FILES.prompt), 'utf8');
+      return readRegularTextSync(join(this.directory(launch_id), RUN_FILES.prompt), READ_LIMITS.run_file);
     } catch {
       return null;
     }
@@ -161,7 +162,8 @@ export class Launches {
   /** The last that was seen on the worker's screen; null when nothing was kept. */
   readScreen(launch_id: string): string | null {
     try {
-      const text = readFileSync(join(this.directory(launch_id), RUN_FILES.screen), 'utf8').trimEnd();
+      const path = join(this.directory(launch_id), RUN_FILES.screen);
+      const text = readRegularTextSync(path, READ_LIMITS.run_file).trimEnd();
       return text === '' ? null : text.slice(-MOST_SCREEN);
     } catch (error) {
       if (systemCode(error) !== 'ENOENT')

@@ -1,9 +1,11 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
-import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { syncFolder, writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import {
   type AgentPid,
   agentPidSchema,
@@ -193,7 +195,7 @@ export function writeManifest(dir: string, manifest: RunManifest, durable = true
 function readRecord<T>(path: string, schema: z.ZodType<T>): FileRead<T> {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegularTextSync(path, READ_LIMITS.run_file);
   } catch (error) {
     return systemCode(error) === 'ENOENT' ? { kind: 'none' } : { kind: 'unknown', detail: messageOf(error) };
   }
@@ -203,15 +205,5 @@ function readRecord<T>(path: string, schema: z.ZodType<T>): FileRead<T> {
     return { kind: 'unknown', detail: `${path} does not have the expected form` };
   } catch {
     return { kind: 'unknown', detail: `${path} is not JSON` };
-  }
-}
-
-/** Makes the names in a folder as durable as the files' content. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

@@ -6,7 +6,6 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   utimesSync,
@@ -18,6 +17,7 @@ import type { StoredFile } from '../../contract/http/attachments.ts';
 import type { CheckedImages } from '../../contract/threads/pool.ts';
 import { syncFolder } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import { readRegularFileSync } from '../../platform/regular-file.ts';
 import { isUlid } from '../fiber-id.ts';
 
 type Image = CheckedImages['images'][number];
@@ -124,7 +124,8 @@ function writeNew(path: string, bytes: Uint8Array): void {
 function isStored({ path, size, sha256 }: StoredFile): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined || !entry.isFile() || entry.size !== size) return false;
-  return createHash('sha256').update(readFileSync(path)).digest('hex') === sha256;
+  const { bytes } = readRegularFileSync(path, size);
+  return createHash('sha256').update(bytes).digest('hex') === sha256;
 }
 
 function isThere(path: string): boolean {

@@ -1,6 +1,8 @@
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularText } from '../../platform/regular-file.ts';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
 import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
@@ -104,7 +106,7 @@ async function gitRoot(folder: string): Promise<string | null> {
   for (const candidate of withParents(folder)) {
     const git = join(candidate, '.git');
     if (!(await exists(git))) continue;
-    const pointer = await readFile(git, 'utf8').catch(() => '');
+    const pointer = await readRegularText(git, READ_LIMITS.short_file).catch(() => '');
     const linked = /^gitdir:\s*(.+?)\/\.git\/worktrees\/[^/\n]+\s*$/m.exec(pointer);
     return linked?.[1] ?? dirname(git);
   }

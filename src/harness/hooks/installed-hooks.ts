@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { findExecutable } from '../../platform/find-executable.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { PI_EXTENSION, piExtension } from '../pi/extension.ts';
 import { asTable } from '../table.ts';
 import { HOOK_EVENTS, hookLauncher, isHookCommand, programOf } from './hook-command.ts';
@@ -95,7 +97,7 @@ function listOf(value: unknown): unknown[] {
 
 function textOf(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularTextSync(path, READ_LIMITS.harness_config);
   } catch {
     return null;
   }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { packageRoot } from '../../platform/package-root.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 
 /** The skills that every launch message names. */
 export const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
@@ -28,7 +30,7 @@ export function readSkillFiles(folder: string): Map<string, string> {
     if (statSync(join(folder, skill), { throwIfNoEntry: false })?.isDirectory() !== true) continue;
     const names = readdirSync(join(folder, skill), { recursive: true, encoding: 'utf8' }).sort();
     for (const name of names.filter((each) => each.endsWith('.md')))
-      files.set(`${skill}/${name}`, readFileSync(join(folder, skill, name), 'utf8'));
+      files.set(`${skill}/${name}`, readRegularTextSync(join(folder, skill, name), READ_LIMITS.skill_file));
   }
   return files;
 }

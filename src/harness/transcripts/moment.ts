@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Words } from '../../contract/http/moment.ts';
+import { openRegularFile } from '../../platform/regular-file.ts';
 import { asTable } from '../table.ts';
 import { scanRecords } from './transcript-scan.ts';
 import { timeOf, wordsOf } from './transcript-words.ts';
@@ -22,9 +23,9 @@ export async function readMoment(
   harness: HarnessName,
   { at, within_ms }: { at: number; within_ms: number },
 ): Promise<{ words: Words[]; more: boolean }> {
-  const file = await open(path, 'r');
+  const { file, stats } = await openRegularFile(path);
   try {
-    const { size } = await file.stat();
+    const size = Number(stats.size);
     const from = await firstAtOrAfter(file, size, at - within_ms - DISORDER_MS);
     const found: Words[] = [];
     const over = at + within_ms + DISORDER_MS;

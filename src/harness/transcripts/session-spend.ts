@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Packr } from 'msgpackr';
-import { systemCode } from '../../base/errors.ts';
+import { isCoded, systemCode } from '../../base/errors.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionSpend } from '../../contract/http/spend.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { openRegularFile, readRegularFile } from '../../platform/regular-file.ts';
 import { addUsage, noUsage, sumUsage, type TokenUsage } from './token-usage.ts';
 import { filesIn } from './transcript-files.ts';
 import { scanRecords } from './transcript-scan.ts';
@@ -70,6 +72,7 @@ async function usageOf(
     const paths = [path, ...(await agentsBelow(path))];
     return (await bringUpToDate(kept, paths, harness)).usage;
   } catch (error) {
+    if (isCoded(error, 'not_a_file')) return 'unreadable';
     const code = systemCode(error);
     if (code === undefined) throw error;
     return code === 'ENOENT' ? 'transcript_missing' : 'unreadable';
@@ -150,7 +153,7 @@ type OpenFile = { path: string; file: FileHandle };
 async function openAll(paths: readonly string[]): Promise<OpenFile[]> {
   const files: OpenFile[] = [];
   try {
-    for (const path of paths) files.push({ path, file: await open(path, 'r') });
+    for (const path of paths) files.push({ path, file: (await openRegularFile(path)).file });
     return files;
   } catch (error) {
     await Promise.all(files.map(({ file }) => file.close()));
@@ -160,7 +163,9 @@ async function openAll(paths: readonly string[]): Promise<OpenFile[]> {
 
 async function readCheckpoint(path: string): Promise<Checkpoint | null> {
   try {
-    const checkpoint = packr.unpack(await readFile(path)) as Checkpoint;
+    const checkpoint = packr.unpack(
+      (await readRegularFile(path, READ_LIMITS.spend_cache)).bytes,
+    ) as Checkpoint;
     return checkpoint?.version === 1 && Array.isArray(checkpoint.places) ? checkpoint : null;
   } catch {
     // Whatever is wrong with it, the transcript itself is still there.

@@ -1,6 +1,7 @@
-import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../base/errors.ts';
+import { openRegularFile } from '../../platform/regular-file.ts';
 import type { TranscriptProbe } from '../adapter.ts';
 
 /** Runs a search; a disk that does not answer is `unknown`, which is not the same as `missing`. */
@@ -35,8 +36,9 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** Yields the complete lines at the head of a file, reading no more than 8 MiB of it. */
 export async function* headLines(path: string): AsyncGenerator<string> {
-  const file = await orNull(open(path, 'r'));
-  if (file === null) return;
+  const opened = await orNull(openRegularFile(path));
+  if (opened === null) return;
+  const { file } = opened;
   try {
     const chunk = Buffer.alloc(CHUNK_BYTES);
     let rest = Buffer.alloc(0);

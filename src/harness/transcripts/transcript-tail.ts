@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import { systemCode } from '../../base/errors.ts';
+import { type OpenFileHandle, openRegularFile } from '../../platform/regular-file.ts';
 
 /** No more of a transcript is read than this, however long it has become. */
 export const MOST_TAIL_BYTES = 256 * 1024;
@@ -20,15 +20,16 @@ export async function readTail(path: string): Promise<Iterable<Record<string, un
 }
 
 async function textAtEnd(path: string): Promise<string> {
-  let file: Awaited<ReturnType<typeof open>>;
+  let opened: OpenFileHandle;
   try {
-    file = await open(path, 'r');
+    opened = await openRegularFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return '';
     throw error;
   }
+  const { file, stats } = opened;
   try {
-    const { size } = await file.stat();
+    const size = Number(stats.size);
     const bytes = Buffer.alloc(Math.min(size, MOST_TAIL_BYTES));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString('utf8', 0, bytesRead);
