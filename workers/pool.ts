@@ -10,9 +10,10 @@ const NOTHING = new Uint8Array(0);
 
 const handlers: Handlers<typeof poolJobs> = {
   ping: () => ({}),
-  sweep_store: ({ root, most_new }, table) =>
-    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), most_new)),
-  read_documents: ({ root }, paths) => withBulk({}, readDocuments(root, paths ?? NOTHING)),
+  sweep_store: ({ root, most_new, follow }, table) =>
+    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), most_new, follow)),
+  read_documents: ({ root, follow }, paths) =>
+    withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), follow)),
   digest_file: ({ path, stamp }) => digestFile(path, stamp),
   // What a start has no use for is loaded by the first job that has.
   async check_attachments(_, body) {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CodedError, isCoded } from '../base/errors.ts';
 import { resolveHostId } from '../config/host-identity.ts';
 import { readStores } from '../config/path-lists.ts';
-import { expandHome, readSettings } from '../config/settings.ts';
+import { expandHome, readSettings, type Settings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
@@ -19,10 +19,11 @@ export type OpenedStores = { stores: Store[]; problems: CodedError[] };
  */
 export function openStores(context: CliContext, only?: string): OpenedStores {
   const roots = only === undefined ? configuredRoots(context) : [resolve(context.cwd, expandHome(only))];
+  const followed = followedStores(readSettings(context.env));
   const opened: OpenedStores = { stores: [], problems: [] };
   for (const root of new Set(roots)) {
     try {
-      opened.stores.push(openStore(root, { clock: context.clock }));
+      opened.stores.push(openStore(root, { clock: context.clock, follow: () => followed.includes(root) }));
     } catch (error) {
       if (!isCoded(error)) throw error;
       opened.problems.push(error);
@@ -54,6 +55,16 @@ export function findInStores(context: CliContext, reference: string, only?: stri
 /** Host id of this machine, as its daemon would take it. */
 export function thisHost(context: CliContext): string {
   return resolveHostId(readSettings(context.env), { hostname: hostname(), persist: false }).host;
+}
+
+/** The stores whose documents may be links out of them; none while the list cannot be read. */
+export function followedStores(settings: Settings): string[] {
+  try {
+    return readStores(settings).followed;
+  } catch (error) {
+    if (isCoded(error, 'invalid_config')) return [];
+    throw error;
+  }
 }
 
 function configuredRoots(context: CliContext): string[] {

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
-import { projectsFileSchema, storesFileSchema } from '../contract/operator-files.ts';
+import { projectsFileSchema, type StoreEntry, storesFileSchema } from '../contract/operator-files.ts';
 import type { LockOwner } from '../platform/file-lock.ts';
 import { setKey } from './json-splice.ts';
 import { commitChange, digestOf, type OperatorChange, requireDigest } from './operator-change.ts';
@@ -15,12 +15,19 @@ import { expandHome, SETTINGS, type Settings } from './settings.ts';
 export type PathListSource = 'environment' | 'file' | 'none';
 
 /** One of the two path lists as it is in force; `paths` are absolute and without repeats. */
-export type PathList = { paths: string[]; source: PathListSource; file: string };
+export type PathList = {
+  paths: string[];
+  /** Those of the paths whose documents may be links out of the store: only `stores.json` can say so. */
+  followed: string[];
+  source: PathListSource;
+  file: string;
+};
 
 /** What a write did; `overridden_by` names the variable that hides the file for as long as it is set. */
 export type PathListWrite = {
   file: string;
   paths: string[];
+  followed: string[];
   changed: boolean;
   overridden_by: string | null;
   /** Of the file as it is now. */
@@ -57,7 +64,7 @@ export function readProjects(settings: Settings): PathList {
 
 /**
  * Changes one of the lists under its file's lock, so that writers at the same time lose nothing. Other keys of the
- * file stay; an empty list removes the file (OPF-6). Throws `invalid_config`, `conflict`, `locked`.
+ * file stay, and so does what an entry says beside its path; an empty list removes the file (OPF-6). Throws `invalid_config`, `conflict`, `locked`.
  */
 export function changePathList(
   settings: Settings,
@@ -94,7 +101,7 @@ export function planPathList(
   const after = changed ? textWith(kind, before, wanted) : before;
   return {
     file,
-    paths: absolute(kind, file, wanted),
+    ...inForce(kind, file, wanted),
     changed,
     overridden_by: overriddenBy(settings, kind),
     digest: digestOf(after),
@@ -104,26 +111,50 @@ export function planPathList(
 
 /** Checks the text of a path list without reading or writing anything (OPF-5); answers the paths as in force. */
 export function parsePathList(kind: PathListKind, file: string, text: string): string[] {
-  return absolute(kind, file, entriesOf(kind, parseOperatorText(file, text, SCHEMAS[kind])));
+  return listIn(kind, file, text).paths;
 }
 
 function readList(settings: Settings, kind: PathListKind): PathList {
   const file = operatorFilePaths(settings)[kind];
   const fromEnvironment = settings[kind];
-  if (fromEnvironment !== null) return { paths: [...new Set(fromEnvironment)], source: 'environment', file };
+  if (fromEnvironment !== null)
+    return { paths: [...new Set(fromEnvironment)], followed: [], source: 'environment', file };
   const text = readOperatorText(file);
-  if (text === null) return { paths: [], source: 'none', file };
-  return { paths: parsePathList(kind, file, text), source: 'file', file };
+  if (text === null) return { paths: [], followed: [], source: 'none', file };
+  return { ...listIn(kind, file, text), source: 'file', file };
 }
 
-function entriesAfter(kind: PathListKind, file: string, entries: string[], edit: PathListEdit): string[] {
-  if ('paths' in edit) return absolute(kind, file, edit.paths);
-  const [added = ''] = absolute(kind, file, [edit.add]);
-  return absolute(kind, file, entries).includes(added) ? entries : [...entries, added];
+function listIn(kind: PathListKind, file: string, text: string): Pick<PathList, 'paths' | 'followed'> {
+  return inForce(kind, file, entriesOf(kind, parseOperatorText(file, text, SCHEMAS[kind])));
+}
+
+function inForce(
+  kind: PathListKind,
+  file: string,
+  entries: readonly StoreEntry[],
+): Pick<PathList, 'paths' | 'followed'> {
+  const followed = entries.filter((entry) => typeof entry !== 'string' && entry.follow === true);
+  return { paths: absolute(kind, file, entries), followed: absolute(kind, file, followed) };
+}
+
+/** What an entry says beside its path stays with the path. */
+function entriesAfter(
+  kind: PathListKind,
+  file: string,
+  entries: StoreEntry[],
+  edit: PathListEdit,
+): StoreEntry[] {
+  if ('add' in edit) {
+    const [added = ''] = absolute(kind, file, [edit.add]);
+    return absolute(kind, file, entries).includes(added) ? entries : [...entries, added];
+  }
+  const objects = entries.filter((entry) => typeof entry !== 'string');
+  const known = new Map(objects.map((entry) => [absolute(kind, file, [entry])[0], entry]));
+  return absolute(kind, file, edit.paths).map((path) => known.get(path) ?? path);
 }
 
 /** The file's text with another list; null for none. What a person wrote besides is kept to the letter. */
-function textWith(kind: PathListKind, before: string | null, paths: readonly string[]): string | null {
+function textWith(kind: PathListKind, before: string | null, paths: readonly StoreEntry[]): string | null {
   if (paths.length === 0) return null;
   const value: object | null = before === null ? null : JSON.parse(before);
   const whole = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
@@ -152,8 +183,9 @@ function overriddenBy(settings: Settings, kind: PathListKind): string | null {
   return settings[kind] === null ? null : SETTINGS[kind].env;
 }
 
-function absolute(kind: PathListKind, file: string, entries: readonly string[]): string[] {
-  const paths = entries.map((entry) => {
+function absolute(kind: PathListKind, file: string, entries: readonly StoreEntry[]): string[] {
+  const paths = entries.map((one) => {
+    const entry = typeof one === 'string' ? one : one.path;
     const path = expandHome(entry.trim());
     if (isAbsolute(path) && !/[\u0000-\u001f\u007f]/.test(path)) return resolve(path);
     throw new CodedError(

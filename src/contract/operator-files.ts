@@ -4,10 +4,20 @@ import { z } from 'zod';
 export const operatorFileIdSchema = z.enum(['stores', 'projects', 'agents', 'remotes', 'host']);
 export type OperatorFileId = z.infer<typeof operatorFileIdSchema>;
 
-/** `stores.json`; a bare array of paths is read too (DSP-7). */
+/** One store of `stores.json`: its path, or the path with what the operator allows that store. */
+const storeEntrySchema = z.union([
+  z.string(),
+  z.looseObject({
+    path: z.string(),
+    /** Documents that are links out of the store are read and written. */
+    follow: z.boolean().optional(),
+  }),
+]);
+export type StoreEntry = z.infer<typeof storeEntrySchema>;
+/** `stores.json`; a bare array is read too (DSP-7). */
 export const storesFileSchema = z.union([
-  z.array(z.string()).transform((stores) => ({ stores })),
-  z.looseObject({ version: z.literal(1).optional(), stores: z.array(z.string()) }),
+  z.array(storeEntrySchema).transform((stores) => ({ stores })),
+  z.looseObject({ version: z.literal(1).optional(), stores: z.array(storeEntrySchema) }),
 ]);
 /** `projects.json`; a bare array of paths is read too (DSP-8). */
 export const projectsFileSchema = z.union([

@@ -71,7 +71,9 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     catalogue({ known }) {
       const catalogue = `${epoch}-${documents.generation}`;
-      return catalogue === known ? { catalogue } : withBulk({ catalogue }, encodeCatalogue(documents.all()));
+      return catalogue === known
+        ? { catalogue }
+        : withBulk({ catalogue }, encodeCatalogue(documents.all(), documents.followed));
     },
     fiber({ id }) {
       const { document, body } = documents.open(id);

@@ -41,7 +41,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
-    store: { clock, owner },
+    store: { clock, owner, follow: (root) => stores.follows(root) },
     onRow: (path) => onRow(path),
   });
   const surroundings = await connectWorld({
@@ -49,7 +49,6 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     clock,
     logger,
     documents,
-    roots: () => stores.roots,
   });
   const { world } = surroundings;
   const memory: Memory = {
@@ -91,7 +90,8 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       stores.look();
       return stores.roots;
     },
-    pollOf: (root) => new StorePoll({ root, clock, logger, pool: context.pool }),
+    pollOf: (root) =>
+      new StorePoll({ root, clock, logger, pool: context.pool, follow: () => stores.follows(root) }),
     dispatcher,
     rows,
   });

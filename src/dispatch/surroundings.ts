@@ -59,8 +59,6 @@ export async function connectWorld(options: {
   clock: Clock;
   logger: Logger;
   documents: Documents;
-  /** Roots of the stores that are polled now. */
-  roots(): readonly string[];
 }): Promise<Surroundings> {
   const { settings, clock, logger } = options;
   const paths = dataPaths(settings);
@@ -118,7 +116,7 @@ export async function connectWorld(options: {
       }
     },
     get workerEnv() {
-      return workerEnv(settings, paths.bin_dir, options.roots());
+      return workerEnv(settings, paths.bin_dir);
     },
     skillsDir: join(packageRoot(), 'ops', 'skills'),
     bootId: await readBootId({ platform: process.platform, runner }),
@@ -168,11 +166,7 @@ function connectMux(options: {
 }
 
 /** What every worker gets: `svc` first on its PATH, and this daemon's own settings, so that `svc` finds it. */
-function workerEnv(
-  settings: PollerSettings,
-  bin_dir: string,
-  roots: readonly string[],
-): Record<string, string> {
+function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('SVC_') && value !== undefined ? [[name, value] as const] : [],
   );
@@ -184,6 +178,5 @@ function workerEnv(
     SVC_HOST: settings.host_id,
     SVC_DATA_DIR: settings.data_dir,
     SVC_CONFIG_DIR: settings.config_dir,
-    SVC_STORES: roots.join(','),
   };
 }

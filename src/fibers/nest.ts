@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
 import type { PlanEdit, Rehearsed, Store } from './store.ts';
@@ -107,8 +108,7 @@ function planMove(
   id: string,
   parent: string | null,
 ): { path: string; new_id: string; journal: Journal | null } {
-  const path = store.locate(id);
-  if (path === null) throw notFound(id);
+  const path = store.requireOwn(id);
   if (parent !== null) requireParent(store, id, parent);
   const new_id = parent === null ? leafOf(id) : `${parent}/${leafOf(id)}`;
   if (new_id === id) return { path, new_id, journal: null };
@@ -173,7 +173,7 @@ async function eachNaming(
     looked += 1;
     if (looked % TURN === 0) await nextTurn();
     try {
-      if (nameLinks(readFileSync(row.path, 'utf8'), id)) await visit(row);
+      if (nameLinks(store.readBytes(row.path).toString('utf8'), id)) await visit(row);
     } catch (error) {
       if (!isCoded(error) && systemCode(error) === undefined) throw error;
       unwritten.push({ id: row.id, message: messageOf(error) });
@@ -212,7 +212,9 @@ function requireFree(store: Store, id: string): void {
 
 function readJournal(store: Store): Journal | null {
   try {
-    return journalSchema.parse(JSON.parse(readFileSync(journalPath(store), 'utf8')));
+    return journalSchema.parse(
+      JSON.parse(new DocumentReader(store.root, false).read(journalPath(store)).bytes.toString('utf8')),
+    );
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw new CodedError(

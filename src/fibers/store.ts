@@ -1,16 +1,4 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ulid } from 'ulid';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -35,12 +23,13 @@ import {
   MAX_DOCUMENT_BYTES,
   type ParsedDocument,
   parseDocument,
-  tooLarge,
+  unreadableDocument,
 } from './document.ts';
+import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
-import { decodeSweep, type SweepError, sweepStore } from './sweep.ts';
+import { decodeSweep, type SweepError, sweepStore, unreadable } from './sweep.ts';
 import { unifiedDiff } from './text-diff.ts';
 
 export type StoreOptions = {
@@ -49,6 +38,8 @@ export type StoreOptions = {
   lockTimeoutMs?: number;
   /** The restartable part of the process that writes, so that its next generation is not locked out. */
   owner?: LockOwner;
+  /** Whether the documents of this store may be links out of it; asked anew for each call. Default: never. */
+  follow?: (root: string) => boolean;
 };
 /** Decides an edit from the document as it is under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
@@ -100,9 +91,16 @@ export class Store {
     this.#options = options;
   }
 
+  /** Whether documents may be links out of the store. */
+  get follows(): boolean {
+    return this.#options.follow?.(this.root) ?? false;
+  }
+
   /** All documents without bodies, and what could not be read. */
   list(): Listing {
-    const { changed, errors } = decodeSweep(sweepStore(this.root, new Uint8Array(), this.#clock.now()));
+    const { changed, errors } = decodeSweep(
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), undefined, this.follows),
+    );
     return { documents: changed, errors };
   }
 
@@ -132,13 +130,15 @@ export class Store {
 
   /** One document with its body, by absolute path; throws `fiber_not_found` or `store_unavailable`. */
   readPath(path: string): ParsedDocument {
-    return parseDocument(this.#readBytes(path), this.#place(path));
+    return parseDocument(this.readBytes(path), this.#place(path));
   }
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
   async create(fiber: NewFiber): Promise<DocumentWithBody> {
     const { path: target, text } = this.#planNew(fiber);
     const { id, file: path, slug } = target;
+    // Before the lock too: a folder that leads out of the store must not even get a lock file.
+    this.#requireFree(id, path, fiber.parent, slug);
     const lock = await this.#lockNew(path);
     try {
       this.#requireFree(id, path, fiber.parent, slug);
@@ -161,7 +161,7 @@ export class Store {
    * under the lock, `invalid_document`, `locked`, `fiber_not_found`, and whatever `plan` throws.
    */
   async update(id: string, plan: PlanEdit, expectedDigest?: string): Promise<DocumentWithBody> {
-    const path = this.#require(id);
+    const path = this.requireOwn(id);
     const lock = await this.#lockExisting(path);
     try {
       this.#cleanAround(path);
@@ -180,7 +180,7 @@ export class Store {
    * refused with `conflict` unless `recursive`, which removes the whole folder.
    */
   async remove(id: string, options: { recursive?: boolean } = {}): Promise<{ id: string; path: string }> {
-    const path = this.#require(id);
+    const path = this.requireOwn(id);
     const lock = await this.#lockExisting(path);
     const folder = dirname(path);
     const own = folder !== this.#base;
@@ -210,10 +210,14 @@ export class Store {
   ): Rehearsed {
     const now = this.#require(id);
     const path = place ?? now;
-    const { before, document, text } = this.#plan(now, plan, expectedDigest);
+    const { file, document, text } = this.#plan(now, plan, expectedDigest);
     if (text === null) return { path, diff: '', document };
     const after = parseDocument(Buffer.from(text), this.#place(path));
-    return { path, diff: unifiedDiff(this.#nameOf(path), before.toString('utf8'), text), document: after };
+    return {
+      path,
+      diff: unifiedDiff(this.#nameOf(path), file.bytes.toString('utf8'), text),
+      document: after,
+    };
   }
 
   /** What `create` would do now, likewise; the ULID and the moments in it are this rehearsal's own. */
@@ -228,7 +232,7 @@ export class Store {
   rehearseRemove(id: string, options: { recursive?: boolean } = {}): Rehearsed {
     const path = this.#require(id);
     this.#removable(id, path, options);
-    const bytes = this.#readBytes(path);
+    const bytes = this.readBytes(path);
     const document = parseDocument(bytes, this.#place(path));
     return { path, diff: unifiedDiff(this.#nameOf(path), bytes.toString('utf8'), null), document };
   }
@@ -273,8 +277,9 @@ export class Store {
     path: string,
     plan: PlanEdit,
     expectedDigest: string | undefined,
-  ): { before: Buffer; document: DocumentWithBody; text: string | null } {
-    const before = this.#readBytes(path);
+  ): { file: DocumentFile; document: DocumentWithBody; text: string | null } {
+    const file = this.#readFile(path);
+    const before = file.bytes;
     const document = parseDocument(before, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
       throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
@@ -282,7 +287,7 @@ export class Store {
       });
     }
     const edit = plan(document);
-    if (edit === null) return { before, document, text: null };
+    if (edit === null) return { file, document, text: null };
     if (document.fault !== undefined) {
       throw new CodedError(
         'invalid_document',
@@ -291,7 +296,7 @@ export class Store {
       );
     }
     const text = requireSize(editDocument(before.toString('utf8'), edit, this.#clock.now()));
-    return { before, document, text };
+    return { file, document, text };
   }
 
   #writePlanned(
@@ -299,12 +304,15 @@ export class Store {
     plan: PlanEdit,
     expectedDigest: string | undefined,
   ): DocumentWithBody | 'moved' {
-    const { before, document, text } = this.#plan(path, plan, expectedDigest);
+    const { file, document, text } = this.#plan(path, plan, expectedDigest);
     if (text === null) return document;
     try {
-      writeFileAtomic(path, text, {
+      // To the very file that was read: by now the path may be a link to another one.
+      writeFileAtomic(file.real_path, text, {
+        follow: false,
         beforeRename: () => {
-          if (!readFileSync(path).equals(before))
+          const now = this.#reader().read(path);
+          if (now.real_path !== file.real_path || !now.bytes.equals(file.bytes))
             throw new CodedError('conflict', 'moved', { details: { moved: true } });
         },
       });
@@ -316,9 +324,40 @@ export class Store {
     return this.readPath(path);
   }
 
-  #readBytes(path: string): Buffer {
+  /** The row of a document that `readPath` refused, as a listing has it. */
+  unreadableRow(path: string, error: CodedError): FiberDocument {
+    return unreadableDocument(this.#place(path), unreadable(error.cause ?? error));
+  }
+
+  /** The bytes of a document, by absolute path; throws as `readPath`. */
+  readBytes(path: string): Buffer {
+    return this.#readFile(path).bytes;
+  }
+
+  /** Path of a document that may be written; throws `fiber_not_found`, and `store_unavailable` for a link out. */
+  requireOwn(id: string): string {
+    const path = this.#require(id);
+    this.#realPath(path);
+    return path;
+  }
+
+  /** Where a document lies; its folder is known to be no link. */
+  #realPath(path: string): string {
     try {
-      return readRegularFile(path);
+      return lstatSync(path).isSymbolicLink() ? this.#reader().realPath(path) : path;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') throw notFound(path);
+      throw asStoreError(path, error);
+    }
+  }
+
+  #reader(): DocumentReader {
+    return new DocumentReader(this.root, this.follows);
+  }
+
+  #readFile(path: string): DocumentFile {
+    try {
+      return this.#reader().read(path);
     } catch (error) {
       const code = systemCode(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
@@ -365,7 +404,7 @@ export class Store {
   }
 
   #cleanAround(path: string): void {
-    removeLeftTemporaries(path);
+    removeLeftTemporaries(this.#realPath(path));
     removeLeftLockFiles(lockPath(path));
   }
 
@@ -420,25 +459,8 @@ function asStoreError(path: string, error: unknown): unknown {
   return unusable(path, messageOf(error), error);
 }
 
-function unusable(path: string, why: string, cause?: unknown): CodedError {
-  return new CodedError('store_unavailable', `${path} cannot be used: ${why}`, { cause });
-}
-
 function lockPath(path: string): string {
   return join(dirname(path), `.${leafOf(path)}.lock`);
-}
-
-/** Opens without waiting: what stands in a document's place may be a pipe that nobody ever writes into. */
-function readRegularFile(path: string): Buffer {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stat = fstatSync(file);
-    if (!stat.isFile()) throw unusable(path, 'it is not a regular file');
-    if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
-    return readFileSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function isFile(path: string): boolean {

@@ -16,9 +16,15 @@ export type KnownDocument = Stamp & {
   /** Why it could not be read; it is tried at every sweep. */
   error: string;
 };
-export type SweepTable = { root: string; folders: KnownFolder[]; documents: KnownDocument[] };
+export type SweepTable = {
+  root: string;
+  /** Whether the sweep read links that leave the store. */
+  follow: boolean;
+  folders: KnownFolder[];
+  documents: KnownDocument[];
+};
 
-const FORMAT = 1;
+const FORMAT = 2;
 const COLUMNS = 5;
 
 /** Encodes a table: paths and rare texts as msgpack, numbers as one block of 64-bit floats. */
@@ -38,12 +44,13 @@ export function encodeTable(table: SweepTable): Uint8Array {
     table.documents.map((row) => row.path),
     Buffer.from(numbers.buffer),
     notes,
+    table.follow,
   ]);
 }
 
 /** Decodes a table; an empty, foreign or older one is an empty table, so that the sweep is a first one. */
 export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
-  const none: SweepTable = { root, folders: [], documents: [] };
+  const none: SweepTable = { root, follow: false, folders: [], documents: [] };
   if (bytes.length === 0) return none;
   let value: unknown;
   try {
@@ -52,13 +59,14 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
     return none;
   }
   if (!Array.isArray(value) || value[0] !== FORMAT || value[1] !== root) return none;
-  const [, , folderPaths, documentPaths, block, notes] = value as [
+  const [, , folderPaths, documentPaths, block, notes, follow] = value as [
     number,
     string,
     string[],
     string[],
     Uint8Array,
     [number, string, string][],
+    boolean,
   ];
   const numbers = new Float64Array(Uint8Array.from(block).buffer);
   const stampAt = (row: number) => ({
@@ -76,5 +84,5 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
     error: '',
   }));
   for (const [index, digest, error] of notes) Object.assign(documents[index]!, { digest, error });
-  return { root, folders, documents };
+  return { root, follow, folders, documents };
 }

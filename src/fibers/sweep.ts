@@ -1,16 +1,10 @@
-import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack, unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import {
-  type DocumentPlace,
-  digestOf,
-  MAX_DOCUMENT_BYTES,
-  parseRow,
-  tooLarge,
-  unreadableDocument,
-} from './document.ts';
+import { type DocumentPlace, digestOf, parseRow, unreadableDocument } from './document.ts';
+import { DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import { decodeTable, encodeTable, type KnownDocument, type KnownFolder, type Stamp } from './sweep-table.ts';
 
@@ -39,7 +33,7 @@ const SETTLING_MS = 2_000;
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
  * changed, reads documents that changed. `table` is the one of the sweep before, or empty. Answers msgpack for
  * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden
- * names are passed over. Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
+ * names are passed over. `follow`: links that leave the store are read too. Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
  */
 export function sweepStore(
   root: string,
@@ -47,16 +41,22 @@ export function sweepStore(
   now: number = Date.now(),
   /** Reads at most this many new documents; the others are named in `unread`. */
   most_new: number = Number.POSITIVE_INFINITY,
+  follow = false,
 ): Uint8Array {
-  return pack(new Sweep(root, now, most_new).run(table));
+  return pack(new Sweep(root, now, { most_new, follow }).run(table));
 }
 
 /**
  * Reads documents that a sweep left unread, for a pool thread, so that a first listing is shared out. `paths` is
  * msgpack of paths below `.fibers`. Answers msgpack for `addDocuments`.
  */
-export function readDocuments(root: string, paths: Uint8Array, now: number = Date.now()): Uint8Array {
-  return pack(new Sweep(root, now).read(unpack(paths) as string[]));
+export function readDocuments(
+  root: string,
+  paths: Uint8Array,
+  now: number = Date.now(),
+  follow = false,
+): Uint8Array {
+  return pack(new Sweep(root, now, { follow }).read(unpack(paths) as string[]));
 }
 
 /** `paths` as `readDocuments` takes them. */
@@ -104,9 +104,17 @@ class Sweep {
   #errors: SweepError[] = [];
   #unread: string[] = [];
   #most_new: number;
+  #follow: boolean;
+  #reader: DocumentReader;
 
-  constructor(root: string, now: number, most_new: number = Number.POSITIVE_INFINITY) {
+  constructor(
+    root: string,
+    now: number,
+    { most_new = Number.POSITIVE_INFINITY, follow }: { most_new?: number; follow: boolean },
+  ) {
     this.#root = root;
+    this.#follow = follow;
+    this.#reader = new DocumentReader(root, follow);
     this.#base = join(root, FIBERS_FOLDER);
     this.#now = now;
     this.#most_new = most_new;
@@ -121,7 +129,10 @@ class Sweep {
   run(bytes: Uint8Array): SweepResult {
     const before = decodeTable(bytes, this.#root);
     this.#requireStore();
-    for (const row of before.documents) this.#documents.set(row.path, row);
+    // Another rule for links: which of these may be read has to be found anew.
+    const same_rule = before.follow === this.#follow;
+    for (const row of before.documents)
+      this.#documents.set(row.path, same_rule ? row : { ...row, settled: false, digest: '' });
     const known = new Map(before.folders.map((row) => [row.path, row]));
     const childrenOf = groupByParent(before.folders);
     const seen = new Set<string>();
@@ -131,7 +142,12 @@ class Sweep {
     return {
       table: same
         ? bytes
-        : encodeTable({ root: this.#root, folders: this.#folders, documents: [...this.#documents.values()] }),
+        : encodeTable({
+            root: this.#root,
+            follow: this.#follow,
+            folders: this.#folders,
+            documents: [...this.#documents.values()],
+          }),
       unchanged: this.#changed.length === 0 && this.#removed.length === 0,
       changed: this.#changed,
       removed: this.#removed,
@@ -258,15 +274,13 @@ class Sweep {
         seen.add(path);
         return;
       }
-      if (!stat.isFile()) throw new Error('it is not a regular file');
-      if (stat.size > MAX_DOCUMENT_BYTES) throw new Error(tooLarge(stat.size));
-      const bytes = readFileSync(absolute);
+      const { bytes, stat: read } = this.#reader.read(absolute);
       seen.add(path);
-      this.#took(path, stat, bytes, before, place);
+      this.#took(path, read, bytes, before, place);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return;
       seen.add(path);
-      const message = `the document cannot be read: ${messageOf(error)}`;
+      const message = unreadable(error);
       this.#fail(path, message);
       if (before?.error === message) return;
       this.#moved = true;
@@ -327,6 +341,11 @@ class Sweep {
   #absolute(path: string): string {
     return path === '' ? this.#base : `${this.#base}/${path}`;
   }
+}
+
+/** The sentence of a document that could not be read, the same from every reader. */
+export function unreadable(error: unknown): string {
+  return `the document cannot be read: ${messageOf(error)}`;
 }
 
 const NO_STAMP: Stamp = { mtimeMs: -1, ctimeMs: -1, size: -1, ino: -1 };

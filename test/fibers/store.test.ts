@@ -30,7 +30,7 @@ describe('Store', () => {
     const path = join(temp.root, '.fibers', 'pipe', 'pipe.md');
     mkdirSync(dirname(path), { recursive: true });
     execFileSync('mkfifo', [path]);
-    expect(() => temp.store.readPath(path)).toThrow('it is not a regular file');
+    expect(() => temp.store.readPath(path)).toThrow('is a named pipe, not a regular file');
     await expect(temp.store.edit('pipe', { set: { outcome: 'x' }, unset: [] })).rejects.toMatchObject({
       code: 'fiber_not_found',
     });

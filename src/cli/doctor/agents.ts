@@ -7,6 +7,7 @@ import { loadRegistry } from '../../harness/agents/registry.ts';
 import { createCapabilities } from '../../harness/capabilities.ts';
 import { type AgentFinding, type AgentUse, checkHarnesses } from '../../harness/doctor.ts';
 import { createRunner } from '../../platform/process.ts';
+import { followedStores } from '../find-fiber.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 import { hostOf } from './host.ts';
 
@@ -52,9 +53,10 @@ function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]]
 /** The fibers that this host is to work on, without those that are done; a store that cannot be read has none. */
 function usesOf({ settings, clock }: DoctorContext): AgentUse[] {
   const host = hostOf(settings);
+  const followed = followedStores(settings);
   return storesOf(settings).flatMap((root) => {
     try {
-      return openStore(root, { clock })
+      return openStore(root, { clock, follow: () => followed.includes(root) })
         .list()
         .documents.filter(({ svc, status }) => svc?.host === host && status !== 'closed')
         .map(({ id, svc, project_dir }) => ({

@@ -7,8 +7,8 @@ import { type Check, type Finding, fail, ok, warn } from './check.ts';
 /** Whether the configured stores are there and can be read and written (DSP-7). */
 export const checkStores: Check = ({ settings }) => {
   try {
-    const { paths, source, file } = readStores(settings);
-    if (paths.length > 0) return paths.map(store);
+    const { paths, followed, source, file } = readStores(settings);
+    if (paths.length > 0) return paths.map((root) => store(root, followed.includes(root)));
     const place = source === 'environment' ? 'SVC_STORES' : file;
     const example =
       source === 'environment' ? '/path/to/project' : '{"version": 1, "stores": ["/path/to/project"]}';
@@ -26,11 +26,11 @@ export const checkStores: Check = ({ settings }) => {
   }
 };
 
-function store(root: string): Finding {
+function store(root: string, follow: boolean): Finding {
   const folder = join(root, '.fibers');
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return ok('store', root);
+    return ok('store', follow ? `${root} (documents may be links out of it)` : root);
   } catch (error) {
     const code = systemCode(error);
     return code === 'ENOENT'

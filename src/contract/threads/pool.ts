@@ -43,15 +43,20 @@ export const poolJobs = {
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
-   * Bulk out: msgpack `SweepResult` (fibers/sweep.ts). New documents beyond `most_new` are only named.
+   * Bulk out: msgpack `SweepResult` (fibers/sweep.ts). New documents beyond `most_new` are only named. With `follow`,
+   * links that leave the store are read.
    */
   sweep_store: {
-    input: z.object({ root: z.string(), most_new: z.number().int().optional() }),
+    input: z.object({ root: z.string(), follow: z.boolean(), most_new: z.number().int().optional() }),
     output: z.object({}),
     deadline_ms: 20_000,
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
-  read_documents: { input: z.object({ root: z.string() }), output: z.object({}), deadline_ms: 20_000 },
+  read_documents: {
+    input: z.object({ root: z.string(), follow: z.boolean() }),
+    output: z.object({}),
+    deadline_ms: 20_000,
+  },
   /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
   describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },
   /**

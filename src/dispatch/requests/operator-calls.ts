@@ -128,7 +128,7 @@ export class OperatorCalls {
     if (request.dry_run === true) return this.#rehearseList('stores', edit, request.expected_digest);
     const written = await this.#changeList('stores', edit, request.expected_digest);
     if (written.changed && written.overridden_by === null) {
-      this.#options.stores.set(written.paths);
+      this.#options.stores.set(written.paths, written.followed);
       this.#options.onStores();
     }
     return { stores: written.paths, ...this.#written(written) };

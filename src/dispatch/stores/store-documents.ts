@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from '../../base/errors.ts';
+import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../../fibers/document.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
@@ -55,6 +55,11 @@ export class StoreDocuments implements Documents {
       this.#former.set(root, store);
       this.#index.removeStore(root);
     }
+  }
+
+  /** Roots of the stores whose documents may be links out of them. */
+  get followed(): string[] {
+    return [...this.#stores.values()].filter((store) => store.follows).map((store) => store.root);
   }
 
   all(): Iterable<FiberDocument> {
@@ -240,12 +245,15 @@ export class StoreDocuments implements Documents {
     return moved;
   }
 
-  /** One row from disk; null when the file is gone. */
+  /** One row from disk, with its error where what lies there is no readable document; null when the file is gone. */
   readRow(path: string, root: string): FiberDocument | null {
     try {
       return rowOf(this.#storeOf(root).readPath(path));
     } catch (error) {
       if (isCoded(error, 'fiber_not_found')) return null;
+      // A disk that does not answer says nothing of the document; what lies in its place does.
+      if (isCoded(error, 'store_unavailable') && systemCode(error.cause) === undefined)
+        return this.#storeOf(root).unreadableRow(path, error);
       throw error;
     }
   }

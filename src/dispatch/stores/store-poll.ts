@@ -34,6 +34,7 @@ export class StorePoll {
   readonly #pool: StoreReader;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #follow: () => boolean;
   #table: Uint8Array = new Uint8Array(0);
   /** Length of the table whose folders were last asked for; a folder more or less changes it. */
   #asked_length = -1;
@@ -42,11 +43,19 @@ export class StorePoll {
   #not_before = 0;
   #running: Promise<SweepResult | null> | null = null;
 
-  constructor(options: { root: string; pool: StoreReader; clock: Clock; logger: Logger }) {
+  constructor(options: {
+    root: string;
+    pool: StoreReader;
+    clock: Clock;
+    logger: Logger;
+    /** Whether documents may be links out of the store, asked anew for each listing. */
+    follow?: () => boolean;
+  }) {
     this.root = options.root;
     this.#pool = options.pool;
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#follow = options.follow ?? (() => false);
     this.#health = {
       store: options.root,
       state: 'cold',
@@ -102,9 +111,10 @@ export class StorePoll {
 
   async #list(until: number): Promise<SweepResult> {
     const { root } = this;
+    const follow = this.#follow();
     const read = async (job: 'sweep_store' | 'read_documents', bulk: Uint8Array): Promise<Uint8Array> => {
       const deadline_ms = Math.max(1, until - this.#clock.now());
-      const input = job === 'sweep_store' ? { root, most_new: MOST_NEW } : { root };
+      const input = job === 'sweep_store' ? { root, follow, most_new: MOST_NEW } : { root, follow };
       const done = await this.#pool.run(job, input, { bulk, deadline_ms });
       if (done.bulk === null) throw new CodedError('internal', `the pool answered ${job} without its bytes`);
       return done.bulk;

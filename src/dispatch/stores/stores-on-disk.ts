@@ -13,6 +13,7 @@ export class StoresOnDisk {
   readonly #settings: Settings;
   readonly #logger: Logger;
   #roots: readonly string[];
+  #followed: ReadonlySet<string> = new Set();
   #stamp: string | null = null;
 
   /** `roots` are those that were found when the daemon started. */
@@ -27,6 +28,11 @@ export class StoresOnDisk {
     return this.#roots;
   }
 
+  /** Whether the documents of a store may be links out of it. */
+  follows(root: string): boolean {
+    return this.#followed.has(root);
+  }
+
   /** Reads the list again where its file moved. */
   look(): void {
     if (this.#settings.stores !== null) return;
@@ -34,17 +40,23 @@ export class StoresOnDisk {
     if (stamp === null || stamp === this.#stamp) return;
     this.#stamp = stamp;
     try {
-      this.#roots = readStores(this.#settings).paths;
+      const { paths, followed } = readStores(this.#settings);
+      this.#take(paths, followed);
     } catch (error) {
       this.#logger.warn({ detail: messageOf(error) }, 'the list of stores is not used');
     }
   }
 
   /** Takes a list that was just written through the daemon. */
-  set(roots: readonly string[]): void {
+  set(roots: readonly string[], followed: readonly string[] = []): void {
     if (this.#settings.stores !== null) return;
-    this.#roots = roots;
+    this.#take(roots, followed);
     this.#stamp = stampOf(operatorFilePaths(this.#settings).stores);
+  }
+
+  #take(roots: readonly string[], followed: readonly string[]): void {
+    this.#roots = roots;
+    this.#followed = new Set(followed);
   }
 }
 

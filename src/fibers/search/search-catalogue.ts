@@ -31,7 +31,8 @@ export class FiberSearch {
     const { wanted, texts, complete } = this.#textsOf(rows.filter(filterOf(wish)));
     const ranked = rank(texts, terms);
     const hits = ranked.slice(0, wish.limit).map(({ index, score }) => {
-      const { id, uid, store, path, status, tags, name, outcome } = wanted[index]!;
+      const row = wanted[index]!;
+      const { id, uid, store, path, status, tags, name, outcome } = row;
       return {
         id,
         uid,
@@ -42,7 +43,7 @@ export class FiberSearch {
         score: Math.round(score * 1000) / 1000,
         name: mark(name, terms),
         outcome: outcome === null ? null : mark(outcome, terms),
-        snippets: snippetsOf(readBody(path) ?? '', terms),
+        snippets: snippetsOf(readBody(row) ?? '', terms),
       };
     });
     return { query: wish.query, terms, total: ranked.length, hits, complete };

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { MAX_DOCUMENT_BYTES } from '../document.ts';
+import { DocumentReader } from '../document-reader.ts';
 import { splitFrontmatter } from '../frontmatter.ts';
 import type { CatalogueRow } from './catalogue.ts';
 import { fold } from './fold.ts';
@@ -38,7 +37,7 @@ export class SearchTexts {
   /** Reads the text of a fiber and keeps it where there is room; a file that cannot be read has an empty body. */
   read(row: CatalogueRow): SearchText {
     this.#drop(row.path);
-    const body = readBody(row.path) ?? '';
+    const body = readBody(row) ?? '';
     const text: SearchText = {
       name: fold(row.name),
       tags: row.tags.map(fold).join(APART),
@@ -69,14 +68,17 @@ export class SearchTexts {
 }
 
 /** The body of a document as it is now, as much of it as is looked through; null for one that cannot be read. */
-export function readBody(path: string): string | null {
+export function readBody({
+  store,
+  path,
+  follow,
+}: Pick<CatalogueRow, 'store' | 'path' | 'follow'>): string | null {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = new DocumentReader(store, follow).read(path).bytes;
   } catch {
     return null;
   }
-  if (bytes.length > MAX_DOCUMENT_BYTES) return null;
   const text = bytes.toString('utf8');
   return (splitFrontmatter(text)?.body ?? text).slice(0, MOST_BODY_CHARS);
 }

@@ -1,0 +1,83 @@
+import { closeSync, fstatSync, realpathSync, type Stats } from 'node:fs';
+import { join, sep } from 'node:path';
+import { CodedError, systemCode } from '../base/errors.ts';
+import { openRegularFileSync, readWholeSync, realPathOfSync } from '../platform/regular-file.ts';
+import { MAX_DOCUMENT_BYTES, tooLarge } from './document.ts';
+import { FIBERS_FOLDER } from './fiber-id.ts';
+
+/** A document as one open file gave it: what is read and what is judged is the same file. */
+export type DocumentFile = {
+  bytes: Buffer;
+  stat: Stats;
+  /** Where the file really lies; a write goes there. */
+  real_path: string;
+};
+
+/**
+ * Reads the documents of one store, for as long as one sweep or one call. A document that is a link is read only where
+ * its real path lies inside the real path of the store, or of its `.fibers`; with `follow`, wherever it leads.
+ */
+export class DocumentReader {
+  readonly #root: string;
+  readonly #follow: boolean;
+  #inside: string[] | null = null;
+
+  constructor(root: string, follow: boolean) {
+    this.#root = root;
+    this.#follow = follow;
+  }
+
+  /** Throws `store_unavailable` for what may not or cannot be read as a document, and the system error. */
+  read(path: string): DocumentFile {
+    return this.#open(path, (file, real_path) => {
+      const stat = fstatSync(file.fd);
+      if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
+      return { bytes: readWholeSync(path, file, MAX_DOCUMENT_BYTES), stat, real_path };
+    });
+  }
+
+  /** Where a document really lies, without reading it; throws as `read`. */
+  realPath(path: string): string {
+    return this.#open(path, (_file, real_path) => real_path);
+  }
+
+  #open<T>(path: string, use: (file: ReturnType<typeof openRegularFileSync>, real_path: string) => T): T {
+    try {
+      const file = openRegularFileSync(path);
+      try {
+        const real_path = realPathOfSync(path, file);
+        if (!this.#follow && !this.#isInside(real_path))
+          throw unusable(path, leadsOut(this.#root, real_path));
+        return use(file, real_path);
+      } finally {
+        closeSync(file.fd);
+      }
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code === 'store_unavailable') throw error;
+      throw new CodedError('store_unavailable', error.message, { cause: error, details: { path } });
+    }
+  }
+
+  #isInside(real_path: string): boolean {
+    this.#inside ??= [this.#root, join(this.#root, FIBERS_FOLDER)].flatMap(realFolder);
+    return this.#inside.some((folder) => real_path.startsWith(folder.endsWith(sep) ? folder : folder + sep));
+  }
+}
+
+/** The refusal of a file that is there and cannot be used as a document. */
+export function unusable(path: string, why: string, cause?: unknown): CodedError {
+  return new CodedError('store_unavailable', `${path} cannot be used: ${why}`, { cause, details: { path } });
+}
+
+function leadsOut(root: string, real_path: string): string {
+  return `it is a link that leads out of its store, to ${real_path}; remove the link, or allow this store to follow links with {"path": ${JSON.stringify(root)}, "follow": true} in stores.json`;
+}
+
+function realFolder(path: string): string[] {
+  try {
+    return [realpathSync.native(path)];
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return [];
+  }
+}
