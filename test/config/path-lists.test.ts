@@ -42,7 +42,11 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     changePathList(to, kind, { paths }, { expected_digest });
 
   it(`[${clause}] is empty without a file and without the variable`, () => {
-    expect(read(settings)).toMatchObject({ paths: [], source: 'none', file: join(scratch.path, `${kind}.json`) });
+    expect(read(settings)).toMatchObject({
+      paths: [],
+      source: 'none',
+      file: join(scratch.path, `${kind}.json`),
+    });
   });
 
   it(`[${clause}] gives way to the environment variable, even where the file is broken`, () => {

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { type StuckOpen, stuckOpen } from '../kit/stuck-open.ts';
+import type { TestHome } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
 
 let daemon: TestDaemon | undefined;
@@ -10,29 +10,22 @@ afterEach(async () => {
   daemon = undefined;
 });
 
-/** Writes what a reader of the FIFO waits for, once there is a reader. */
-async function letGo(fifo: string): Promise<void> {
-  const descriptor = await until('a reader of the FIFO', () => {
-    try {
-      return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
-    } catch {
-      return null;
-    }
-  });
-  writeSync(descriptor, '{"version":1,"fibers":{}}');
-  closeSync(descriptor);
+/** Lets the poller wait at its start, where it opens the counts of the loop breaker. */
+function holdPoller(home: TestHome): StuckOpen {
+  const counts = home.write('data/state/breaker.json', { version: 1, fibers: {} });
+  const stuck = stuckOpen(home.path('stuck'), [counts]);
+  Object.assign(home.env, stuck.env);
+  stuck.hold();
+  return stuck;
 }
 
 describe('a daemon whose poller has not started yet', () => {
   it('[RDY-1][RDY-2][RDY-3][ERR-26] answers /version with ready: false and state-dependent routes with 503, until it is ready', async () => {
-    let counts = '';
+    let poller: StuckOpen | undefined;
     daemon = await startTestDaemon({
       until: 'booting',
       prepare(home) {
-        // The loop breaker's counts are read at the poller's start; a FIFO holds that until somebody writes.
-        counts = home.path('data/state/breaker.json');
-        mkdirSync(home.path('data/state'), { recursive: true });
-        spawnSync('mkfifo', [counts]);
+        poller = holdPoller(home);
         home.fiber('waiting', { front: { status: 'open' } });
       },
     });
@@ -63,7 +56,7 @@ describe('a daemon whose poller has not started yet', () => {
     expect((await http.get('/sessions')).status).toBe(200);
     expect((await http.get('//')).status).not.toBe(503);
 
-    await letGo(counts);
+    poller?.release();
     await daemon.ready();
     const ready = await daemon.version();
     expect(ready.boot_ms).toBe((await daemon.version()).boot_ms);
@@ -75,10 +68,7 @@ describe('a daemon whose poller has not started yet', () => {
     daemon = await startTestDaemon({
       until: 'booting',
       settings: { SVC_STOP_TIMEOUT_MS: '300' },
-      prepare(home) {
-        mkdirSync(home.path('data/state'), { recursive: true });
-        spawnSync('mkfifo', [home.path('data/state/breaker.json')]);
-      },
+      prepare: (home) => void holdPoller(home),
     });
     await until('the start of the poller', async () =>
       (await daemon!.version()).components.some((one) => one.name === 'poller' && one.state === 'starting'),

@@ -5,24 +5,30 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { type StuckOpen, stuckOpen } from '../kit/stuck-open.ts';
 import { Bed, type Daemon } from './bed.ts';
-import { holdFile } from './held-file.ts';
 
 let bed: Bed;
-let held: { release(): Promise<void> } | null = null;
+let far: StuckOpen | null = null;
 
 afterEach(async () => {
-  await held?.release();
-  held = null;
+  far?.release();
+  far = null;
   await bed.dispose();
 });
 
 const QUICK = { SVC_LISTING_TIMEOUT_MS: '2500', SVC_STOP_TIMEOUT_MS: '1000', SVC_LOG_LEVEL: 'warn' };
 
-async function twoStores(): Promise<Daemon> {
+async function makeStores(): Promise<void> {
   bed = new Bed({ stores: ['store', 'stuck'], env: QUICK });
+  far = stuckOpen(join(bed.root, 'fifo'), [farPath()]);
+  Object.assign(bed.env, far.env);
   await bed.fiber('near', { armed: false });
   await bed.fiber('far', { armed: false, store: bed.stores[1]! });
+}
+
+async function twoStores(): Promise<Daemon> {
+  await makeStores();
   const daemon = await bed.daemon().ready();
   await daemon.stateWhen('both stores listed', (state) =>
     state.poll_health.stores.every((store) => store.state === 'ok'),
@@ -37,18 +43,15 @@ function threadsOf(pid: number): number {
 }
 
 /** Lets every reading of the far store wait in the kernel. */
-async function stick(skip: (why: string) => void): Promise<void> {
+function stick(): void {
+  far?.hold();
   appendFileSync(farPath(), '\nOne more line.\n');
-  held = await holdFile(farPath());
-  if (held === null) skip('this system gives no file leases');
 }
 
-it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async ({
-  skip,
-}) => {
+it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async () => {
   const daemon = await twoStores();
   const before = threadsOf(daemon.pid);
-  await stick(skip);
+  stick();
   const stale = await daemon.stateWhen(
     'a stale store',
     (state) => state.poll_health.stores[1]?.state === 'stale',
@@ -73,18 +76,16 @@ it('[DSP-1] goes on with the other store while one does not answer, shows it sta
   const { components } = (await daemon.get<Version>('/version')).json;
   expect(components.find((one) => one.name === 'poller')).toMatchObject({ state: 'running', restarts: 0 });
 
-  await held?.release();
+  far?.release();
   await daemon.stateWhen('the store back', (state) => state.poll_health.stores[1]?.state === 'ok', 40_000);
   expect((await daemon.get<{ fiber: { body: string } }>('/fibers/far')).json.fiber.body).toContain(
     'One more line.',
   );
 });
 
-it('[DSP-1] boots beside a store that has never answered', async ({ skip }) => {
-  bed = new Bed({ stores: ['store', 'stuck'], env: QUICK });
-  await bed.fiber('near', { armed: false });
-  await bed.fiber('far', { armed: false, store: bed.stores[1]! });
-  await stick(skip);
+it('[DSP-1] boots beside a store that has never answered', async () => {
+  await makeStores();
+  stick();
   const daemon = await bed.daemon().ready();
   const state = await daemon.stateWhen(
     'the living store listed',
@@ -98,9 +99,9 @@ it('[DSP-1] boots beside a store that has never answered', async ({ skip }) => {
   expect(feed).toMatchObject({ state: 'partial', fibers: [{ id: 'near' }] });
 });
 
-it('ends on request although one of its threads is stuck in the kernel', async ({ skip }) => {
+it('ends on request although one of its threads is stuck in the kernel', async () => {
   const daemon = await twoStores();
-  await stick(skip);
+  stick();
   await daemon.stateWhen('a stale store', (state) => state.poll_health.stores[1]?.state === 'stale');
   const began = Date.now();
   const stopped = await bed.svc(['daemon', 'stop', '--timeout', '20', '--json']);
@@ -110,7 +111,7 @@ it('ends on request although one of its threads is stuck in the kernel', async (
   expect(bed.log()).toContain('held by the system');
   expect(readdirSync(join(bed.root, 'data'))).not.toContain('daemon.json');
   // Nothing is left that would keep the next one out.
-  await held?.release();
+  far?.release();
   await bed.daemon().ready();
 });
 

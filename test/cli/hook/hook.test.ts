@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -22,6 +23,7 @@ import { parseLastCommit } from '../../../src/cli/hook/commit-line.cjs';
 import { eventLine } from '../../../src/cli/hook/event-line.cjs';
 import { commitFolder } from '../../../src/cli/hook/git-command.cjs';
 import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
+import { stuckOpen } from '../../kit/stuck-open.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
 let dir: string;
@@ -187,7 +189,22 @@ describe('svc hook event', () => {
   it.each([
     ['event', JSON.stringify(START), 'SVC_EVENTS_FILE'],
     ['commit', '', 'SVC_COMMITS_FILE'],
-  ])('`hook %s` ends well and soon when its ledger hangs', async (name, input, variable) => {
+  ])('`hook %s` ends well and in time when its ledger hangs', async (name, input, variable) => {
+    const ledger = join(dir, 'ledger.jsonl');
+    const repo = fileURLToPath(new URL('../../..', import.meta.url));
+    const stuck = stuckOpen(join(dir, 'fifo'), [ledger]);
+    stuck.hold();
+    const ended = await hook([name], input, { [variable]: ledger, ...stuck.env }, repo);
+    expect(ended).toMatchObject(silent);
+    expect(ended.ms).toBeGreaterThan(1_900);
+    expect(ended.ms).toBeLessThan(10_000);
+    expect(existsSync(ledger)).toBe(false);
+  });
+
+  it.each([
+    ['event', JSON.stringify(START), 'SVC_EVENTS_FILE'],
+    ['commit', '', 'SVC_COMMITS_FILE'],
+  ])('`hook %s` does not wait for a named pipe in the place of its ledger', async (name, input, variable) => {
     const pipe = join(dir, 'pipe');
     const repo = fileURLToPath(new URL('../../..', import.meta.url));
     execFileSync('mkfifo', [pipe]);
@@ -202,7 +219,6 @@ describe('svc hook event', () => {
     const ended = await hook([name], input, { [variable]: pipe }, repo);
     closeSync(held);
     expect(ended).toMatchObject(silent);
-    expect(ended.ms).toBeGreaterThan(1_900);
     expect(ended.ms).toBeLessThan(10_000);
   });
 
@@ -215,13 +231,29 @@ describe('svc hook event', () => {
     const repo = fileURLToPath(new URL('../../..', import.meta.url));
     const run = join(dir, 'run');
     mkdirSync(run);
-    // Nobody ever writes to it, so that opening it for reading never comes to an end.
-    execFileSync('mkfifo', [join(run, file)]);
-    const more = { SVC_RUN_DIR: run, SVC_HOST_CONFIG_FILE: join(run, 'host.json'), SVC_HOST: '' };
+    const stuck = stuckOpen(join(dir, 'fifo'), [join(run, file)]);
+    stuck.hold();
+    const more = {
+      SVC_RUN_DIR: run,
+      SVC_HOST_CONFIG_FILE: join(run, 'host.json'),
+      SVC_HOST: '',
+      ...stuck.env,
+    };
     const ended = await hook([name], input, more, repo);
     expect(ended).toMatchObject(silent);
     expect(ended.ms).toBeGreaterThan(1_900);
     expect(ended.ms).toBeLessThan(10_000);
+  });
+
+  it('takes nothing from a pipe or from what never ends in the place of what it reads', async () => {
+    const run = join(dir, 'run');
+    mkdirSync(run);
+    execFileSync('mkfifo', [join(run, 'run.json')]);
+    symlinkSync('/dev/zero', join(run, 'host.json'));
+    const more = { SVC_RUN_DIR: run, SVC_HOST_CONFIG_FILE: join(run, 'host.json'), SVC_HOST: '' };
+    const ended = await hook(['event'], JSON.stringify(START), more);
+    expect(ended).toMatchObject(silent);
+    expect(events()).toMatchObject([{ type: 'session_start', sessionId: 's-1' }]);
   });
 
   it.each([

@@ -1,0 +1,18 @@
+// Loaded into a process before anything else (`node --require`): makes opening some files wait in the kernel.
+'use strict';
+const fs = require('node:fs');
+const { syncBuiltinESMExports } = require('node:module');
+
+const { fifo, paths } = JSON.parse(process.env.TEST_STUCK_OPEN);
+const { open, openSync, closeSync, close } = fs;
+const isStuck = (path) => paths.includes(path) && fs.existsSync(fifo);
+
+fs.openSync = (path, ...rest) => {
+  if (isStuck(path)) closeSync(openSync(fifo, 'r'));
+  return openSync(path, ...rest);
+};
+fs.open = (path, ...rest) => {
+  if (!isStuck(path)) return open(path, ...rest);
+  open(fifo, 'r', (_error, fd) => close(fd, () => open(path, ...rest)));
+};
+syncBuiltinESMExports();
