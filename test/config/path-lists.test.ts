@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -160,5 +161,70 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
   it('can be checked as text before it is a file', () => {
     expect(parsePathList(kind, '/label.json', '["/a"]')).toEqual(['/a']);
     expect(() => parsePathList(kind, '/label.json', '[')).toThrow('/label.json');
+  });
+});
+
+describe('an entry of stores.json with more than a path', () => {
+  const trusted = { path: '/srv/linked', follow: true, note: 'mine' };
+  const write = (content: unknown) => scratch.write('stores.json', content);
+  const stored = () => JSON.parse(readFileSync(join(scratch.path, 'stores.json'), 'utf8'));
+
+  it('[DSP-7] names a store, and whether its documents may be links out of it', () => {
+    write({ version: 1, stores: ['/srv/a', trusted, { path: '~/b', follow: false }, { path: '/srv/c' }] });
+    expect(readStores(settings)).toMatchObject({
+      paths: ['/srv/a', '/srv/linked', join(homedir(), 'b'), '/srv/c'],
+      followed: ['/srv/linked'],
+    });
+    write([trusted]);
+    expect(readStores(settings)).toMatchObject({ paths: ['/srv/linked'], followed: ['/srv/linked'] });
+  });
+
+  it('[DSP-7] allows nothing to a store that the environment names', () => {
+    write([trusted]);
+    const named = readSettings({ SVC_CONFIG_DIR: scratch.path, SVC_STORES: '/srv/linked' });
+    expect(readStores(named)).toMatchObject({ paths: ['/srv/linked'], followed: [], source: 'environment' });
+  });
+
+  it('[WPL-14] keeps what it says when the list is replaced, and goes with its path', async () => {
+    write({ version: 1, note: 1, stores: ['/srv/a', trusted] });
+    const replace = (paths: string[]) => changePathList(settings, 'stores', { paths });
+    expect(await replace(['/srv/linked', '/srv/b'])).toMatchObject({
+      followed: ['/srv/linked'],
+      changed: true,
+    });
+    expect(stored()).toEqual({ version: 1, note: 1, stores: [trusted, '/srv/b'] });
+    expect(await changePathList(settings, 'stores', { add: '/srv/linked' })).toMatchObject({
+      changed: false,
+    });
+    await changePathList(settings, 'stores', { add: '/srv/c' });
+    expect(stored().stores).toEqual([trusted, '/srv/b', '/srv/c']);
+    await replace(['/srv/b']);
+    expect(stored().stores).toEqual(['/srv/b']);
+  });
+
+  it.each([
+    { content: [{ follow: true }], says: /not valid at 0\.path/ },
+    { content: { stores: [{ path: '/srv/a', follow: 'yes' }] }, says: /not valid at stores\.0\.follow/ },
+    { content: [{ path: 'notes', follow: true }], says: /lists "notes".*absolute path/ },
+  ])('is refused when it says $content', ({ content, says }) => {
+    write(content);
+    expect(() => readStores(settings)).toThrow(
+      expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
+    );
+  });
+});
+
+describe('an operator file that is no regular file', () => {
+  it.each([
+    { what: 'a named pipe', make: (path: string) => execFileSync('mkfifo', [path]) },
+    { what: 'a device', make: (path: string) => symlinkSync('/dev/zero', path) },
+  ])('is refused by what it is where it is $what', ({ what, make }) => {
+    make(join(scratch.path, 'stores.json'));
+    expect(() => readStores(settings)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_config',
+        message: expect.stringContaining(`stores.json is ${what}`),
+      }),
+    );
   });
 });

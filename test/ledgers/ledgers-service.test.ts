@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -72,6 +81,22 @@ describe('the ledgers service', () => {
       sessions: { entries: 1, malformed: 1 },
       events: { entries: 1, malformed: 1, buckets: 1 },
     });
+  });
+
+  it.each([
+    { what: 'a named pipe', make: (path: string) => execFileSync('mkfifo', [path]) },
+    { what: 'a device', make: (path: string) => symlinkSync('/dev/zero', path) },
+  ])('waits for nothing and reads nothing of $what in the place of a ledger', async ({ what, make }) => {
+    const running = start();
+    for (const name of ['events.jsonl', 'sessions.jsonl', 'commits.jsonl']) {
+      make(join(dir, name));
+      await expect(running.activityBody(WINDOW)).rejects.toMatchObject({
+        code: 'not_a_file',
+        message: expect.stringContaining(`${name} is ${what}`),
+      });
+      rmSync(join(dir, name));
+    }
+    expect(await buckets(running)).toEqual([]);
   });
 
   it('outlives a file that cannot be read, and says so when asked', async () => {
