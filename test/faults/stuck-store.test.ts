@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
@@ -25,6 +25,9 @@ async function makeStores(): Promise<void> {
   Object.assign(bed.env, far.env);
   await bed.fiber('near', { armed: false });
   await bed.fiber('far', { armed: false, store: bed.stores[1]! });
+  // A document that seems to be written just now is read by every listing, and by nobody else.
+  const tomorrow = Date.now() / 1000 + 24 * 60 * 60;
+  utimesSync(farPath(), tomorrow, tomorrow);
 }
 
 async function twoStores(): Promise<Daemon> {
@@ -42,16 +45,11 @@ function threadsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
-/** Lets every reading of the far store wait in the kernel. */
-function stick(): void {
-  far?.hold();
-  appendFileSync(farPath(), '\nOne more line.\n');
-}
 
 it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async () => {
   const daemon = await twoStores();
   const before = threadsOf(daemon.pid);
-  stick();
+  far?.hold();
   const stale = await daemon.stateWhen(
     'a stale store',
     (state) => state.poll_health.stores[1]?.state === 'stale',
@@ -77,6 +75,7 @@ it('[DSP-1] goes on with the other store while one does not answer, shows it sta
   expect(components.find((one) => one.name === 'poller')).toMatchObject({ state: 'running', restarts: 0 });
 
   far?.release();
+  appendFileSync(farPath(), '\nOne more line.\n');
   await daemon.stateWhen('the store back', (state) => state.poll_health.stores[1]?.state === 'ok', 40_000);
   expect((await daemon.get<{ fiber: { body: string } }>('/fibers/far')).json.fiber.body).toContain(
     'One more line.',
@@ -85,7 +84,7 @@ it('[DSP-1] goes on with the other store while one does not answer, shows it sta
 
 it('[DSP-1] boots beside a store that has never answered', async () => {
   await makeStores();
-  stick();
+  far?.hold();
   const daemon = await bed.daemon().ready();
   const state = await daemon.stateWhen(
     'the living store listed',
@@ -101,7 +100,7 @@ it('[DSP-1] boots beside a store that has never answered', async () => {
 
 it('ends on request although one of its threads is stuck in the kernel', async () => {
   const daemon = await twoStores();
-  stick();
+  far?.hold();
   await daemon.stateWhen('a stale store', (state) => state.poll_health.stores[1]?.state === 'stale');
   const began = Date.now();
   const stopped = await bed.svc(['daemon', 'stop', '--timeout', '20', '--json']);
