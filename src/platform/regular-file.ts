@@ -24,6 +24,8 @@ export type WholeFile = { bytes: Buffer; stats: BigIntStats };
 /** Without O_NONBLOCK, opening a pipe waits for a writer; without O_NOCTTY, a terminal could become ours. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
+const DELETED = ' (deleted)';
+
 /**
  * File systems whose regular files are interfaces of the kernel, by the type that statfs(2) tells. Reading one may
  * wait (`/proc/kmsg`), never end (`/proc/self/pagemap`), tell secrets of a process, or take what it reads away.
@@ -164,7 +166,8 @@ export function readAtSync(fd: number, bytes: Buffer, position: number): Buffer 
 export function realPathOfSync(path: string, { fd, stats }: OpenFile): string {
   const told = descriptorLink(fd);
   // A file that was replaced since it was opened keeps its old path, with this mark.
-  if (told !== null) return fstatSync(fd).nlink === 0 ? told.replace(/ \(deleted\)$/, '') : told;
+  if (told?.endsWith(DELETED) && fstatSync(fd).nlink === 0) return told.slice(0, -DELETED.length);
+  if (told !== null) return told;
   const real = realpathSync(path);
   const there = statSync(real, { bigint: true });
   if (there.dev !== stats.dev || there.ino !== stats.ino) throw fileChanged(path);
