@@ -45,7 +45,6 @@ function threadsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
-
 it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async () => {
   const daemon = await twoStores();
   const before = threadsOf(daemon.pid);
