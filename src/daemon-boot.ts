@@ -8,6 +8,7 @@ import { readStores } from './config/path-lists.ts';
 import { dataPaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
+import { type HostMemory, hostMemory } from './dispatch/run/worker-memory.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
 import { makeFolder } from './platform/make-folder.ts';
@@ -26,6 +27,8 @@ export type BootDecision = {
   cli_contract: number | null;
   /** `max_concurrent` of host.json; null for no bound. */
   max_concurrent: number | null;
+  /** What it says of the memory of workers. */
+  host_memory: HostMemory;
 };
 
 const CLI_TIMEOUT_MS = 10_000;
@@ -52,6 +55,7 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
     boot_id,
     rebooted: noteBoot(settings, boot_id),
     max_concurrent: file.max_concurrent ?? null,
+    host_memory: hostMemory(file),
   };
 }
 

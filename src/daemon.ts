@@ -176,6 +176,7 @@ function assemble(options: {
       rebooted: boot.rebooted,
       cli_contract: boot.cli_contract,
       max_concurrent: boot.max_concurrent,
+      host_memory: boot.host_memory,
     },
   });
   const supervisor = createSupervisor({

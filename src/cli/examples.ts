@@ -114,7 +114,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'hook event': [['svc hook event --harness claude', 'typed by the hooks that `svc setup` installs']],
   'hook commit': [['svc hook commit', 'typed by a Git hook after a commit']],
-  'demo-agent': [['svc demo-agent "$PROMPT"', 'typed by `svc demo`']],
+  'demo-agent': [['svc demo-agent <prompt.md', 'typed by `svc demo`']],
 };
 
 /** Why a command answers no JSON; every other one takes `--json`. */

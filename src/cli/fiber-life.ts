@@ -25,7 +25,14 @@ export const lifeEntrySchema = z.union([
   z.object({ at: z.number(), kind: z.literal('session'), session }),
   z.object({ at: z.number(), kind: z.literal('handoff'), session }),
   /** A run that was over without a handoff. */
-  z.object({ at: z.number(), kind: z.literal('ended'), session, reason: z.string() }),
+  z.object({
+    at: z.number(),
+    kind: z.literal('ended'),
+    session,
+    reason: z.string(),
+    /** One sentence on it, where the reason alone does not say all. */
+    detail: z.string().optional(),
+  }),
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),
   z.object({
     at: z.number(),
@@ -88,7 +95,10 @@ function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
       if (run_id !== undefined && ended.has(run_id)) continue;
       if (run_id !== undefined) ended.add(run_id);
       const reason = line.reason ?? 'unknown';
-      entries.push(reason === 'handoff' ? { at, kind: 'handoff', session } : { at, kind, session, reason });
+      const more = line.detail === undefined ? {} : { detail: line.detail };
+      entries.push(
+        reason === 'handoff' ? { at, kind: 'handoff', session } : { at, kind, session, reason, ...more },
+      );
       continue;
     }
     const known = run_id === undefined ? undefined : begun.get(run_id);

@@ -76,15 +76,16 @@ const CAUSES: Record<Incident['cause'], string> = {
   server_lost: 'the tmux server is gone',
   server_replaced: 'the tmux server is gone, another one runs',
   reboot: 'the machine was started anew',
+  memory_limit: 'a worker was killed for its memory',
 };
 
 /** Each incident with the fibers it cut off, and how to go on. */
 export function incidentLines(incidents: readonly Incident[], now: number): string {
   return incidents
-    .map(({ id, cause, at, fibers }) => {
+    .map(({ id, cause, at, fibers, message }) => {
       const rows = fibers.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);
       return (
-        `${id}: ${CAUSES[cause]}, ${formatMoment(at, now)}\n` +
+        `${id}: ${CAUSES[cause]}${message === undefined ? '' : ` (${printable(message)})`}, ${formatMoment(at, now)}\n` +
         `${formatTable(['fiber', 'session', 'refused'], rows)}` +
         `Start them again with: svc incident resume ${id}\n`
       );

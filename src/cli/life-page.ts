@@ -55,7 +55,7 @@ function detail(entry: LifeEntry): string {
     case 'handoff':
       return '';
     case 'ended':
-      return entry.reason;
+      return entry.detail ?? entry.reason;
     case 'prompts':
       return entry.count === 1 ? 'once' : `${entry.count} times`;
     case 'commit': {

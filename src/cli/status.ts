@@ -60,6 +60,7 @@ export function statePage(state: State, now: number): string {
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
     `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    startsLine(state),
     section('Captures without a fiber', captureRows(state, now), [
       'session',
       'agent',
@@ -123,6 +124,12 @@ function standingRows(state: State, now: number): string[][] {
     role.tz,
     role.error ?? (role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now)),
   ]);
+}
+
+/** One line for all the fibers that the machine itself holds back. */
+function startsLine({ start_gate: { hold, waiting } }: State): string {
+  if (hold === null || waiting === 0) return '';
+  return `\n${waiting} ${waiting === 1 ? 'fiber waits' : 'fibers wait'} for the machine: ${hold.message}\nTo go on: ${hold.mend}\n`;
 }
 
 function pending(state: State, now: number): string {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { memoryMaxSchema } from '../contract/memory-max.ts';
 import { type AppServerAddress, parseAppServerAddress } from './app-server-address.ts';
 
 type Parsed<T> = { ok: true; value: T } | { ok: false; expected: string };
@@ -197,6 +198,40 @@ export const SETTINGS = {
     1_000,
     'Wait after a usage limit that does not say when it ends',
   ),
+  floor_memory: setting(
+    'SVC_FLOOR_MEMORY',
+    '5%',
+    (value) =>
+      memoryMaxSchema.safeParse(value.trim()).success
+        ? { ok: true, value: value.trim() }
+        : { ok: false, expected: 'a size such as 2 GB, a share of the machine’s memory such as 5%, or off' },
+    'New workers wait while less memory than this is free',
+  ),
+  floor_processes: whole(
+    'SVC_FLOOR_PROCESSES',
+    200,
+    0,
+    'New workers wait while the machine has room for fewer processes and threads than this',
+  ),
+  floor_descriptors: whole(
+    'SVC_FLOOR_DESCRIPTORS',
+    100,
+    0,
+    'New workers wait while fewer files than this can be opened',
+  ),
+  floor_terminals: whole(
+    'SVC_FLOOR_TERMINALS',
+    16,
+    0,
+    'New workers wait while fewer terminals than this can be opened',
+  ),
+  start_burst: whole(
+    'SVC_START_BURST',
+    100,
+    1,
+    'Workers that are started in one go before starts are spaced',
+  ),
+  start_spacing_ms: whole('SVC_START_SPACING_MS', 1_000, 0, 'Time between two starts after that'),
   kill_grace_ms: whole(
     'SVC_KILL_GRACE_MS',
     3_000,

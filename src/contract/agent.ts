@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { harnessNameSchema } from './harness-name.ts';
 import { dryRunField } from './http/rehearsal.ts';
+import { memoryMaxSchema } from './memory-max.ts';
 
 /** One entry of `agents.json` (design: operator files). */
 export const agentEntrySchema = z.looseObject({
@@ -15,6 +16,9 @@ export const agentEntrySchema = z.looseObject({
   default: z.boolean().optional(),
   aliases: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
+  /** `argument`: the launch message is given as an argument, for a program that reads no file or standard input. */
+  prompt: z.enum(['file', 'argument']).optional(),
+  memory_max: memoryMaxSchema.optional(),
 });
 export const agentAliasSchema = z.looseObject({ id: z.string().min(1), alias_of: z.string().min(1) });
 
@@ -37,6 +41,10 @@ export const agentSchema = z.object({
   default: z.boolean(),
   aliases: z.array(z.string()),
   env: z.record(z.string(), z.string()),
+  /** Absent where the program is pointed to the launch message, which other users then cannot read. */
+  prompt: z.enum(['file', 'argument']).optional(),
+  /** Absent where the limit of the host is in force. */
+  memory_max: memoryMaxSchema.optional(),
   source: z.enum(['builtin', 'file']),
 });
 export type Agent = z.infer<typeof agentSchema>;

@@ -16,6 +16,7 @@ export const GATES = [
   'held',
   'cooldown',
   'max_concurrent',
+  'resources',
 ] as const;
 export type Gate = (typeof GATES)[number];
 

@@ -18,6 +18,8 @@ export const sessionLineSchema = z.looseObject({
   kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended']),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
+  /** One sentence on that end, where the reason alone does not say all. */
+  detail: z.string().optional(),
   run_id: z.string().optional(),
   /** Of a dispatch that went on with an earlier conversation. */
   resumed: z.boolean().optional(),

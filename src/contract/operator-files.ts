@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { memoryMaxSchema } from './memory-max.ts';
 
 /** The operator files by the name that `/config/:id` has for them (OPF-1). */
 export const operatorFileIdSchema = z.enum(['stores', 'projects', 'agents', 'remotes', 'host']);
@@ -30,6 +31,10 @@ export const hostFileSchema = z.looseObject({
   host: z.string().min(1).optional(),
   host_class: z.enum(['personal', 'exposed']).optional(),
   max_concurrent: z.number().int().positive().optional(),
+  /** Of one worker; an agent may have its own. */
+  memory_max: memoryMaxSchema.optional(),
+  /** Of all workers together. */
+  memory_max_total: memoryMaxSchema.optional(),
 });
 const port = z.int().min(1).max(65_535);
 const milliseconds = z.int().positive();

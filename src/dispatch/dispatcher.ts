@@ -86,6 +86,11 @@ export class Dispatcher {
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
   }
 
+  /** Launches whose workers may live. */
+  launchIds(): Set<string> {
+    return new Set(this.#memory.runs.all().map((run) => run.launch_id));
+  }
+
   /** What the multiplexer answered last. */
   get listing(): MuxListing {
     return this.#listing;

@@ -31,6 +31,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     mux_answers: memory.mux_answers,
     stopped_all: memory.brake.pulled !== null,
     workers: { count: workerCount(memory), most: memory.most_workers },
+    resources: memory.starts.hold(),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Brake } from './due/brake.ts';
 import type { BreakerBook } from './due/breaker-book.ts';
 import type { OwedStart } from './due/owed-starts.ts';
 import type { Quarantine } from './due/quarantine.ts';
+import type { StartGate } from './due/start-gate.ts';
 import type { UsageLimitBook } from './due/usage-limit-book.ts';
 import type { IncidentBook } from './end/incidents.ts';
 import type { Refusals } from './refusals.ts';
@@ -27,6 +28,8 @@ export type Memory = {
   mux_answers: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
   most_workers: number | null;
+  /** What of the machine holds new starts back. */
+  starts: StartGate;
   /** Fresh starts that launches which resumed in vain still owe (P7). */
   owed: Map<string, OwedStart>;
   /** Usage limits that accounts are over (P10). */

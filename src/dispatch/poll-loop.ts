@@ -91,6 +91,7 @@ export class PollLoop {
     const { world, dispatcher } = this.#options;
     const prune = () => {
       const removed = world.launches.prune(world.clock.now());
+      world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
       try {
         prunePastSessions(world.settings.data_dir, dispatcher.listing, world.clock.now());
       } catch (error) {

@@ -1,5 +1,6 @@
 import type { HostClass } from '../config/host-file.ts';
 import type { Settings } from '../config/settings.ts';
+import type { HostMemory } from './run/worker-memory.ts';
 
 /** What the daemon decides once, before the poller starts, and freezes. */
 export type PollerSettings = Settings & {
@@ -14,4 +15,6 @@ export type PollerSettings = Settings & {
   host_class: HostClass;
   /** Most workers that the poller lets run at the same time; null for no bound. */
   max_concurrent: number | null;
+  /** What `host.json` says of the memory of workers. */
+  host_memory: HostMemory;
 };

@@ -44,11 +44,13 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     store: { clock, owner, follow: (root) => stores.follows(root) },
     onRow: (path) => onRow(path),
   });
+  let serverPid: () => number | null = () => null;
   const surroundings = await connectWorld({
     settings,
     clock,
     logger,
     documents,
+    serverPid: () => serverPid(),
   });
   const { world } = surroundings;
   const memory: Memory = {
@@ -71,10 +73,12 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     brake: new Brake({ path: surroundings.brakeFile, logger }),
     mux_answers: false,
     most_workers: settings.max_concurrent,
+    starts: surroundings.startGate(),
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
-  for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
+  for (const { cause, fibers } of memory.incidents.all())
+    for (const { uid } of fibers) if (cause !== 'memory_limit') memory.quarantine.hold(uid, 'server_lost');
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });
@@ -82,6 +86,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   const rows = new Rows({ world, memory, index, feed, onFeedMoved: tellFeed });
   onRow = (path) => rows.documentMoved(path);
   const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
+  serverPid = () => (dispatcher.listing.kind === 'alive' ? (dispatcher.listing.server?.pid ?? null) : null);
   const loop = new PollLoop({
     world,
     index,

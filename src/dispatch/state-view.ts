@@ -2,6 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { explainResources } from './due/resource-words.ts';
 import { standingDue } from './due/standing.ts';
 import { workerCount } from './fiber-facts.ts';
 import { keyOf, type Memory } from './memory.ts';
@@ -51,6 +52,8 @@ export function viewState(options: {
       note: memory.brake.pulled?.note ?? null,
     },
     workers: { count: workerCount(memory), most: memory.most_workers },
+    worker_memory: world.workerMemory.view(),
+    start_gate: viewStartGate(memory),
     contract: {
       ok: options.cli_contract === CONTRACT_LEVEL,
       daemon: CONTRACT_LEVEL,
@@ -67,6 +70,11 @@ export function viewState(options: {
     incidents: memory.incidents.all(),
     skills: options.skills,
   };
+}
+
+function viewStartGate({ starts }: Memory): PollerState['start_gate'] {
+  const hold = starts.hold();
+  return { hold: hold === null ? null : explainResources(hold), waiting: hold === null ? 0 : starts.waiting };
 }
 
 function blockedRows(world: World, memory: Memory): PollerState['blocked'] {

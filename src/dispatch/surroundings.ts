@@ -21,6 +21,8 @@ import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import { findExecutable } from '../platform/find-executable.ts';
+import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
+import { openMemoryGroups } from '../platform/memory-groups.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
 import { networkVariables } from '../platform/network-environment.ts';
 import { packageRoot } from '../platform/package-root.ts';
@@ -31,8 +33,11 @@ import { endProcessTree } from '../platform/process-tree.ts';
 import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
+import { StartGate } from './due/start-gate.ts';
+import { startPolicy } from './due/start-policy.ts';
 import type { PollerSettings } from './poller-settings.ts';
 import { Launches } from './run/launches.ts';
+import { createWorkerMemory, memoryLimits } from './run/worker-memory.ts';
 import { lookAtDirectory } from './start/look-at-directory.ts';
 import { writeSvcCommand } from './svc-command.ts';
 import { withoutTmux } from './without-tmux.ts';
@@ -49,6 +54,8 @@ export type Surroundings = {
   incidentsFile: string;
   /** What roots the server of this listing [MUX-4]. */
   muxOwner(listing: MuxListing): Promise<MuxOwner>;
+  /** What of this machine holds new starts back. */
+  startGate(): StartGate;
   /** How the installed worker skills compare with those of this package, as found at boot (VER-3). */
   skills: ReturnType<typeof compareSkills>;
 };
@@ -59,6 +66,8 @@ export async function connectWorld(options: {
   clock: Clock;
   logger: Logger;
   documents: Documents;
+  /** The multiplexer server that answered last. */
+  serverPid(): number | null;
 }): Promise<Surroundings> {
   const { settings, clock, logger } = options;
   const paths = dataPaths(settings);
@@ -71,6 +80,15 @@ export async function connectWorld(options: {
   writeSvcCommand(paths.bin_dir);
   const openTerminal: World['openTerminal'] = (launch) =>
     launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid });
+  const machine = machineMemory();
+  const limits = memoryLimits(machine, settings.host_memory);
+  const { platform, env } = process;
+  const mechanism = await openMemoryGroups({
+    data_dir: settings.data_dir,
+    total_bytes: limits.total,
+    ...{ platform, uid, env, runner },
+  });
+  const workerMemory = createWorkerMemory({ mechanism, limits, logger });
   const world: World = {
     host: settings.host_id,
     zone: localZone(),
@@ -80,6 +98,7 @@ export async function connectWorld(options: {
     documents: options.documents,
     mux: connectMux({ settings, clock, logger, runner, openTerminal }),
     launches: new Launches({ data_dir: settings.data_dir, logger }),
+    workerMemory,
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {
       agent: (id) => resolveAgent(registry(), id),
@@ -132,6 +151,16 @@ export async function connectWorld(options: {
     brakeFile: join(paths.state_dir, 'brake.json'),
     usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
     incidentsFile: join(paths.state_dir, 'incidents.json'),
+    startGate: () =>
+      new StartGate({
+        policy: startPolicy(settings, machine),
+        look: () => {
+          const free = readMachineResources({ platform, uid, server_pid: options.serverPid() });
+          const headroom = workerMemory.headroom();
+          return headroom === null ? free : { ...free, memory: Math.min(free.memory ?? headroom, headroom) };
+        },
+        clock,
+      }),
     muxOwner: createMuxOwner(runner),
     skills,
   };

@@ -16,6 +16,7 @@ import type { ProcessCommand } from '../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../platform/terminal-kitty.ts';
 import type { Launches } from './run/launches.ts';
+import type { WorkerMemory } from './run/worker-memory.ts';
 
 /** What the disk says of a directory; `real` is its path with links resolved. */
 export type DirectoryLook =
@@ -61,6 +62,8 @@ export type World = {
   documents: Documents;
   mux: Mux;
   launches: Launches;
+  /** The memory groups of workers. */
+  workerMemory: WorkerMemory;
   /** The operator's running app server; null where none is configured (CAP-7). */
   app: AppServer | null;
   harness: {

@@ -1,9 +1,17 @@
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 
-/** Stands in argv where the launch prompt goes; the run script fills it in from the prompt file. */
+/** Stands in argv where the launch message goes, for an agent that takes it only so; the run script fills it in. */
 export const PROMPT = Symbol('prompt');
 export type LaunchArgument = string | typeof PROMPT;
+
+/**
+ * What a program is told that takes its first message by argument only: every user of the machine can read an
+ * argument, so it says where the message is. The path holds the launch id, by which its transcript is found.
+ */
+export function pointerTo(prompt_file: string): string {
+  return `Read the file ${prompt_file} now: it is your task.`;
+}
 
 export type LaunchRequest = {
   agent: Agent;
@@ -17,6 +25,8 @@ export type LaunchRequest = {
   session_name: string;
   /** The launch's run directory; an adapter may ask for files of its own in it. */
   run_dir: string;
+  /** Absolute path of the launch message, a file that only its owner can read. */
+  prompt_file: string;
   /** The session has no fiber yet: it files one, arms it and claims it by itself (WPL-6). */
   capture?: boolean;
 };
@@ -24,6 +34,8 @@ export type LaunchRequest = {
 export type LaunchPlan = {
   /** argv[0] is the agent's `cli`. */
   argv: LaunchArgument[];
+  /** The program reads the launch message from its standard input, and the keyboard from the terminal. */
+  prompt_on_stdin: boolean;
   env: Record<string, string>;
   /** The session id the harness will use, or null where it assigns one that must be learned. */
   session_uuid: string | null;

@@ -69,6 +69,13 @@ export function stateAnswer(over: Partial<State> = {}): State {
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
     brake: { on: false, since: null, note: null },
     workers: { count: 0, most: null },
+    worker_memory: {
+      mechanism: 'cgroup v1',
+      detail: '/sys/fs/cgroup/memory/svc-workers-0',
+      worker_bytes: 12e9,
+      total_bytes: 20.4e9,
+    },
+    start_gate: { hold: null, waiting: 0 },
     contract: { ok: true, daemon: 1, cli: 1 },
     poll_health: {
       last_tick_at: Date.now(),

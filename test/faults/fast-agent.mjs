@@ -1,4 +1,4 @@
-// An agent without a model, for fault runs: `fast-agent.mjs <witness file> <least ms> <most ms> … <prompt>`.
+// An agent without a model, for fault runs: `fast-agent.mjs <witness file> <least ms> <most ms> … <prompt file`.
 // Tells the witness file when it starts and ends, writes a transcript as Claude Code does, rewrites its fiber's
 // body through `svc fiber edit`, and hands off.
 import { spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const [witness, least, most] = process.argv.slice(2, 5);
-const prompt = process.argv.at(-1);
+const prompt = process.stdin.isTTY ? '' : readFileSync(0, 'utf8');
 const session = process.argv[process.argv.findIndex((word) => /^--(session-id|resume)$/.test(word)) + 1];
 const { SVC_FIBER, SVC_FIBER_UID, SVC_RUN_DIR, SVC_STORE, CLAUDE_CONFIG_DIR } = process.env;
 const me = { uid: SVC_FIBER_UID, launch: basename(SVC_RUN_DIR), pid: process.pid };

@@ -141,6 +141,7 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
         project_dir,
         session_name,
         run_dir,
+        prompt_file: join(run_dir, 'prompt'),
       });
       const launched_at = Date.now();
       const script = writeRunScript(run_dir, plan, prompt, env);
@@ -204,13 +205,14 @@ function writeRunScript(
   env: Record<string, string>,
 ): string {
   const promptFile = join(run_dir, 'prompt');
-  writeFileSync(promptFile, prompt);
+  writeFileSync(promptFile, prompt, { mode: 0o600 });
   for (const { name, text } of plan.files) writeFileSync(join(run_dir, name), text, { mode: 0o600 });
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const word = (argument: LaunchArgument) =>
     argument === PROMPT ? `"$(cat ${quote(promptFile)})"` : quote(argument);
   const settings = Object.entries({ ...env, ...plan.env }).map(([name, value]) => quote(`${name}=${value}`));
   const script = join(run_dir, 'run.sh');
-  writeFileSync(script, `exec env -i ${settings.join(' ')} ${plan.argv.map(word).join(' ')}\n`);
+  const input = plan.prompt_on_stdin ? ` <${quote(promptFile)}` : '';
+  writeFileSync(script, `exec env -i ${settings.join(' ')} ${plan.argv.map(word).join(' ')}${input}\n`);
   return script;
 }

@@ -32,6 +32,7 @@ export function adapterConformance(
     project_dir,
     session_name: 'loader-01K-svc',
     run_dir: join(scratch.path, 'run'),
+    prompt_file: join(scratch.path, 'run/prompt.md'),
     ...change,
   });
   const query = (change: object = {}) => ({
@@ -52,9 +53,16 @@ export function adapterConformance(
     });
 
   describe('a launch', () => {
-    it('starts the agent’s program with its own arguments first and the prompt last, once', () => {
-      agent = agentOf(home.harness, { cli: '/opt/agent', args: ['--one', 'two words'] });
-      const { argv } = make(env).planLaunch(request());
+    it('points the program to the prompt, which no argument holds', () => {
+      const { argv, prompt_on_stdin } = make(env).planLaunch(request());
+      expect(argv).not.toContain(PROMPT);
+      expect(prompt_on_stdin || String(argv.at(-1)).includes(request().prompt_file)).toBe(true);
+    });
+
+    it('starts a program that takes arguments only with its own first and the prompt last, once', () => {
+      agent = agentOf(home.harness, { cli: '/opt/agent', args: ['--one', 'two words'], prompt: 'argument' });
+      const { argv, prompt_on_stdin } = make(env).planLaunch(request());
+      expect(prompt_on_stdin).toBe(false);
       expect(argv.slice(0, 3)).toEqual(['/opt/agent', '--one', 'two words']);
       expect(argv.at(-1)).toBe(PROMPT);
       expect(argv.filter((argument) => argument === PROMPT)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LaunchRequest, PROMPT } from '../../src/harness/adapter.ts';
+import type { LaunchRequest } from '../../src/harness/adapter.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
 import { agentOf } from './fixture-homes.ts';
 
@@ -16,7 +16,10 @@ const request: Omit<LaunchRequest, 'agent'> = {
   project_dir: '/srv/p',
   session_name: 'loader-01K-svc',
   run_dir: '/runs/1',
+  prompt_file: '/runs/1/prompt.md',
 };
+
+const POINTER = 'Read the file /runs/1/prompt.md now: it is your task.';
 
 describe('the command line of', () => {
   it('claude names the session, its id, the model and the effort', () => {
@@ -27,8 +30,9 @@ describe('the command line of', () => {
         ...['claude', '--permission-mode', 'auto'],
         ...['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'],
         ...['--session-id', 'new-id', '--name', 'loader-01K-svc'],
-        ...['--model', 'opus', '--effort', 'high', PROMPT],
+        ...['--model', 'opus', '--effort', 'high'],
       ],
+      prompt_on_stdin: true,
       env: {},
       session_uuid: 'new-id',
       files: [],
@@ -55,7 +59,8 @@ describe('the command line of', () => {
     const every = settings.flatMap((setting) => ['-c', setting]);
     const start = ['codex', '-a', 'never', '-s', 'danger-full-access', ...every];
     expect(codex.planLaunch({ ...request, agent })).toEqual({
-      argv: [...start, '-C', '/srv/p', '-m', 'gpt', '-c', 'model_reasoning_effort="high"', PROMPT],
+      argv: [...start, '-C', '/srv/p', '-m', 'gpt', '-c', 'model_reasoning_effort="high"', POINTER],
+      prompt_on_stdin: false,
       env: {},
       session_uuid: null,
       files: [],
@@ -63,7 +68,7 @@ describe('the command line of', () => {
     expect(codex.planLaunch({ ...request, agent, resume: 'old' }).argv.slice(-3)).toEqual([
       'resume',
       'old',
-      PROMPT,
+      POINTER,
     ]);
     expect(codex.resumeArgv(agent, 'old')).toEqual([...start, '-m', 'gpt', 'resume', 'old']);
   });
@@ -74,7 +79,7 @@ describe('the command line of', () => {
     expect(pi.planLaunch({ ...request, agent })).toMatchObject({
       argv: [
         ...['pi', '--session-id', 'new-id', '--name', 'loader-01K-svc'],
-        ...['--model', 'a/b', '--thinking', 'high', PROMPT],
+        ...['--model', 'a/b', '--thinking', 'high', '@/runs/1/prompt.md'],
       ],
       session_uuid: 'new-id',
     });
@@ -83,6 +88,9 @@ describe('the command line of', () => {
 
   it('an older pi is given none, and its id is to be learned', () => {
     const plan = adapters(false).pi.planLaunch({ ...request, agent: agentOf('pi') });
-    expect(plan).toMatchObject({ argv: ['pi', '--thinking', 'high', PROMPT], session_uuid: null });
+    expect(plan).toMatchObject({
+      argv: ['pi', '--thinking', 'high', '@/runs/1/prompt.md'],
+      session_uuid: null,
+    });
   });
 });

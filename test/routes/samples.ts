@@ -47,6 +47,13 @@ export const POLLER_STATE: PollerState = {
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },
   brake: { on: false, since: null, note: null },
   workers: { count: 0, most: null },
+  worker_memory: {
+    mechanism: 'cgroup v1',
+    detail: '/sys/fs/cgroup/memory/svc-workers-0',
+    worker_bytes: 12e9,
+    total_bytes: 20.4e9,
+  },
+  start_gate: { hold: null, waiting: 0 },
   contract: { ok: true, daemon: 1, cli: 1 },
   poll_health: {
     last_tick_at: 5,

@@ -79,6 +79,7 @@ export function realComponents(settings: Settings) {
     poller: thread('poller', pollerCalls, pollerEvents, {
       host_id: 'test-host',
       max_concurrent: null,
+      host_memory: {},
       store_roots: [],
       host_class: 'personal',
       rebooted: false,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dryRunField } from './rehearsal.ts';
 
-/** A fiber whose worker went down with its multiplexer server or with the machine. Times in milliseconds. */
+/** A fiber whose worker went down with its multiplexer server or the machine, or for its memory. Times in milliseconds. */
 export const cutOffFiberSchema = z.object({
   fiber_id: z.string(),
   uid: z.string(),
@@ -15,11 +15,16 @@ export const cutOffFiberSchema = z.object({
 });
 export type CutOffFiber = z.infer<typeof cutOffFiberSchema>;
 
-/** Many workers' ends by one cause (P2): none is started again by itself. */
+/**
+ * Workers' ends by one cause (P2). None is started again by itself, except one that was killed for its memory
+ * (`memory_limit`): that is tried again like after any other death, and its incident is over then.
+ */
 export const incidentSchema = z.object({
   id: z.string(),
   /** `server_replaced`: another server was there already when the loss of the first was seen. */
-  cause: z.enum(['server_lost', 'server_replaced', 'reboot']),
+  cause: z.enum(['server_lost', 'server_replaced', 'reboot', 'memory_limit']),
+  /** What happened, where the cause alone does not say it. */
+  message: z.string().optional(),
   at: z.number(),
   fibers: z.array(cutOffFiberSchema),
 });

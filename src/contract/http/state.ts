@@ -18,6 +18,15 @@ export const storeHealthSchema = z.object({
 });
 export type StoreHealth = z.infer<typeof storeHealthSchema>;
 
+/** How workers are held to their memory limits; `detail` says where, or why they are not. Null: no limit. */
+export const workerMemoryViewSchema = z.object({
+  mechanism: z.enum(['systemd', 'cgroup v2', 'cgroup v1', 'none']),
+  detail: z.string(),
+  worker_bytes: z.number().nullable(),
+  total_bytes: z.number().nullable(),
+});
+export type WorkerMemoryView = z.infer<typeof workerMemoryViewSchema>;
+
 /** What the poller knows, for `GET /state` (OPR-2). */
 export const pollerStateSchema = z.object({
   running: z.array(runViewSchema.extend(fiberRefSchema.shape)),
@@ -44,6 +53,12 @@ export const pollerStateSchema = z.object({
   brake: brakeViewSchema,
   /** Workers that run or start, and the most that the poller lets run; null for no bound. */
   workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
+  worker_memory: workerMemoryViewSchema,
+  /** What of the machine holds new starts back, null while nothing does; and how many fibers wait for nothing else. */
+  start_gate: z.object({
+    hold: z.object({ message: z.string(), mend: z.string() }).nullable(),
+    waiting: z.number().int(),
+  }),
   contract: z.object({ ok: z.boolean(), daemon: z.number().int(), cli: z.number().int().nullable() }),
   poll_health: z.object({
     last_tick_at: z.number().nullable(),

@@ -86,6 +86,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     project_dir,
     session_name: mux_session,
     run_dir,
+    prompt_file: world.launches.promptFile(launch_id),
     capture: true,
   });
   const record: CaptureRecord = {
@@ -115,7 +116,15 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     SVC_HARNESS: agent.harness,
   };
   const prompt_bytes = Buffer.byteLength(prompt);
-  const script = buildRunScript({ run_dir, project_dir, argv: plan.argv, prompt_bytes, env });
+  const script = buildRunScript({
+    run_dir,
+    project_dir,
+    argv: plan.argv,
+    prompt_bytes,
+    prompt_on_stdin: plan.prompt_on_stdin,
+    memory: world.workerMemory.entry(launch_id, agent),
+    env,
+  });
   return { record, prompt, script, files: plan.files, argv: plan.argv, env };
 }
 

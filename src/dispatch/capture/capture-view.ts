@@ -1,6 +1,4 @@
-import { join } from 'node:path';
 import type { CaptureView } from '../../contract/http/capture.ts';
-import { RUN_FILES } from '../run/run-directory.ts';
 import type { World } from '../world.ts';
 import type { CaptureRecord } from './capture-directory.ts';
 
@@ -14,6 +12,6 @@ export function viewOfCapture(
   return {
     ...{ session_uuid, run_id, agent, harness, project_dir, store },
     ...{ captured_at, ended_at, ended_reason },
-    prompt_file: join(launches.directory(record.launch_id), RUN_FILES.prompt),
+    prompt_file: launches.promptFile(record.launch_id),
   };
 }

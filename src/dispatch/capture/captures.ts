@@ -9,6 +9,7 @@ import type {
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { agentFact, assessLiveness, type Liveness } from '../end/liveness.ts';
+import { isKilledForMemory } from '../end/memory-end.ts';
 import type { Refusal } from '../refusals.ts';
 import type { RunManifest } from '../run/run-records.ts';
 import { runScriptCommand } from '../run/run-script.ts';
@@ -263,16 +264,25 @@ export class Captures {
   }
 
   #end(known: Known, why: string): void {
-    const { exit, end } = this.#world.launches.readEnd(known.record.launch_id);
+    const { launches, workerMemory } = this.#world;
+    const { mux_session, launch_id } = known.record;
+    const { exit, end } = launches.readEnd(launch_id);
+    const run_dir = launches.directory(launch_id);
+    const killed = isKilledForMemory(
+      exit.kind === 'found' ? exit.value : null,
+      workerMemory.readEnd(run_dir),
+    );
     const ended_reason =
       end.kind === 'found'
         ? end.value.reason
-        : exit.kind === 'found'
-          ? (exit.value.reason ?? exit.value.signal ?? `exited with ${exit.value.code}`)
-          : why;
+        : killed
+          ? 'memory_limit'
+          : exit.kind === 'found'
+            ? (exit.value.reason ?? exit.value.signal ?? `exited with ${exit.value.code}`)
+            : why;
     this.#update(known, { state: 'ended', ended_at: this.#world.clock.now(), ended_reason });
+    workerMemory.release(run_dir);
     known.state = 'ended';
-    const { mux_session, launch_id } = known.record;
     this.#world.logger.warn(
       { session: mux_session, launch: launch_id, reason: ended_reason },
       'a capture ended before it had claimed a fiber; its text is in its run directory',

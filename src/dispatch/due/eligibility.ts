@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { GATES, type Gate } from '../../contract/gates.ts';
 import type { Due } from './standing.ts';
+import type { ResourceHold } from './start-gate.ts';
 
 /** What the runtime maps know of one fiber; no gate reads anything else but its frontmatter. */
 export type EligibilityFacts = {
@@ -25,6 +26,8 @@ export type EligibilityFacts = {
   stopped_all: boolean;
   /** Workers of this daemon, and the most there may be; null for no bound. */
   workers: { count: number; most: number | null };
+  /** What of the machine holds new starts back; null while nothing does. */
+  resources: ResourceHold | null;
 };
 
 export type Verdict = { eligible: true } | { eligible: false; gate: Gate };
@@ -70,6 +73,8 @@ function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): b
       return facts.cooldown_until === null || facts.cooldown_until <= facts.now;
     case 'max_concurrent':
       return facts.workers.most === null || facts.workers.count < facts.workers.most;
+    case 'resources':
+      return facts.resources === null;
   }
 }
 
@@ -88,9 +93,24 @@ export function isPendingLaunch(document: FiberDocument, facts: EligibilityFacts
 
 /** True when the fiber waits for nothing but a free place among the workers. */
 export function waitsForPlace(document: FiberDocument, facts: EligibilityFacts): boolean {
-  return judgeEligibility(document, { ...facts, workers: { ...facts.workers, most: null } }).eligible;
+  return judgeEligibility(document, {
+    ...facts,
+    workers: { ...facts.workers, most: null },
+    resources: null,
+  }).eligible;
+}
+
+/** True when the fiber waits for nothing but what the machine is short of. */
+export function waitsForResources(document: FiberDocument, facts: EligibilityFacts): boolean {
+  return facts.resources !== null && judgeEligibility(document, { ...facts, resources: null }).eligible;
 }
 
 function withoutDaemon(facts: EligibilityFacts): EligibilityFacts {
-  return { ...facts, mux_answers: true, stopped_all: false, workers: { ...facts.workers, most: null } };
+  return {
+    ...facts,
+    mux_answers: true,
+    stopped_all: false,
+    workers: { ...facts.workers, most: null },
+    resources: null,
+  };
 }

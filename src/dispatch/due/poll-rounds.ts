@@ -6,13 +6,15 @@ import type { Launcher } from '../start/launcher.ts';
 import type { World } from '../world.ts';
 import { Arming } from './arming.ts';
 import { blockWhenPaused } from './breaker-row.ts';
-import { isPendingLaunch, judgeEligibility, waitsForPlace } from './eligibility.ts';
+import { isPendingLaunch, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
 import { owedStart } from './owed-starts.ts';
 import { Turns } from './turns.ts';
 import { showLimit } from './usage-limits.ts';
 
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
 const LAUNCHES_AT_ONCE = 4;
+/** How often it is looked whether the machine has again what held starts back, in milliseconds. */
+const LOOK_AGAIN_MS = 2_000;
 
 /** What the poller starts by itself (DSP-2): looks through the documents, launches what is due, notes what waits. */
 export class PollRounds {
@@ -23,6 +25,7 @@ export class PollRounds {
   readonly #onMoved: (keys: Iterable<string>) => void;
   readonly #turns = new Turns();
   #stopped = false;
+  #lookAgain: (() => void) | null = null;
 
   constructor(
     world: World,
@@ -44,6 +47,7 @@ export class PollRounds {
     const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
     if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
     await this.#launchAmong(documents);
+    this.#noteHeldBack();
   }
 
   /** The same for documents that have just moved, between two rounds. */
@@ -77,6 +81,7 @@ export class PollRounds {
   /** Launches nothing more; those that are under way go on. */
   stop(): void {
     this.#stopped = true;
+    this.#lookAgain?.();
   }
 
   /** Launches what is due; with a bound on the workers, whoever has waited longest goes first. */
@@ -96,10 +101,42 @@ export class PollRounds {
       for (const document of chosen) tried.add(document.path);
       const next = chosen[Symbol.iterator]();
       const lane = async () => {
-        for (const document of next) if (!this.#stopped) await this.#launchByPoll(document);
+        for (const document of next) {
+          if (this.#stopped || this.#memory.starts.hold() !== null) return;
+          await this.#launchByPoll(document);
+        }
       };
       await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
     }
+  }
+
+  /** Counts the fibers that the machine itself holds back, and goes on with them before the next tick. */
+  #noteHeldBack(): void {
+    const { starts } = this.#memory;
+    const waiting = this.#memory.mux_answers && starts.hold() !== null ? this.#heldBack() : 0;
+    if (waiting > 0 && starts.waiting === 0)
+      this.#world.logger.warn(
+        { waiting, hold: starts.hold() },
+        'new workers wait for resources of the machine',
+      );
+    starts.waiting = waiting;
+    if (waiting === 0 || this.#lookAgain !== null || this.#stopped) return;
+    const cancel = this.#world.clock.after(LOOK_AGAIN_MS, () => {
+      this.#lookAgain = null;
+      if (this.#stopped) return;
+      this.#launchAmong([...this.#world.documents.all()])
+        .then(() => this.#noteHeldBack())
+        .catch((error) => this.#world.logger.error({ err: error }, 'held starts could not be gone on with'));
+    });
+    this.#lookAgain = cancel;
+  }
+
+  #heldBack(): number {
+    let waiting = 0;
+    for (const document of this.#world.documents.all())
+      if (document.svc !== undefined)
+        waiting += Number(waitsForResources(document, eligibilityFacts(this.#world, this.#memory, document)));
+    return waiting;
   }
 
   #noteTurns(documents: readonly FiberDocument[]): void {

@@ -5,6 +5,8 @@ import type { Refusal } from '../refusals.ts';
 import type { Run } from '../run/run.ts';
 import type { Pulled } from './brake.ts';
 import type { EligibilityFacts } from './eligibility.ts';
+import { explainResources } from './resource-words.ts';
+import type { ResourceHold } from './start-gate.ts';
 import type { AccountLimit } from './usage-limit-book.ts';
 import { describeLimit } from './usage-limits.ts';
 
@@ -89,7 +91,7 @@ export function explainGate(
       return explainHold(facts.held, id);
     case 'cooldown':
       return {
-        message: `${facts.refusal === undefined ? 'its last start was refused' : `its last start was refused: ${facts.refusal.message}`}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
+        message: `${saidOf(facts.refusal)}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
         mend: `mend that, then start it at once with \`svc dispatch ${id}\``,
       };
     case 'max_concurrent':
@@ -97,7 +99,16 @@ export function explainGate(
         message: `${facts.workers.count} of at most ${facts.workers.most} workers run; whoever has waited longest is next`,
         mend: `start it at once with \`svc dispatch ${id}\`, or raise max_concurrent in host.json and run \`svc daemon restart\``,
       };
+    case 'resources':
+      return explainHeldStart(facts.resources, id);
   }
+}
+
+function explainHeldStart(hold: ResourceHold | null, id: string): { message: string; mend: string } {
+  if (hold === null)
+    return { message: 'the machine was short of what a start needs', mend: 'it is tried again' };
+  const { message, mend } = explainResources(hold);
+  return { message, mend: `${mend}, or start this one at once with \`svc dispatch ${id}\`` };
 }
 
 /** Of an app conversation; null for any other worker. */
@@ -123,6 +134,11 @@ function explainApp(id: string, { run, unserved }: WhyFacts): { message: string;
     message: `${which} is still assigned to it`,
     mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
   };
+}
+
+function saidOf(refusal: BlockedView | undefined): string {
+  if (refusal === undefined) return 'its last start was refused';
+  return `${refusal.reason === 'memory_limit' ? 'its last worker was' : 'its last start was refused:'} ${refusal.message}`;
 }
 
 function explainDue(document: FiberDocument, { due }: WhyFacts): { message: string; mend: string } {

@@ -20,7 +20,7 @@ const recordSchema = incidentSchema.extend({
 type IncidentRecord = z.infer<typeof recordSchema>;
 const fileSchema = z.object({ version: z.literal(1), incidents: z.array(recordSchema) });
 
-export type Loss = { run: Run; cause: Incident['cause'] };
+export type Loss = { run: Run; cause: Incident['cause']; message?: string };
 
 /**
  * Whether the server that this run lived on is gone, by what the multiplexer answers now: there is none, or there is
@@ -51,7 +51,7 @@ export function withLosses(
   const lost = new Set(losses.map(({ run }) => run.uid));
   // A fiber waits for one word only, that on its latest loss.
   const next = without(incidents, (fiber) => lost.has(fiber.uid));
-  for (const { run, cause } of losses) {
+  for (const { run, cause, message } of losses) {
     const group = groupOf(run, cause);
     const known = next.find((one) => one.group === group && (isNamed(group) || now - one.at < TOGETHER_MS));
     const fiber: CutOffFiber = {
@@ -65,13 +65,22 @@ export function withLosses(
       refused: null,
     };
     if (known !== undefined) known.fibers.push(fiber);
-    else next.push({ id: newId(), cause, at: now, group, fibers: [fiber] });
+    else
+      next.push({
+        id: newId(),
+        cause,
+        at: now,
+        group,
+        fibers: [fiber],
+        ...(message === undefined ? {} : { message }),
+      });
   }
   return next;
 }
 
 function groupOf(run: Run, cause: Incident['cause']): string {
   if (cause === 'reboot') return `boot ${run.boot_id}`;
+  if (cause === 'memory_limit') return `memory of ${run.launch_id}`;
   return run.server === undefined ? 'server' : `server ${run.server.pid} ${run.server.started_at}`;
 }
 

@@ -56,10 +56,14 @@ export class Settler {
     await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
     const document = this.#documentOf(run);
     const now = world.clock.now();
+    const memory = run.stray ? null : world.workerMemory.readEnd(world.launches.directory(run.launch_id));
+    const others = memory === null ? 0 : await this.#othersAlive(run);
     const plan = planWorkerEnd({
       run,
       document,
       launch,
+      memory,
+      others,
       server_absent: server === 'absent',
       rebooted: facts.rebooted,
       resumed_in_vain,
@@ -74,7 +78,8 @@ export class Settler {
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
     const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
-    if (!run.stray) recordEnd(world, run, plan.reason, endedAt(run, launch) ?? now);
+    if (!run.stray) recordEnd(world, run, plan, endedAt(run, launch) ?? now);
+    if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.detail ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
     if (!plan.conclude && document?.error === undefined) this.#close(run);
@@ -176,6 +181,31 @@ export class Settler {
   #close(run: Run): void {
     if (run.stray) return;
     this.#world.launches.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
+    // What its group told is in the ledger by now.
+    this.#world.workerMemory.release(this.#world.launches.directory(run.launch_id));
+  }
+
+  /** How many other workers are seen to live at this moment. */
+  async #othersAlive(run: Run): Promise<number> {
+    const { launches, processes } = this.#world;
+    const lives = await Promise.all(
+      this.#memory.runs.all().map(async (other) => {
+        const agent = other.launch_id === run.launch_id ? null : launches.agent(other.launch_id);
+        return agent?.kind === 'found' && (await processes.look(agent.value)) === 'alive';
+      }),
+    );
+    return lives.filter(Boolean).length;
+  }
+
+  #tellMemory(run: Run, message: string): void {
+    const { clock, logger } = this.#world;
+    this.#memory.incidents.record([{ run, cause: 'memory_limit', message }], clock.now(), () =>
+      this.#world.newUlid(),
+    );
+    logger.warn(
+      { fiber: run.fiber_id, session: run.mux_session, run: run.run_id },
+      `a worker was ${message}`,
+    );
   }
 }
 

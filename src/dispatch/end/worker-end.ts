@@ -7,7 +7,9 @@ import type { Refusal } from '../refusals.ts';
 import type { LaunchEnd } from '../run/launches.ts';
 import type { Run } from '../run/run.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run/run-records.ts';
+import type { MemoryEnd } from '../run/worker-memory.ts';
 import type { DocumentChange } from '../world.ts';
+import { describeMemoryEnd, isKilledForMemory } from './memory-end.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
@@ -18,6 +20,10 @@ export type EndFacts = {
   server_absent: boolean;
   /** The machine was started anew since. */
   rebooted: boolean;
+  /** What its memory group told; null where it was in none. */
+  memory: MemoryEnd | null;
+  /** Other workers that live on. */
+  others: number;
   /** It went on with an earlier conversation, and that has not grown since. */
   resumed_in_vain: boolean;
   now: number;
@@ -27,10 +33,12 @@ export type EndFacts = {
 export type EndPlan = {
   /** Why it ended, for the log and the run directory. */
   reason: string;
+  /** One sentence on it, where the reason alone does not say all. */
+  detail?: string;
   breaker: RunEnd;
   /** A hold that keeps the poller from launching it again by itself. */
   hold: NamedHold | null;
-  /** What kept the run script from starting the agent at all. */
+  /** What kept the run script from starting the agent at all, or what killed it. */
   refusal: Refusal | null;
   /** A standing role closes into awaiting review (LIF-5), a pinned one is parked. */
   conclude: boolean;
@@ -48,15 +56,18 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const exit = foundOf(facts.launch.exit);
   const end = endOf(facts.run, facts.launch);
   const reason = reasonOf(facts, exit, end);
-  const refusal = refusalOf(facts.run, exit);
+  const detail =
+    reason === 'memory_limit' && facts.memory !== null ? describeMemoryEnd(facts.memory, facts.others) : null;
+  const unstarted = refusalOf(facts.run, exit);
   const ended_at = exit?.at ?? end?.at ?? facts.now;
   const lived_ms = Math.max(0, ended_at - facts.run.started_at);
   const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
   return {
     reason,
-    breaker: refusal === null ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
+    ...(detail === null ? {} : { detail }),
+    breaker: unstarted === null ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
     hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
-    refusal,
+    refusal: detail === null ? unstarted : { reason, message: detail },
     owes_fresh_start,
     conclude:
       !owes_fresh_start && facts.document !== undefined && isConcludable(facts.document, facts.run, exit),
@@ -117,6 +128,7 @@ function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | nul
   const wordless = exit === null || exit.signal === 'SIGHUP';
   if (wordless && facts.server_absent) return 'server_lost';
   if (exit === null) return 'session_gone';
+  if (isKilledForMemory(exit, facts.memory)) return 'memory_limit';
   return exit.reason ?? 'exited';
 }
 

@@ -1,5 +1,6 @@
 import { homedir, hostname } from 'node:os';
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { validateByCli } from '../../config/cli-validator.ts';
 import { type HostFile, hostClass, parseHostFile } from '../../config/host-file.ts';
@@ -32,6 +33,7 @@ import { hasMacDesktop } from '../../platform/desktop-session.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import type { PollerSettings } from '../poller-settings.ts';
+import { hostMemory } from '../run/worker-memory.ts';
 import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { FolderDialogs } from './folder-dialogs.ts';
@@ -216,7 +218,8 @@ export class OperatorCalls {
     const same =
       id === settings.host_id &&
       hostClass(next) === settings.host_class &&
-      (next.max_concurrent ?? null) === settings.max_concurrent;
+      (next.max_concurrent ?? null) === settings.max_concurrent &&
+      isDeepStrictEqual(hostMemory(next), settings.host_memory);
     if (same) return { in_force: true, note: null, restart_required: false };
     const notes = ['The daemon goes by this once it is started anew: svc daemon restart.'];
     if (id !== settings.host_id)

@@ -48,6 +48,11 @@ export class Launches {
     return runDirectoryOf(this.#data_dir, launch_id);
   }
 
+  /** The file that holds the message which the launch begins with. */
+  promptFile(launch_id: string): string {
+    return join(this.directory(launch_id), RUN_FILES.prompt);
+  }
+
   /** Records the claim with everything the start needs; durable when it returns. */
   claim(claim: { manifest: RunManifest; prompt: string; script?: string; files: LaunchPlan['files'] }): void {
     claimRun(this.#data_dir, claim);
@@ -66,7 +71,7 @@ export class Launches {
   /** The message that the launch begins with; null when it cannot be read. */
   readPrompt(launch_id: string): string | null {
     try {
-      return readRegularTextSync(join(this.directory(launch_id), RUN_FILES.prompt), READ_LIMITS.run_file);
+      return readRegularTextSync(this.promptFile(launch_id), READ_LIMITS.run_file);
     } catch {
       return null;
     }

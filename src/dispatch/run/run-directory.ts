@@ -27,6 +27,9 @@ export const RUN_FILES = {
   exit: 'exit.json',
   end: 'end.json',
   screen: 'screen.txt',
+  /** Path of the memory group that the agent entered, and what the shell said when there was none. */
+  memory_group: 'memory.group',
+  memory_error: 'memory.error',
 } as const;
 
 const OURS = new Set<string>(Object.values(RUN_FILES));

@@ -18,8 +18,19 @@ export function recordLearned(world: World, run: Run): void {
 }
 
 /** The ledger line of an end (EVT-4); an end that is settled again after a crash has it twice. */
-export function recordEnd(world: World, run: Run, reason: string, at: number): void {
-  world.recordSession({ ...lineOf(world, run), at, kind: 'ended', reason });
+export function recordEnd(
+  world: World,
+  run: Run,
+  { reason, detail }: { reason: string; detail?: string },
+  at: number,
+): void {
+  world.recordSession({
+    ...lineOf(world, run),
+    at,
+    kind: 'ended',
+    reason,
+    ...(detail === undefined ? {} : { detail }),
+  });
 }
 
 function lineOf(world: World, run: Run) {

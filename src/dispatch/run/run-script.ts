@@ -1,5 +1,7 @@
 import { CodedError } from '../../base/errors.ts';
-import { type LaunchArgument, PROMPT } from '../../harness/adapter.ts';
+import { type LaunchArgument, PROMPT, pointerTo } from '../../harness/adapter.ts';
+import { GROUP_FILES } from '../../platform/control-groups.ts';
+import type { GroupEntry } from '../../platform/memory-groups.ts';
 import { RUN_FILES } from './run-directory.ts';
 
 /** Largest prompt given as an argument, in bytes; Linux takes 128 KiB an argument, its end mark included. */
@@ -15,10 +17,14 @@ export type RunScript = {
   project_dir: string;
   /** argv of the agent; its `PROMPT` positions are filled from the prompt file. */
   argv: readonly LaunchArgument[];
+  /** The agent's standard input is the prompt file; otherwise it is the terminal. */
+  prompt_on_stdin: boolean;
   /** Variables the agent gets beside those of the tmux server; what a shell keeps for itself is left out. */
   env: Readonly<Record<string, string>>;
   /** Size of the prompt file in bytes; one that no argument can hold is pointed to instead. */
   prompt_bytes: number;
+  /** How the agent enters a memory group of its own; null for none. */
+  memory: GroupEntry | null;
 };
 
 /**
@@ -28,9 +34,10 @@ export type RunScript = {
  *   foreground group, which it would not do while the leader lived on;
  * - the inner shell, which outlasts hang-up and termination, and writes `exit.json` (by rename);
  * - the agent, in the foreground with the terminal and default signals, recorded in `agent.pid` by the very
- *   process that becomes it.
+ *   process that becomes it. That process enters the agent's memory group first, so that nothing the agent starts
+ *   is outside; a scope of systemd holds one shell more, which keeps what the scope tells of its memory.
  *
- * Trailing newlines of the prompt are dropped. Throws `internal` for what no script can carry (NUL, a
+ * Trailing newlines of a prompt given as an argument are dropped. Throws `internal` for what no script can carry (NUL, a
  * malformed name, an empty argv).
  */
 export function buildRunScript(script: RunScript): string {
@@ -42,7 +49,7 @@ export function buildRunScript(script: RunScript): string {
   const inRun = (name: string) => quote(`${script.run_dir}/${name}`);
   const prompt =
     script.prompt_bytes > MAX_PROMPT_ARGUMENT_BYTES
-      ? quote(`Read the file ${script.run_dir}/${RUN_FILES.prompt} now: it is your task.`)
+      ? quote(pointerTo(`${script.run_dir}/${RUN_FILES.prompt}`))
       : `"$(command -p cat -- ${inRun(RUN_FILES.prompt)})"`;
   const words = script.argv.map((word) => (word === PROMPT ? '"$_svc_prompt"' : quote(word)));
   return `#!/bin/sh
@@ -91,8 +98,7 @@ trap : INT QUIT
   umask "$_svc_umask"
   _svc_code=143
   if [ -z "$_svc_ended_by" ]; then
-    /bin/sh -c ${quote(recordAndBecome(script.run_dir))} ${words[0]} ${words.join(' ')}
-    _svc_code=$?
+${runAgent(script, words)}
   fi
   umask 077
   [ "$_svc_code" -eq 0 ] || keep_screen
@@ -109,16 +115,54 @@ exit $?
 `;
 }
 
+/** The lines that run the agent and set `_svc_code`. A group that cannot be made keeps no worker from its work. */
+function runAgent(script: RunScript, words: string[]): string {
+  const { memory, run_dir } = script;
+  const input = script.prompt_on_stdin ? ` <${quote(`${run_dir}/${RUN_FILES.prompt}`)}` : '';
+  const run = (before: string[], text: string) =>
+    [...before, '/bin/sh', '-c', quote(text), words[0], ...words].join(' ') + input;
+  const start = recordAndBecome(run_dir, memory?.kind === 'cgroup' ? memory : null);
+  const direct = `    ${run([], start)}\n    _svc_code=$?`;
+  if (memory?.kind !== 'systemd') return direct;
+  return `    ${run(memory.argv.map(quote), insideScope(run_dir, start))} 9>&2 2>${quote(`${run_dir}/${RUN_FILES.memory_error}`)}
+    _svc_code=$?
+    if [ ! -e ${quote(`${run_dir}/${RUN_FILES.memory_group}`)} ]; then
+  ${direct.replaceAll('\n', '\n  ')}
+    fi`;
+}
+
+/** Script of the shell that stays in the scope with the agent: the scope is gone with its last process. */
+function insideScope(run_dir: string, start: string): string {
+  const inRun = (name: string) => quote(`${run_dir}/${name}`);
+  const { events, peak, limit } = GROUP_FILES[2];
+  const copies = [events, peak, limit].map(
+    (name) => `command -p cat "$_svc_group/${name}" >${inRun(name)} 2>/dev/null`,
+  );
+  return `
+exec 2>&9 9>&-
+while IFS= read -r _svc_line; do
+  case $_svc_line in 0::*) _svc_group=/sys/fs/cgroup\${_svc_line#0::} ;; esac
+done </proc/self/cgroup
+(umask 077; printf '%s\\n' "$_svc_group" >${inRun(RUN_FILES.memory_group)})
+trap : INT QUIT HUP TERM
+/bin/sh -c ${quote(start)} "$0" "$@"
+_svc_code=$?
+umask 077
+${copies.join('\n')}
+exit "$_svc_code"
+`;
+}
+
 /** argv of the session that runs it: the only thing of a launch that tmux is told. */
 export function runScriptCommand(run_dir: string): string[] {
   return ['/bin/sh', `${run_dir}/${RUN_FILES.script}`];
 }
 
 /** Script of the process that writes down who it is and then becomes the agent; start times as in `platform/process-facts.ts`. */
-function recordAndBecome(run_dir: string): string {
+function recordAndBecome(run_dir: string, memory: Extract<GroupEntry, { kind: 'cgroup' }> | null): string {
   const file = quote(`${run_dir}/${RUN_FILES.agent_pid}`);
   const temporary = quote(`${run_dir}/${RUN_FILES.agent_pid}.tmp`);
-  return `
+  return `${memory === null ? '' : enterGroup(run_dir, memory)}
 _svc_start=
 if [ -r "/proc/$$/stat" ]; then
   read -r _svc_stat <"/proc/$$/stat"
@@ -131,6 +175,21 @@ fi
 (umask 077; printf '{"pid":%s,"start_time":"%s"}\\n' $$ "$_svc_start" >${temporary}) && command -p mv -f ${temporary} ${file}
 exec "$@"
 `;
+}
+
+/** Lines by which a shell moves itself into a group that it makes; swap is limited where the kernel counts it. */
+function enterGroup(run_dir: string, { folder, files }: Extract<GroupEntry, { kind: 'cgroup' }>): string {
+  const inRun = (name: string) => quote(`${run_dir}/${name}`);
+  const inGroup = (name: string) => quote(`${folder}/${name}`);
+  const writes = files.map(
+    ([name, text]) => `{ [ ! -e ${inGroup(name)} ] || printf %s ${quote(text)} >${inGroup(name)}; }`,
+  );
+  const steps = [`command -p mkdir ${quote(folder)}`, ...writes, `printf 0 >${inGroup('cgroup.procs')}`];
+  return `
+(umask 077; : >${inRun(RUN_FILES.memory_error)})
+if ${steps.join(' && ')}; then
+  (umask 077; printf '%s\\n' ${quote(folder)} >${inRun(RUN_FILES.memory_group)})
+fi 2>${inRun(RUN_FILES.memory_error)}`;
 }
 
 /** Variables that a shell keeps for itself or that would change how this script is read. */

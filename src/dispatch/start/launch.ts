@@ -6,6 +6,7 @@ import type { LaunchPlan } from '../../harness/adapter.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
+import type { GroupEntry } from '../../platform/memory-groups.ts';
 import { onSurface, planAppRun, refuseByAppServer } from '../app/app-preflight.ts';
 import { abandonClaim } from '../capture/abandon-claim.ts';
 import { mayBeOf } from '../end/liveness.ts';
@@ -74,13 +75,21 @@ export async function checkLaunch(
   return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
 
+/** A launch that passed its checks: the run, what is started, and the memory group that it is started in. */
+export type PlannedRun = {
+  run: Run;
+  plan: LaunchPlan;
+  conversation: Conversation;
+  memory: GroupEntry | null;
+};
+
 /** The run of a launch that passed its checks; nothing is written yet. */
 export function planRun(
   world: World,
   document: FiberDocument,
   checked: Extract<Checked, { kind: 'ready' }>,
   authority: Authority,
-): { run: Run; plan: LaunchPlan; conversation: Conversation } {
+): PlannedRun {
   const { conversation } = checked;
   const now = world.clock.now();
   const launch_id = world.newUlid();
@@ -94,6 +103,7 @@ export function planRun(
     project_dir: checked.project_dir,
     session_name: mux_session,
     run_dir: world.launches.directory(launch_id),
+    prompt_file: world.launches.promptFile(launch_id),
   });
   const standing = document.svc?.kind === 'standing';
   const run: Run = {
@@ -131,7 +141,8 @@ export function planRun(
         }
       : {}),
   };
-  return { run, plan, conversation };
+  const memory = world.workerMemory.entry(launch_id, checked.agent);
+  return { run, plan, conversation, memory };
 }
 
 /**
@@ -143,7 +154,7 @@ export function planRun(
 export async function startRun(
   world: World,
   document: FiberDocument,
-  planned: { run: Run; plan: LaunchPlan; conversation: Conversation },
+  planned: PlannedRun,
   authority: Authority,
   confirmed_dir: string | undefined,
 ): Promise<Started> {
@@ -231,7 +242,7 @@ function nameTaken(run: Run): Refusal {
 export function composeStart(
   world: World,
   document: FiberDocument,
-  planned: { run: Run; plan: LaunchPlan; conversation: Conversation },
+  planned: PlannedRun,
   authority: Authority,
 ): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
   const { run, plan } = planned;
@@ -243,6 +254,8 @@ export function composeStart(
     project_dir: run.project_dir,
     argv: plan.argv,
     prompt_bytes: Buffer.byteLength(prompt),
+    prompt_on_stdin: plan.prompt_on_stdin,
+    memory: planned.memory,
     env,
   });
   const manifest = manifestOfRun(run, document.leaf);

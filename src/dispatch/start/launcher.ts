@@ -156,6 +156,7 @@ export class Launcher {
   }
 
   #launched(document: FiberDocument, run: Run, authority: Authority): void {
+    this.#memory.starts.started();
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     this.#memory.owed.delete(run.key);

@@ -146,10 +146,13 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
   return past.cwd;
 }
 
+/** A person goes on with the session by hand: it has the terminal, and no limit of a worker. */
+const BY_HAND = { prompt_bytes: 0, prompt_on_stdin: false, memory: null };
+
 /** The script that the session runs; the agent's variables are secrets and never part of a command line. */
 function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
   const folder = join(world.settings.data_dir, RESUMED_FOLDER, session);
-  const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, prompt_bytes: 0, env });
+  const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, ...BY_HAND, env });
   makeFolder(folder);
   writeFileAtomic(join(folder, RUN_FILES.prompt), '', { mode: 0o600 });
   writeFileAtomic(join(folder, RUN_FILES.script), script, { mode: 0o700 });

@@ -67,6 +67,8 @@ function agentOf(entry: AgentEntry, builtin: Agent | undefined): Agent {
     default: entry.default ?? base.default,
     aliases: entry.aliases ?? base.aliases,
     env: entry.env ?? base.env,
+    ...(entry.prompt === undefined ? {} : { prompt: entry.prompt }),
+    ...(entry.memory_max === undefined ? {} : { memory_max: entry.memory_max }),
     source: 'file',
   };
 }

@@ -17,7 +17,10 @@ const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fibe
  */
 const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
-/** Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. */
+/**
+ * Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. It reads
+ * its first message from a standard input that is no terminal, and the keyboard from `/dev/tty` then.
+ */
 export function claudeAdapter(options: { env: NodeJS.ProcessEnv; uid: number | null }): HarnessAdapter {
   return {
     name: 'claude',
@@ -31,8 +34,15 @@ export function claudeAdapter(options: { env: NodeJS.ProcessEnv; uid: number | n
       argv.push('--name', request.session_name);
       if (agent.model !== null) argv.push('--model', agent.model);
       if (effort !== null) argv.push('--effort', effort);
-      argv.push(PROMPT);
-      return { argv, env: { ...agent.env }, session_uuid: resume ?? session_uuid, files: [] };
+      const prompt_on_stdin = agent.prompt !== 'argument';
+      if (!prompt_on_stdin) argv.push(PROMPT);
+      return {
+        argv,
+        prompt_on_stdin,
+        env: { ...agent.env },
+        session_uuid: resume ?? session_uuid,
+        files: [],
+      };
     },
 
     findTranscript({ agent, project_dir, session_uuid }) {

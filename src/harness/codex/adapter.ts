@@ -1,5 +1,5 @@
 import type { Agent } from '../../contract/agent.ts';
-import { type HarnessAdapter, type LaunchArgument, PROMPT } from '../adapter.ts';
+import { type HarnessAdapter, type LaunchArgument, PROMPT, pointerTo } from '../adapter.ts';
 import { agentEnvironment } from '../agent-environment.ts';
 import { probing } from '../transcripts/transcript-files.ts';
 import { checkCodexFirstRun } from './first-run.ts';
@@ -21,13 +21,13 @@ export function codexAdapter(options: { env: NodeJS.ProcessEnv }): HarnessAdapte
   return {
     name: 'codex',
 
-    planLaunch({ agent, effort, resume, project_dir }) {
+    planLaunch({ agent, effort, resume, project_dir, prompt_file }) {
       const argv: LaunchArgument[] = [agent.cli, ...agent.args, ...EVERY_START, '-C', project_dir];
       if (agent.model !== null) argv.push('-m', agent.model);
       if (effort !== null) argv.push('-c', `model_reasoning_effort=${JSON.stringify(effort)}`);
       if (resume !== null) argv.push('resume', resume);
-      argv.push(PROMPT);
-      return { argv, env: { ...agent.env }, session_uuid: resume, files: [] };
+      argv.push(agent.prompt === 'argument' ? PROMPT : pointerTo(prompt_file));
+      return { argv, prompt_on_stdin: false, env: { ...agent.env }, session_uuid: resume, files: [] };
     },
 
     findTranscript(query) {

@@ -11,16 +11,16 @@ export function piAdapter(options: { env: NodeJS.ProcessEnv; capabilities: Capab
   return {
     name: 'pi',
 
-    planLaunch({ agent, effort, resume, session_uuid, session_name }) {
+    planLaunch({ agent, effort, resume, session_uuid, session_name, prompt_file }) {
       const chooses = options.capabilities.choosesSessionId(agent);
       const argv: LaunchArgument[] = [agent.cli, ...agent.args];
       if (resume !== null) argv.push('--session', resume);
       else if (chooses) argv.push('--session-id', session_uuid, '--name', session_name);
       if (agent.model !== null) argv.push('--model', agent.model);
       if (effort !== null) argv.push('--thinking', effort);
-      argv.push(PROMPT);
+      argv.push(agent.prompt === 'argument' ? PROMPT : `@${prompt_file}`);
       const known = resume ?? (chooses ? session_uuid : null);
-      return { argv, env: { ...agent.env }, session_uuid: known, files: [] };
+      return { argv, prompt_on_stdin: false, env: { ...agent.env }, session_uuid: known, files: [] };
     },
 
     findTranscript(query) {

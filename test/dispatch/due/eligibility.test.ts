@@ -33,7 +33,9 @@ const facts: EligibilityFacts = {
   mux_answers: true,
   stopped_all: false,
   workers: { count: 0, most: null },
+  resources: null,
 };
+const SHORT = { what: 'memory', free: 1e9, floor: 2e9, young: 0 } as const;
 const standing: FiberDocument = { ...document, svc: { ...document.svc, kind: 'standing' } };
 
 /** Each gate with one pair of arguments that shuts it and nothing before it. */
@@ -51,6 +53,7 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   held: [document, { ...facts, held: 'boot_quarantine' }],
   cooldown: [document, { ...facts, cooldown_until: 1_001 }],
   max_concurrent: [document, { ...facts, workers: { count: 2, most: 2 } }],
+  resources: [document, { ...facts, resources: SHORT }],
 };
 
 describe('eligibility', () => {
@@ -107,6 +110,7 @@ describe('eligibility', () => {
         count: fc.integer({ min: 0, max: 4 }),
         most: fc.option(fc.integer({ min: 1, max: 4 })),
       }),
+      resources: fc.constantFrom(null, SHORT),
     });
     fc.assert(
       fc.property(anyFacts, fc.constantFrom('open', 'active', 'closed'), (known, status) => {
@@ -119,6 +123,7 @@ describe('eligibility', () => {
           known.held === null &&
           known.mux_answers &&
           !known.stopped_all &&
+          known.resources === null &&
           (known.workers.most === null || known.workers.count < known.workers.most) &&
           (known.cooldown_until === null || known.cooldown_until <= known.now);
         const verdict = judgeEligibility({ ...document, status } as FiberDocument, known);

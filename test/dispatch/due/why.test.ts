@@ -41,6 +41,8 @@ type Case = {
   open: boolean;
   most: number | null;
   others: number;
+  /** The machine is short of memory. */
+  short: boolean;
 };
 
 const mostly = <T>(usual: T, ...rare: T[]) =>
@@ -70,12 +72,14 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   open: mostly(false, true),
   most: mostly<number | null>(null, 1, 2),
   others: fc.integer({ min: 0, max: 2 }),
+  short: mostly(false, true),
 });
 
 /** Makes a world in which all this is so, with the fiber `x`, on the eve of a round. */
 async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }> {
   const made = new FakeWorld();
   made.most_workers = one.most;
+  if (one.short) made.free = { ...made.free, memory: 0 };
   made.directories.set('/srv/gone', { kind: 'missing' });
   const started = made.boot({ released: true });
   for (let at = 0; at < one.others; at += 1) {

@@ -29,6 +29,8 @@ function facts(change: Partial<EndFacts>): EndFacts {
     server_absent: false,
     rebooted: false,
     resumed_in_vain: false,
+    memory: null,
+    others: 0,
     now: started_at + 60_000,
     ...change,
   };
@@ -44,6 +46,24 @@ describe('the end of a worker', () => {
       conclude: false,
       owes_fresh_start: false,
     });
+  });
+
+  it('is a death of its own when it was killed for its memory, told by the sentence of it', () => {
+    const exit = { kind: 'found', value: { code: null, signal: 'SIGKILL', at: started_at + 5_000 } } as const;
+    const memory = { worker: { kills: 1, peak: 14e9, limit: 14e9 }, total: null };
+    const killed = facts({ launch: { exit, end: NONE }, memory, others: 19 });
+    const detail = 'killed at 14.0 GB by its memory limit; 19 others unharmed';
+    expect(planWorkerEnd(killed)).toEqual({
+      reason: 'memory_limit',
+      detail,
+      breaker: { kind: 'died', lived_ms: 5_000 },
+      hold: null,
+      refusal: { reason: 'memory_limit', message: detail },
+      conclude: false,
+      owes_fresh_start: false,
+    });
+    const asked = { ...killed, run: { ...killed.run, ending: { reason: 'kill', at: started_at } } };
+    expect(planWorkerEnd(asked)).toMatchObject({ reason: 'kill', refusal: null });
   });
 
   it('[LIF-7] is a handoff when the document says so, whatever the exit code', () => {

@@ -7,6 +7,7 @@ import { readAgentPid, readExit } from '../../../src/dispatch/run/run-directory.
 import { buildRunScript, MAX_PROMPT_ARGUMENT_BYTES } from '../../../src/dispatch/run/run-script.ts';
 import { type LaunchArgument, PROMPT } from '../../../src/harness/adapter.ts';
 import { findExecutable } from '../../../src/platform/find-executable.ts';
+import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
 import { runProcess } from '../../../src/platform/process.ts';
 
 const PATH = process.env.PATH ?? '';
@@ -32,6 +33,8 @@ async function start(
     prompt?: string;
     env?: Record<string, string>;
     project_dir?: string;
+    prompt_on_stdin?: boolean;
+    memory?: GroupEntry;
   },
   shell: [string, string[]] = ['sh', []],
 ) {
@@ -46,6 +49,8 @@ async function start(
       argv: options.argv,
       env: options.env ?? {},
       prompt_bytes: Buffer.byteLength(prompt),
+      prompt_on_stdin: options.prompt_on_stdin ?? false,
+      memory: options.memory ?? null,
     }),
   );
   return runProcess({
@@ -145,6 +150,68 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
   });
 });
 
+it('gives the prompt byte for byte on standard input, and shows it to nobody else', async () => {
+  const prompt = "It's $HOME and `cmd`.\n\n";
+  const code = `process.stdin.setEncoding('utf8'); let all = ''; process.stdin.on('data', (text) => { all += text; });
+    process.stdin.on('end', () => console.log(JSON.stringify({ all, line: require('fs').readFileSync('/proc/self/cmdline', 'utf8') })))`;
+  const result = await start({ argv: agent(code), prompt, prompt_on_stdin: true });
+  const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
+  expect(said.all).toBe(prompt);
+  expect(said.line).not.toContain('$HOME and');
+});
+
+describe('an agent with a memory group', () => {
+  const inRun = (name: string) => readFileSync(join(run_dir, name), 'utf8');
+  const cgroup = (folder: string): GroupEntry => ({
+    kind: 'cgroup',
+    folder,
+    files: [['memory.max', '64000000']],
+  });
+  const systemd = (text: string): GroupEntry => {
+    const program = join(root, 'systemd-run');
+    writeFileSync(program, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return { kind: 'systemd', argv: [program, '--scope', '--'] };
+  };
+
+  it.each(SHELLS)('enters it before it is recorded, under %s', async (name, args) => {
+    const folder = join(root, 'run-1');
+    const result = await start({ argv: agent('process.exit(3)'), memory: cgroup(folder) }, [name, args]);
+    expect(result).toMatchObject({ kind: 'exited', code: 3 });
+    expect(readFileSync(join(folder, 'cgroup.procs'), 'utf8')).toBe('0');
+    expect(inRun('memory.group')).toBe(`${folder}\n`);
+    expect(inRun('memory.error')).toBe('');
+  });
+
+  it('does its work all the same where the group cannot be made, and tells why it had none', async () => {
+    const result = await start({ argv: agent('console.log(1)'), memory: cgroup(join(root, 'gone/run-1')) });
+    expect(result).toMatchObject({ kind: 'exited', code: 0, stdout: '1\n', stderr: '' });
+    expect(inRun('memory.error')).toContain('gone/run-1');
+    expect(() => inRun('memory.group')).toThrow();
+    expect(exitRecord()).toEqual({ code: 0, signal: null, at: undefined });
+  });
+
+  it.each(SHELLS)(
+    'is run in a scope, with its input, its output and its end as without one, under %s',
+    async (name, args) => {
+      const code = `process.stdin.pipe(process.stdout); process.stdin.on('end', () => { console.error('seen'); process.kill(process.pid, 'SIGKILL') })`;
+      const options = { argv: agent(code), prompt: 'the words', prompt_on_stdin: true };
+      const memory = systemd('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
+      const result = await start({ ...options, memory }, [name, args]);
+      expect(result).toMatchObject({ stdout: 'the words', stderr: expect.stringContaining('seen') });
+      expect(exitRecord()).toEqual({ code: null, signal: 'SIGKILL', at: undefined });
+      expect(inRun('memory.group')).toMatch(/^\/sys\/fs\/cgroup/);
+      expect(readAgentPid(run_dir).kind).toBe('found');
+    },
+  );
+
+  it('is run once without a scope where none can be made, and tells why', async () => {
+    const memory = systemd('echo Failed to connect to bus >&2; exit 1');
+    const result = await start({ argv: agent('console.log(1); process.exit(4)'), memory });
+    expect(result).toMatchObject({ kind: 'exited', code: 4, stdout: '1\n' });
+    expect(inRun('memory.error')).toBe('Failed to connect to bus\n');
+  });
+});
+
 it('points to the prompt file when no argument can hold the prompt', async () => {
   const prompt = 'x'.repeat(MAX_PROMPT_ARGUMENT_BYTES + 1);
   const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });
@@ -171,7 +238,10 @@ it.each([
   ['an argv that starts with the prompt', { argv: [PROMPT] }],
   ['half a surrogate pair', { argv: ['agent', '\ud800'] }],
 ])('refuses %s', (_what, change) => {
-  const plan = { run_dir, project_dir: root, argv: ['agent'], env: {}, prompt_bytes: 1 };
+  const plan = {
+    ...{ run_dir, project_dir: root, argv: ['agent'], env: {} },
+    ...{ prompt_bytes: 1, prompt_on_stdin: false, memory: null },
+  };
   expect(() => buildRunScript({ ...plan, ...(change as Partial<typeof plan>) })).toThrow(
     /run script could not be written/,
   );

@@ -53,6 +53,8 @@ async function launch(mode: string, prompt = "it's $(touch pwn)\n`touch pwn`; é
     argv: [process.execPath, AGENT, mode, PROMPT],
     env: { SAID: join(server.dir, 'said'), QUOTED: `'"$(touch pwn)"'` },
     prompt_bytes: Buffer.byteLength(prompt),
+    prompt_on_stdin: false,
+    memory: null,
   });
   claimRun(server.dir, { manifest, prompt, script, files: [] });
   const made = await mux.create({ name, cwd: project_dir, command: runScriptCommand(run_dir) });

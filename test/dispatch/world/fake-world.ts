@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { FakeClock } from '../../../src/base/clock.ts';
 import { CodedError } from '../../../src/base/errors.ts';
 import { createLogger, type Logger } from '../../../src/base/logger.ts';
@@ -13,6 +13,8 @@ import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Brake } from '../../../src/dispatch/due/brake.ts';
 import { BreakerBook } from '../../../src/dispatch/due/breaker-book.ts';
 import { Quarantine } from '../../../src/dispatch/due/quarantine.ts';
+import { type FreeResources, StartGate, type StartPolicy } from '../../../src/dispatch/due/start-gate.ts';
+import { startPolicy } from '../../../src/dispatch/due/start-policy.ts';
 import { UsageLimitBook } from '../../../src/dispatch/due/usage-limit-book.ts';
 import { IncidentBook } from '../../../src/dispatch/end/incidents.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
@@ -21,6 +23,7 @@ import { Refusals } from '../../../src/dispatch/refusals.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
 import { Launches } from '../../../src/dispatch/run/launches.ts';
 import { Runs } from '../../../src/dispatch/run/runs.ts';
+import type { MemoryEnd, WorkerMemory } from '../../../src/dispatch/run/worker-memory.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
 import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
 import {
@@ -110,6 +113,20 @@ export class FakeWorld {
   env: Record<string, string> = {};
   /** `max_concurrent` of the daemons started from now on. */
   most_workers: number | null = null;
+  /** What of the machine is free for new starts, and what they need. */
+  free: FreeResources = { memory: null, processes: null, descriptors: null, terminals: null };
+  start_policy: StartPolicy = startPolicy(readSettings({}), 24e9);
+  /** What the memory group of a run told at its end, by launch id. */
+  readonly memory_ends = new Map<string, MemoryEnd>();
+  readonly released_groups: string[] = [];
+  readonly worker_memory: WorkerMemory = {
+    entry: () => null,
+    readEnd: (run_dir) => this.memory_ends.get(basename(run_dir)) ?? null,
+    release: (run_dir) => void this.released_groups.push(basename(run_dir)),
+    sweep: () => {},
+    headroom: () => null,
+    view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
+  };
   #ids = 0;
   #generation = 0;
   /** Counts down to the crash; null for none. */
@@ -199,6 +216,7 @@ export class FakeWorld {
       documents: this.documents.seenBy(check, check),
       mux: this.machine.mux(check, check),
       launches,
+      workerMemory: this.worker_memory,
       app: this.app_configured ? this.app.port(check, check) : null,
       harness: {
         agent: (id) => {
@@ -268,6 +286,7 @@ export class FakeWorld {
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
       mux_answers: false,
       most_workers: this.most_workers,
+      starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
@@ -393,6 +412,7 @@ export class FakeWorld {
         const fresh = name === 'codex' ? null : request.session_uuid;
         return {
           argv: [request.agent.cli, PROMPT],
+          prompt_on_stdin: false,
           env: {},
           session_uuid: request.resume ?? fresh,
           files: [],

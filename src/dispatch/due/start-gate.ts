@@ -1,0 +1,95 @@
+import type { Clock } from '../../base/clock.ts';
+
+/** What a start uses up; what is free of it now, in bytes or as a number. Null: the system does not tell. */
+export const RESOURCES = ['memory', 'processes', 'descriptors', 'terminals'] as const;
+export type Resource = (typeof RESOURCES)[number];
+export type FreeResources = Record<Resource, number | null>;
+
+export type StartPolicy = {
+  /** New starts wait while less than this is free. */
+  floors: Record<Resource, number>;
+  /** What a worker is expected to use: of a young one the system does not tell yet. */
+  each: Record<Resource, number>;
+  /** How long a worker is young, in milliseconds. */
+  young_ms: number;
+  /** Starts that need no spacing, and the spacing of those after them, in milliseconds. */
+  burst: number;
+  spacing_ms: number;
+};
+
+/** Starts so far: those of young workers, oldest first, and the time up to which the pace is used up. */
+export type StartRecord = { young: readonly number[]; paced_until: number };
+
+/** What holds new starts back. `free` is less what young workers are expected to use yet. */
+export type ResourceHold =
+  | { what: Resource; free: number; floor: number; young: number }
+  | { what: 'pace'; burst: number; next_at: number };
+
+/** Whether a worker may be started now; reads nothing but its arguments. */
+export function judgeStart(
+  free: FreeResources,
+  policy: StartPolicy,
+  record: StartRecord,
+  now: number,
+): ResourceHold | null {
+  const young = record.young.filter((at) => isYoung(at, policy, now)).length;
+  for (const what of RESOURCES) {
+    const seen = free[what];
+    if (seen === null) continue;
+    const left = Math.max(0, seen - young * policy.each[what]);
+    if (left < policy.floors[what]) return { what, free: left, floor: policy.floors[what], young };
+  }
+  const next_at = pacedUntil(record, policy, now) - (policy.burst - 1) * policy.spacing_ms;
+  return next_at > now ? { what: 'pace', burst: policy.burst, next_at } : null;
+}
+
+/** The record with one more start. */
+export function withStart(record: StartRecord, policy: StartPolicy, now: number): StartRecord {
+  // Starts that a person asked for go ahead of the pace, and may not stop it for longer than a burst does.
+  const ahead = Math.min(pacedUntil(record, policy, now), now + policy.burst * policy.spacing_ms);
+  return {
+    young: [...record.young.filter((at) => isYoung(at, policy, now)), now],
+    paced_until: Math.max(ahead, now) + policy.spacing_ms,
+  };
+}
+
+/** A time that no starts can have led to is from before the clock was turned back. */
+function pacedUntil({ paced_until }: StartRecord, { burst, spacing_ms }: StartPolicy, now: number): number {
+  return paced_until > now + (burst + 1) * spacing_ms ? now : paced_until;
+}
+
+function isYoung(at: number, { young_ms }: StartPolicy, now: number): boolean {
+  return Math.abs(now - at) < young_ms;
+}
+
+/** What the machine told is used for so long, in milliseconds. */
+const FRESH_MS = 500;
+
+/** Holds new starts of the poller back while the machine is short of what they need. */
+export class StartGate {
+  readonly #policy: StartPolicy;
+  readonly #look: () => FreeResources;
+  readonly #clock: Clock;
+  #record: StartRecord = { young: [], paced_until: 0 };
+  #seen: { at: number; free: FreeResources } | null = null;
+  /** Fibers that waited for nothing else when they were last looked at. */
+  waiting = 0;
+
+  constructor(options: { policy: StartPolicy; look: () => FreeResources; clock: Clock }) {
+    this.#policy = options.policy;
+    this.#look = options.look;
+    this.#clock = options.clock;
+  }
+
+  hold(): ResourceHold | null {
+    const now = this.#clock.now();
+    if (this.#seen === null || Math.abs(now - this.#seen.at) >= FRESH_MS)
+      this.#seen = { at: now, free: this.#look() };
+    return judgeStart(this.#seen.free, this.#policy, this.#record, now);
+  }
+
+  /** Counts a start, whoever asked for it. */
+  started(): void {
+    this.#record = withStart(this.#record, this.#policy, this.#clock.now());
+  }
+}

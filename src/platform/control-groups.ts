@@ -1,0 +1,97 @@
+import { dirname } from 'node:path';
+
+/** A control group hierarchy that has the memory controller, and where this process is in it. */
+export type MemoryHierarchy = {
+  version: 1 | 2;
+  /** Folder that it is mounted on. */
+  mount: string;
+  /** Path of this process's group below the mount, beginning with a slash. */
+  own: string;
+};
+
+/**
+ * The hierarchy that accounts for memory, from `/proc/self/cgroup` and `/proc/self/mountinfo`; null where there is
+ * none. `controllers` reads `cgroup.controllers` of a version 2 mount.
+ */
+export function findMemoryHierarchy(
+  cgroup: string,
+  mountinfo: string,
+  controllers: (mount: string) => string,
+): MemoryHierarchy | null {
+  const groups = cgroup.split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
+  const mounts = mountinfo.split('\n').flatMap(readMount);
+  const first = groups.find((group) => group?.[1]?.split(',').includes('memory'));
+  if (first?.[2] !== undefined) {
+    const mount = mounts.find(({ type, options }) => type === 'cgroup' && options.includes('memory'));
+    return mount === undefined ? null : { version: 1, mount: mount.at, own: within(mount.root, first[2]) };
+  }
+  const unified = groups.find((group) => group?.[1] === '');
+  const mount = mounts.find(({ type }) => type === 'cgroup2');
+  if (unified?.[2] === undefined || mount === undefined) return null;
+  if (!controllers(mount.at).split(/\s+/).includes('memory')) return null;
+  return { version: 2, mount: mount.at, own: within(mount.root, unified[2]) };
+}
+
+type Mount = { root: string; at: string; type: string; options: string[] };
+
+/** One line of mountinfo: `36 35 98:0 /root /at rw,relatime shared:1 - type source options`. */
+function readMount(line: string): Mount[] {
+  const [before, after] = line.split(' - ');
+  const [, , , root, at] = before?.split(' ') ?? [];
+  const [type, , options] = after?.split(' ') ?? [];
+  if (root === undefined || at === undefined || type === undefined) return [];
+  return [{ root: unescape(root), at: unescape(at), type, options: options?.split(',') ?? [] }];
+}
+
+/** In a container the mount shows a part of the hierarchy, and groups are named from its true root or from there. */
+function within(root: string, group: string): string {
+  if (root === '/') return group;
+  if (group === root) return '/';
+  return group.startsWith(`${root}/`) ? group.slice(root.length) : group;
+}
+
+/** The kernel writes space, tab, newline and backslash of a path in octal. */
+function unescape(path: string): string {
+  return path.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** A group and all above it, the nearest first. */
+export function groupsUpFrom(group: string): string[] {
+  const all = [group];
+  for (let at = group; at !== '/' && at !== '.'; all.push(at)) at = dirname(at);
+  return all;
+}
+
+/** What the kernel tells of the memory of one group, in bytes. */
+export type GroupMemory = {
+  /** Processes of the group that were killed for want of memory. */
+  kills: number;
+  /** Most that it ever used; null where the kernel does not keep it. */
+  peak: number | null;
+  /** Null for no limit. */
+  limit: number | null;
+};
+
+/** Files that tell of the memory of a group, of both versions. */
+export const GROUP_FILES = {
+  1: { events: 'memory.oom_control', peak: 'memory.max_usage_in_bytes', limit: 'memory.limit_in_bytes' },
+  2: { events: 'memory.events', peak: 'memory.peak', limit: 'memory.max' },
+} as const;
+
+/** Reads what the files of a group, or copies of them, say; null where they are not there. */
+export function readGroupMemory(read: (name: string) => string | null): GroupMemory | null {
+  for (const names of [GROUP_FILES[2], GROUP_FILES[1]]) {
+    const kills = /^oom_kill (\d+)$/m.exec(read(names.events) ?? '')?.[1];
+    if (kills === undefined) continue;
+    return { kills: Number(kills), peak: numberIn(read(names.peak)), limit: numberIn(read(names.limit)) };
+  }
+  return null;
+}
+
+/** Version 1 tells “no limit” as a number that no machine has. */
+const NO_LIMIT = 2 ** 60;
+
+function numberIn(text: string | null): number | null {
+  const number = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) && number < NO_LIMIT ? number : null;
+}
