@@ -80,8 +80,7 @@ export async function connectWorld(options: {
   writeSvcCommand(paths.bin_dir);
   const openTerminal: World['openTerminal'] = (launch) =>
     launchInKitty(launch, { named: settings.terminal_socket, env: process.env, folder: '/tmp', uid });
-  const machine = machineMemory();
-  const limits = memoryLimits(machine, settings.host_memory);
+  const limits = memoryLimits(machineMemory(), settings.host_memory);
   const { platform, env } = process;
   const mechanism = await openMemoryGroups({
     data_dir: settings.data_dir,
@@ -153,12 +152,11 @@ export async function connectWorld(options: {
     incidentsFile: join(paths.state_dir, 'incidents.json'),
     startGate: () =>
       new StartGate({
-        policy: startPolicy(settings, machine),
-        look: () => {
-          const free = readMachineResources({ platform, uid, server_pid: options.serverPid() });
-          const headroom = workerMemory.headroom();
-          return headroom === null ? free : { ...free, memory: Math.min(free.memory ?? headroom, headroom) };
-        },
+        policy: startPolicy(settings, limits),
+        look: () => ({
+          ...readMachineResources({ platform, uid, server_pid: options.serverPid() }),
+          workers_memory: workerMemory.headroom(),
+        }),
         clock,
       }),
     muxOwner: createMuxOwner(runner),

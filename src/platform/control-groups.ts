@@ -40,7 +40,7 @@ function readMount(line: string): Mount[] {
   const [, , , root, at] = before?.split(' ') ?? [];
   const [type, , options] = after?.split(' ') ?? [];
   if (root === undefined || at === undefined || type === undefined) return [];
-  return [{ root: unescape(root), at: unescape(at), type, options: options?.split(',') ?? [] }];
+  return [{ root: plainPath(root), at: plainPath(at), type, options: options?.split(',') ?? [] }];
 }
 
 /** In a container the mount shows a part of the hierarchy, and groups are named from its true root or from there. */
@@ -51,7 +51,7 @@ function within(root: string, group: string): string {
 }
 
 /** The kernel writes space, tab, newline and backslash of a path in octal. */
-function unescape(path: string): string {
+function plainPath(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 

@@ -28,6 +28,7 @@ import {
 } from '../../src/platform/process-facts.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
+import { launchesOf } from '../kit/launches.ts';
 import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
@@ -276,6 +277,11 @@ export class Bed {
   told(): Witness[] {
     const lines = readFileSync(this.witness, 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Witness);
+  }
+
+  /** Launch id of the only launch of a fiber. */
+  launchOf(id: string): string | undefined {
+    return launchesOf(join(this.root, 'data'), id).at(-1)?.launch_id;
   }
 
   /** Starts of agents whose processes live now. */

@@ -28,8 +28,13 @@ describe.each(HARNESS_NAMES)('the real %s', (name) => {
       steps: [{ shell: `echo done > ${proof}` }, { text: 'the work is finished' }],
     });
     const launched = await harness.launch(PROMPT_TEXT, MARKER, { effort: 'high' });
-    const request = await harness.stub.waitFor(said(MARKER), WITHIN_MS);
-    expect(request.turns.map((turn) => turn.text).join('\n')).toContain(PROMPT_TEXT);
+    await harness.stub.waitFor(said(MARKER), WITHIN_MS);
+    const whole = await harness.stub.waitFor(said('stays text.'), WITHIN_MS);
+    expect(whole.turns.map((turn) => turn.text).join('\n')).toContain(PROMPT_TEXT);
+    const shown = harness.commandLines();
+    expect(shown.length).toBeGreaterThan(0);
+    for (const word of ['You are a worker', 'From User', 'stays text'])
+      expect(shown.join('\n')).not.toContain(word);
     const found = await harness.transcript(launched, (text) => text.includes('the work is finished'));
     expect(existsSync(proof)).toBe(true);
     expect(found.path).toContain(found.session_uuid);

@@ -61,6 +61,8 @@ export type RealHarness = {
   transcript(launched: Launched, satisfies: (text: string) => boolean): Promise<FoundTranscript>;
   /** Ends one session and waits until its process is gone. */
   kill(session_name: string): Promise<void>;
+  /** What other users can read of them: their arguments. */
+  commandLines(): string[];
   /** Ids of the agent’s processes, which are those whose environment names this home; Linux only. */
   processes(): number[];
   stop(): Promise<void>;
@@ -130,7 +132,8 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
       { resume = null, effort = null } = {} as { resume?: string; effort?: string },
     ) {
       const session_name = `${name}-${panes.size}-svc`;
-      const run_dir = join(root, 'runs', session_name);
+      // As in a data folder, where the path of a launch holds the text by which its transcript is known.
+      const run_dir = join(root, 'runs', `${marker}-${panes.size}`);
       mkdirSync(run_dir, { recursive: true });
       const session_uuid = randomUUID();
       const plan = adapter.planLaunch({
@@ -141,7 +144,7 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
         project_dir,
         session_name,
         run_dir,
-        prompt_file: join(run_dir, 'prompt'),
+        prompt_file: join(run_dir, 'prompt.md'),
       });
       const launched_at = Date.now();
       const script = writeRunScript(run_dir, plan, prompt, env);
@@ -178,6 +181,9 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
       if (gone === null) throw new Error(`process ${pid} of ${session_name} outlived its session`);
     },
 
+    commandLines: () =>
+      harness.processes().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')),
+
     processes: () => processesWith('HOME', home).filter((pid) => pid !== anchor),
 
     async stop() {
@@ -204,7 +210,7 @@ function writeRunScript(
   prompt: string,
   env: Record<string, string>,
 ): string {
-  const promptFile = join(run_dir, 'prompt');
+  const promptFile = join(run_dir, 'prompt.md');
   writeFileSync(promptFile, prompt, { mode: 0o600 });
   for (const { name, text } of plan.files) writeFileSync(join(run_dir, name), text, { mode: 0o600 });
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -115,6 +115,7 @@ describe('the mechanism', () => {
 
   it('is none where a process cannot enter the groups it made, which are removed again', async () => {
     const refusing: ProcessRunner = {
+      ...createRunner(),
       run: async () => ({ kind: 'exited', code: 2, stdout: '', stderr: 'Permission denied\n' }) as never,
     };
     const data_dir = `${options.data_dir}/refused`;

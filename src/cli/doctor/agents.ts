@@ -1,6 +1,7 @@
 import { isCoded } from '../../base/errors.ts';
 import { readStores } from '../../config/path-lists.ts';
 import { holdsControlCharacters } from '../../config/resolve-directory.ts';
+import type { Agent } from '../../contract/agent.ts';
 import { openStore } from '../../fibers/store.ts';
 import { createAdapters } from '../../harness/adapters.ts';
 import { loadRegistry } from '../../harness/agents/registry.ts';
@@ -22,7 +23,12 @@ export const checkAgents: Check = async (context) => {
   );
   // A broken agents file is told where the operator files are.
   const { startable, findings } = await checkHarnesses({ registry, problem: null, adapters, env, uses });
-  return [summary(startable), ...findings.map(told), ...unusable.map(noDirectory)];
+  return [
+    summary(startable),
+    ...findings.map(told),
+    ...unusable.map(noDirectory),
+    ...readable(registry.agents),
+  ];
 };
 
 function summary(startable: readonly string[]): Finding {
@@ -33,6 +39,19 @@ function summary(startable: readonly string[]): Finding {
     'install Claude Code (npm install -g @anthropic-ai/claude-code), Codex (npm install -g @openai/codex) or ' +
       'Pi (npm install -g @earendil-works/pi-coding-agent), and run it once to log in',
   );
+}
+
+/** Every user of the machine can read the arguments of a process. */
+function readable(agents: readonly Agent[]): Finding[] {
+  const named = agents.filter(({ prompt }) => prompt === 'argument').map(({ id }) => id);
+  if (named.length === 0) return [];
+  return [
+    warn(
+      `agent ${named.join(', ')}`,
+      'other users of this machine can read its launch messages, which it gets as an argument',
+      'take "prompt": "argument" out of agents.json where the program reads a file or its standard input',
+    ),
+  ];
 }
 
 function told(finding: AgentFinding): Finding {

@@ -14,7 +14,7 @@ import { showLimit } from './usage-limits.ts';
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
 const LAUNCHES_AT_ONCE = 4;
 /** How often it is looked whether the machine has again what held starts back, in milliseconds. */
-const LOOK_AGAIN_MS = 2_000;
+const LOOK_AGAIN_MS = 5_000;
 
 /** What the poller starts by itself (DSP-2): looks through the documents, launches what is due, notes what waits. */
 export class PollRounds {
@@ -120,15 +120,23 @@ export class PollRounds {
         'new workers wait for resources of the machine',
       );
     starts.waiting = waiting;
-    if (waiting === 0 || this.#lookAgain !== null || this.#stopped) return;
-    const cancel = this.#world.clock.after(LOOK_AGAIN_MS, () => {
+    if (waiting > 0) this.#goOnSoon();
+  }
+
+  #goOnSoon(): void {
+    if (this.#lookAgain !== null || this.#stopped) return;
+    this.#lookAgain = this.#world.clock.after(LOOK_AGAIN_MS, () => {
       this.#lookAgain = null;
       if (this.#stopped) return;
-      this.#launchAmong([...this.#world.documents.all()])
-        .then(() => this.#noteHeldBack())
-        .catch((error) => this.#world.logger.error({ err: error }, 'held starts could not be gone on with'));
+      // Nothing is looked through while nothing could be started.
+      if (this.#memory.starts.hold() !== null) this.#goOnSoon();
+      else
+        this.#launchAmong([...this.#world.documents.all()])
+          .then(() => this.#noteHeldBack())
+          .catch((error) =>
+            this.#world.logger.error({ err: error }, 'held starts could not be gone on with'),
+          );
     });
-    this.#lookAgain = cancel;
   }
 
   #heldBack(): number {

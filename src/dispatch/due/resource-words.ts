@@ -1,15 +1,16 @@
 import { showBytes } from '../../contract/memory-max.ts';
 import type { Resource, ResourceHold } from './start-gate.ts';
 
-const NAMES: Record<Exclude<Resource, 'memory'>, string> = {
+const NAMES: Record<Exclude<Resource, 'memory' | 'workers_memory'>, string> = {
   processes: 'more processes',
   descriptors: 'more open files',
   terminals: 'more terminals',
 };
 
-/** The setting that moves the floor of each resource. */
+/** What moves the floor of each resource. */
 const SETTING_OF: Record<Resource | 'pace', string> = {
   memory: 'SVC_FLOOR_MEMORY',
+  workers_memory: 'memory_max_total in host.json',
   processes: 'SVC_FLOOR_PROCESSES',
   descriptors: 'SVC_FLOOR_DESCRIPTORS',
   terminals: 'SVC_FLOOR_TERMINALS',
@@ -25,12 +26,20 @@ export function explainResources(hold: ResourceHold): { message: string; mend: s
       mend: `wait for it; ${setting} sets the spacing`,
     };
   const young = hold.young === 0 ? '' : ` beside what ${hold.young} young workers are expected to use`;
-  const [free, floor] =
-    hold.what === 'memory'
-      ? [`${showBytes(hold.free)} of memory is free`, showBytes(hold.floor)]
-      : [`the machine has room for ${hold.free} ${NAMES[hold.what]}`, String(hold.floor)];
+  const [free, floor] = figures(hold.what, hold.free, hold.floor);
   return {
     message: `${free}${young}, and new workers wait below ${floor}`,
-    mend: `end what is not needed (\`svc ps\` lists the workers), or lower the floor with ${setting} and run \`svc daemon restart\``,
+    mend: `end what is not needed (\`svc ps\` lists the workers), or set ${setting} and run \`svc daemon restart\``,
   };
+}
+
+function figures(what: Resource, free: number, floor: number): [string, string] {
+  switch (what) {
+    case 'memory':
+      return [`${showBytes(free)} of memory is free`, showBytes(floor)];
+    case 'workers_memory':
+      return [`${showBytes(free)} of the memory that all workers may use is free`, showBytes(floor)];
+    default:
+      return [`the machine has room for ${free} ${NAMES[what]}`, String(floor)];
+  }
 }

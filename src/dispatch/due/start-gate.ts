@@ -1,7 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** What a start uses up; what is free of it now, in bytes or as a number. Null: the system does not tell. */
-export const RESOURCES = ['memory', 'processes', 'descriptors', 'terminals'] as const;
+/**
+ * What a start uses up; what is free of it now, in bytes or as a number. Null: the system does not tell.
+ * `workers_memory` is what the limit of all workers together leaves.
+ */
+export const RESOURCES = ['memory', 'workers_memory', 'processes', 'descriptors', 'terminals'] as const;
 export type Resource = (typeof RESOURCES)[number];
 export type FreeResources = Record<Resource, number | null>;
 
@@ -53,6 +56,15 @@ export function withStart(record: StartRecord, policy: StartPolicy, now: number)
   };
 }
 
+/** The record without one that was counted at this time. */
+export function withoutStart(record: StartRecord, policy: StartPolicy, at: number): StartRecord {
+  const place = record.young.lastIndexOf(at);
+  return {
+    young: record.young.filter((_, index) => index !== place),
+    paced_until: record.paced_until - policy.spacing_ms,
+  };
+}
+
 /** A time that no starts can have led to is from before the clock was turned back. */
 function pacedUntil({ paced_until }: StartRecord, { burst, spacing_ms }: StartPolicy, now: number): number {
   return paced_until > now + (burst + 1) * spacing_ms ? now : paced_until;
@@ -88,8 +100,12 @@ export class StartGate {
     return judgeStart(this.#seen.free, this.#policy, this.#record, now);
   }
 
-  /** Counts a start, whoever asked for it. */
-  started(): void {
-    this.#record = withStart(this.#record, this.#policy, this.#clock.now());
+  /** Counts a start from its beginning on, whoever asked for it; the answer takes back one that came to nothing. */
+  begin(): () => void {
+    const now = this.#clock.now();
+    this.#record = withStart(this.#record, this.#policy, now);
+    return () => {
+      this.#record = withoutStart(this.#record, this.#policy, now);
+    };
   }
 }

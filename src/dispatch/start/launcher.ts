@@ -55,8 +55,13 @@ export class Launcher {
   launch(document: FiberDocument, authority: Authority, directory?: string): Promise<LaunchResult> {
     const key = keyOf(document);
     this.#memory.launching.add(key);
+    const takeBack = this.#memory.starts.begin();
     const launch = this.#launch(document, authority, directory)
       .catch((error): LaunchResult => this.#refuse(document, refusalOf(this.#world, document, error)))
+      .then((result) => {
+        if (result.kind !== 'launched') takeBack();
+        return result;
+      })
       .finally(() => {
         this.#underWay.delete(key);
         this.#memory.launching.delete(key);
@@ -156,7 +161,6 @@ export class Launcher {
   }
 
   #launched(document: FiberDocument, run: Run, authority: Authority): void {
-    this.#memory.starts.started();
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     this.#memory.owed.delete(run.key);

@@ -7,18 +7,31 @@ import {
   RESOURCES,
   type StartPolicy,
   type StartRecord,
+  withoutStart,
   withStart,
 } from '../../../src/dispatch/due/start-gate.ts';
 
 const policy: StartPolicy = {
-  floors: { memory: 2e9, processes: 200, descriptors: 100, terminals: 16 },
-  each: { memory: 300e6, processes: 30, descriptors: 4, terminals: 1 },
+  floors: { memory: 2e9, workers_memory: 1e9, processes: 200, descriptors: 100, terminals: 16 },
+  each: { memory: 300e6, workers_memory: 300e6, processes: 30, descriptors: 4, terminals: 1 },
   young_ms: 30_000,
   burst: 3,
   spacing_ms: 1_000,
 };
-const plenty: FreeResources = { memory: 20e9, processes: 30_000, descriptors: 1_000, terminals: 4_000 };
-const untold: FreeResources = { memory: null, processes: null, descriptors: null, terminals: null };
+const plenty: FreeResources = {
+  memory: 20e9,
+  workers_memory: 20e9,
+  processes: 30_000,
+  descriptors: 1_000,
+  terminals: 4_000,
+};
+const untold: FreeResources = {
+  memory: null,
+  workers_memory: null,
+  processes: null,
+  descriptors: null,
+  terminals: null,
+};
 const none: StartRecord = { young: [], paced_until: 0 };
 const NOW = 1_000_000;
 
@@ -44,6 +57,12 @@ describe('the gate of the machine’s resources', () => {
       { ...plenty, memory: 2.5e9 },
       { young: [NOW - 40_000, NOW - 30_000], paced_until: 0 },
       null,
+    ],
+    [
+      'little of what all workers may use',
+      { ...plenty, workers_memory: 0.9e9 },
+      none,
+      { what: 'workers_memory', free: 0.9e9, floor: 1e9, young: 0 },
     ],
     [
       'few processes',
@@ -90,6 +109,11 @@ describe('the gate of the machine’s resources', () => {
       record = withStart(record, policy, rested);
     }
     expect(judgeStart(untold, policy, record, rested)).toMatchObject({ what: 'pace' });
+  });
+
+  it('takes back a start that came to nothing', () => {
+    const once = withStart(none, policy, NOW);
+    expect(withoutStart(withStart(once, policy, NOW + 5), policy, NOW + 5)).toEqual(once);
   });
 
   it('never starts more than memory allows, however many are due and however late the machine tells', () => {

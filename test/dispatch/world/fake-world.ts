@@ -114,8 +114,18 @@ export class FakeWorld {
   /** `max_concurrent` of the daemons started from now on. */
   most_workers: number | null = null;
   /** What of the machine is free for new starts, and what they need. */
-  free: FreeResources = { memory: null, processes: null, descriptors: null, terminals: null };
-  start_policy: StartPolicy = startPolicy(readSettings({}), 24e9);
+  free: FreeResources = {
+    memory: null,
+    workers_memory: null,
+    processes: null,
+    descriptors: null,
+    terminals: null,
+  };
+  start_policy: StartPolicy = startPolicy(readSettings({}), {
+    machine: 24e9,
+    worker: 12e9,
+    total: 20.4e9,
+  });
   /** What the memory group of a run told at its end, by launch id. */
   readonly memory_ends = new Map<string, MemoryEnd>();
   readonly released_groups: string[] = [];

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { messagesBody, messagesEvents, type ServerEvent } from './anthropic-wire.ts';
 import { type Turn, toolNames, turnsOfMessages, turnsOfResponses } from './conversation.ts';
+import { unreadFile, withMessages } from './pointers.ts';
 import { responsesEvents, responsesShell } from './responses-wire.ts';
 import { nextStep, type Rule, type Step } from './script.ts';
 
@@ -58,7 +59,14 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
       return sendJson(response, 404, { error: 'not_found' });
     const body = JSON.parse(await textOf(request)) as ModelBody;
     const tools = toolNames(body);
-    const seen = { path, headers: request.headers, model: body.model ?? '', turns: wire.turns(body), tools };
+    const said = wire.turns(body);
+    const seen = {
+      path,
+      headers: request.headers,
+      model: body.model ?? '',
+      turns: withMessages(said),
+      tools,
+    };
     requests.push(seen);
     for (const listener of listeners) listener(seen);
     sequence += 1;
@@ -67,7 +75,11 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
       response.end(JSON.stringify(refusal.body));
       return;
     }
-    const step = nextStep(inForce, seen.turns, wire.hasShell(tools));
+    const unread = wire.hasShell(tools) ? unreadFile(said) : null;
+    const step: Step =
+      unread === null
+        ? nextStep(inForce, seen.turns, wire.hasShell(tools))
+        : { shell: `cat '${unread.replaceAll("'", `'\\''`)}'` };
     const answer = { step, model: seen.model, sequence, tools };
     if (step.delay_ms === undefined) reply(response, path, body.stream === true, answer);
     else setTimeout(() => reply(response, path, body.stream === true, answer), step.delay_ms).unref();
