@@ -7,10 +7,11 @@ export type LaunchArgument = string | typeof PROMPT;
 
 /**
  * What a program is told that takes its first message by argument only: every user of the machine can read an
- * argument, so it says where the message is. The path holds the launch id, by which its transcript is found.
+ * argument, so it says where the message is. The path holds the launch id, by which its transcript is
+ * found, and it opens like the message itself, by which hooks know that nobody typed it.
  */
 export function pointerTo(prompt_file: string): string {
-  return `Read the file ${prompt_file} now: it is your task.`;
+  return `You are a fiber worker: your task is the file ${prompt_file}; read it before you do anything else.`;
 }
 
 export type LaunchRequest = {

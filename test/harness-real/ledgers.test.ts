@@ -86,11 +86,12 @@ const FAILURE = { type: 'error', error: { type: 'invalid_request_error', message
 
 /**
  * Who tells of a turn that failed, and events of the whole story that count as an agent's own: its session’s start and,
- * but for Codex, end, the launch message, two for each tool, and the ends of the turns that its hooks tell of.
+ * but for Codex, end, the launch message, two for each tool (Codex reads the
+ * message by one), and the ends of the turns that its hooks tell of.
  */
 const FACTS: Record<HarnessName, { failure: 'hook' | 'transcript'; agent: number }> = {
   claude: { failure: 'hook', agent: 14 },
-  codex: { failure: 'transcript', agent: 8 },
+  codex: { failure: 'transcript', agent: 10 },
   pi: { failure: 'hook', agent: 12 },
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LaunchRequest } from '../../src/harness/adapter.ts';
+import { type LaunchRequest, pointerTo } from '../../src/harness/adapter.ts';
 import { createAdapters } from '../../src/harness/adapters.ts';
 import { agentOf } from './fixture-homes.ts';
 
@@ -19,7 +19,7 @@ const request: Omit<LaunchRequest, 'agent'> = {
   prompt_file: '/runs/1/prompt.md',
 };
 
-const POINTER = 'Read the file /runs/1/prompt.md now: it is your task.';
+const POINTER = pointerTo('/runs/1/prompt.md');
 
 describe('the command line of', () => {
   it('claude names the session, its id, the model and the effort', () => {

@@ -7,6 +7,8 @@
  */
 const OPENINGS = [
   'You are a fiber worker:',
+  // The launch message of Pi, which puts it in place of the name of its file.
+  '<file name="',
   'Another Claude session sent a message:',
   'Stop hook feedback:',
   '<task-notification>',

@@ -22,6 +22,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseLastCommit } from '../../../src/cli/hook/commit-line.cjs';
 import { eventLine } from '../../../src/cli/hook/event-line.cjs';
 import { commitFolder } from '../../../src/cli/hook/git-command.cjs';
+import { pointerTo } from '../../../src/harness/adapter.ts';
 import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
 import { stuckOpen } from '../../kit/stuck-open.ts';
 
@@ -338,6 +339,8 @@ describe('svc hook event', () => {
       eventLine({ hook_event_name: 'UserPromptSubmit', prompt: text, prompt_source }, around);
     for (const text of [
       'You are a fiber worker: activate …',
+      pointerTo('/data/runs/01K/prompt.md'),
+      '<file name="/data/runs/01K/prompt.md">\nYou are a fiber worker:',
       'Another Claude session sent a message:\nhello',
       'Stop hook feedback:\ngo on',
       '<task-notification>done</task-notification>',

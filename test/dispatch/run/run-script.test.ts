@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readAgentPid, readExit } from '../../../src/dispatch/run/run-directory.ts';
 import { buildRunScript, MAX_PROMPT_ARGUMENT_BYTES } from '../../../src/dispatch/run/run-script.ts';
-import { type LaunchArgument, PROMPT } from '../../../src/harness/adapter.ts';
+import { type LaunchArgument, PROMPT, pointerTo } from '../../../src/harness/adapter.ts';
 import { findExecutable } from '../../../src/platform/find-executable.ts';
 import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
 import { runProcess } from '../../../src/platform/process.ts';
@@ -216,7 +216,7 @@ it('points to the prompt file when no argument can hold the prompt', async () =>
   const prompt = 'x'.repeat(MAX_PROMPT_ARGUMENT_BYTES + 1);
   const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });
   const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
-  expect(said.argv).toEqual([`Read the file ${run_dir}/prompt.md now: it is your task.`]);
+  expect(said.argv).toEqual([pointerTo(`${run_dir}/prompt.md`)]);
 });
 
 it('gives the largest prompt that an argument can hold as an argument', async () => {

@@ -1,7 +1,8 @@
 import type { Turn } from './conversation.ts';
 
 /** What a launch says that points to its message. */
-const POINTER = /^Read the file (\/.*) now: it is your task\.$/;
+const POINTER =
+  /^You are a fiber worker: your task is the file (\/.*); read it before you do anything else\.$/;
 /** A file that the program itself put in place of its name. */
 const INSERTED = /^<file name="[^"]*\/prompt[^"]*">\n([\s\S]*)\n<\/file>\n?$/;
 
