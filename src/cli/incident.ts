@@ -85,7 +85,7 @@ export function incidentLines(incidents: readonly Incident[], now: number): stri
     .map(({ id, cause, at, fibers, message }) => {
       const rows = fibers.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);
       return (
-        `${id}: ${CAUSES[cause]}${message === undefined ? '' : ` (${printable(message)})`}, ${formatMoment(at, now)}\n` +
+        `${id}: ${CAUSES[cause]}${message === undefined ? '' : ` (${message})`}, ${formatMoment(at, now)}\n` +
         `${formatTable(['fiber', 'session', 'refused'], rows)}` +
         `Start them again with: svc incident resume ${id}\n`
       );
