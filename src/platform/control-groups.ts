@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** A control group hierarchy that has the memory controller, and where this process is in it. */
 export type MemoryHierarchy = {
@@ -86,6 +87,27 @@ export function readGroupMemory(read: (name: string) => string | null): GroupMem
     return { kills: Number(kills), peak: numberIn(read(names.peak)), limit: numberIn(read(names.limit)) };
   }
   return null;
+}
+
+/** What the kernel tells of this group now; null where it is gone. */
+export function readGroup(folder: string): GroupMemory | null {
+  return readGroupMemory((name) => textIn(folder, name));
+}
+
+/** Memory that a group holds and the kernel cannot take back at once, in bytes; null where it is gone. */
+export function usedIn(folder: string, version: 1 | 2): number | null {
+  const name = version === 1 ? 'memory.usage_in_bytes' : 'memory.current';
+  const used = numberIn(textIn(folder, name));
+  const cached = /^(?:total_)?inactive_file (\d+)$/m.exec(textIn(folder, 'memory.stat') ?? '')?.[1];
+  return used === null ? null : Math.max(0, used - Number(cached ?? 0));
+}
+
+function textIn(folder: string, name: string): string | null {
+  try {
+    return readFileSync(join(folder, name), 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** Version 1 tells “no limit” as a number that no machine has. */

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { WorkerMemoryView } from '../../contract/http/state.ts';
 import { memoryBytes } from '../../contract/memory-max.ts';
-import { type GroupMemory, readGroupMemory } from '../../platform/control-groups.ts';
+import { type GroupMemory, readGroup, readGroupMemory, usedIn } from '../../platform/control-groups.ts';
 import {
   type GroupEntry,
   groupEntry,
@@ -13,6 +12,8 @@ import {
   removeRunGroup,
   sweepGroups,
 } from '../../platform/memory-groups.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { RUN_FILES } from './run-directory.ts';
 
 /** What `host.json` says of the memory of workers; absent keys have their defaults. */
@@ -82,7 +83,7 @@ export function createWorkerMemory(options: {
         return null;
       }
       // The folder of a scope is gone with its last process, which has left copies of what it told.
-      const worker = readGroup(folder) ?? readGroup(run_dir);
+      const worker = readGroup(folder) ?? readGroupMemory((name) => textIn(run_dir, name));
       return worker === null ? null : { worker, total: readGroup(dirname(folder)) };
     },
     release(run_dir) {
@@ -115,29 +116,16 @@ function detailOf(mechanism: MemoryMechanism): string {
   return mechanism.kind === 'systemd' ? mechanism.slice : mechanism.parent;
 }
 
-/** Memory that a group holds and the kernel cannot take back at once, in bytes. */
-function usedIn(folder: string, version: 1 | 2): number | null {
-  const used = Number(
-    textIn(folder, version === 1 ? 'memory.usage_in_bytes' : 'memory.current') ?? Number.NaN,
-  );
-  const stat = textIn(folder, 'memory.stat') ?? '';
-  const file = /^(?:total_)?inactive_file (\d+)$/m.exec(stat)?.[1] ?? '0';
-  return Number.isFinite(used) ? Math.max(0, used - Number(file)) : null;
-}
-
-/** The group that the agent of a run entered; null where it entered none. */
+/** The group that the agent of a run entered; null where it entered none. The agent could have written this file. */
 function groupOf(run_dir: string): string | null {
   const folder = textIn(run_dir, RUN_FILES.memory_group)?.trim() ?? '';
-  return folder.startsWith('/') ? folder : null;
+  return normalize(folder).startsWith('/sys/fs/cgroup/') ? normalize(folder) : null;
 }
 
-function readGroup(folder: string): GroupMemory | null {
-  return readGroupMemory((name) => textIn(folder, name));
-}
-
-function textIn(folder: string, name: string): string | null {
+/** A file of a run directory; null where there is none that can be read. */
+function textIn(run_dir: string, name: string): string | null {
   try {
-    return readFileSync(join(folder, name), 'utf8');
+    return readRegularTextSync(join(run_dir, name), READ_LIMITS.run_file);
   } catch {
     return null;
   }
