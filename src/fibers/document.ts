@@ -1,14 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
+import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { idOfPath, leafOf } from './fiber-id.ts';
 import { type FieldProblem, readFields } from './fields.ts';
-import { isFence, readFrontmatter, splitFrontmatter } from './frontmatter.ts';
+import {
+  type FrontmatterReading,
+  isFence,
+  readFrontmatter,
+  readPlainFrontmatter,
+  splitFrontmatter,
+} from './frontmatter.ts';
 
 /** A document larger than this is listed with an error and is not edited. */
-export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
-/** Frontmatter longer than this is an error; it is read at every change of the file. */
-export const MAX_FRONTMATTER_CHARS = 256 * 1024;
+export const MAX_DOCUMENT_BYTES = DOCUMENT_LIMITS.bytes;
 
 /** Where a document was read. */
 export type DocumentPlace = {
@@ -33,16 +38,42 @@ export function digestOf(bytes: Uint8Array): string {
  * other fields are then best effort, and the dispatcher must not act on them.
  */
 export function parseDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument {
-  return parseText(bytes, bytes.length > MAX_DOCUMENT_BYTES ? '' : bytes.toString('utf8'), place);
+  return parseText(bytes, textOf(bytes), place, readFrontmatter);
+}
+
+/** `parseDocument` where the YAML library has no part in it; null for a document that takes the library. */
+export function parsePlainDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument | null {
+  let plain = true;
+  const document = parseText(bytes, textOf(bytes), place, (yaml) => {
+    const reading = readPlainFrontmatter(yaml);
+    plain = reading !== null;
+    return reading ?? { data: {}, problem: null };
+  });
+  return plain ? document : null;
+}
+
+/** A document of which nothing is said but why it is not parsed. */
+export function unparsedDocument(bytes: Buffer, place: DocumentPlace, fault: string): ParsedDocument {
+  const body = splitFrontmatter(textOf(bytes))?.body ?? '';
+  return { ...unreadableDocument(place, fault), digest: digestOf(bytes), fault, body };
+}
+
+function textOf(bytes: Buffer): string {
+  return bytes.length > MAX_DOCUMENT_BYTES ? '' : bytes.toString('utf8');
 }
 
 /** `parseDocument` without the body, which is then not even decoded. */
 export function parseRow(bytes: Buffer, place: DocumentPlace): FiberDocument {
-  const { body: _body, fault: _fault, ...row } = parseText(bytes, headText(bytes), place);
+  const { body: _body, fault: _fault, ...row } = parseText(bytes, headText(bytes), place, readFrontmatter);
   return row;
 }
 
-function parseText(bytes: Buffer, text: string, place: DocumentPlace): ParsedDocument {
+function parseText(
+  bytes: Buffer,
+  text: string,
+  place: DocumentPlace,
+  read: (yaml: string) => FrontmatterReading,
+): ParsedDocument {
   const id = idOfPath(place.relativePath);
   const leaf = leafOf(id);
   const digest = digestOf(bytes);
@@ -57,14 +88,14 @@ function parseText(bytes: Buffer, text: string, place: DocumentPlace): ParsedDoc
   if (bytes.length > MAX_DOCUMENT_BYTES) return faulty(tooLarge(bytes.length));
   const parts = splitFrontmatter(text);
   if (parts === null) return faulty('line 1: the frontmatter is opened with "---" but never closed');
-  if (parts.yaml.length > MAX_FRONTMATTER_CHARS) {
+  if (parts.yaml.length > DOCUMENT_LIMITS.frontmatter_chars) {
     return faulty(
-      `line 1: the frontmatter is longer than ${MAX_FRONTMATTER_CHARS / 1024} KiB`,
+      `line 1: the frontmatter is longer than ${DOCUMENT_LIMITS.frontmatter_chars / 1024} KiB`,
       undefined,
       parts.body,
     );
   }
-  const { data, problem } = readFrontmatter(parts.yaml);
+  const { data, problem } = read(parts.yaml);
   const { fields, problem: fieldProblem } = readFields(data, leaf);
   if (problem !== null) return faulty(`line ${problem.line + 1}: ${problem.message}`, fields, parts.body);
   if (!isUtf8(bytes)) {

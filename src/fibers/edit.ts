@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
+import { DOCUMENT_LIMITS, WRITE_LIMITS } from '../contract/document-limits.ts';
 import { isUlid } from './fiber-id.ts';
 import { readFields } from './fields.ts';
 import { type DocumentParts, readFrontmatter, splitFrontmatter } from './frontmatter.ts';
-import { applyToModel, type Splice, spliceYaml } from './yaml-splice.ts';
+import { hasBrokenText, oversize } from './value-limits.ts';
+import { countYamlTokens } from './yaml-document.ts';
+import { applySplices, type Splice, spliceYaml } from './yaml-splice.ts';
 
 /** A change to one document: frontmatter paths (`horizon`, `svc.agent`) to plain JSON values, paths to remove, a new body. */
 export type DocumentEdit = { set?: Record<string, unknown>; unset?: string[]; body?: string };
+
+/** Keys that lifecycle verbs and launches write, beside `svc.runtime`. */
+const OWN_KEYS = new Set(['status', 'tempered', 'closed-at', 'updated-at']);
 
 /**
  * Applies an edit to a document's text and answers the new text. Every line that the edit does not concern keeps
@@ -14,7 +20,7 @@ export type DocumentEdit = { set?: Record<string, unknown>; unset?: string[]; bo
  * the status becomes closed, and removed when it is reopened. A map that loses its last key goes too.
  *
  * Throws `invalid_document` when the frontmatter cannot be read or cannot carry the change, `invalid_request`
- * for a path or value that a fiber cannot have. `now` is in milliseconds since the Unix epoch.
+ * for a path or value that a fiber cannot have, `body_too_large` for frontmatter over its limits. `now` is in milliseconds since the Unix epoch.
  */
 export function editDocument(text: string, edit: DocumentEdit, now: number): string {
   const parts = splitFrontmatter(text);
@@ -23,17 +29,84 @@ export function editDocument(text: string, edit: DocumentEdit, now: number): str
   }
   const { data, problem } = readFrontmatter(parts.yaml);
   if (problem !== null) throw invalidDocument(`line ${problem.line + 1}: ${problem.message}`);
+  requireRequest(edit);
   const splices = planSplices(data, edit, new Date(now).toISOString());
-  requireFields(data, splices);
-  let yaml = parts.yaml;
-  for (const splice of splices) {
-    const next = spliceYaml(yaml, splice, parts.eol);
-    if (next === null) {
-      throw invalidDocument(`"${splice.path.join('.')}" cannot be changed without rewriting other keys`);
-    }
-    yaml = next;
+  const model = requireModel(data, splices);
+  const spliced = spliceYaml(parts.yaml, data, model, parts.eol);
+  if (spliced.yaml === null) {
+    const changed = Object.keys({ ...data, ...model }).filter(
+      (key) => !isDeepStrictEqual(data[key], model[key]),
+    );
+    throw invalidDocument(
+      spliced.problem ?? `${changed.map((key) => `"${key}"`).join(', ')} cannot be changed without rewriting other keys`,
+    );
   }
-  return joinParts({ ...parts, yaml, body: edit.body ?? parts.body });
+  requireLength(parts.yaml, spliced.yaml, splices);
+  return joinParts({ ...parts, yaml: spliced.yaml, body: edit.body ?? parts.body });
+}
+
+/** Refuses what no document could hold before anything is made of it. */
+function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void {
+  const most: [string, number, number][] = [
+    ['set', Object.keys(set).length, WRITE_LIMITS.set_keys],
+    ['unset', unset.length, WRITE_LIMITS.unset_keys],
+  ];
+  for (const [what, count, limit] of most) {
+    if (count > limit)
+      throw new CodedError('invalid_request', `"${what}" names ${count} keys; a write takes at most ${limit}`);
+  }
+  for (const [path, value] of Object.entries(set)) {
+    const tooMuch = oversize(value, path.split('.').length);
+    if (tooMuch !== null) throw new CodedError('invalid_request', `"${path}" has ${tooMuch}; shorten it`);
+    if (hasBrokenText(value)) throw brokenText(path);
+  }
+  if (hasBrokenText(body)) throw brokenText('body');
+}
+
+/** The frontmatter as it is to be; refuses values that its fields cannot have, and a changed minted id (FIB-2). */
+function requireModel(
+  data: Record<string, unknown>,
+  splices: readonly Splice[],
+): Record<string, unknown> {
+  const { model, blocked } = applySplices(data, splices);
+  if (model === null) {
+    throw new CodedError(
+      'invalid_request',
+      `"${blocked.path.join('.')}" runs through a value that is not a map; set the key above it first`,
+    );
+  }
+  if (typeof data.id === 'string' && isUlid(data.id) && model.id !== data.id) {
+    throw new CodedError('invalid_request', 'the id of a fiber is minted once and never changed');
+  }
+  const before = readFields(data, '').problem;
+  const after = readFields(model, '').problem;
+  if (after !== null && !isDeepStrictEqual(before, after)) {
+    throw new CodedError('invalid_request', after.message);
+  }
+  const tooMuch = oversize(model);
+  if (tooMuch !== null) throw tooLong(`it would have ${tooMuch}`);
+  return model;
+}
+
+/**
+ * Refuses frontmatter that grows over its limit. What the daemon must be able to note at any time may use the last part
+ * of it; other keys may not, so that no document gets stuck at the limit.
+ */
+function requireLength(before: string, after: string, splices: readonly Splice[]): void {
+  const own = splices.every(({ path }) => isOwnKey(path));
+  const chars = own ? DOCUMENT_LIMITS.frontmatter_chars : DOCUMENT_LIMITS.written_frontmatter_chars;
+  if (after.length > chars && after.length > before.length)
+    throw tooLong(`it would have ${after.length} characters, and may have ${chars}`);
+  const tokens = own ? DOCUMENT_LIMITS.yaml_tokens : DOCUMENT_LIMITS.written_yaml_tokens;
+  // A character is at most two tokens.
+  if (after.length * 2 <= tokens) return;
+  const count = countYamlTokens(after);
+  if (count > tokens && count > countYamlTokens(before))
+    throw tooLong(`it would have ${count} YAML tokens, and may have ${tokens}`);
+}
+
+function isOwnKey(path: readonly string[]): boolean {
+  return OWN_KEYS.has(path[0]!) || (path[0] === 'svc' && path[1] === 'runtime');
 }
 
 function planSplices(data: Record<string, unknown>, edit: DocumentEdit, now: string): Splice[] {
@@ -55,31 +128,13 @@ function planSplices(data: Record<string, unknown>, edit: DocumentEdit, now: str
   ];
 }
 
-/** Refuses an edit that would give a field a value it cannot have, or change a minted id (FIB-2). */
-function requireFields(data: Record<string, unknown>, splices: Splice[]): void {
-  let model = data;
-  for (const splice of splices) {
-    const next = applyToModel(model, splice);
-    if (next === null) {
-      throw new CodedError(
-        'invalid_request',
-        `"${splice.path.join('.')}" runs through a value that is not a map; set the key above it first`,
-      );
-    }
-    model = next;
-  }
-  if (typeof data.id === 'string' && isUlid(data.id) && model.id !== data.id) {
-    throw new CodedError('invalid_request', 'the id of a fiber is minted once and never changed');
-  }
-  const before = readFields(data, '').problem;
-  const after = readFields(model, '').problem;
-  if (after !== null && !isDeepStrictEqual(before, after)) {
-    throw new CodedError('invalid_request', after.message);
-  }
-}
-
 function parsePath(path: string): string[] {
   const keys = path.split('.');
+  if (path.length > WRITE_LIMITS.path_chars || !path.isWellFormed())
+    throw new CodedError(
+      'invalid_request',
+      `a path of keys is well-formed text of at most ${WRITE_LIMITS.path_chars} characters`,
+    );
   if (keys.some((key) => key === '' || key === '__proto__' || /[\u0000-\u001f]/.test(key))) {
     throw new CodedError('invalid_request', `"${path}" is not a path of keys such as outcome or svc.agent`);
   }
@@ -95,4 +150,12 @@ function joinParts(parts: DocumentParts): string {
 
 function invalidDocument(problem: string): CodedError {
   return new CodedError('invalid_document', `the document is not changed: ${problem}; mend it in an editor`);
+}
+
+function brokenText(what: string): CodedError {
+  return new CodedError('invalid_request', `"${what}" has half of a surrogate pair, which UTF-8 cannot write`);
+}
+
+function tooLong(problem: string): CodedError {
+  return new CodedError('body_too_large', `the frontmatter is not changed: ${problem}; move text into the body`);
 }

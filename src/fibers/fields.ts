@@ -1,3 +1,4 @@
+import { FIELD_LIMITS } from '../contract/document-limits.ts';
 import {
   FIBER_KINDS,
   FIBER_STATUSES,
@@ -18,7 +19,6 @@ const TEXT_KEYS = [
   ['created-at', 'created_at'],
   ['updated-at', 'updated_at'],
   ['closed-at', 'closed_at'],
-  ['outcome', 'outcome'],
   ['due', 'due'],
   ['horizon', 'horizon'],
   ['start', 'start'],
@@ -34,6 +34,9 @@ const RUNTIME_TEXT_KEYS = [
   'meeting',
 ] as const;
 
+const TAGS = { most: FIELD_LIMITS.tags, chars: FIELD_LIMITS.tag_chars };
+const COLLABORATORS = { most: FIELD_LIMITS.collaborators, chars: FIELD_LIMITS.collaborator_chars };
+
 /**
  * Maps frontmatter to document fields. A value of the wrong type is left out (a wrong status reads as
  * `open`, so that a fiber is never armed by a typing error) and named in `problem`.
@@ -46,13 +49,14 @@ export function readFields(
   const uid = reader.text(data, 'id');
   const fields: FrontmatterFields = {
     uid: uid !== undefined && isUlid(uid) ? uid : null,
-    name: reader.text(data, 'name') ?? leaf,
+    name: reader.text(data, 'name', FIELD_LIMITS.name_chars) ?? leaf,
     status: reader.oneOf(data, 'status', FIBER_STATUSES) ?? 'open',
-    tags: reader.texts(data, 'tags') ?? [],
+    tags: reader.texts(data, 'tags', TAGS) ?? [],
   };
   const tempered = data.tempered;
   if (typeof tempered === 'boolean') fields.tempered = tempered;
   else if (tempered !== undefined && tempered !== null) reader.refuse('tempered', 'takes true or false');
+  assign(fields, 'outcome', reader.text(data, 'outcome', FIELD_LIMITS.outcome_chars));
   for (const [key, field] of TEXT_KEYS) assign(fields, field, reader.text(data, key));
   assign(fields, 'collaboration', readRoster(reader, data));
   const svc = readSvc(reader, data);
@@ -85,9 +89,12 @@ function readRoster(reader: FieldReader, data: Record<string, unknown>): Roster 
   if (block === undefined) return undefined;
   const inner = reader.within('collaboration.');
   const roster: Roster = {};
-  for (const role of Object.keys(block)) {
+  const roles = Object.keys(block);
+  if (roles.length > FIELD_LIMITS.roles)
+    return reader.refuse('collaboration', `takes at most ${FIELD_LIMITS.roles} roles`);
+  for (const role of roles) {
     if (role === '__proto__') inner.refuse(role, 'cannot be a role');
-    else roster[role] = inner.texts(block, role) ?? [];
+    else roster[role] = inner.texts(block, role, COLLABORATORS) ?? [];
   }
   return roster;
 }
@@ -114,20 +121,32 @@ class FieldReader {
     return undefined;
   }
 
-  text(data: Record<string, unknown>, key: string): string | undefined {
+  text(
+    data: Record<string, unknown>,
+    key: string,
+    most: number = FIELD_LIMITS.text_chars,
+  ): string | undefined {
     const value = data[key];
     if (value === undefined || value === null) return undefined;
-    return asText(value) ?? this.refuse(key, 'takes text');
+    const text = asText(value) ?? this.refuse(key, 'takes text');
+    if (text === undefined || text.length <= most) return text;
+    return this.refuse(key, `takes at most ${most} characters`);
   }
 
-  texts(data: Record<string, unknown>, key: string): string[] | undefined {
+  texts(
+    data: Record<string, unknown>,
+    key: string,
+    { most, chars }: { most: number; chars: number },
+  ): string[] | undefined {
     const value = data[key];
     if (value === undefined || value === null) return undefined;
     const items = Array.isArray(value) ? value : [value];
+    if (items.length > most) return this.refuse(key, `takes at most ${most} entries`);
     const texts = items.map(asText);
-    if (texts.every((text) => text !== undefined)) return texts;
-    this.refuse(key, 'takes a list of text');
-    return texts.filter((text) => text !== undefined);
+    if (!texts.every((text) => text !== undefined)) this.refuse(key, 'takes a list of text');
+    else if (texts.some((text) => text.length > chars))
+      this.refuse(key, `takes entries of at most ${chars} characters`);
+    return texts.filter((text) => text !== undefined && text.length <= chars) as string[];
   }
 
   oneOf<T extends string>(data: Record<string, unknown>, key: string, allowed: readonly T[]): T | undefined {

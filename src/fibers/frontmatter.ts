@@ -1,6 +1,8 @@
 import { LineCounter } from 'yaml';
 import { messageOf } from '../base/errors.ts';
+import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
+import { oversize } from './value-limits.ts';
 import { parseYamlDocument } from './yaml-document.ts';
 
 /** A document's text cut at its fences; the five strings joined give the text back. */
@@ -63,14 +65,14 @@ export type FrontmatterReading = {
 
 /** Reads frontmatter lines as YAML 1.2 core (a bare timestamp is text); never throws. */
 export function readFrontmatter(yaml: string): FrontmatterReading {
-  const plain = parsePlainYaml(yaml);
-  if (plain !== undefined) return { data: plain, problem: null };
+  const plain = readPlainFrontmatter(yaml);
+  if (plain !== null) return plain;
   const lineCounter = new LineCounter();
   let document: ReturnType<typeof parseYamlDocument>;
   let value: unknown;
   try {
     document = parseYamlDocument(yaml, { lineCounter });
-    value = document.toJS({ maxAliasCount: 100 });
+    value = document.toJS({ maxAliasCount: DOCUMENT_LIMITS.aliases });
   } catch (error) {
     return { data: {}, problem: { message: sentence(messageOf(error)), line: 1 } };
   }
@@ -79,11 +81,20 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
     first === undefined
       ? null
       : { message: sentence(first.message), line: lineCounter.linePos(first.pos[0]).line };
+  const tooMuch = oversize(value);
+  if (tooMuch !== null)
+    return { data: {}, problem: problem ?? { message: `with its aliases it has ${tooMuch}`, line: 1 } };
   if (value === null || value === undefined) return { data: {}, problem };
   if (typeof value !== 'object' || Array.isArray(value)) {
     return { data: {}, problem: problem ?? { message: 'the frontmatter is not a map of keys', line: 1 } };
   }
   return { data: value as Record<string, unknown>, problem };
+}
+
+/** `readFrontmatter` for the plain subset of YAML; null for anything else, right or wrong. */
+export function readPlainFrontmatter(yaml: string): FrontmatterReading | null {
+  const data = parsePlainYaml(yaml);
+  return data === undefined ? null : { data, problem: null };
 }
 
 function sentence(message: string): string {

@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
-import type { FiberDocument } from '../contract/fiber.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
@@ -79,10 +78,10 @@ export async function rehearseNest(store: Store, id: string, parent: string | nu
   const moves = !journal.bare || existsSync(from) ? [{ from, to }] : [];
   if (journal.bare) moves.push({ from: path, to: documentAt(store, new_id) });
   const documents: Rehearsed[] = [];
-  const { unwritten } = await eachNaming(store, id, (row) => {
+  const { unwritten } = await eachNaming(store, id, async (row) => {
     const after = moves.find((one) => row.path === one.from || row.path.startsWith(`${one.from}/`));
     const place = after === undefined ? row.path : `${after.to}${row.path.slice(after.from.length)}`;
-    const rehearsed = store.rehearse(row.id, planLinks(id, new_id), { place });
+    const rehearsed = await store.whenRead(() => store.rehearse(row.id, planLinks(id, new_id), { place }));
     if (rehearsed.diff !== '') documents.push(rehearsed);
   });
   return { id, new_id, moves, documents, unwritten };
@@ -165,11 +164,11 @@ async function rewrite(
 async function eachNaming(
   store: Store,
   id: string,
-  visit: (row: FiberDocument) => unknown,
+  visit: (row: { id: string; path: string }) => Promise<void>,
 ): Promise<Pick<Nested, 'unwritten'>> {
   const unwritten: Nested['unwritten'] = [];
   let looked = 0;
-  for (const row of store.list().documents) {
+  for (const row of store.places()) {
     looked += 1;
     if (looked % TURN === 0) await nextTurn();
     try {

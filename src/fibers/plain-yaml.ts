@@ -1,3 +1,7 @@
+import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
+
+const TOKENS_OF_LINE = 18;
+const TOKENS_OF_COMMA = 9;
 const UNUSUAL =
   /[\t\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 const KEY_LINE = /^ *([A-Za-z_][A-Za-z0-9_-]*):(?: (.*))?$/;
@@ -24,16 +28,25 @@ const OUTSIDE = Symbol('outside the plain subset');
  * anything else, right or wrong, so that the YAML library decides; where it answers, it agrees with it.
  */
 export function parsePlainYaml(text: string): Record<string, unknown> | undefined {
+  if (mostTokens(text) > DOCUMENT_LIMITS.yaml_tokens) return undefined;
   const unix = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
   if (UNUSUAL.test(unix)) return undefined;
   const lines = new Lines(unix);
   try {
-    const data = readMap(lines, 0);
+    const data = readMap(lines, 0, 1);
     return lines.next() === null ? data : undefined;
   } catch (error) {
     if (error === OUTSIDE) return undefined;
     throw error;
   }
+}
+
+/** A plain line has at most eighteen YAML tokens; each comma of a flow collection can add nine. */
+function mostTokens(text: string): number {
+  let tokens = TOKENS_OF_LINE;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) tokens += TOKENS_OF_LINE;
+  for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) tokens += TOKENS_OF_COMMA;
+  return tokens;
 }
 
 type Line = { text: string; indent: number };
@@ -69,7 +82,8 @@ class Lines {
   }
 }
 
-function readMap(lines: Lines, indent: number): Record<string, unknown> {
+function readMap(lines: Lines, indent: number, depth: number): Record<string, unknown> {
+  if (depth >= DOCUMENT_LIMITS.depth - 1) throw OUTSIDE;
   const map: Record<string, unknown> = {};
   for (;;) {
     const line = lines.next();
@@ -81,7 +95,7 @@ function readMap(lines: Lines, indent: number): Record<string, unknown> {
     if (WORD_KEY.test(key) || Object.hasOwn(map, key)) throw OUTSIDE;
     lines.take();
     const rest = match[2]?.trim() ?? '';
-    if (rest === '' || rest.startsWith('#')) map[key] = readBlockValue(lines, indent);
+    if (rest === '' || rest.startsWith('#')) map[key] = readBlockValue(lines, indent, depth);
     else {
       map[key] = readInline(rest);
       refuseContinuation(lines, indent);
@@ -89,12 +103,12 @@ function readMap(lines: Lines, indent: number): Record<string, unknown> {
   }
 }
 
-function readBlockValue(lines: Lines, indent: number): unknown {
+function readBlockValue(lines: Lines, indent: number, depth: number): unknown {
   const line = lines.next();
   if (line === null || line.indent < indent) return null;
   const isItem = line.text.startsWith('- ', line.indent) || line.text.length === line.indent + 1;
   if (line.indent === indent) return isItem ? readList(lines, indent) : null;
-  return isItem ? readList(lines, line.indent) : readMap(lines, line.indent);
+  return isItem ? readList(lines, line.indent) : readMap(lines, line.indent, depth + 1);
 }
 
 function readList(lines: Lines, indent: number): unknown[] {

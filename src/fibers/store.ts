@@ -26,8 +26,18 @@ import {
   unreadableDocument,
 } from './document.ts';
 import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
+import { type DocumentParser, directParser, isUnreadYet } from './document-parser.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
-import { candidatePaths, FIBERS_FOLDER, isSafeId, leafOf, requireSlug, slugFromName } from './fiber-id.ts';
+import {
+  candidatePaths,
+  FIBERS_FOLDER,
+  idOfPath,
+  isSafeId,
+  leafOf,
+  requireSlug,
+  slugFromName,
+} from './fiber-id.ts';
+import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
 import { decodeSweep, type SweepError, sweepStore, unreadable } from './sweep.ts';
 import { unifiedDiff } from './text-diff.ts';
@@ -40,6 +50,8 @@ export type StoreOptions = {
   owner?: LockOwner;
   /** Whether the documents of this store may be links out of it; asked anew for each call. Default: never. */
   follow?: (root: string) => boolean;
+  /** Default: every document is parsed where it is read. */
+  parser?: DocumentParser;
 };
 /** Decides an edit from the document as it is under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
@@ -82,12 +94,14 @@ export class Store {
   readonly root: string;
   #base: string;
   #clock: Clock;
+  #parser: DocumentParser;
   #options: StoreOptions;
 
   constructor(root: string, options: StoreOptions = {}) {
     this.root = root;
     this.#base = join(root, FIBERS_FOLDER);
     this.#clock = options.clock ?? systemClock;
+    this.#parser = options.parser ?? directParser;
     this.#options = options;
   }
 
@@ -130,7 +144,32 @@ export class Store {
 
   /** One document with its body, by absolute path; throws `fiber_not_found` or `store_unavailable`. */
   readPath(path: string): ParsedDocument {
-    return parseDocument(this.readBytes(path), this.#place(path));
+    return this.#parser.parse(this.readBytes(path), this.#place(path));
+  }
+
+  /** The body of one document, by absolute path, whatever its frontmatter; throws as `readPath`. */
+  readBody(path: string): string {
+    return splitFrontmatter(this.readBytes(path).toString('utf8'))?.body ?? '';
+  }
+
+  /** Ids and absolute paths of all documents, of which none is read. */
+  places(): { id: string; path: string }[] {
+    const { unread } = decodeSweep(
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), 0, this.follows),
+    );
+    return unread.map((path) => ({ id: idOfPath(path), path: join(this.#base, path) }));
+  }
+
+  /** Answers `run`, once more whenever a document must be parsed elsewhere before it. */
+  async whenRead<T>(run: () => T | Promise<T>): Promise<T> {
+    for (let round = 1; ; round += 1) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!isUnreadYet(error) || round >= MAX_REPLANS) throw error;
+        await this.#parser.prepare(this.#place(error.details.unread));
+      }
+    }
   }
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
@@ -139,6 +178,7 @@ export class Store {
     const { id, file: path, slug } = target;
     // Before the lock too: a folder that leads out of the store must not even get a lock file.
     this.#requireFree(id, path, fiber.parent, slug);
+    this.#requireReadable(path, text, undefined);
     const lock = await this.#lockNew(path);
     try {
       this.#requireFree(id, path, fiber.parent, slug);
@@ -166,7 +206,7 @@ export class Store {
     try {
       this.#cleanAround(path);
       for (let round = 0; round < MAX_REPLANS; round += 1) {
-        const written = this.#writePlanned(path, plan, expectedDigest);
+        const written = await this.whenRead(() => this.#writePlanned(path, plan, expectedDigest));
         if (written !== 'moved') return written;
       }
     } finally {
@@ -212,7 +252,7 @@ export class Store {
     const path = place ?? now;
     const { file, document, text } = this.#plan(now, plan, expectedDigest);
     if (text === null) return { path, diff: '', document };
-    const after = parseDocument(Buffer.from(text), this.#place(path));
+    const after = this.#requireReadable(path, text, document);
     return {
       path,
       diff: unifiedDiff(this.#nameOf(path), file.bytes.toString('utf8'), text),
@@ -224,7 +264,7 @@ export class Store {
   rehearseCreate(fiber: NewFiber): Rehearsed {
     const { path, text } = this.#planNew(fiber);
     this.#requireFree(path.id, path.file, fiber.parent, path.slug);
-    const document = parseDocument(Buffer.from(text), this.#place(path.file));
+    const document = this.#requireReadable(path.file, text, undefined);
     return { path: path.file, diff: unifiedDiff(this.#nameOf(path.file), null, text), document };
   }
 
@@ -233,7 +273,7 @@ export class Store {
     const path = this.#require(id);
     this.#removable(id, path, options);
     const bytes = this.readBytes(path);
-    const document = parseDocument(bytes, this.#place(path));
+    const document = this.#parser.parse(bytes, this.#place(path));
     return { path, diff: unifiedDiff(this.#nameOf(path), bytes.toString('utf8'), null), document };
   }
 
@@ -280,7 +320,7 @@ export class Store {
   ): { file: DocumentFile; document: DocumentWithBody; text: string | null } {
     const file = this.#readFile(path);
     const before = file.bytes;
-    const document = parseDocument(before, this.#place(path));
+    const document = this.#parser.parse(before, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
       throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
         details: { conflict: true, digest: document.digest },
@@ -299,6 +339,17 @@ export class Store {
     return { file, document, text };
   }
 
+  /** Reads back what is to be written; refuses what would be listed with an error that the document does not have now. */
+  #requireReadable(path: string, text: string, before: DocumentWithBody | undefined): ParsedDocument {
+    const after = parseDocument(Buffer.from(text), this.#place(path));
+    if (after.error !== undefined && problemOf(after.error) !== problemOf(before?.error ?? ''))
+      throw new CodedError('invalid_request', `${path} is not written: ${after.error}`, {
+        details: { path },
+      });
+    this.#parser.wrote(after.digest);
+    return after;
+  }
+
   #writePlanned(
     path: string,
     plan: PlanEdit,
@@ -306,6 +357,7 @@ export class Store {
   ): DocumentWithBody | 'moved' {
     const { file, document, text } = this.#plan(path, plan, expectedDigest);
     if (text === null) return document;
+    this.#requireReadable(path, text, document);
     try {
       // To the very file that was read: by now the path may be a link to another one.
       writeFileAtomic(file.real_path, text, {
@@ -441,6 +493,11 @@ export class Store {
       return false;
     }
   }
+}
+
+/** An error without the line it is in, which a change elsewhere moves. */
+function problemOf(error: string): string {
+  return error.replace(/^line \d+: /, '');
 }
 
 /** A document over the limit could be written but not read back. */

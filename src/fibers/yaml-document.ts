@@ -1,32 +1,81 @@
 import {
-  type Document,
+  Composer,
+  type CST,
+  Document,
   type DocumentOptions,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
+  type LineCounter,
+  Parser,
   type ParseOptions,
-  parseDocument,
   type SchemaOptions,
   YAMLParseError,
 } from 'yaml';
+import { type ScreenRefusal, YamlScreen } from './yaml-screen.ts';
 
-type Options = ParseOptions & DocumentOptions & SchemaOptions;
+type Options = ParseOptions & DocumentOptions & SchemaOptions & { lineCounter?: LineCounter };
 
 /**
- * Parses YAML text in time that grows with its length: the library compares every key of a map with every
- * other, which takes minutes for some ten thousand keys, so equal keys are looked for here. The first of them
- * is the error that the library would give.
+ * Parses YAML text in time that grows with its length, and not at all where `YamlScreen` refuses it: then the document
+ * is empty and has that one error. The library compares every key of a map with every other, so equal keys are looked
+ * for here. The first of them is the error that the library would give.
  */
 export function parseYamlDocument(text: string, options: Options = {}): Document.Parsed {
-  const document = parseDocument(text, {
-    prettyErrors: false,
-    logLevel: 'error',
-    ...options,
-    uniqueKeys: false,
-  });
+  const document = compose(text, { prettyErrors: false, logLevel: 'error', ...options, uniqueKeys: false });
   const repeated = repeatedKey(document);
   if (repeated !== null)
     document.errors.push(new YAMLParseError(repeated, 'DUPLICATE_KEY', 'Map keys must be unique'));
+  return document;
+}
+
+/** What the library's `parseDocument` does, with a look at each token on its way from the lexer to the parser. */
+function compose(text: string, options: Options): Document.Parsed {
+  const screen = new YamlScreen();
+  const tokens: string[] = [];
+  for (const token of new Lexer().lex(text)) {
+    const refused = screen.take(token);
+    if (refused !== null) return refusedDocument(text, refused, options);
+    tokens.push(token);
+  }
+  const composer = new Composer(options);
+  let first: Document.Parsed | null = null;
+  for (const document of composer.compose(parsed(tokens, options.lineCounter), true, text.length)) {
+    if (first === null) first = document;
+    else {
+      const at: [number, number] = [document.range[0], document.range[1]];
+      first.errors.push(new YAMLParseError(at, 'MULTIPLE_DOCS', 'Source contains multiple documents'));
+      break;
+    }
+  }
+  return first!;
+}
+
+/** How many tokens the lexer makes of a text. */
+export function countYamlTokens(text: string): number {
+  let count = 0;
+  for (const _ of new Lexer().lex(text)) count += 1;
+  return count;
+}
+
+function* parsed(tokens: readonly string[], lines: LineCounter | undefined): Generator<CST.Token> {
+  const parser = new Parser(lines?.addNewLine);
+  lines?.addNewLine(0);
+  for (const token of tokens) yield* parser.next(token);
+  yield* parser.end();
+}
+
+function refusedDocument(
+  text: string,
+  { offset, message }: ScreenRefusal,
+  { lineCounter, ...options }: Options,
+): Document.Parsed {
+  lineCounter?.addNewLine(0);
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1))
+    lineCounter?.addNewLine(at + 1);
+  const document = new Document(undefined, options) as unknown as Document.Parsed;
+  document.errors.push(new YAMLParseError([offset, offset + 1], 'RESOURCE_EXHAUSTION', message));
   return document;
 }
 

@@ -1,10 +1,9 @@
 import { stringify } from 'yaml';
 
 /** Lines of `key: value` in block style, without indentation; nested maps become indented lines. */
-export function blockLines(path: string[], value: unknown): string[] {
-  const wrapped = wrap(path.slice(1), value);
-  const lines = valueLines(wrapped, 0);
-  lines[0] = `${renderKey(path[0]!)}:${lines[0]}`;
+export function blockLines(key: string, value: unknown): string[] {
+  const lines = valueLines(value, 0);
+  lines[0] = `${renderKey(key)}:${lines[0]}`;
   return lines;
 }
 
@@ -23,8 +22,7 @@ export function valueLines(value: unknown, column: number): string[] {
 /** A value on one line, for a block map. */
 export function renderInline(value: unknown): string {
   if (typeof value === 'object' && value !== null) return renderInFlow(value);
-  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
-  return stringify(value, { lineWidth: 0 }).trimEnd();
+  return renderScalar(value) ?? stringify(value, { lineWidth: 0 }).trimEnd();
 }
 
 /** Line breaks and whatever else a one-line scalar needs escapes for. */
@@ -37,20 +35,26 @@ export function renderInFlow(value: unknown): string {
     const pairs = Object.entries(value).map(([key, inner]) => `${renderKey(key)}: ${renderInFlow(inner)}`);
     return `{${pairs.join(', ')}}`;
   }
-  if (typeof value === 'string' && UNPRINTED.test(value)) return JSON.stringify(value);
-  return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim();
+  return renderScalar(value) ?? stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim();
 }
+
+/** The scalars that need no look at what stands around them, as the library would write them; it takes long for each. */
+function renderScalar(value: unknown): string | null {
+  if (typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0)))
+    return String(value);
+  if (typeof value !== 'string') return null;
+  if (UNPRINTED.test(value)) return JSON.stringify(value);
+  return PLAIN_WORDS.test(value) && !RESERVED_WORD.test(value) ? value : null;
+}
+
+const PLAIN_WORDS = /^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_/.][A-Za-z0-9_./-]*)*$/;
+const RESERVED_WORD = /^(?:null|true|false)$/i;
 
 /** A key as it stands before its colon. */
 export function renderKey(key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !/^(?:null|true|false)$/i.test(key)
     ? key
     : JSON.stringify(key);
-}
-
-/** A value inside maps, one for each key of the path. */
-export function wrap(path: string[], value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
 /** True for a map of keys. */

@@ -1,57 +1,70 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isMap, isScalar, isSeq, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Scalar, type YAMLMap } from 'yaml';
+import { readFrontmatter } from './frontmatter.ts';
 import { parseYamlDocument } from './yaml-document.ts';
-import {
-  blockLines,
-  isData,
-  renderInFlow,
-  renderInline,
-  renderKey,
-  valueLines,
-  wrap,
-} from './yaml-render.ts';
+import { blockLines, isData, renderInFlow, renderInline, renderKey, valueLines } from './yaml-render.ts';
 
 /** One change to frontmatter: a path of keys, and the new value or nothing for removal. */
 export type Splice = { path: string[]; value: unknown } | { path: string[]; remove: true };
 type Data = Record<string, unknown>;
 type Pair = YAMLMap['items'][number];
-type Found = { map: YAMLMap; pair: Pair; index: number };
+/** Characters of the text from `start` to `end` that are replaced. */
+type TextChange = { start: number; end: number; text: string };
+/** A map of the text, what it says, and what it shall say. */
+type Target = { map: YAMLMap; before: Data; after: Data };
+/** `problem`: what the reader would say of the text; null when it would only say something else than was wanted. */
+export type Spliced = { yaml: string } | { yaml: null; problem: string | null };
 
 /**
- * Applies one change to YAML text by cutting out and replacing only the source of the changed value, so that
- * every other line keeps its bytes. Answers `null` when the text cannot carry the change (an anchor that others
- * use, a key inside a list): the result is always read back and compared with the expected model.
+ * Brings YAML text from saying `before` to saying `after` in one pass, cutting out and replacing only the source of
+ * what differs, so that every other line keeps its bytes. Answers no text when it cannot carry the change (an anchor
+ * that others use): the result is always read back and compared.
  */
-export function spliceYaml(yaml: string, splice: Splice, eol: string): string | null {
+export function spliceYaml(yaml: string, before: Data, after: Data, eol: string): Spliced {
+  if (isDeepStrictEqual(before, after)) return { yaml };
   const document = parseYamlDocument(yaml, { keepSourceTokens: true });
-  if (document.errors.length > 0) return null;
-  const before = plainCopy(document.toJS()) as Data | null;
-  const model = applyToModel(before ?? {}, splice);
-  if (model === null) return null;
-  if (isDeepStrictEqual(model, before ?? {})) return yaml;
-  for (const attempt of [surgical, rewriteTopKey]) {
-    const text = attempt(yaml, document, splice, model, eol);
-    if (text !== null && readsAs(text, model)) return text;
+  const root: unknown = document.contents;
+  if (document.errors.length > 0 || !(root === null || isMap(root))) return { yaml: null, problem: null };
+  const texts = new Texts(yaml, eol);
+  let problem: string | null = null;
+  for (const anew of [false, true]) {
+    const changes = root === null ? [texts.append(after)] : texts.ofRoot({ map: root, before, after }, anew);
+    if (changes === null) continue;
+    const text = applyChanges(yaml, changes);
+    const read = readFrontmatter(text);
+    if (read.problem === null && isDeepStrictEqual(read.data, after)) return { yaml: text };
+    problem ??= read.problem?.message ?? null;
   }
-  return null;
+  return { yaml: null, problem };
 }
 
-/** The model after one change; a map that loses its last key goes too. `null`: the path runs through a value that is not a map. */
-export function applyToModel(data: Data, splice: Splice): Data | null {
-  const copy = plainCopy(data) as Data;
-  const chain: Data[] = [copy];
+/**
+ * The model after some changes, in their order; a map that loses its last key goes too. `blocked` is a change whose
+ * path runs through a value that is not a map.
+ */
+export function applySplices(
+  data: Data,
+  splices: readonly Splice[],
+): { model: Data; blocked: null } | { model: null; blocked: Splice } {
+  const model = plainCopy(data) as Data;
+  for (const splice of splices) if (!applySplice(model, splice)) return { model: null, blocked: splice };
+  return { model, blocked: null };
+}
+
+function applySplice(model: Data, splice: Splice): boolean {
+  const chain: Data[] = [model];
   for (const key of splice.path.slice(0, -1)) {
     const at = chain.at(-1)!;
     const next = Object.hasOwn(at, key) ? at[key] : undefined;
     if (next === undefined || next === null) {
-      if ('remove' in splice) return copy;
+      if ('remove' in splice) return true;
       at[key] = {};
-    } else if (typeof next !== 'object' || Array.isArray(next)) return 'remove' in splice ? copy : null;
+    } else if (typeof next !== 'object' || Array.isArray(next)) return 'remove' in splice;
     chain.push(at[key] as Data);
   }
   if (!('remove' in splice)) {
     chain.at(-1)![splice.path.at(-1)!] = plainCopy(splice.value);
-    return copy;
+    return true;
   }
   for (let depth = chain.length - 1; depth >= 0; depth -= 1) {
     const key = splice.path[depth]!;
@@ -59,107 +72,183 @@ export function applyToModel(data: Data, splice: Splice): Data | null {
     if (!Object.hasOwn(chain[depth]!, key)) break;
     delete chain[depth]![key];
   }
-  return copy;
+  return true;
 }
 
-function surgical(yaml: string, document: Document, splice: Splice, model: Data, eol: string): string | null {
-  if ('remove' in splice) {
-    const removed = deepestLeft(model, splice.path);
-    const found = find(document, removed);
-    return found === null ? null : removePair(yaml, found);
+/** What is to be changed in one text; every answer is null where the text cannot carry the change. */
+class Texts {
+  #yaml: string;
+  #eol: string;
+
+  constructor(yaml: string, eol: string) {
+    this.#yaml = yaml;
+    this.#eol = eol;
   }
-  const root = document.contents;
-  if (root === null) return appendLines(yaml, blockLines(splice.path, splice.value), eol);
-  if (!isMap(root)) return null;
-  let map: YAMLMap = root;
-  for (const [depth, key] of splice.path.entries()) {
-    const index = indexOfKey(map, key);
-    const pair = map.items[index];
-    const rest = splice.path.slice(depth + 1);
-    if (pair === undefined) return insertPair(yaml, map, key, wrap(rest, splice.value), eol);
-    if (rest.length === 0) return replaceValue(yaml, map, pair, splice.value, eol);
-    if (isMap(pair.value) && (pair.value.items.length > 0 || pair.value.flow)) map = pair.value;
-    else return replaceValue(yaml, map, pair, valueAt(model, splice.path.slice(0, depth + 1)), eol);
+
+  /** With `anew`, and where nothing less will do, top-level keys that differ are written anew as a whole. */
+  ofRoot(root: Target, anew: boolean): TextChange[] | null {
+    if (root.map.flow === true) return this.#ofFlowMap(root);
+    const whole = (pair: Pair) => this.#writeAnew(pair, root.after);
+    return this.#ofBlockMap(root, anew ? whole : (pair) => this.#ofPair(root, pair) ?? whole(pair));
   }
-  return null;
-}
 
-/** Writes one top-level key anew from the model; all other keys keep their bytes. */
-function rewriteTopKey(
-  yaml: string,
-  document: Document,
-  splice: Splice,
-  model: Data,
-  eol: string,
-): string | null {
-  const top = splice.path[0]!;
-  const found = find(document, [top]);
-  if (found === null || found.map.flow) return null;
-  const [start, contentStop] = extentOf(yaml, found.pair);
-  const lines = Object.hasOwn(model, top) ? blockLines([top], model[top]) : [];
-  // Blank lines left behind by a removed key would join a text above that keeps its trailing lines.
-  const blank = lines.length === 0 ? /^(?:[ \t]*\r?\n)*/.exec(yaml.slice(contentStop))![0].length : 0;
-  const end = contentStop + blank;
-  return yaml.slice(0, start) + lines.map((line) => line + eol).join('') + yaml.slice(end);
-}
-
-function replaceValue(yaml: string, map: YAMLMap, pair: Pair, value: unknown, eol: string): string | null {
-  const colon = colonOf(pair);
-  if (colon === null) return null;
-  const node = pair.value as Scalar | null;
-  const range = node?.range;
-  const decorated = hasProperties(pair);
-  if (map.flow === true || (range && !decorated && isInlineNode(node))) {
-    const rendered = map.flow === true ? renderInFlow(value) : renderInline(value);
-    if (!range || range[0] === range[1]) return `${yaml.slice(0, colon)} ${rendered}${yaml.slice(colon)}`;
-    if (decorated) return null;
-    return yaml.slice(0, range[0]) + rendered + yaml.slice(range[1]);
+  append(after: Data): TextChange {
+    return this.#insertLines(this.#yaml.length, linesOf(after, Object.keys(after)));
   }
-  const [start, end] = extentOf(yaml, pair);
-  const column = columnOf(yaml, keyStart(pair));
-  const asList = isSeq(node) && Array.isArray(value) && value.length > 0;
-  const lines = asList
-    ? ['', ...value.map((item) => `${' '.repeat(column)}- ${renderInline(item)}`)]
-    : valueLines(value, column);
-  lines[0] = `${yaml.slice(start, colon)}${lines[0]}`;
-  return yaml.slice(0, start) + lines.map((line) => line + eol).join('') + yaml.slice(end);
-}
 
-function insertPair(yaml: string, map: YAMLMap, key: string, value: unknown, eol: string): string | null {
-  const last = map.items.at(-1);
-  if (map.flow === true) {
-    const text = `${renderKey(key)}: ${renderInFlow(value)}`;
-    if (last === undefined) {
-      const open = map.range![0] + 1;
-      return yaml.slice(0, open) + text + yaml.slice(open);
+  #ofMap(target: Target): TextChange[] | null {
+    return target.map.flow === true
+      ? this.#ofFlowMap(target)
+      : this.#ofBlockMap(target, (pair) => this.#ofPair(target, pair));
+  }
+
+  #ofBlockMap(target: Target, ofPair: (pair: Pair) => TextChange[] | null): TextChange[] | null {
+    const { map, after } = target;
+    const changes: TextChange[] = [];
+    for (const pair of map.items) {
+      if (isKept(target, pair)) continue;
+      const some = ofPair(pair);
+      if (some === null) return null;
+      changes.push(...some);
     }
-    const end = contentEnd(last);
-    return end === null ? null : `${yaml.slice(0, end)}, ${text}${yaml.slice(end)}`;
+    const added = addedKeys(target);
+    if (added.length === 0) return changes;
+    const last = map.items.at(-1);
+    if (last === undefined) return null;
+    const indent = ' '.repeat(columnOf(this.#yaml, keyStart(map.items[0]!)));
+    const [, end] = extentOf(this.#yaml, last);
+    changes.push(
+      this.#insertLines(
+        end,
+        linesOf(after, added).map((line) => indent + line),
+      ),
+    );
+    return changes;
   }
-  if (last === undefined) return null;
-  const column = columnOf(yaml, keyStart(map.items[0]!));
-  const [, end] = extentOf(yaml, last);
-  const lines = blockLines([key], value).map((line) => ' '.repeat(column) + line);
-  return appendLines(yaml.slice(0, end), lines, eol) + yaml.slice(end);
-}
 
-function removePair(yaml: string, { map, pair, index }: Found): string | null {
-  if (map.flow !== true) {
+  #ofFlowMap(target: Target): TextChange[] | null {
+    const { map, after } = target;
+    const added = addedKeys(target);
+    const gone = map.items.filter((pair) => !Object.hasOwn(after, keyOf(pair)));
+    // Commas of neighbours that go together cannot be cut out one by one.
+    if (gone.length > 1 || (gone.length === 1 && added.length > 0))
+      return [{ start: map.range![0], end: map.range![1], text: renderInFlow(after) }];
+    const changes: TextChange[] = [];
+    for (const pair of map.items) {
+      if (isKept(target, pair)) continue;
+      const some = this.#ofPair(target, pair);
+      if (some === null) return null;
+      changes.push(...some);
+    }
+    if (added.length === 0) return changes;
+    const text = added.map((key) => `${renderKey(key)}: ${renderInFlow(after[key])}`).join(', ');
+    const last = map.items.at(-1);
+    const at = last === undefined ? map.range![0] + 1 : contentEnd(last);
+    if (at === null) return null;
+    changes.push({ start: at, end: at, text: last === undefined ? text : `, ${text}` });
+    return changes;
+  }
+
+  #ofPair({ map, before, after }: Target, pair: Pair): TextChange[] | null {
+    const key = keyOf(pair);
+    if (!Object.hasOwn(after, key)) return this.#remove(map, pair);
+    const [was, value] = [before[key], after[key]];
+    const inner: unknown = pair.value;
+    if (isMap(inner) && isData(was) && isData(value) && Object.keys(value).length > 0) {
+      if (inner.items.length > 0 || inner.flow === true)
+        return this.#ofMap({ map: inner, before: was, after: value });
+    }
+    return this.#replace(map, pair, value);
+  }
+
+  #replace(map: YAMLMap, pair: Pair, value: unknown): TextChange[] | null {
+    const colon = colonOf(pair);
+    if (colon === null) return null;
+    const yaml = this.#yaml;
+    const node = pair.value as Scalar | null;
+    const range = node?.range;
+    const decorated = hasProperties(pair);
+    if (map.flow === true || (range && !decorated && isInlineNode(node))) {
+      const text = map.flow === true ? renderInFlow(value) : renderInline(value);
+      if (!range || range[0] === range[1]) return [{ start: colon, end: colon, text: ` ${text}` }];
+      return decorated ? null : [{ start: range[0], end: range[1], text }];
+    }
     const [start, end] = extentOf(yaml, pair);
-    return yaml.slice(0, start) + yaml.slice(end);
+    const column = columnOf(yaml, keyStart(pair));
+    const asList = isSeq(node) && Array.isArray(value) && value.length > 0;
+    const lines = asList
+      ? ['', ...value.map((item) => `${' '.repeat(column)}- ${renderInline(item)}`)]
+      : valueLines(value, column);
+    lines[0] = `${yaml.slice(start, colon)}${lines[0]}`;
+    return [{ start, end, text: this.#joined(lines) }];
   }
-  const next = map.items[index + 1];
-  if (next !== undefined) return yaml.slice(0, keyStart(pair)) + yaml.slice(keyStart(next));
-  const end = contentEnd(pair);
-  if (end === null) return null;
-  const previous = map.items[index - 1];
-  const start = previous === undefined ? keyStart(pair) : contentEnd(previous);
-  return start === null ? null : yaml.slice(0, start) + yaml.slice(end);
+
+  #remove(map: YAMLMap, pair: Pair): TextChange[] | null {
+    if (map.flow !== true) {
+      const [start, end] = extentOf(this.#yaml, pair);
+      return [{ start, end, text: '' }];
+    }
+    const index = map.items.indexOf(pair);
+    const next = map.items[index + 1];
+    if (next !== undefined) return [{ start: keyStart(pair), end: keyStart(next), text: '' }];
+    const end = contentEnd(pair);
+    const previous = map.items[index - 1];
+    const start = previous === undefined ? keyStart(pair) : contentEnd(previous);
+    return start === null || end === null ? null : [{ start, end, text: '' }];
+  }
+
+  /** One top-level key from the model alone. */
+  #writeAnew(pair: Pair, after: Data): TextChange[] {
+    const key = keyOf(pair);
+    const [start, stop] = extentOf(this.#yaml, pair);
+    const lines = Object.hasOwn(after, key) ? blockLines(key, after[key]) : [];
+    // Blank lines left behind by a removed key would join a text above that keeps its trailing lines.
+    const blank = lines.length === 0 ? blankAfter(this.#yaml, stop) : 0;
+    return [{ start, end: stop + blank, text: this.#joined(lines) }];
+  }
+
+  #insertLines(at: number, lines: string[]): TextChange {
+    const gap = at === 0 || this.#yaml[at - 1] === '\n' ? '' : this.#eol;
+    return { start: at, end: at, text: gap + this.#joined(lines) };
+  }
+
+  #joined(lines: string[]): string {
+    return lines.map((line) => line + this.#eol).join('');
+  }
 }
 
-function appendLines(yaml: string, lines: string[], eol: string): string {
-  const gap = yaml === '' || yaml.endsWith('\n') ? '' : eol;
-  return yaml + gap + lines.map((line) => line + eol).join('');
+/** Changes that begin at the same place apply in the order in which they are given. */
+function applyChanges(yaml: string, changes: readonly TextChange[]): string {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { start, end, text } of changes.toSorted((a, b) => a.start - b.start)) {
+    pieces.push(yaml.slice(at, start), text);
+    at = Math.max(at, end);
+  }
+  return pieces.join('') + yaml.slice(at);
+}
+
+function isKept({ before, after }: Target, pair: Pair): boolean {
+  const key = keyOf(pair);
+  return Object.hasOwn(after, key) && isDeepStrictEqual(before[key], after[key]);
+}
+
+function addedKeys({ before, after }: Target): string[] {
+  return Object.keys(after).filter((key) => !Object.hasOwn(before, key));
+}
+
+function keyOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : '';
+}
+
+function linesOf(data: Data, keys: readonly string[]): string[] {
+  return keys.flatMap((key) => blockLines(key, data[key]));
+}
+
+function blankAfter(yaml: string, at: number): number {
+  const blank = /(?:[ \t]*\r?\n)*/y;
+  blank.lastIndex = at;
+  return blank.exec(yaml)![0].length;
 }
 
 /** Whole lines that a pair of a block map takes: from its key's line to the line after its value. */
@@ -200,48 +289,6 @@ function isInlineNode(node: unknown): boolean {
 
 function columnOf(yaml: string, offset: number): number {
   return offset - (yaml.lastIndexOf('\n', offset - 1) + 1);
-}
-
-function indexOfKey(map: YAMLMap, key: string): number {
-  return map.items.findIndex((pair) => isScalar(pair.key) && String(pair.key.value) === key);
-}
-
-function find(document: Document, path: string[]): Found | null {
-  let map: unknown = document.contents;
-  for (const [depth, key] of path.entries()) {
-    if (!isMap(map)) return null;
-    const index = indexOfKey(map as YAMLMap, key);
-    const pair = (map as YAMLMap).items[index];
-    if (pair === undefined) return null;
-    if (depth === path.length - 1) return { map: map as YAMLMap, pair, index };
-    map = pair.value;
-  }
-  return null;
-}
-
-/** The path cut to the first key that the model does not have any more. */
-function deepestLeft(model: Data, path: string[]): string[] {
-  let at: unknown = model;
-  for (const [depth, key] of path.entries()) {
-    if (!isData(at) || !Object.hasOwn(at, key)) return path.slice(0, depth + 1);
-    at = at[key];
-  }
-  return path;
-}
-
-function valueAt(model: Data, path: string[]): unknown {
-  return path.reduce<unknown>((at, key) => (isData(at) ? at[key] : undefined), model);
-}
-
-function readsAs(yaml: string, model: Data): boolean {
-  const document = parseYamlDocument(yaml);
-  if (document.errors.length > 0) return false;
-  try {
-    return isDeepStrictEqual(plainCopy(document.toJS()) ?? {}, model);
-  } catch (error) {
-    if (error instanceof ReferenceError) return false; // an alias whose anchor went away
-    throw error;
-  }
 }
 
 /** A copy in which an alias is a value of its own. */

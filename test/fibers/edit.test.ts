@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { isCoded } from '../../src/base/errors.ts';
 import { editDocument } from '../../src/fibers/edit.ts';
 import { splitFrontmatter } from '../../src/fibers/frontmatter.ts';
-import { applyToModel, type Splice } from '../../src/fibers/yaml-splice.ts';
+import { applySplices, type Splice } from '../../src/fibers/yaml-splice.ts';
 
 const NOW = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
 const STAMP = '2026-02-03T04:05:06.789Z';
@@ -147,7 +147,7 @@ describe('editDocument', () => {
           ...Object.entries(edit.set).map(([key, value]): Splice => ({ path: key.split('.'), value })),
           { path: ['updated-at'], value: STAMP },
         ];
-        const expected = splices.reduce((model, splice) => applyToModel(model, splice)!, dataOf(text));
+        const expected = applySplices(dataOf(text), splices).model!;
         expect(dataOf(edited)).toEqual(expected);
         expect(splitFrontmatter(edited)!.body).toBe(splitFrontmatter(text)!.body);
         const touched = new Set(splices.map((splice) => splice.path[0]));
