@@ -4,16 +4,22 @@ import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
 import { digestFile } from '../src/platform/file-digest.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
-import { createPoolEntry } from '../src/threads/pool-entry.ts';
+import { createPoolEntry, type NoteStep } from '../src/threads/pool-entry.ts';
 
 const NOTHING = new Uint8Array(0);
 
-const handlers: Handlers<typeof poolJobs> = {
+const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
-  sweep_store: ({ root, most_new, follow }, table) =>
-    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), most_new, follow)),
-  read_documents: ({ root, follow }, paths) =>
-    withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), follow)),
+  sweep_store: ({ root, most_new, follow, set_aside = [] }, table) =>
+    withBulk(
+      {},
+      sweepStore(root, table ?? NOTHING, Date.now(), {
+        ...(most_new === undefined ? {} : { most_new }),
+        ...{ follow, onStep: noteStep, set_aside },
+      }),
+    ),
+  read_documents: ({ root, follow, set_aside = [] }, paths) =>
+    withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { follow, onStep: noteStep, set_aside })),
   digest_file: ({ path, stamp }) => digestFile(path, stamp),
   // What a start has no use for is loaded by the first job that has.
   async check_attachments(_, body) {
@@ -58,7 +64,7 @@ const handlers: Handlers<typeof poolJobs> = {
     return withBulk({}, await encodeApi(version));
   },
   init_store: ({ path, dry_run }) => initProject(path, dry_run),
-};
+});
 
 /** Runs one job of the pool. */
 export default createPoolEntry(poolJobs, handlers);

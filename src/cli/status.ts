@@ -59,6 +59,7 @@ export function statePage(state: State, now: number): string {
       ['store', 'state', 'fibers', 'listed', 'error'],
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
+    documentErrors(state),
     `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
     startsLine(state),
     section('Captures without a fiber', captureRows(state, now), [
@@ -95,6 +96,17 @@ function storeRows(state: State, now: number): string[][] {
     store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
     store.error ?? '-',
   ]);
+}
+
+function documentErrors({ document_errors: { count, first } }: State): string {
+  const more = count > first.length ? `and ${count - first.length} more; see svc fiber check\n` : '';
+  return (
+    section(
+      'Documents with an error',
+      first.map(({ path, error }) => [path, error]),
+      ['document', 'what to mend'],
+    ) + more
+  );
 }
 
 function captureRows(state: State, now: number): string[][] {

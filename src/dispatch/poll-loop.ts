@@ -77,6 +77,12 @@ export class PollLoop {
     void this.tick();
   }
 
+  /** A document moved of which no hint told: it may now be due. */
+  followMoved(path: string): void {
+    this.#moved.add(path);
+    this.#wakeMoved();
+  }
+
   get health(): PollHealth {
     return {
       last_tick_at: this.#last_tick_at,

@@ -75,8 +75,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         ? { catalogue }
         : withBulk({ catalogue }, encodeCatalogue(documents.all(), documents.followed));
     },
-    fiber({ id }) {
-      const { document, body } = documents.open(id);
+    async fiber({ id }) {
+      const { document, body } = await documents.open(id);
       return { fiber: rows.row(document, body) };
     },
     state: async () =>
@@ -92,7 +92,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       }),
     resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
     dismiss_incident: ({ id }) => dismissIncident(memory, id),
-    dispatch: (request) => dispatcher.dispatch(request),
+    dispatch: (request) => documents.whenRead(() => dispatcher.dispatch(request)),
     kill: ({ fiber_id }) => dispatcher.kills.kill(fiber_id),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     rehearse: (asked) => rehearse({ ...parts, lifecycle }, asked),
@@ -106,8 +106,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       void loop.tick();
       return released;
     },
-    lifecycle: (request) => lifecycle.lifecycle(request),
-    transition: (request) => lifecycle.transition(request),
+    async lifecycle(request) {
+      await documents.settle(request.fiber, request.store);
+      return lifecycle.lifecycle(request);
+    },
+    async transition(request) {
+      await documents.settle(request.fiber_id);
+      return lifecycle.transition(request);
+    },
     capture(request) {
       requireNotStopped(memory);
       const root = storeForNew(documents.roots, request.store, undefined);
@@ -117,6 +123,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     async claim(request) {
       await listUntilKnown(documents, loop, request.fiber_id);
+      await documents.settle(request.fiber_id);
       if (request.surface === 'app') return dispatcher.appClaims.claim(request);
       return dispatcher.claims.claim(request);
     },
@@ -135,7 +142,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return { fiber: rows.row(edited, body) };
     },
     async nest_fiber({ fiber_id, parent }) {
-      const document = documents.look(fiber_id);
+      const document = await documents.whenRead(() => documents.look(fiber_id));
       const under = parent === null ? null : documents.look(parent);
       const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
       followMoves(world, memory, moved);

@@ -38,11 +38,15 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   const stores = new StoresOnDisk(settings, settings.store_roots, logger);
   // A write can move a row before the rows exist; nothing is written before the first tick.
   let onRow: (path: string) => void = () => {};
+  let onLateRow = onRow;
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
     store: { clock, owner, follow: (root) => stores.follows(root) },
+    pool: context.pool,
+    logger,
     onRow: (path) => onRow(path),
+    onLateRow: (path) => onLateRow(path),
   });
   let serverPid: () => number | null = () => null;
   const surroundings = await connectWorld({
@@ -100,6 +104,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     dispatcher,
     rows,
   });
+  onLateRow = (path) => loop.followMoved(path);
   const operator = new OperatorCalls({
     settings,
     stores,

@@ -9,6 +9,9 @@ import { keyOf, type Memory } from './memory.ts';
 import { viewRun } from './run/runs.ts';
 import type { World } from './world.ts';
 
+/** Documents with an error that are named one by one. */
+const MOST_NAMED = 50;
+
 export type PollHealth = {
   last_tick_at: number | null;
   last_tick_ms: number | null;
@@ -67,6 +70,7 @@ export function viewState(options: {
       stores: health.stores,
       mux: { ...muxHealth(dispatcher), owner: options.mux_owner },
     },
+    document_errors: documentErrors(world),
     incidents: memory.incidents.all(),
     skills: options.skills,
   };
@@ -84,6 +88,15 @@ function blockedRows(world: World, memory: Memory): PollerState['blocked'] {
     if (view !== undefined) rows.push({ ...view, ...reference(document) });
   }
   return rows;
+}
+
+function documentErrors(world: World): PollerState['document_errors'] {
+  const all: PollerState['document_errors']['first'] = [];
+  for (const { store, path, error } of world.documents.all()) {
+    if (error !== undefined) all.push({ store, path, error });
+  }
+  const byPath = all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return { count: all.length, first: byPath.slice(0, MOST_NAMED) };
 }
 
 function standingRows(world: World): PollerState['standing_roles'] {

@@ -23,10 +23,25 @@ export function unreadYet(place: DocumentPlace): CodedError {
   return new CodedError(
     'store_unavailable',
     `${place.path} has changed and is being read; try again in a moment`,
-    { details: { unread: place.path } },
+    { details: { unread: place } },
   );
 }
 
-export function isUnreadYet(error: unknown): error is CodedError & { details: { unread: string } } {
-  return isCoded(error, 'store_unavailable') && typeof error.details.unread === 'string';
+export function isUnreadYet(error: unknown): error is CodedError & { details: { unread: DocumentPlace } } {
+  return isCoded(error, 'store_unavailable') && error.details.unread !== undefined;
+}
+
+/** How often a document is parsed elsewhere for one caller while its file keeps changing. */
+const MOST_ROUNDS = 5;
+
+/** Answers `run`, once more whenever a document must be parsed elsewhere before it. */
+export async function whenParsed<T>(parser: DocumentParser, run: () => T | Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isUnreadYet(error) || round >= MOST_ROUNDS) throw error;
+      await parser.prepare(error.details.unread);
+    }
+  }
 }

@@ -4,7 +4,7 @@ import { DOCUMENT_LIMITS, WRITE_LIMITS } from '../contract/document-limits.ts';
 import { isUlid } from './fiber-id.ts';
 import { readFields } from './fields.ts';
 import { type DocumentParts, readFrontmatter, splitFrontmatter } from './frontmatter.ts';
-import { hasBrokenText, oversize } from './value-limits.ts';
+import { hasBrokenText, oversize } from '../contract/value-limits.ts';
 import { countYamlTokens } from './yaml-document.ts';
 import { applySplices, type Splice, spliceYaml } from './yaml-splice.ts';
 
@@ -38,7 +38,8 @@ export function editDocument(text: string, edit: DocumentEdit, now: number): str
       (key) => !isDeepStrictEqual(data[key], model[key]),
     );
     throw invalidDocument(
-      spliced.problem ?? `${changed.map((key) => `"${key}"`).join(', ')} cannot be changed without rewriting other keys`,
+      spliced.problem ??
+        `${changed.map((key) => `"${key}"`).join(', ')} cannot be changed without rewriting other keys`,
     );
   }
   requireLength(parts.yaml, spliced.yaml, splices);
@@ -53,7 +54,10 @@ function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void
   ];
   for (const [what, count, limit] of most) {
     if (count > limit)
-      throw new CodedError('invalid_request', `"${what}" names ${count} keys; a write takes at most ${limit}`);
+      throw new CodedError(
+        'invalid_request',
+        `"${what}" names ${count} keys; a write takes at most ${limit}`,
+      );
   }
   for (const [path, value] of Object.entries(set)) {
     const tooMuch = oversize(value, path.split('.').length);
@@ -64,10 +68,7 @@ function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void
 }
 
 /** The frontmatter as it is to be; refuses values that its fields cannot have, and a changed minted id (FIB-2). */
-function requireModel(
-  data: Record<string, unknown>,
-  splices: readonly Splice[],
-): Record<string, unknown> {
+function requireModel(data: Record<string, unknown>, splices: readonly Splice[]): Record<string, unknown> {
   const { model, blocked } = applySplices(data, splices);
   if (model === null) {
     throw new CodedError(
@@ -153,9 +154,15 @@ function invalidDocument(problem: string): CodedError {
 }
 
 function brokenText(what: string): CodedError {
-  return new CodedError('invalid_request', `"${what}" has half of a surrogate pair, which UTF-8 cannot write`);
+  return new CodedError(
+    'invalid_request',
+    `"${what}" has half of a surrogate pair, which UTF-8 cannot write`,
+  );
 }
 
 function tooLong(problem: string): CodedError {
-  return new CodedError('body_too_large', `the frontmatter is not changed: ${problem}; move text into the body`);
+  return new CodedError(
+    'body_too_large',
+    `the frontmatter is not changed: ${problem}; move text into the body`,
+  );
 }

@@ -1,8 +1,7 @@
 import { LineCounter } from 'yaml';
 import { messageOf } from '../base/errors.ts';
-import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
-import { oversize } from './value-limits.ts';
+import { oversize } from '../contract/value-limits.ts';
 import { parseYamlDocument } from './yaml-document.ts';
 
 /** A document's text cut at its fences; the five strings joined give the text back. */
@@ -72,7 +71,8 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   let value: unknown;
   try {
     document = parseYamlDocument(yaml, { lineCounter });
-    value = document.toJS({ maxAliasCount: DOCUMENT_LIMITS.aliases });
+    // Aliases share their values here; `oversize` counts what they stand for.
+    value = document.toJS({ maxAliasCount: -1 });
   } catch (error) {
     return { data: {}, problem: { message: sentence(messageOf(error)), line: 1 } };
   }

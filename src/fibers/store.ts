@@ -26,7 +26,7 @@ import {
   unreadableDocument,
 } from './document.ts';
 import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
-import { type DocumentParser, directParser, isUnreadYet } from './document-parser.ts';
+import { type DocumentParser, directParser, whenParsed } from './document-parser.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import {
   candidatePaths,
@@ -113,7 +113,7 @@ export class Store {
   /** All documents without bodies, and what could not be read. */
   list(): Listing {
     const { changed, errors } = decodeSweep(
-      sweepStore(this.root, new Uint8Array(), this.#clock.now(), undefined, this.follows),
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), { follow: this.follows }),
     );
     return { documents: changed, errors };
   }
@@ -155,21 +155,14 @@ export class Store {
   /** Ids and absolute paths of all documents, of which none is read. */
   places(): { id: string; path: string }[] {
     const { unread } = decodeSweep(
-      sweepStore(this.root, new Uint8Array(), this.#clock.now(), 0, this.follows),
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), { most_new: 0, follow: this.follows }),
     );
     return unread.map((path) => ({ id: idOfPath(path), path: join(this.#base, path) }));
   }
 
   /** Answers `run`, once more whenever a document must be parsed elsewhere before it. */
-  async whenRead<T>(run: () => T | Promise<T>): Promise<T> {
-    for (let round = 1; ; round += 1) {
-      try {
-        return await run();
-      } catch (error) {
-        if (!isUnreadYet(error) || round >= MAX_REPLANS) throw error;
-        await this.#parser.prepare(this.#place(error.details.unread));
-      }
-    }
+  whenRead<T>(run: () => T | Promise<T>): Promise<T> {
+    return whenParsed(this.#parser, run);
   }
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
@@ -178,7 +171,7 @@ export class Store {
     const { id, file: path, slug } = target;
     // Before the lock too: a folder that leads out of the store must not even get a lock file.
     this.#requireFree(id, path, fiber.parent, slug);
-    this.#requireReadable(path, text, undefined);
+    const created = this.#requireReadable(path, text, undefined);
     const lock = await this.#lockNew(path);
     try {
       this.#requireFree(id, path, fiber.parent, slug);
@@ -186,7 +179,7 @@ export class Store {
     } finally {
       lock.release();
     }
-    return this.readPath(path);
+    return created;
   }
 
   /** `update` with an edit that is known beforehand. */
@@ -197,7 +190,7 @@ export class Store {
   /**
    * Changes one document under its lock: reads it, lets `plan` decide, writes the result in one atomic step, and
    * only if the bytes are still those that `plan` saw (otherwise it is asked again). Answers the document as it
-   * is afterwards. Throws `conflict` (details `{conflict: true, digest}`) when `expectedDigest` is not the digest
+   * was written. Throws `conflict` (details `{conflict: true, digest}`) when `expectedDigest` is not the digest
    * under the lock, `invalid_document`, `locked`, `fiber_not_found`, and whatever `plan` throws.
    */
   async update(id: string, plan: PlanEdit, expectedDigest?: string): Promise<DocumentWithBody> {
@@ -357,7 +350,7 @@ export class Store {
   ): DocumentWithBody | 'moved' {
     const { file, document, text } = this.#plan(path, plan, expectedDigest);
     if (text === null) return document;
-    this.#requireReadable(path, text, document);
+    const written = this.#requireReadable(path, text, document);
     try {
       // To the very file that was read: by now the path may be a link to another one.
       writeFileAtomic(file.real_path, text, {
@@ -373,7 +366,7 @@ export class Store {
       if (systemCode(error) === 'ENOENT') throw notFound(document.id);
       throw asStoreError(path, error);
     }
-    return this.readPath(path);
+    return written;
   }
 
   /** The row of a document that `readPath` refused, as a listing has it. */

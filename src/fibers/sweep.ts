@@ -26,6 +26,18 @@ export type SweepResult = {
 export type SweepError = { path: string; message: string };
 type ReadDocuments = { documents: KnownDocument[]; changed: FiberDocument[]; errors: SweepError[] };
 
+export type SweepOptions = {
+  /** Reads at most this many new documents; the others are named in `unread`. Default: all. */
+  most_new?: number;
+  /** Whether links that leave the store are read. Default: false. */
+  follow?: boolean;
+  /** Called with the token of a document before it is parsed, and with null when that is over. */
+  onStep?: (token: string | null) => void;
+  /** Tokens of documents whose parse had to be ended: they are listed with an error until their files change. */
+  set_aside?: readonly string[];
+  parse?: typeof parseRow;
+};
+
 /** A change this close before a reading may be followed by one with the same time stamp. */
 const SETTLING_MS = 2_000;
 
@@ -33,17 +45,16 @@ const SETTLING_MS = 2_000;
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
  * changed, reads documents that changed. `table` is the one of the sweep before, or empty. Answers msgpack for
  * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden
- * names are passed over. `follow`: links that leave the store are read too. Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
+ * names are passed over.
+ * Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
  */
 export function sweepStore(
   root: string,
   table: Uint8Array,
   now: number = Date.now(),
-  /** Reads at most this many new documents; the others are named in `unread`. */
-  most_new: number = Number.POSITIVE_INFINITY,
-  follow = false,
+  options: SweepOptions = {},
 ): Uint8Array {
-  return pack(new Sweep(root, now, { most_new, follow }).run(table));
+  return pack(new Sweep(root, now, options).run(table));
 }
 
 /**
@@ -54,14 +65,24 @@ export function readDocuments(
   root: string,
   paths: Uint8Array,
   now: number = Date.now(),
-  follow = false,
+  options: SweepOptions = {},
 ): Uint8Array {
-  return pack(new Sweep(root, now, { follow }).read(unpack(paths) as string[]));
+  return pack(new Sweep(root, now, options).read(unpack(paths) as string[]));
+}
+
+/** The rows of what `readDocuments` answered. */
+export function decodeReading(bytes: Uint8Array): FiberDocument[] {
+  return (unpack(bytes) as ReadDocuments).changed;
 }
 
 /** `paths` as `readDocuments` takes them. */
 export function encodePaths(paths: readonly string[]): Uint8Array {
   return Uint8Array.from(pack(paths));
+}
+
+/** The path below `.fibers` of the document that a token stands for. */
+export function pathOfToken(token: string): string {
+  return token.slice(token.indexOf(' ') + 1);
 }
 
 /** A sweep's result with what `readDocuments` answered for its unread documents. */
@@ -106,12 +127,24 @@ class Sweep {
   #most_new: number;
   #follow: boolean;
   #reader: DocumentReader;
+  #parse: typeof parseRow;
+  #onStep: (token: string | null) => void;
+  #set_aside: Set<string>;
 
   constructor(
     root: string,
     now: number,
-    { most_new = Number.POSITIVE_INFINITY, follow }: { most_new?: number; follow: boolean },
+    {
+      most_new = Number.POSITIVE_INFINITY,
+      follow = false,
+      onStep = () => {},
+      set_aside = [],
+      parse = parseRow,
+    }: SweepOptions,
   ) {
+    this.#parse = parse;
+    this.#onStep = onStep;
+    this.#set_aside = new Set(set_aside);
     this.#root = root;
     this.#follow = follow;
     this.#reader = new DocumentReader(root, follow);
@@ -274,6 +307,7 @@ class Sweep {
         seen.add(path);
         return;
       }
+      if (this.#set_aside.has(tokenOf(path, stat))) throw new Error(SET_ASIDE);
       const { bytes, stat: read } = this.#reader.read(absolute);
       seen.add(path);
       this.#took(path, read, bytes, before, place);
@@ -313,7 +347,7 @@ class Sweep {
       });
       return;
     }
-    const row = parseRow(bytes, place);
+    const row = this.#parseTimed(tokenOf(path, stat), bytes, place);
     this.#documents.set(path, {
       path,
       ...stampOf(stat),
@@ -322,6 +356,15 @@ class Sweep {
       error: '',
     });
     this.#changed.push(row);
+  }
+
+  #parseTimed(token: string, bytes: Buffer, place: DocumentPlace): FiberDocument {
+    this.#onStep(token);
+    try {
+      return this.#parse(bytes, place);
+    } finally {
+      this.#onStep(null);
+    }
   }
 
   #drop(path: string, row: KnownDocument): void {
@@ -346,6 +389,14 @@ class Sweep {
 /** The sentence of a document that could not be read, the same from every reader. */
 export function unreadable(error: unknown): string {
   return `the document cannot be read: ${messageOf(error)}`;
+}
+
+const SET_ASIDE =
+  'parsing it took so long that it was ended; it is tried again when the file changes: simplify its frontmatter';
+
+/** Names a document as it is now: another change gives another token. */
+function tokenOf(path: string, { mtimeMs, ctimeMs, size, ino }: Stats): string {
+  return `${mtimeMs}:${ctimeMs}:${size}:${ino} ${path}`;
 }
 
 const NO_STAMP: Stamp = { mtimeMs: -1, ctimeMs: -1, size: -1, ino: -1 };

@@ -35,7 +35,10 @@ export function renderInFlow(value: unknown): string {
     const pairs = Object.entries(value).map(([key, inner]) => `${renderKey(key)}: ${renderInFlow(inner)}`);
     return `{${pairs.join(', ')}}`;
   }
-  return renderScalar(value) ?? stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim();
+  return (
+    renderScalar(value) ??
+    stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
+  );
 }
 
 /** The scalars that need no look at what stands around them, as the library would write them; it takes long for each. */

@@ -39,7 +39,10 @@ export class YamlScreen {
     const at = this.#offset;
     this.#counts.tokens += 1;
     if (this.#counts.tokens > DOCUMENT_LIMITS.yaml_tokens)
-      return refusal(at, `the frontmatter has more than ${DOCUMENT_LIMITS.yaml_tokens} YAML tokens; shorten it`);
+      return refusal(
+        at,
+        `the frontmatter has more than ${DOCUMENT_LIMITS.yaml_tokens} YAML tokens; shorten it`,
+      );
     const message = this.#in_scalar ? null : this.#judge(token);
     if (this.#in_scalar) this.#in_scalar = false;
     if (token === CST.SCALAR) this.#in_scalar = true;

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import { refusal } from './error-reply.ts';
 
-/** Parses an input with a schema; throws `invalid_request` listing every issue. */
+/** Issues that an answer lists; a body of some MB can have hundreds of thousands. */
+const MOST_ISSUES = 50;
+
+/** Parses an input with a schema; throws `invalid_request` listing its first issues. */
 export function parseInput(schema: z.ZodType, input: unknown, part: 'body' | 'query'): unknown {
   const parsed = safeParse(schema, input);
   if (parsed.success) return parsed.data;
-  const issues = parsed.issues.map((issue) => ({
+  const issues = parsed.issues.slice(0, MOST_ISSUES).map((issue) => ({
     path: issue.path.map(String).join('.'),
     message: issue.message,
   }));

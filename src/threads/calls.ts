@@ -56,6 +56,25 @@ export function lateAnswer(component: string, name: string, deadline_ms: number)
   );
 }
 
+/** The error of a pool job that lost its thread because a step of it lasted too long; `details.step` is its token. */
+export function stuckStep(name: string, step_ms: number, step: string): CodedError {
+  return new CodedError(
+    'deadline_exceeded',
+    `A step of the pool job ${name} took longer than ${step_ms} ms`,
+    {
+      details: { component: 'pool', call: name, step },
+    },
+  );
+}
+
+/** The error of a pool job whose thread died during a step. */
+export function diedInStep(name: string, step: string, cause: unknown): CodedError {
+  return new CodedError('component_unavailable', `The thread of the pool job ${name} died; try again`, {
+    details: { component: 'pool', call: name, step },
+    cause,
+  });
+}
+
 /** The error of a call that found the written bound of waiting calls reached. */
 export function tooManyCalls(component: string, bound: number): CodedError {
   return new CodedError(

@@ -5,11 +5,20 @@ import type { CallTable } from '../contract/threads/call-table.ts';
 import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
 import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
+import { JobStep } from './job-step.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 import { stepBack } from './thread-priority.ts';
 
 /** One job on its way to a pool thread, and its result on the way back: a msgpack frame and bulk bytes. */
-export type JobPacket = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
+export type JobPacket = {
+  frame: Uint8Array<ArrayBuffer>;
+  bulk: ArrayBuffer | null;
+  /** Memory of a `JobStep`, for a job whose steps are timed. */
+  step?: SharedArrayBuffer;
+};
+
+/** Notes the step that the job on this thread is in; null between steps. */
+export type NoteStep = (token: string | null) => void;
 
 /**
  * The function that a pool thread runs for each job. A job's own error comes back as an error frame, so that
@@ -17,15 +26,19 @@ export type JobPacket = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | nu
  */
 export function createPoolEntry<J extends CallTable>(
   jobs: J,
-  handlers: Handlers<J>,
+  makeHandlers: (noteStep: NoteStep) => Handlers<J>,
 ): (packet: JobPacket) => Promise<unknown> {
   stepBack();
+  // A thread has one job at a time.
+  let step: JobStep | null = null;
+  const handlers = makeHandlers((token) => step?.note(token));
   const served = withFaults(jobs, handlers as Handlers<CallTable>);
   return async (packet) => {
     const frame = decodeFrame(packet.frame);
     if (frame.kind !== 'call') throw new TypeError(`A pool job came as a frame of kind ${frame.kind}`);
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
     const [table, serve] = await served;
+    step = packet.step === undefined ? null : new JobStep(packet.step);
     const answer = await serveCall(table, serve, frame, bulk, silentLogger);
     return moved(encoded(answer.frame, frame.id), answer.bulk === null ? null : bulkBuffer(answer.bulk));
   };

@@ -3,10 +3,11 @@ import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { bulkBuffer } from './bulk.ts';
-import { lateAnswer, takenBack, tooManyCalls, unavailable } from './calls.ts';
+import { diedInStep, lateAnswer, stuckStep, takenBack, tooManyCalls, unavailable } from './calls.ts';
 import type { Life } from './child.ts';
 import { decodeFrame, encodeFrame } from './frame.ts';
 import type { JobPacket } from './pool-entry.ts';
+import { JobStep, watchSteps } from './job-step.ts';
 import { PoolThreads } from './pool-threads.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
 import { isOutOfMemory, within } from './thread-life.ts';
@@ -28,6 +29,11 @@ export type PoolLifeOptions = {
   logger: Logger;
 };
 
+export type RunOptions = {
+  deadline_ms: number;
+  step_ms?: number | undefined;
+  signal?: AbortSignal | undefined;
+};
 export type JobResult = { value: unknown; bulk: Uint8Array | null };
 
 type Job = {
@@ -35,7 +41,9 @@ type Job = {
   packet: JobPacket;
   answer: Deferred<JobResult>;
   abort: AbortController;
+  step: JobStep | null;
   cancelDeadline: () => void;
+  stopWatch: () => void;
 };
 
 /** One life of the pool: its threads, the jobs on them and the jobs that wait. */
@@ -58,7 +66,7 @@ export class PoolLife implements Life {
     this.#options = options;
     this.#heard = heard;
     this.#threads = new PoolThreads(options, (error) => this.#threadDied(error));
-    this.run('ping', {}, null, options.start_limit_ms).then(
+    this.run('ping', {}, null, { deadline_ms: options.start_limit_ms }).then(
       () => {
         this.#isReady = true;
         this.#ready.resolve();
@@ -80,13 +88,15 @@ export class PoolLife implements Life {
     return this.#ended.promise;
   }
 
-  /** Runs a job within `deadline_ms`, the wait for a thread included; rejects with a `CodedError`. */
+  /**
+   * Runs a job within `deadline_ms`, the wait for a thread included; rejects with a `CodedError`. With `step_ms` a job
+   * loses its thread when one of its steps lasts longer, and the error names that step, as it does when the thread dies.
+   */
   async run(
     name: string,
     input: unknown,
     bulk: Uint8Array | null,
-    deadline_ms: number,
-    signal?: AbortSignal,
+    { deadline_ms, step_ms, signal }: RunOptions,
   ): Promise<JobResult> {
     if (signal?.aborted === true) throw takenBack('pool', name);
     const { clock, max_threads, max_queue } = this.#options;
@@ -97,15 +107,29 @@ export class PoolLife implements Life {
       throw tooManyCalls('pool', max_queue);
     this.#lastId += 1;
     const frame = encodeFrame({ kind: 'call', id: this.#lastId, name, input });
+    const step = step_ms === undefined ? null : new JobStep();
     const job: Job = {
       name,
-      packet: { frame, bulk: bulk === null ? null : bulkBuffer(bulk) },
+      packet: {
+        frame,
+        bulk: bulk === null ? null : bulkBuffer(bulk),
+        ...(step === null ? {} : { step: step.memory }),
+      },
+      step,
       answer: createDeferred(),
       abort: new AbortController(),
       cancelDeadline: clock.after(deadline_ms, () => {
         this.#drop(job, lateAnswer('pool', name, deadline_ms));
       }),
+      stopWatch: () => {},
     };
+    if (step !== null && step_ms !== undefined)
+      job.stopWatch = watchSteps(
+        step,
+        step_ms,
+        (ms, look) => clock.every(ms, look),
+        (token) => this.#drop(job, stuckStep(name, step_ms, token)),
+      );
     const takeBack = () => this.#drop(job, takenBack('pool', name));
     signal?.addEventListener('abort', takeBack, { once: true });
     this.#waiting.add(job);
@@ -113,6 +137,7 @@ export class PoolLife implements Life {
     try {
       return await job.answer.promise;
     } finally {
+      job.stopWatch();
       signal?.removeEventListener('abort', takeBack);
     }
   }
@@ -122,7 +147,7 @@ export class PoolLife implements Life {
     if (this.#running.size >= this.#options.max_threads) this.#heard();
     else if (!this.#pinging) {
       this.#pinging = true;
-      this.run('ping', {}, null, this.#options.ping_limit_ms)
+      this.run('ping', {}, null, { deadline_ms: this.#options.ping_limit_ms })
         .then(this.#heard, (error) =>
           this.#options.logger.warn({ err: messageOf(error) }, 'the pool did not run its trivial job'),
         )
@@ -178,7 +203,8 @@ export class PoolLife implements Life {
       this.#settle(job, result);
     } catch (error) {
       if (!job.abort.signal.aborted && this.#over === null) {
-        job.answer.reject(unavailable('pool', error));
+        const at = job.step?.look();
+        job.answer.reject(at ? diedInStep(job.name, at.token, error) : unavailable('pool', error));
         this.#threadDied(error instanceof Error ? error : new Error(messageOf(error)));
       }
     }

@@ -83,7 +83,11 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
     async run(job, input, { bulk = null, deadline_ms, signal } = {}) {
       if (current === null) throw unavailable('pool');
       const spec: CallSpec = options.jobs[job]!;
-      const done = await current.run(job, input, bulk, deadline_ms ?? spec.deadline_ms, signal);
+      const done = await current.run(job, input, bulk, {
+        deadline_ms: deadline_ms ?? spec.deadline_ms,
+        step_ms: spec.step_ms,
+        signal,
+      });
       const parsed = spec.output.safeParse(done.value);
       if (!parsed.success)
         throw new CodedError('internal', `The pool answered ${job} in a wrong shape`, {

@@ -87,6 +87,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
       ],
       mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
     },
+    document_errors: { count: 0, first: [] },
     incidents: [],
     skills: { generation: 'g', installed: [] },
     ledgers: null,

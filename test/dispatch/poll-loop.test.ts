@@ -10,7 +10,7 @@ import { StoreDocuments } from '../../src/dispatch/stores/store-documents.ts';
 import { StorePoll } from '../../src/dispatch/stores/store-poll.ts';
 import { initStore } from '../../src/fibers/store.ts';
 import { StoreIndex } from '../../src/fibers/store-index.ts';
-import { sweepStore } from '../../src/fibers/sweep.ts';
+import { readDocuments, sweepStore } from '../../src/fibers/sweep.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
@@ -22,6 +22,7 @@ let loop: PollLoop;
 let daemon: Daemon;
 let moved: ReadonlySet<string>[];
 let sweeps: number;
+let parsed: string[];
 let failing: boolean;
 let roots: string[];
 let paths: Record<string, string>;
@@ -34,6 +35,7 @@ beforeEach(async () => {
   daemon = imagined.boot({ released: true });
   moved = [];
   sweeps = 0;
+  parsed = [];
   failing = false;
   const root = scratch.mkdir('notes');
   const store = initStore(root);
@@ -43,7 +45,20 @@ beforeEach(async () => {
   const index = new StoreIndex();
   const world = { ...daemon.world, clock: systemClock };
   let onRow: (path: string) => void = () => {};
-  const documents = new StoreDocuments({ index, roots: [root], store: {}, onRow: (path) => onRow(path) });
+  const documents = new StoreDocuments({
+    index,
+    roots: [root],
+    store: {},
+    pool: {
+      async run(job, _input, options) {
+        parsed.push(job);
+        return { value: {} as never, bulk: readDocuments(root, options!.bulk!) };
+      },
+    },
+    logger: silentLogger,
+    onRow: (path) => onRow(path),
+    onLateRow: (path) => loop.followMoved(path),
+  });
   world.documents = documents;
   const feed = new Feed({ host: world.host, nonce: 'n', now: 0 });
   const own = new Rows({ world, memory: daemon.memory, index, feed, onFeedMoved: () => {} });
@@ -102,6 +117,14 @@ describe('the poll loop', () => {
     await until('the edit', () => rows.index.getPath(paths.a!)?.name === 'edited');
     await until('the look', () => moved.some((these) => these.has(paths.a!)));
     expect(new TextDecoder().decode(rows.feed.encode({ svc: false }).bytes)).toContain('edited');
+    expect(sweeps).toBe(1);
+  });
+
+  it('has a document that takes the YAML library parsed in the pool, and keeps its row until then', async () => {
+    edit(paths.a!, (text) => text.replace('name: a', 'name: "edit\\x65d"'));
+    await until('the edit', () => rows.index.getPath(paths.a!)?.name === 'edited');
+    await until('the look', () => moved.some((these) => these.has(paths.a!)));
+    expect(parsed).toEqual(['read_documents']);
     expect(sweeps).toBe(1);
   });
 

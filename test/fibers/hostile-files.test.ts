@@ -70,7 +70,7 @@ function outsideFile(name: string, text: string): string {
   return path;
 }
 function sweep(follow = false, table: Uint8Array = new Uint8Array()): SweepResult {
-  return decodeSweep(sweepStore(temp.root, table, Date.now() + 60_000, undefined, follow));
+  return decodeSweep(sweepStore(temp.root, table, Date.now() + 60_000, { follow }));
 }
 const following = () => openStore(temp.root, { follow: () => true });
 /** Bytes that this process has read by system calls so far. */

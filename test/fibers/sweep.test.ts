@@ -56,7 +56,7 @@ describe('sweepStore', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) temp.write(`${name}/${name}.md`, document(name));
     temp.write('f/f.md', '---\nname: [\n---\n');
     const now = Date.now() + LATER;
-    const bounded = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, 2));
+    const bounded = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, { most_new: 2 }));
     expect(bounded.changed).toHaveLength(2);
     expect(bounded.unread).toHaveLength(4);
     // One went away between the two.

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
+import { DOCUMENT_LIMITS } from '../../src/contract/document-limits.ts';
+import { readFrontmatter } from '../../src/fibers/frontmatter.ts';
 import { parseYamlDocument } from '../../src/fibers/yaml-document.ts';
 
 const key = fc.constantFrom('a', 'b', '"a"', '1', '"1"', 'null', '~');
@@ -23,11 +25,80 @@ describe('a parsed YAML text', () => {
       }),
     );
   });
+});
 
-  it('takes twenty thousand keys in some seconds, not in minutes', () => {
-    const many = Array.from({ length: 20_000 }, (_, nth) => `k${nth}: v\n`).join('');
-    const began = performance.now();
-    expect(parseYamlDocument(`a: &a 1\nb: *a\n${many}`).errors).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(15_000);
+const LONG = DOCUMENT_LIMITS.frontmatter_chars;
+const fill = (unit: string, chars = LONG - 100) => unit.repeat(Math.floor(chars / unit.length));
+const nested = (unit: string, deep = DOCUMENT_LIMITS.depth) =>
+  Array.from({ length: deep }, (_, level) => `${' '.repeat(level)}${unit}`).join('\n');
+
+describe('a hostile YAML text', () => {
+  /** Each of these took the library from seconds to for ever, or runs into a limit. */
+  it.each([
+    ['nested complex keys on one line', `x: ${'? '.repeat(400)}x`, 'a key must be text'],
+    ['nested complex keys on many lines', nested('?', 400), 'a key must be text'],
+    ['complex keys in a flow map', `x: {${fill('? a, ', 2_000)}}`, 'a key must be text'],
+    ['maps that are keys of maps', `${'{'.repeat(20)}a: 1${'}: 1'.repeat(20)}`, 'a key must be text'],
+    ['lists that are keys', '[a]: 1', 'a key must be text'],
+    ['lists that are keys without a value', '{[a], b}', 'a key must be text'],
+    ['an alias that is a key', 'a: &a [1]\nb: {*a : 1}', 'a key must be text'],
+    ['18,000 aliases', `a: &a 1\nx: [${'*a, '.repeat(18_000)}]`, 'more than 100 aliases'],
+    ['as many anchors', `x: [${'&a 1, '.repeat(10_000)}]`, 'more than 100 anchors'],
+    ['as many tags', `x: [${'!a 1, '.repeat(10_000)}]`, 'more than 100 YAML tags'],
+    ['lists in lists', `x: ${fill('[')}`, '32 deep'],
+    ['maps in maps', `x: ${fill('{a: ')}`, '32 deep'],
+    ['items in items', `x:\n${fill('- ')}`, '32 deep'],
+    ['deep indents', nested('a:', 700), '32 deep'],
+    ['a directive', '%YAML 1.1\n--- {a: 1}', 'directive'],
+    ['many short lines', fill('-\n'), '20000 YAML tokens'],
+    ['many keys', Array.from({ length: 20_000 }, (_, nth) => `k${nth}: v`).join('\n'), '20000 YAML tokens'],
+    ['many empty lines', fill('\n'), '20000 YAML tokens'],
+    ['many commas', `x: [${fill(',')}]`, '20000 YAML tokens'],
+    ['many comments', fill('#\n'), '20000 YAML tokens'],
+    ['many errors', fill('@a: 1\n'), '20000 YAML tokens'],
+  ])('is refused before anything is built from it: %s', (_what, yaml, message) => {
+    const document = parseYamlDocument(yaml);
+    expect(document.errors.map((error) => error.code)).toEqual(['RESOURCE_EXHAUSTION']);
+    expect(document.errors[0]!.message).toContain(message);
+    expect(document.contents).toBeNull();
+    expect(readFrontmatter(yaml).problem?.message).toContain(message);
+  });
+
+  it.each([
+    ['lists in lists', (deep: number) => `x: ${'['.repeat(deep - 1)}a${']'.repeat(deep - 1)}`],
+    ['maps by indent', (deep: number) => nested('a:', deep)],
+    ['items in items', (deep: number) => `x:\n ${'- '.repeat(deep - 2)}a`],
+  ])('is read up to the limit of depth and not one deeper: %s', (_what, yamlOf) => {
+    expect(parseYamlDocument(yamlOf(DOCUMENT_LIMITS.depth)).errors).toEqual([]);
+    expect(parseYamlDocument(yamlOf(DOCUMENT_LIMITS.depth + 2)).errors[0]?.message).toContain('deep');
+  });
+
+  it.each([
+    [
+      'anchors',
+      (count: number) => Array.from({ length: count }, (_, nth) => `k${nth}: &a${nth} 1`).join('\n'),
+      100,
+    ],
+    ['aliases', (count: number) => `a: &a 1\nx: [${Array(count).fill('*a').join(', ')}]`, 100],
+    ['tags', (count: number) => `x: [${Array(count).fill('!!str a').join(', ')}]`, 100],
+    ['tokens', (count: number) => '\n'.repeat(count), DOCUMENT_LIMITS.yaml_tokens],
+  ])('is read at the limit of %s and refused one above', (_what, yamlOf, most) => {
+    expect(readFrontmatter(yamlOf(most)).problem).toBeNull();
+    expect(readFrontmatter(yamlOf(most + 1)).problem?.message).toContain(String(most));
+  });
+
+  it('is refused when its aliases stand for more than frontmatter may hold', () => {
+    const yaml = `a: &a "${'x'.repeat(20_000)}\\n"\nsvc: {x: [${Array(50).fill('*a').join(', ')}]}`;
+    expect(readFrontmatter(yaml)).toMatchObject({
+      data: {},
+      problem: { message: expect.stringContaining('256 KiB of text') },
+    });
+  });
+
+  it('is refused on the line where the limit is passed', () => {
+    expect(readFrontmatter('name: x\nb: [a]\n? c\n: d\n').problem).toEqual({
+      message: expect.stringContaining('a key must be text'),
+      line: 3,
+    });
   });
 });

@@ -63,6 +63,7 @@ export const POLLER_STATE: PollerState = {
     stores: [],
     mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
   },
+  document_errors: { count: 0, first: [] },
   incidents: [],
   skills: { generation: 'g', installed: [] },
 };

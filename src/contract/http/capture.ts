@@ -1,21 +1,22 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
+import { promptSchema, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /capture` (WPL-6): a free text that becomes a fiber, and the worker that files it. */
 export const captureRequestSchema = z.object({
-  prompt: z.string().optional(),
+  prompt: promptSchema.optional(),
   surface: surfaceSchema.optional(),
-  project_dir: z.string(),
-  agent: z.string().optional(),
-  effort: z.string().optional(),
+  project_dir: referenceSchema,
+  agent: referenceSchema.optional(),
+  effort: referenceSchema.optional(),
   /** Root of the store the fiber goes to; the only one otherwise. */
-  store: z.string().optional(),
-  origin: z.string().optional(),
+  store: referenceSchema.optional(),
+  origin: referenceSchema.optional(),
   dry_run: dryRunField,
-  meeting: z.object({ mode: z.string() }).optional(),
+  meeting: z.object({ mode: referenceSchema }).optional(),
   /** Launch id of a recording: the session claims its fiber with it (CAP-3). */
-  meeting_launch: z.string().min(1).optional(),
+  meeting_launch: referenceSchema.min(1).optional(),
 });
 export type CaptureRequest = z.infer<typeof captureRequestSchema>;
 
@@ -55,14 +56,14 @@ export type CaptureRefused = z.infer<typeof captureRefusedSchema>;
 
 /** `POST /claim` (WPL-5): this session is the worker of this fiber. */
 export const claimRequestSchema = z.object({
-  fiber_id: z.string().min(1),
+  fiber_id: referenceSchema.min(1),
   surface: surfaceSchema.optional(),
-  mux_session: z.string().min(1).optional(),
-  session_uuid: z.string().min(1).optional(),
+  mux_session: referenceSchema.min(1).optional(),
+  session_uuid: referenceSchema.min(1).optional(),
   /** Launch id of a recording that belongs to the fiber (FIB-11). */
-  meeting: z.string().min(1).optional(),
+  meeting: referenceSchema.min(1).optional(),
   dry_run: dryRunField,
-  origin: z.string().optional(),
+  origin: referenceSchema.optional(),
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 

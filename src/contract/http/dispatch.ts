@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
+import { promptSchema, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /dispatch` (WPL-1). */
 export const dispatchRequestSchema = z.object({
-  fiber_id: z.string().min(1),
+  fiber_id: referenceSchema.min(1),
   force: z.boolean().optional(),
   ad_hoc: z.boolean().optional(),
   resume_mode: z.enum(['previous', 'fresh', 'continue']).optional(),
-  user_message: z.string().optional(),
-  project_dir: z.string().optional(),
+  user_message: promptSchema.optional(),
+  project_dir: referenceSchema.optional(),
   /** Start although the emergency brake is on; `force` alone does not. */
   despite_brake: z.boolean().optional(),
   dry_run: dryRunField,
-  origin: z.string().optional(),
+  origin: referenceSchema.optional(),
 });
 export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
 
@@ -54,9 +55,9 @@ export type Refused = z.infer<typeof refusedSchema>;
 
 /** `POST /kill` (WPL-4). */
 export const killRequestSchema = z.object({
-  fiber_id: z.string().min(1),
+  fiber_id: referenceSchema.min(1),
   dry_run: dryRunField,
-  origin: z.string().optional(),
+  origin: referenceSchema.optional(),
 });
 export type KillRequest = z.infer<typeof killRequestSchema>;
 export const killedSchema = appIdentitySchema.extend({
@@ -69,6 +70,6 @@ export const killedSchema = appIdentitySchema.extend({
 export type Killed = z.infer<typeof killedSchema>;
 
 /** `POST /quarantine/release` (WPL-25): `pending` fibers may now launch. */
-export const releaseRequestSchema = z.object({ dry_run: dryRunField, origin: z.string().optional() });
+export const releaseRequestSchema = z.object({ dry_run: dryRunField, origin: referenceSchema.optional() });
 export const releasedSchema = z.object({ released: z.literal(true), pending: z.number().int() });
 export type Released = z.infer<typeof releasedSchema>;

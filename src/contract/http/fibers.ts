@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { FIELD_LIMITS, WRITE_LIMITS } from '../document-limits.ts';
 import { fiberRowSchema, fiberStatusSchema, rosterSchema, svcBlockSchema } from '../fiber.ts';
+import { bounded, mostKeys, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 const flag = z
@@ -24,34 +26,42 @@ export const fibersFeedSchema = z.object({
 export const fiberReplySchema = z.object({ fiber: fiberRowSchema });
 export type FiberReply = z.infer<typeof fiberReplySchema>;
 
+const name = z.string().trim().min(1).max(FIELD_LIMITS.name_chars);
+const text = z.string().max(FIELD_LIMITS.text_chars);
+const body = z.string().max(WRITE_LIMITS.body_chars);
+const outcome = z.string().max(FIELD_LIMITS.outcome_chars);
+const tags = z.array(z.string().max(FIELD_LIMITS.tag_chars)).max(FIELD_LIMITS.tags);
+const path = z.string().min(1).max(WRITE_LIMITS.path_chars);
+const roster = bounded(mostKeys(rosterSchema, FIELD_LIMITS.roles));
+
 export const createFiberSchema = z.object({
-  name: z.string().trim().min(1).max(500),
+  name,
   /** Leaf of the new id; derived from the name when absent. */
-  slug: z.string().optional(),
+  slug: referenceSchema.optional(),
   /** Canonical id or uid of the fiber to file it under. */
-  parent: z.string().optional(),
+  parent: referenceSchema.optional(),
   /** Root of the store; needed only where the daemon polls more than one. */
-  store: z.string().optional(),
-  body: z.string().optional(),
-  outcome: z.string().optional(),
-  tags: z.array(z.string()).optional(),
+  store: referenceSchema.optional(),
+  body: body.optional(),
+  outcome: outcome.optional(),
+  tags: tags.optional(),
   status: fiberStatusSchema.optional(),
-  due: z.string().optional(),
-  svc: svcBlockSchema.optional(),
-  collaboration: rosterSchema.optional(),
+  due: text.optional(),
+  svc: bounded(svcBlockSchema).optional(),
+  collaboration: roster.optional(),
   dry_run: dryRunField,
-  origin: z.string().optional(),
+  origin: referenceSchema.optional(),
 });
 export type CreateFiber = z.infer<typeof createFiberSchema>;
 
-/** Frontmatter paths (`horizon`, `svc.agent`) to values. */
-const fieldsSchema = z.record(z.string().min(1), z.json());
+/** Frontmatter paths (`horizon`, `svc.agent`) to JSON values. */
+const fieldsSchema = bounded(mostKeys(z.record(path, z.unknown()), WRITE_LIMITS.set_keys));
 
 /** `POST /fiber-nest` (WPL-12): files a fiber under another one, or at the top of its store for null. */
 export const nestFiberSchema = z.object({
-  fiber_id: z.string().min(1),
-  parent: z.string().min(1).nullable(),
-  origin: z.string().optional(),
+  fiber_id: referenceSchema.min(1),
+  parent: referenceSchema.min(1).nullable(),
+  origin: referenceSchema.optional(),
   dry_run: dryRunField,
 });
 export type NestFiber = z.infer<typeof nestFiberSchema>;
@@ -65,19 +75,19 @@ export const nestedSchema = z.object({
 export type NestedReply = z.infer<typeof nestedSchema>;
 
 export const editFiberSchema = z.object({
-  fiber_id: z.string().min(1),
-  name: z.string().trim().min(1).max(500).optional(),
+  fiber_id: referenceSchema.min(1),
+  name: name.optional(),
   status: fiberStatusSchema.optional(),
-  outcome: z.string().nullable().optional(),
-  body: z.string().optional(),
-  tags: z.array(z.string()).optional(),
-  due: z.string().nullable().optional(),
+  outcome: outcome.nullable().optional(),
+  body: body.optional(),
+  tags: tags.optional(),
+  due: text.nullable().optional(),
   tempered: z.boolean().nullable().optional(),
   set: fieldsSchema.optional(),
-  unset: z.array(z.string().min(1)).optional(),
-  expected_digest: z.string().optional(),
-  collaboration: rosterSchema.optional(),
+  unset: z.array(path).max(WRITE_LIMITS.unset_keys).optional(),
+  expected_digest: referenceSchema.optional(),
+  collaboration: roster.optional(),
   dry_run: dryRunField,
-  origin: z.string().optional(),
+  origin: referenceSchema.optional(),
 });
 export type EditFiber = z.infer<typeof editFiberSchema>;

@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import { FIELD_LIMITS } from '../document-limits.ts';
 import { fiberKindSchema, surfaceSchema } from '../fiber.ts';
+import { referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
-const word = z.string().trim().min(1);
-const origin = { origin: z.string().optional() };
+const word = z.string().trim().min(1).max(FIELD_LIMITS.text_chars);
+const outcome = z.string().trim().min(1).max(FIELD_LIMITS.outcome_chars);
+const origin = { origin: referenceSchema.optional() };
 const rehearsed = { dry_run: dryRunField };
 /** `store` is the root of its store, for an id that two stores have; `dry_run` shows what would be done. */
 const whose = { fiber: word, store: word.optional(), ...origin, ...rehearsed };
@@ -34,12 +37,12 @@ export const lifecycleRequestSchema = z.discriminatedUnion('action', [
   }),
   z.strictObject({ action: z.literal('pause'), ...whose, ...kill }),
   z.strictObject({ action: z.literal('resume'), ...whose }),
-  z.strictObject({ action: z.literal('accept'), ...whose, outcome: word.optional() }),
+  z.strictObject({ action: z.literal('accept'), ...whose, outcome: outcome.optional() }),
   z.strictObject({ action: z.literal('set-model'), ...whose, model: word, ...effort }),
   z.strictObject({ action: z.literal('set-agent'), ...whose, agent: word, ...effort }),
-  z.strictObject({ action: z.literal('set-outcome'), ...whose, outcome: word }),
+  z.strictObject({ action: z.literal('set-outcome'), ...whose, outcome }),
   z.strictObject({ action: z.literal('uninstall'), ...whose, ...kill }),
-  z.strictObject({ action: z.literal('close'), ...whose, outcome: word.optional(), ...kill }),
+  z.strictObject({ action: z.literal('close'), ...whose, outcome: outcome.optional(), ...kill }),
   z.strictObject({ action: z.literal('reopen'), ...whose }),
 ]);
 export type LifecycleRequest = z.infer<typeof lifecycleRequestSchema>;
@@ -60,7 +63,7 @@ export const REFUSAL_CODE_HEADER = 'Svc-Error';
 export const TRANSITION_TARGETS = ['drafts', 'inFlight', 'awaitingReview', 'tempered', 'composted'] as const;
 /** `POST /transition` (WPL-2): one fiber moved to a column of the board. */
 export const transitionRequestSchema = z.object({
-  fiber_id: z.string().min(1),
+  fiber_id: referenceSchema.min(1),
   target: z.enum(TRANSITION_TARGETS),
   ...origin,
   ...rehearsed,

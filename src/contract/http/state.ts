@@ -76,6 +76,11 @@ export const pollerStateSchema = z.object({
       }),
     }),
   }),
+  /** Documents that cannot be read or say what they cannot; the first of them by path, with the reason. */
+  document_errors: z.object({
+    count: z.number().int(),
+    first: z.array(z.object({ store: z.string(), path: z.string(), error: z.string() })),
+  }),
   incidents: z.array(incidentSchema),
   /** Worker skills in the agent programs' own places, as found at boot (VER-3). */
   skills: z.object({

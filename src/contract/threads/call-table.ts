@@ -6,6 +6,8 @@ export type CallSpec = {
   output: z.ZodType;
   /** Milliseconds after which the caller gives up with `deadline_exceeded`. */
   deadline_ms: number;
+  /** Of a pool job: milliseconds for one step that it names; a longer one costs the job its thread. */
+  step_ms?: number;
 };
 export type CallTable = { readonly [name: string]: CallSpec };
 

@@ -34,6 +34,10 @@ const checkedImagesSchema = z.object({
 });
 export type CheckedImages = z.infer<typeof checkedImagesSchema>;
 
+/** Milliseconds for the parse of one document; within its limits it takes some ten. */
+const PARSE_LIMIT_MS = 2_000;
+const tokens = z.array(z.string()).optional();
+
 /**
  * Stateless jobs of the pool. Bulk bytes go in and come out as transferred buffers, so the main thread
  * that owns the pool never encodes them.
@@ -44,18 +48,24 @@ export const poolJobs = {
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
    * Bulk out: msgpack `SweepResult` (fibers/sweep.ts). New documents beyond `most_new` are only named. With `follow`,
-   * links that leave the store are read.
+   * links that leave the store are read. The parse of one document is a step; documents whose tokens are `set_aside`
+   * are listed with an error and not parsed.
    */
   sweep_store: {
-    input: z.object({ root: z.string(), follow: z.boolean(), most_new: z.number().int().optional() }),
+    input: z.object({
+      ...{ root: z.string(), follow: z.boolean(), set_aside: tokens },
+      most_new: z.number().int().optional(),
+    }),
     output: z.object({}),
     deadline_ms: 20_000,
+    step_ms: PARSE_LIMIT_MS,
   },
   /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
   read_documents: {
-    input: z.object({ root: z.string(), follow: z.boolean() }),
+    input: z.object({ root: z.string(), follow: z.boolean(), set_aside: tokens }),
     output: z.object({}),
     deadline_ms: 20_000,
+    step_ms: PARSE_LIMIT_MS,
   },
   /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
   describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },

@@ -43,7 +43,7 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
       const document = documents.find(request.fiber_id);
       return rehearsedWrite(
         'write',
-        documents.rehearseEdit(document, () => change, request.expected_digest),
+        await documents.rehearseEdit(document, () => change, request.expected_digest),
       );
     }
     case 'nest_fiber': {

@@ -1,6 +1,8 @@
-import { CodedError, isCoded, systemCode } from '../../base/errors.ts';
+import { CodedError, isCoded, messageOf, systemCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../../fibers/document.ts';
+import { isUnreadYet, whenParsed } from '../../fibers/document-parser.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import { isSafeId } from '../../fibers/fiber-id.ts';
 import { finishNest, type Nested, nestFiber, type RehearsedNest, rehearseNest } from '../../fibers/nest.ts';
@@ -8,6 +10,8 @@ import type { NewFiber } from '../../fibers/new-document.ts';
 import { type Rehearsed, Store, type StoreOptions } from '../../fibers/store.ts';
 import type { StoreIndex } from '../../fibers/store-index.ts';
 import type { DocumentChange, Documents } from '../world.ts';
+import { PooledParser } from './pooled-parser.ts';
+import type { StoreReader } from './store-poll.ts';
 
 /** A document that lies at another path and has another id now. */
 export type MovedPath = { from: string; path: string; id: string };
@@ -22,17 +26,33 @@ export class StoreDocuments implements Documents {
   /** Stores that are polled no more: what is under way in them may end. */
   readonly #former = new Map<string, Store>();
   readonly #options: StoreOptions;
+  readonly #parser: PooledParser;
   readonly #onRow: (path: string) => void;
+  readonly #onLateRow: (path: string) => void;
+  readonly #logger: Logger;
+  /** Documents that a pool thread parses now. */
+  readonly #late = new Set<string>();
 
   constructor(options: {
     index: StoreIndex;
     roots: readonly string[];
     store: StoreOptions;
+    pool: StoreReader;
+    logger: Logger;
     onRow: (path: string) => void;
+    /** Told of a row that moved only after a pool thread had parsed its document. */
+    onLateRow: (path: string) => void;
   }) {
     this.#index = options.index;
-    this.#options = options.store;
+    this.#parser = new PooledParser({
+      pool: options.pool,
+      isKnown: (path, digest) => options.index.getPath(path)?.digest === digest,
+      follows: options.store.follow ?? (() => false),
+    });
+    this.#options = { ...options.store, parser: this.#parser };
     this.#onRow = options.onRow;
+    this.#onLateRow = options.onLateRow;
+    this.#logger = options.logger;
     this.setRoots(options.roots);
   }
 
@@ -95,7 +115,7 @@ export class StoreDocuments implements Documents {
       for (const store of isSafeId(id) ? stores : []) {
         const path = store.locate(id);
         if (path === null) continue;
-        this.refresh(path, store.root);
+        this.#take(path, store.root);
         const row = this.#index.getPath(path);
         if (row !== undefined) return row;
       }
@@ -119,8 +139,23 @@ export class StoreDocuments implements Documents {
   }
 
   reread(document: FiberDocument): FiberDocument | undefined {
-    this.refresh(document.path, document.store);
+    try {
+      this.#take(document.path, document.store);
+    } catch (error) {
+      if (isUnreadYet(error)) this.#takeLater(document.path, document.store);
+      throw error;
+    }
     return this.#index.getPath(document.path);
+  }
+
+  /** Answers `run`, once more whenever a document must be parsed by a pool thread before it. */
+  whenRead<T>(run: () => T | Promise<T>): Promise<T> {
+    return whenParsed(this.#parser, run);
+  }
+
+  /** Waits until the row of a fiber is that of its file; of one that cannot be found or read nothing is said here. */
+  async settle(reference: string, root?: string): Promise<void> {
+    await this.whenRead(() => this.reread(this.look(reference, root))).catch(() => undefined);
   }
 
   async change(
@@ -159,12 +194,14 @@ export class StoreDocuments implements Documents {
   }
 
   /** What `edit` would do, without lock or write. */
-  rehearseEdit(
+  async rehearseEdit(
     document: Pick<FiberDocument, 'id' | 'store'>,
     plan: (current: DocumentWithBody) => DocumentEdit | null,
     expected_digest?: string,
-  ): Rehearsed {
-    return this.#storeOf(document.store).rehearse(document.id, plan, { expectedDigest: expected_digest });
+  ): Promise<Rehearsed> {
+    return this.whenRead(() =>
+      this.#storeOf(document.store).rehearse(document.id, plan, { expectedDigest: expected_digest }),
+    );
   }
 
   /** What `create` would do, without lock or write. */
@@ -189,6 +226,7 @@ export class StoreDocuments implements Documents {
       (row) =>
         row.store === document.store && (row.id === document.id || row.id.startsWith(`${document.id}/`)),
     );
+    for (const row of rows) this.#parser.wrote(row.digest);
     const moved: MovedPath[] = [];
     const to = parent === null ? document.leaf : `${parent.id}/${document.leaf}`;
     const nested = await nestFiber(store, document.id, parent?.id ?? null, () => {
@@ -220,9 +258,9 @@ export class StoreDocuments implements Documents {
   }
 
   /** One document and its body as they are on disk, by canonical id, uid or unique leaf. */
-  open(id: string): { document: FiberDocument; body: string } {
+  async open(id: string): Promise<{ document: FiberDocument; body: string }> {
     const known = this.#index.get(id);
-    const read = this.#storeOf(known.store).readPath(known.path);
+    const read = await this.whenRead(() => this.#storeOf(known.store).readPath(known.path));
     if (read.digest !== known.digest) this.refresh(known.path, known.store);
     return { document: rowOf(read), body: read.body };
   }
@@ -230,29 +268,63 @@ export class StoreDocuments implements Documents {
   /** The body of one document; empty for one that cannot be read now. */
   bodyOf(document: FiberDocument): string {
     try {
-      return this.#storeOf(document.store).readPath(document.path).body;
+      return this.#storeOf(document.store).readBody(document.path);
     } catch (error) {
       if (isCoded(error, 'fiber_not_found') || isCoded(error, 'store_unavailable')) return '';
       throw error;
     }
   }
 
-  /** Takes one file into the index as it is now; true when its row moved. */
+  /**
+   * Takes one file into the index as it is now; true when its row moved. The row of one that a pool thread must parse
+   * first stays as it is, and moves as soon as that is done.
+   */
   refresh(path: string, root: string): boolean {
+    try {
+      return this.#take(path, root);
+    } catch (error) {
+      if (!isUnreadYet(error)) throw error;
+      this.#takeLater(path, root);
+      return false;
+    }
+  }
+
+  /** One row from disk, or as it was where a pool thread must parse the document first; null when the file is gone. */
+  readRow(path: string, root: string): FiberDocument | null {
+    try {
+      return this.#readNow(path, root);
+    } catch (error) {
+      if (!isUnreadYet(error)) throw error;
+      this.#takeLater(path, root);
+      return this.#index.getPath(path) ?? null;
+    }
+  }
+
+  #take(path: string, root: string): boolean {
     if (!this.#stores.has(root)) return false;
-    const moved = this.#index.refresh(path, (file) => this.readRow(file, root));
+    const moved = this.#index.refresh(path, (file) => this.#readNow(file, root));
     if (moved) this.#onRow(path);
     return moved;
   }
 
+  #takeLater(path: string, root: string): void {
+    if (this.#late.has(path)) return;
+    this.#late.add(path);
+    void this.whenRead(() => this.#take(path, root))
+      .then((moved) => moved && this.#onLateRow(path))
+      // The next listing of the store has it.
+      .catch((error) => this.#logger.warn({ path, detail: messageOf(error) }, 'a document was not read'))
+      .finally(() => this.#late.delete(path));
+  }
+
   /** One row from disk, with its error where what lies there is no readable document; null when the file is gone. */
-  readRow(path: string, root: string): FiberDocument | null {
+  #readNow(path: string, root: string): FiberDocument | null {
     try {
       return rowOf(this.#storeOf(root).readPath(path));
     } catch (error) {
       if (isCoded(error, 'fiber_not_found')) return null;
       // A disk that does not answer says nothing of the document; what lies in its place does.
-      if (isCoded(error, 'store_unavailable') && systemCode(error.cause) === undefined)
+      if (isCoded(error, 'store_unavailable') && !isUnreadYet(error) && systemCode(error.cause) === undefined)
         return this.#storeOf(root).unreadableRow(path, error);
       throw error;
     }

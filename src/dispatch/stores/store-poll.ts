@@ -1,12 +1,15 @@
+import { join, relative } from 'node:path';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
-import { CodedError, messageOf } from '../../base/errors.ts';
+import { CodedError, isCoded, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
+import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import {
   addDocuments,
   decodeSweep,
   encodePaths,
+  pathOfToken,
   type SweepResult,
   sweptFolders,
 } from '../../fibers/sweep.ts';
@@ -14,6 +17,8 @@ import type { PoolCaller } from '../../threads/pool-caller.ts';
 
 /** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
 export type StoreReader = Pick<PoolCaller, 'run'>;
+
+type ReadJob = 'sweep_store' | 'read_documents';
 
 /** A sweep that finds more new documents than this leaves the rest to be read on all threads of the pool. */
 const MOST_NEW = 500;
@@ -42,6 +47,8 @@ export class StorePoll {
   #failures = 0;
   #not_before = 0;
   #running: Promise<SweepResult | null> | null = null;
+  /** Documents whose parse had to be ended: the token of each by its path below `.fibers`. */
+  readonly #set_aside = new Map<string, string>();
 
   constructor(options: {
     root: string;
@@ -101,6 +108,7 @@ export class StorePoll {
     try {
       const result = await this.#list(started + deadline_ms);
       this.#table = Uint8Array.from(result.table);
+      this.#forget(result.removed);
       this.#succeeded(result, started);
       return result;
     } catch (error) {
@@ -111,21 +119,49 @@ export class StorePoll {
 
   async #list(until: number): Promise<SweepResult> {
     const { root } = this;
-    const follow = this.#follow();
-    const read = async (job: 'sweep_store' | 'read_documents', bulk: Uint8Array): Promise<Uint8Array> => {
-      const deadline_ms = Math.max(1, until - this.#clock.now());
-      const input = job === 'sweep_store' ? { root, follow, most_new: MOST_NEW } : { root, follow };
-      const done = await this.#pool.run(job, input, { bulk, deadline_ms });
-      if (done.bulk === null) throw new CodedError('internal', `the pool answered ${job} without its bytes`);
-      return done.bulk;
-    };
-    const result = decodeSweep(await read('sweep_store', this.#table.slice()));
+    const read = (job: ReadJob, bulk: Uint8Array) => this.#read(job, bulk, until);
+    const result = decodeSweep(await read('sweep_store', this.#table));
     if (result.unread.length === 0) return result;
     const share = Math.max(LEAST_SHARE, Math.ceil(result.unread.length / MOST_SHARES));
     const shares = [];
     for (let at = 0; at < result.unread.length; at += share)
       shares.push(read('read_documents', encodePaths(result.unread.slice(at, at + share))));
     return addDocuments(root, result, await Promise.all(shares));
+  }
+
+  /** One job; again without each document whose parse had to be ended, so that all others are listed. */
+  async #read(job: ReadJob, bulk: Uint8Array, until: number): Promise<Uint8Array> {
+    for (;;) {
+      const deadline_ms = Math.max(1, until - this.#clock.now());
+      const set_aside = [...this.#set_aside.values()];
+      const input = {
+        ...{ root: this.root, follow: this.#follow(), set_aside },
+        ...(job === 'sweep_store' ? { most_new: MOST_NEW } : {}),
+      };
+      try {
+        const done = await this.#pool.run(job, input, { bulk: bulk.slice(), deadline_ms });
+        if (done.bulk === null)
+          throw new CodedError('internal', `the pool answered ${job} without its bytes`);
+        return done.bulk;
+      } catch (error) {
+        if (!this.#setAside(error)) throw error;
+      }
+    }
+  }
+
+  /** True when the error names a document that is not set aside yet. */
+  #setAside(error: unknown): boolean {
+    const token = isCoded(error) ? error.details.step : undefined;
+    if (typeof token !== 'string') return false;
+    const path = pathOfToken(token);
+    if (this.#set_aside.get(path) === token) return false;
+    this.#set_aside.set(path, token);
+    this.#logger.warn({ store: this.root, path, detail: messageOf(error) }, 'a document is not parsed');
+    return true;
+  }
+
+  #forget(removed: readonly string[]): void {
+    for (const path of removed) this.#set_aside.delete(relative(join(this.root, FIBERS_FOLDER), path));
   }
 
   #succeeded(result: SweepResult, started: number): void {

@@ -23,7 +23,9 @@ const pool: StoreReader = {
     const { root, most_new } = input as { root: string; most_new?: number };
     const bulk = options?.bulk ?? new Uint8Array();
     const answer =
-      job === 'sweep_store' ? sweepStore(root, bulk, Date.now(), most_new) : readDocuments(root, bulk);
+      job === 'sweep_store'
+        ? sweepStore(root, bulk, Date.now(), most_new === undefined ? {} : { most_new })
+        : readDocuments(root, bulk);
     return { value: {} as never, bulk: answer };
   },
 };

@@ -1,4 +1,4 @@
-import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
+import { DOCUMENT_LIMITS } from './document-limits.ts';
 
 /**
  * Why a JSON-like value is more than frontmatter may hold, or null; `around` is how deep it lies. A value that is
@@ -19,7 +19,8 @@ export function oversize(value: unknown, around = 0): string | null {
       for (const [key, inner] of Array.isArray(at) ? at.entries() : Object.entries(at)) {
         if (typeof key === 'string') chars += key.length;
         left.push({ value: inner, depth: depth + 1 });
-        if (left.length > DOCUMENT_LIMITS.values) return `more than ${DOCUMENT_LIMITS.values} keys and values`;
+        if (left.length > DOCUMENT_LIMITS.values)
+          return `more than ${DOCUMENT_LIMITS.values} keys and values`;
       }
     }
     if (chars > DOCUMENT_LIMITS.frontmatter_chars)

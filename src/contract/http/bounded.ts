@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { WRITE_LIMITS } from '../document-limits.ts';
+import { oversize } from '../value-limits.ts';
+
+/** An id, a store root, an agent, a directory or another name of something. */
+export const referenceSchema = z.string().max(WRITE_LIMITS.reference_chars);
+
+/** Text for a worker: the words of a capture or of a message. */
+export const promptSchema = z.string().max(WRITE_LIMITS.prompt_chars);
+
+/** A JSON value of any shape that frontmatter can hold. */
+export function bounded<T extends z.ZodType>(schema: T): T {
+  return schema.superRefine((value, context) => {
+    const tooMuch = oversize(value);
+    if (tooMuch !== null) context.addIssue({ code: 'custom', message: `has ${tooMuch}` });
+  });
+}
+
+/** A map with at most so many keys. */
+export function mostKeys<T extends z.ZodType>(schema: T, most: number): T {
+  return schema.superRefine((value, context) => {
+    if (Object.keys(value as object).length > most)
+      context.addIssue({ code: 'custom', message: `takes at most ${most} keys` });
+  });
+}
