@@ -37,9 +37,9 @@ export function editDocument(text: string, edit: DocumentEdit, now: number): str
     const changed = Object.keys({ ...data, ...model }).filter(
       (key) => !isDeepStrictEqual(data[key], model[key]),
     );
+    if (spliced.limit !== null) throw tooLong(spliced.limit);
     throw invalidDocument(
-      spliced.problem ??
-        `${changed.map((key) => `"${key}"`).join(', ')} cannot be changed without rewriting other keys`,
+      `${changed.map((key) => `"${key}"`).join(', ')} cannot be changed without rewriting other keys`,
     );
   }
   requireLength(parts.yaml, spliced.yaml, splices);

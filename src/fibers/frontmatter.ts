@@ -58,8 +58,11 @@ export function isFence(line: string): boolean {
 export type FrontmatterReading = {
   /** Best effort when `problem` is set. */
   data: Record<string, unknown>;
-  /** The first thing that is wrong, as one sentence; `line` counts from 1 within `yaml`. */
-  problem: { message: string; line: number } | null;
+  /**
+   * The first thing that is wrong, as one sentence; `line` counts from 1 within `yaml`. `limit`: it is right and more
+   * than a document may hold.
+   */
+  problem: { message: string; line: number; limit?: true } | null;
 };
 
 /** Reads frontmatter lines as YAML 1.2 core (a bare timestamp is text); never throws. */
@@ -80,10 +83,14 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   const problem =
     first === undefined
       ? null
-      : { message: sentence(first.message), line: lineCounter.linePos(first.pos[0]).line };
+      : {
+          message: sentence(first.message),
+          line: lineCounter.linePos(first.pos[0]).line,
+          ...(first.code === 'RESOURCE_EXHAUSTION' ? { limit: true as const } : {}),
+        };
   const tooMuch = oversize(value);
   if (tooMuch !== null)
-    return { data: {}, problem: problem ?? { message: `with its aliases it has ${tooMuch}`, line: 1 } };
+    return { data: {}, problem: problem ?? { message: `with its aliases it has ${tooMuch}`, line: 1, limit: true } };
   if (value === null || value === undefined) return { data: {}, problem };
   if (typeof value !== 'object' || Array.isArray(value)) {
     return { data: {}, problem: problem ?? { message: 'the frontmatter is not a map of keys', line: 1 } };

@@ -12,8 +12,8 @@ type Pair = YAMLMap['items'][number];
 type TextChange = { start: number; end: number; text: string };
 /** A map of the text, what it says, and what it shall say. */
 type Target = { map: YAMLMap; before: Data; after: Data };
-/** `problem`: what the reader would say of the text; null when it would only say something else than was wanted. */
-export type Spliced = { yaml: string } | { yaml: null; problem: string | null };
+/** `limit`: the limit of the reader that the text would break; null when the text cannot carry the change at all. */
+export type Spliced = { yaml: string } | { yaml: null; limit: string | null };
 
 /**
  * Brings YAML text from saying `before` to saying `after` in one pass, cutting out and replacing only the source of
@@ -24,18 +24,18 @@ export function spliceYaml(yaml: string, before: Data, after: Data, eol: string)
   if (isDeepStrictEqual(before, after)) return { yaml };
   const document = parseYamlDocument(yaml, { keepSourceTokens: true });
   const root: unknown = document.contents;
-  if (document.errors.length > 0 || !(root === null || isMap(root))) return { yaml: null, problem: null };
+  if (document.errors.length > 0 || !(root === null || isMap(root))) return { yaml: null, limit: null };
   const texts = new Texts(yaml, eol);
-  let problem: string | null = null;
+  let limit: string | null = null;
   for (const anew of [false, true]) {
     const changes = root === null ? [texts.append(after)] : texts.ofRoot({ map: root, before, after }, anew);
     if (changes === null) continue;
     const text = applyChanges(yaml, changes);
     const read = readFrontmatter(text);
     if (read.problem === null && isDeepStrictEqual(read.data, after)) return { yaml: text };
-    problem ??= read.problem?.message ?? null;
+    if (read.problem?.limit === true) limit ??= read.problem.message;
   }
-  return { yaml: null, problem };
+  return { yaml: null, limit };
 }
 
 /**

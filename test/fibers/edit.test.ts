@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { isCoded } from '../../src/base/errors.ts';
-import { editDocument } from '../../src/fibers/edit.ts';
-import { splitFrontmatter } from '../../src/fibers/frontmatter.ts';
+import { DOCUMENT_LIMITS, FIELD_LIMITS, WRITE_LIMITS } from '../../src/contract/document-limits.ts';
+import { type DocumentEdit, editDocument } from '../../src/fibers/edit.ts';
+import { readFields } from '../../src/fibers/fields.ts';
+import { readFrontmatter, splitFrontmatter } from '../../src/fibers/frontmatter.ts';
 import { applySplices, type Splice } from '../../src/fibers/yaml-splice.ts';
 
 const NOW = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
@@ -287,6 +289,119 @@ describe('editDocument', () => {
     ).toBe(true);
   });
 });
+
+describe('the limits of one write', () => {
+  const plain = '---\nname: A\nstatus: open\n---\nbody\n';
+  const keys = (count: number, value: unknown = 'v') =>
+    Object.fromEntries(Array.from({ length: count }, (_, nth) => [`k${nth}`, value]));
+  const edited = (edit: DocumentEdit, text = plain) => editDocument(text, edit, NOW);
+
+  it('takes as many keys as it may in one pass, and refuses one more', () => {
+    const most = edited({ set: keys(WRITE_LIMITS.set_keys, 'a: b') });
+    expect(dataOf(most)).toMatchObject(keys(WRITE_LIMITS.set_keys, 'a: b'));
+    expect(dataOf(edited({ unset: Object.keys(keys(WRITE_LIMITS.unset_keys)) }, most))).toEqual({
+      name: 'A',
+      status: 'open',
+      'updated-at': STAMP,
+    });
+    expect(() => edited({ set: keys(WRITE_LIMITS.set_keys + 1) })).toThrow('takes at most 200');
+    const unset = Object.keys(keys(WRITE_LIMITS.unset_keys + 1));
+    expect(() => edited({ unset })).toThrow('takes at most 200');
+    expect(() => edited({ set: keys(1_000) })).toThrow('takes at most 200');
+  });
+
+  it.each<[string, unknown, unknown, string]>([
+    ['name', 'x'.repeat(FIELD_LIMITS.name_chars), 'x'.repeat(FIELD_LIMITS.name_chars + 1), '500'],
+    ['outcome', 'x'.repeat(FIELD_LIMITS.outcome_chars), 'x'.repeat(300_000), 'KiB of text'],
+    ['outcome', 'x', 'x'.repeat(FIELD_LIMITS.outcome_chars + 1), '32768 characters'],
+    ['svc.agent', 'x'.repeat(FIELD_LIMITS.text_chars), 'x'.repeat(FIELD_LIMITS.text_chars + 1), '4096'],
+    ['tags', tagList(FIELD_LIMITS.tags), tagList(FIELD_LIMITS.tags + 1), 'at most 1000 entries'],
+    ['tags', [], tagList(30_000), '10000 keys and values'],
+    ['tags', ['x'.repeat(FIELD_LIMITS.tag_chars)], ['x'.repeat(FIELD_LIMITS.tag_chars + 1)], '200 characters'],
+    ['extra', nest(DOCUMENT_LIMITS.depth - 1), nest(DOCUMENT_LIMITS.depth), '32 deep'],
+    ['extra', 'well \u{1f600} formed', 'half \ud83d', 'surrogate'],
+    ['a.b.c', nest(DOCUMENT_LIMITS.depth - 3), nest(DOCUMENT_LIMITS.depth - 2), '32 deep'],
+  ])('takes %s at its limit and refuses it one above', (key, most, over, reason) => {
+    const text = edited({ set: { [key]: most } });
+    expect(readFrontmatter(splitFrontmatter(text)!.yaml).problem).toBeNull();
+    expect(readFields(readFrontmatter(splitFrontmatter(text)!.yaml).data, 'a').problem).toBeNull();
+    expect(() => edited({ set: { [key]: over } })).toThrow(reason);
+  });
+
+  it('refuses frontmatter that grows over its limits, and keeps room for what the daemon notes', () => {
+    const long = 'x'.repeat(60_000);
+    const full = edited({ set: { a: long, b: long, c: long, d: long } });
+    const error = attempt(() => edited({ set: { e: long } }, full));
+    expect(isCoded(error, 'body_too_large')).toBe(true);
+    const brim = edited({ set: { e: 'x'.repeat(5_600) } }, full);
+    expect(() => edited({ set: { f: 'x'.repeat(500) } }, brim)).toThrow('may have 245760');
+    const noted = edited({ set: { status: 'closed', 'svc.runtime.run_id': 'r'.repeat(1_000) } }, brim);
+    expect(dataOf(edited({ unset: ['svc.runtime'] }, noted))).not.toHaveProperty('svc');
+    expect(dataOf(edited({ unset: ['a'] }, noted))).not.toHaveProperty('a');
+    expect(() => edited({ set: { list: Array.from({ length: 9_000 }, () => 'x') } })).toThrow('YAML tokens');
+  });
+
+  it('leaves a document that our reader takes after any edits, and every one of them can be undone', {
+    timeout: 60_000,
+  }, () => {
+    fc.assert(
+      fc.property(document, fc.array(bigChange, { minLength: 1, maxLength: 4 }), ({ text }, edits) => {
+        let now = text;
+        for (const edit of edits) {
+          let next: string;
+          try {
+            next = editDocument(now, edit, NOW);
+          } catch (error) {
+            expect(isCoded(error, 'invalid_request') || isCoded(error, 'body_too_large')).toBe(true);
+            continue;
+          }
+          const before = dataOf(now);
+          const read = readFrontmatter(splitFrontmatter(next)!.yaml);
+          expect(read.problem).toBeNull();
+          expect(readFields(read.data, 'a').problem).toEqual(readFields(before, 'a').problem);
+          const touched = Object.keys(edit.set!).map((path) => path.split('.')[0]!);
+          const undo: DocumentEdit = {
+            set: Object.fromEntries(touched.filter((key) => key in before).map((key) => [key, before[key]])),
+            unset: touched.filter((key) => !(key in before)),
+          };
+          const undone = dataOf(editDocument(next, undo, NOW));
+          for (const key of touched) expect(undone[key]).toEqual(before[key]);
+          expect(dataOf(editDocument(next, { set: { 'svc.runtime': { run_id: 'r' } } }, NOW))).toHaveProperty(
+            'svc.runtime.run_id',
+            'r',
+          );
+          now = next;
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+/** Values up to the limits and beyond. */
+const bigChange = fc.record({
+  set: fc.dictionary(
+    fc.constantFrom('outcome', 'tags', 'extra', 'more', 'block', 'block.a', 'due', 'list'),
+    fc.oneof(
+      newValue,
+      fc.constantFrom(1, 100, 5_000, 70_000).map((count) => 'ab: \n'.repeat(count / 5 + 1)),
+      fc.constantFrom(3, 999, 1_000, 1_001, 4_000).map((count) => Array.from({ length: count }, () => 'tag')),
+      fc.constantFrom(1, 50).map((count) => Array.from({ length: count }, () => 't: x')),
+      fc.constantFrom(2, 30, 31, 32).map(nest),
+    ),
+    { minKeys: 1, maxKeys: 3 },
+  ),
+});
+
+function tagList(count: number): string[] {
+  return Array.from({ length: count }, (_, nth) => `t${nth}`);
+}
+
+function nest(deep: number): unknown {
+  let value: unknown = 'x';
+  for (let level = 0; level < deep; level += 1) value = [value];
+  return value;
+}
 
 function attempt(run: () => unknown): unknown {
   try {

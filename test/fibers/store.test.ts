@@ -44,6 +44,24 @@ describe('Store', () => {
     expect(() => temp.store.readPath(path)).toThrow('at most');
   });
 
+  it('writes nothing that it would not read: the document stays as it is and takes every later edit', async () => {
+    await temp.store.create({ name: 'A', slug: 'a' });
+    const before = temp.store.read('a').digest;
+    const tags = Array.from({ length: 30_000 }, (_, nth) => `t${nth}`);
+    await expect(temp.store.edit('a', { set: { outcome: 'x'.repeat(300_000) } })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('outcome'),
+    });
+    await expect(temp.store.edit('a', { set: { tags } })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(temp.store.create({ name: 'B', slug: 'b', tags })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    expect(temp.store.read('a').digest).toBe(before);
+    expect(temp.store.locate('b')).toBeNull();
+    expect(await temp.store.edit('a', { set: { outcome: 'fine' } })).toMatchObject({ outcome: 'fine' });
+    expect((await temp.store.edit('a', { unset: ['outcome'] })).outcome).toBeUndefined();
+  });
+
   it('[FIB-1] [FIB-2] [FIB-3] files a new fiber under its parent with a fresh ULID', async () => {
     await temp.store.create({ name: 'Work' });
     const fiber = await temp.store.create({

@@ -185,6 +185,19 @@ describe('jobs', () => {
     expect(pooled.toString()).toBe('pooled bytes');
   });
 
+  it('lose their thread when one of their steps takes too long, and name that step', async () => {
+    await supervisor.start();
+    const many = Array.from({ length: 12 }, (_, nth) => `step ${nth}`);
+    await expect(pool.run('steps', { tokens: many, each_ms: 100, last: 'end' })).resolves.toBeDefined();
+    await expect(
+      pool.run('steps', { tokens: [...many.slice(0, 3), 'ü stuck'], each_ms: 10, last: 'wait' }),
+    ).rejects.toMatchObject({ code: 'deadline_exceeded', details: { step: 'ü stuck' } });
+    await expect(
+      pool.run('steps', { tokens: ['first', 'fatal'], each_ms: 10, last: 'exit' }),
+    ).rejects.toMatchObject({ code: 'component_unavailable', details: { step: 'fatal' } });
+    await expect(pool.run('ping', {})).resolves.toBeDefined();
+  });
+
   it('pass on their own coded errors and survive an answer that cannot be sent', async () => {
     await supervisor.start();
     await expect(pool.run('refuse', {})).rejects.toMatchObject({

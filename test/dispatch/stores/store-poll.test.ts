@@ -1,10 +1,16 @@
 import { rmSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts';
 import { StorePoll, type StoreReader } from '../../../src/dispatch/stores/store-poll.ts';
+import { StoreIndex } from '../../../src/fibers/store-index.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
+import { createPoolComponent } from '../../../src/threads/pool.ts';
+import { createSupervisor } from '../../../src/threads/supervisor.ts';
+import { slowParsingJobs } from '../../fixtures/fibers/slow-parsing-pool.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
+import { until } from '../../kit/until.ts';
 
 const FIBERS = 1_300;
 
@@ -56,5 +62,100 @@ describe('StorePoll', () => {
     expect(await poll.sweep(10_000)).toBeNull();
     expect(poll.health.state).toBe('stale');
     expect(poll.health.error).toContain(temp.root);
+  });
+});
+
+describe('a document whose parse does not come back', () => {
+  const parsing = createPoolComponent({
+    url: new URL('../../fixtures/fibers/slow-parsing-pool.ts', import.meta.url),
+    jobs: slowParsingJobs,
+    memory_mb: 64,
+    clock: systemClock,
+    logger: silentLogger,
+    thread_deaths: { intensity: 1, window_ms: 60_000 },
+    ping_limit_ms: 5_000,
+  });
+  const supervisor = createSupervisor({
+    clock: systemClock,
+    logger: silentLogger,
+    restart: { intensity: 1, window_ms: 60_000, backoff: { first: 10, most: 100 } },
+    heartbeat: { interval_ms: 1_000, timeout_ms: 10_000 },
+    stop_timeout_ms: 3_000,
+    children: [parsing],
+    onEssentialFailed: () => undefined,
+  });
+  /** As the pool of the daemon, with a note of each job. */
+  const noted: StoreReader = {
+    async run(job, input, options) {
+      jobs.push(job);
+      return (await parsing.run(job as 'sweep_store', input as never, options)) as never;
+    },
+  };
+  const HEALTHY = '---\nname: fine\n---\n';
+  const NEVER = '---\nname: "never parsed\\x21"\n---\n';
+  beforeAll(() => supervisor.start());
+  afterAll(() => supervisor.stop());
+
+  it('[DSP-1] is listed with an error that names it, with all others in the same round', async () => {
+    for (let index = 0; index < FIBERS; index += 1) temp.write(`f${index}/f${index}.md`, HEALTHY);
+    const early = temp.write('a/a.md', NEVER);
+    const late = temp.write('z/z.md', NEVER);
+    const poll = new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool: noted });
+
+    const first = await poll.sweep(60_000);
+    expect(first?.changed.filter((row) => row.name === 'fine')).toHaveLength(FIBERS);
+    const culprits = first!.changed.filter((row) => row.error !== undefined);
+    expect(culprits.map((row) => row.path).sort()).toEqual([early, late]);
+    for (const row of culprits) expect(row.error).toContain('parsing it took so long');
+    expect(poll.health).toMatchObject({ state: 'ok', error: expect.stringContaining('and 1 more') });
+
+    jobs = [];
+    const second = await poll.sweep(60_000);
+    expect(jobs, 'nothing is parsed again').toEqual(['sweep_store']);
+    expect(second).toMatchObject({ unchanged: true, errors: [{}, {}] });
+
+    temp.write('a/a.md', HEALTHY);
+    temp.write('f7/f7.md', NEVER);
+    const third = await poll.sweep(60_000);
+    expect(third?.changed.map((row) => [row.id, row.name, row.error === undefined]).sort()).toEqual([
+      ['a', 'fine', true],
+      ['f7', 'f7', false],
+    ]);
+  });
+
+  it('[DSP-1] never reaches the thread of the poller, which keeps the last good row until it is known', async () => {
+    const path = temp.write('a/a.md', HEALTHY);
+    const index = new StoreIndex();
+    const moved: string[] = [];
+    const documents = new StoreDocuments({
+      index,
+      roots: [temp.root],
+      store: {},
+      pool: noted,
+      logger: silentLogger,
+      onRow: () => {},
+      onLateRow: (at) => moved.push(at),
+    });
+    documents.refresh(path, temp.root);
+    const healthy = index.getPath(path)!;
+    expect(healthy).toMatchObject({ name: 'fine' });
+    expect(jobs, 'what is plain needs no other thread').toEqual([]);
+
+    temp.write('a/a.md', NEVER);
+    expect(documents.refresh(path, temp.root)).toBe(false);
+    expect(index.getPath(path)).toBe(healthy);
+    expect(() => documents.reread(healthy)).toThrow('is being read; try again in a moment');
+    const writing = documents.edit(healthy, () => ({ set: { outcome: 'x' } }));
+    await expect(writing).rejects.toMatchObject({ code: 'invalid_document' });
+    await until('the row', () => index.getPath(path)?.error !== undefined);
+    expect(index.getPath(path)?.error).toContain('parsing it took so long');
+    expect(moved).toEqual([path]);
+    expect(jobs).toEqual(['read_documents']);
+
+    temp.write('a/a.md', '---\nname: "b\\x65tter"\n---\nbody\n');
+    expect(await documents.open('a')).toMatchObject({ document: { name: 'better' }, body: 'body\n' });
+    const edited = await documents.edit(healthy, () => ({ set: { outcome: 'with: colon' } }));
+    expect(edited).toMatchObject({ name: 'better', outcome: 'with: colon' });
+    expect(jobs).toEqual(['read_documents', 'read_documents']);
   });
 });
