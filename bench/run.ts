@@ -13,6 +13,7 @@ import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
+import { bench as largeEdits } from './questions/large-edits.ts';
 import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
 import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
@@ -35,6 +36,7 @@ const BENCHES = [
   endNoticed,
   connectGate,
   mainLoopDelay,
+  largeEdits,
   largeWork,
   search,
   fileThroughput,

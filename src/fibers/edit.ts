@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { DOCUMENT_LIMITS, WRITE_LIMITS } from '../contract/document-limits.ts';
+import { hasBrokenText, oversize } from '../contract/value-limits.ts';
 import { isUlid } from './fiber-id.ts';
 import { readFields } from './fields.ts';
 import { type DocumentParts, readFrontmatter, splitFrontmatter } from './frontmatter.ts';
-import { hasBrokenText, oversize } from '../contract/value-limits.ts';
 import { countYamlTokens } from './yaml-document.ts';
 import { applySplices, type Splice, spliceYaml } from './yaml-splice.ts';
 

@@ -1,7 +1,7 @@
 import { LineCounter } from 'yaml';
 import { messageOf } from '../base/errors.ts';
-import { parsePlainYaml } from './plain-yaml.ts';
 import { oversize } from '../contract/value-limits.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
 import { parseYamlDocument } from './yaml-document.ts';
 
 /** A document's text cut at its fences; the five strings joined give the text back. */
@@ -90,7 +90,10 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
         };
   const tooMuch = oversize(value);
   if (tooMuch !== null)
-    return { data: {}, problem: problem ?? { message: `with its aliases it has ${tooMuch}`, line: 1, limit: true } };
+    return {
+      data: {},
+      problem: problem ?? { message: `with its aliases it has ${tooMuch}`, line: 1, limit: true },
+    };
   if (value === null || value === undefined) return { data: {}, problem };
   if (typeof value !== 'object' || Array.isArray(value)) {
     return { data: {}, problem: problem ?? { message: 'the frontmatter is not a map of keys', line: 1 } };

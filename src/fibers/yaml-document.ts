@@ -8,8 +8,8 @@ import {
   isSeq,
   Lexer,
   type LineCounter,
-  Parser,
   type ParseOptions,
+  Parser,
   type SchemaOptions,
   YAMLParseError,
 } from 'yaml';
@@ -50,6 +50,14 @@ function compose(text: string, options: Options): Document.Parsed {
     }
   }
   return first!;
+}
+
+/** A YAML value that somebody typed; throws an `Error` that says what is wrong with it. */
+export function parseYamlValue(text: string): unknown {
+  const document = parseYamlDocument(text);
+  const [first] = document.errors;
+  if (first !== undefined) throw new Error(first.message);
+  return document.toJS({ maxAliasCount: -1 });
 }
 
 /** How many tokens the lexer makes of a text. */

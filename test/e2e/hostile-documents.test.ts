@@ -87,7 +87,9 @@ describe('a store with hostile documents', () => {
     expect((await edit({ set })).status).toBe(400);
     expect((await edit({ outcome: 'fine' })).status).toBe(200);
     expect((await daemon.row('good'))?.outcome).toBe('fine');
-    expect((await daemon.http.post('/fiber-edit', { fiber_id: 'complex-keys', outcome: 'x' })).status).toBe(422);
+    expect((await daemon.http.post('/fiber-edit', { fiber_id: 'complex-keys', outcome: 'x' })).status).toBe(
+      422,
+    );
 
     write(daemon.home.documentPath('complex-keys'), documentOf('name: "mended\\x21"'));
     await until('the mend', async () => (await daemon!.row('complex-keys'))?.name === 'mended!');

@@ -119,18 +119,38 @@ describe('parseDocument', () => {
     ['a block that is text', '---\nsvc: yes please\n---\n', 'line 2: "svc" takes a map'],
     ['a verdict that is text', '---\ntempered: maybe\n---\n', 'line 2: "tempered" takes true or false'],
     ['a very long frontmatter', `---\nname: ${'x'.repeat(300_000)}\n---\n`, 'longer than 256 KiB'],
-    ['a name that is too long', `---\nname: ${'x'.repeat(501)}\n---\n`, '"name" takes at most 500 characters'],
-    ['an outcome that is too long', `---\noutcome: ${'x'.repeat(40_000)}\n---\n`, '"outcome" takes at most 32768'],
-    ['an agent that is too long', `---\nsvc: {agent: ${'x'.repeat(4_097)}}\n---\n`, '"svc.agent" takes at most 4096'],
+    [
+      'a name that is too long',
+      `---\nname: ${'x'.repeat(501)}\n---\n`,
+      '"name" takes at most 500 characters',
+    ],
+    [
+      'an outcome that is too long',
+      `---\noutcome: ${'x'.repeat(40_000)}\n---\n`,
+      '"outcome" takes at most 32768',
+    ],
+    [
+      'an agent that is too long',
+      `---\nsvc: {agent: ${'x'.repeat(4_097)}}\n---\n`,
+      '"svc.agent" takes at most 4096',
+    ],
     ['too many tags', `---\ntags: [${'t, '.repeat(1_000)}t]\n---\n`, '"tags" takes at most 1000 entries'],
-    ['a tag that is too long', `---\ntags: [${'t'.repeat(201)}]\n---\n`, '"tags" takes entries of at most 200'],
+    [
+      'a tag that is too long',
+      `---\ntags: [${'t'.repeat(201)}]\n---\n`,
+      '"tags" takes entries of at most 200',
+    ],
     [
       'too many roles',
       `---\ncollaboration:\n${Array.from({ length: 101 }, (_, nth) => `  r${nth}: []\n`).join('')}---\n`,
       '"collaboration" takes at most 100 roles',
     ],
     ['nested complex keys', `---\nx: ${'? '.repeat(700)}x\n---\n`, 'line 2: a key must be text'],
-    ['18,000 aliases', `---\na: &a 1\nx: [${'*a, '.repeat(18_000)}]\n---\n`, 'line 3: the frontmatter has more than 100'],
+    [
+      '18,000 aliases',
+      `---\na: &a 1\nx: [${'*a, '.repeat(18_000)}]\n---\n`,
+      'line 3: the frontmatter has more than 100',
+    ],
     ['far too many bytes', Buffer.alloc(MAX_DOCUMENT_BYTES + 1, 'x'), 'at most'],
     [
       'aliases that multiply',

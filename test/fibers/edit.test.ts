@@ -317,7 +317,12 @@ describe('the limits of one write', () => {
     ['svc.agent', 'x'.repeat(FIELD_LIMITS.text_chars), 'x'.repeat(FIELD_LIMITS.text_chars + 1), '4096'],
     ['tags', tagList(FIELD_LIMITS.tags), tagList(FIELD_LIMITS.tags + 1), 'at most 1000 entries'],
     ['tags', [], tagList(30_000), '10000 keys and values'],
-    ['tags', ['x'.repeat(FIELD_LIMITS.tag_chars)], ['x'.repeat(FIELD_LIMITS.tag_chars + 1)], '200 characters'],
+    [
+      'tags',
+      ['x'.repeat(FIELD_LIMITS.tag_chars)],
+      ['x'.repeat(FIELD_LIMITS.tag_chars + 1)],
+      '200 characters',
+    ],
     ['extra', nest(DOCUMENT_LIMITS.depth - 1), nest(DOCUMENT_LIMITS.depth), '32 deep'],
     ['extra', 'well \u{1f600} formed', 'half \ud83d', 'surrogate'],
     ['a.b.c', nest(DOCUMENT_LIMITS.depth - 3), nest(DOCUMENT_LIMITS.depth - 2), '32 deep'],

@@ -1,9 +1,9 @@
-import { parse } from 'yaml';
 import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { rosterEdit } from '../../fibers/roster.ts';
+import { parseYamlValue } from '../../fibers/yaml-document.ts';
 import { findInStores } from '../find-fiber.ts';
 import { DRY_RUN, printRehearsal } from '../rehearsal.ts';
 import { type CliContext, EXIT, type Verb } from '../verb.ts';
@@ -126,7 +126,7 @@ function parseAssignment(text: string): Record<string, unknown> {
   if (equals < 1)
     throw new CodedError('invalid_request', `"${text}" is not key=value; write it such as svc.effort=high`);
   try {
-    return { [text.slice(0, equals)]: parse(text.slice(equals + 1)) ?? '' };
+    return { [text.slice(0, equals)]: parseYamlValue(text.slice(equals + 1)) ?? '' };
   } catch (error) {
     throw new CodedError(
       'invalid_request',
