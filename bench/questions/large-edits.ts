@@ -18,7 +18,9 @@ const keys = (count: number, value: unknown) =>
 /** Writes as large as one may be. */
 const EDITS: Record<string, (round: number) => object> = {
   'set with all its keys': (round) => ({ set: keys(WRITE_LIMITS.set_keys, `round: ${round}`) }),
-  'all tags': (round) => ({ tags: [...list(FIELD_LIMITS.tags - 1, FIELD_LIMITS.tag_chars), `round ${round}`] }),
+  'all tags': (round) => ({
+    tags: [...list(FIELD_LIMITS.tags - 1, FIELD_LIMITS.tag_chars), `round ${round}`],
+  }),
   'the longest outcome': (round) => ({ outcome: `${round}: "`.padEnd(FIELD_LIMITS.outcome_chars, 'ü') }),
   'the longest frontmatter': (round) => ({
     set: { long: `${round}: `.padEnd(DOCUMENT_LIMITS.written_frontmatter_chars - 4_096, '#') },
@@ -32,7 +34,11 @@ export const bench: Bench = {
   question: 'how long does POST /fiber-edit take at each of its limits, and GET /state beside it?',
   run: () =>
     withScratch(async (folder) => {
-      const { root } = generateStore(join(folder, 's'), { fibers: 10, host: BENCH_HOST, project_dir: folder });
+      const { root } = generateStore(join(folder, 's'), {
+        fibers: 10,
+        host: BENCH_HOST,
+        project_dir: folder,
+      });
       const daemon = await startDaemon({ folder, stores: [root] });
       try {
         await daemon.fresh();
@@ -43,7 +49,9 @@ export const bench: Bench = {
           const edits: number[] = [];
           const states: number[] = [];
           for (let round = 0; round < ROUNDS; round += 1) {
-            const edit = timed(() => daemon.json('POST', '/api/v1/fiber-edit', { fiber_id, ...editOf(round) }));
+            const edit = timed(() =>
+              daemon.json('POST', '/api/v1/fiber-edit', { fiber_id, ...editOf(round) }),
+            );
             const state = timed(() => daemon.json('GET', '/api/v1/state'));
             edits.push(await edit);
             states.push(await state);
@@ -52,9 +60,7 @@ export const bench: Bench = {
             { name: 'median', value: median(edits), unit: 'ms' },
             { name: 'longest /state', value: Math.max(...states), unit: 'ms' },
           ];
-          figures.push(
-            judged({ name, value: Math.max(...edits), unit: 'ms', against }, { most: MOST_MS }),
-          );
+          figures.push(judged({ name, value: Math.max(...edits), unit: 'ms', against }, { most: MOST_MS }));
         }
         return figures;
       } finally {
