@@ -10,13 +10,10 @@ const NOTHING = new Uint8Array(0);
 
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
-  sweep_store: ({ root, most_new, follow, set_aside = [] }, table) =>
+  sweep_store: ({ root, most_new = Number.POSITIVE_INFINITY, follow, set_aside = [] }, table) =>
     withBulk(
       {},
-      sweepStore(root, table ?? NOTHING, Date.now(), {
-        ...(most_new === undefined ? {} : { most_new }),
-        ...{ follow, onStep: noteStep, set_aside },
-      }),
+      sweepStore(root, table ?? NOTHING, Date.now(), { most_new, follow, onStep: noteStep, set_aside }),
     ),
   read_documents: ({ root, follow, set_aside = [] }, paths) =>
     withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { follow, onStep: noteStep, set_aside })),

@@ -25,8 +25,8 @@ import {
   parseDocument,
   unreadableDocument,
 } from './document.ts';
-import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
 import { type DocumentParser, directParser, whenParsed } from './document-parser.ts';
+import { type DocumentFile, DocumentReader, unusable } from './document-reader.ts';
 import { type DocumentEdit, editDocument } from './edit.ts';
 import {
   candidatePaths,
