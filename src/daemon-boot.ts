@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError } from './base/errors.ts';
+import { daemonId } from './config/daemon-id.ts';
 import { hostClass, readHostFile } from './config/host-file.ts';
 import { resolveHostId } from './config/host-identity.ts';
 import { readStores } from './config/path-lists.ts';
@@ -19,6 +20,8 @@ import { readRegularTextSync } from './platform/regular-file.ts';
 /** What is decided once at boot and frozen. */
 export type BootDecision = {
   host: string;
+  /** Tells this daemon from others of its host id. */
+  daemon_id: string;
   host_class: 'personal' | 'exposed';
   store_roots: readonly string[];
   boot_id: string | null;
@@ -50,6 +53,7 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
   const boot_id = await readBootId({ platform: process.platform, runner });
   return {
     ...identity,
+    daemon_id: daemonId(settings.data_dir),
     host_class,
     store_roots: readStores(settings).paths,
     boot_id,

@@ -5,6 +5,7 @@ import { createDeferred } from './base/deferred.ts';
 import { createLogger, type Logger } from './base/logger.ts';
 import { dataPaths, operatorFilePaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
+import type { ComponentView } from './contract/component.ts';
 import { audioCalls, audioEvents } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
@@ -12,7 +13,7 @@ import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
 import { poolJobs } from './contract/threads/pool.ts';
 import { type BootDecision, decideBoot } from './daemon-boot.ts';
 import { openListeners } from './daemon-listeners.ts';
-import { holdDataDir } from './daemon-lock.ts';
+import { type HeldDataDir, holdDataDir } from './daemon-lock.ts';
 import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
@@ -54,12 +55,20 @@ export async function runDaemon(options: {
   const { settings, clock, say } = options;
   const booted_at = clock.now();
   const logger = createLogger({ component: 'main', level: settings.log_level });
-  const held = holdDataDir(settings);
+  const held = holdDataDir(settings, process.env, booted_at);
   const threads = followThreads();
   const ending = createDeferred<number>();
   try {
     const boot = await decideBoot(settings);
-    const daemon = assemble({ settings, clock, logger, boot, booted_at, giveUp: () => ending.resolve(1) });
+    const daemon = assemble({
+      settings,
+      clock,
+      logger,
+      boot,
+      held,
+      booted_at,
+      giveUp: () => ending.resolve(1),
+    });
     const stopListening = onSignals(clock, (signal) => {
       logger.info({ signal }, 'stopping');
       ending.resolve(0);
@@ -122,10 +131,11 @@ function assemble(options: {
   clock: Clock;
   logger: Logger;
   boot: BootDecision;
+  held: Pick<HeldDataDir, 'mark' | 'runtime_folder'>;
   booted_at: number;
   giveUp(): void;
 }) {
-  const { settings, clock, logger, boot, booted_at } = options;
+  const { settings, clock, logger, boot, held, booted_at } = options;
   const { restart_intensity: intensity, restart_window_ms: window_ms } = settings;
   const pool = createPoolComponent({
     url: WORKER_URLS.pool,
@@ -171,6 +181,10 @@ function assemble(options: {
     settings: {
       ...settings,
       host_id: boot.host,
+      daemon_id: boot.daemon_id,
+      booted_at,
+      runtime_folder: held.runtime_folder,
+      data_dir_mark: held.mark,
       store_roots: boot.store_roots,
       host_class: boot.host_class,
       rebooted: boot.rebooted,
@@ -196,6 +210,11 @@ function assemble(options: {
   const changed = () => {
     for (const run of changes) run();
   };
+  let data_dir_fault: string | null = null;
+  poller.onEvent('data_dir_changed', ({ fault }) => {
+    data_dir_fault = fault;
+    changed();
+  });
   const requests = new RequestFigures();
   let ready_ms: number | null = null;
   const cli = settings.cli === null ? null : { file: settings.cli, contract: boot.cli_contract };
@@ -221,7 +240,7 @@ function assemble(options: {
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
-    components: () => supervisor.views(),
+    components: () => [...supervisor.views(), ...dataDirView(data_dir_fault, booted_at)],
     async describeApi() {
       const { bulk } = await pool.run('describe_api', { version: context.version });
       if (bulk === null) throw new Error('the pool described the API without its bytes');
@@ -274,6 +293,12 @@ function assemble(options: {
       await supervisor.stop();
     },
   };
+}
+
+/** The data folder is listed among the components only while it is lost: nothing else could say so to everybody. */
+function dataDirView(fault: string | null, started_at: number): ComponentView[] {
+  if (fault === null) return [];
+  return [{ name: 'data_dir', state: 'failed', restarts: 0, started_at, last_error: fault }];
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

@@ -1,4 +1,5 @@
 import { poolJobs } from '../src/contract/threads/pool.ts';
+import { identifyStore } from '../src/fibers/identify-store.ts';
 import { initProject } from '../src/fibers/init-project.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
 import { digestFile } from '../src/platform/file-digest.ts';
@@ -17,6 +18,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     ),
   read_documents: ({ root, follow, set_aside = [] }, paths) =>
     withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { follow, onStep: noteStep, set_aside })),
+  identify_store: ({ root }) => ({ identity: identifyStore(root) }),
   digest_file: ({ path, stamp }) => digestFile(path, stamp),
   // What a start has no use for is loaded by the first job that has.
   async check_attachments(_, body) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import type { z } from 'zod';
 import { CodedError, messageOf } from '../base/errors.ts';
@@ -44,7 +45,11 @@ export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
 
 /** A client for a daemon that was found already. */
 export function createDaemonClient(daemon: DaemonFile): DaemonClient {
-  const address = chooseAddress(daemon.listen);
+  // The socket lies in the data folder and goes with it.
+  const reachable = daemon.listen.filter(
+    (entry) => !entry.startsWith('unix:') || existsSync(entry.slice('unix:'.length)),
+  );
+  const address = chooseAddress(reachable.length === 0 ? daemon.listen : reachable);
   if (address === null)
     throw new CodedError(
       'daemon_unreachable',

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { dataDirFiles } from '../config/runtime-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { type DaemonFile, daemonFileSchema } from '../contract/operator-files.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
+import { runtimeFolder } from '../platform/runtime-folder.ts';
 import { processLife } from './daemon-process.ts';
 
 /**
@@ -21,9 +23,22 @@ export function daemonFilePath(settings: Settings): string {
   return join(settings.data_dir, 'daemon.json');
 }
 
-/** Finds the daemon of this data folder and makes sure that its process still is the one that wrote the file. */
-export async function findDaemon(settings: Settings): Promise<DaemonLookup> {
-  const path = daemonFilePath(settings);
+/**
+ * Finds the daemon of this data folder and makes sure that its process still is the one that wrote the file. Where the
+ * folder was deleted under its daemon, the copy in the runtime folder tells of it.
+ */
+export async function findDaemon(
+  settings: Settings,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<DaemonLookup> {
+  const found = await lookUp(daemonFilePath(settings));
+  if (found.kind !== 'absent') return found;
+  const folder = runtimeFolder(settings.runtime_dir, env);
+  const copy = await lookUp(dataDirFiles(folder, settings).daemon_file);
+  return copy.kind === 'running' ? copy : found;
+}
+
+async function lookUp(path: string): Promise<DaemonLookup> {
   let text: string;
   try {
     text = readRegularTextSync(path, READ_LIMITS.state_file);

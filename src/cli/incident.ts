@@ -59,7 +59,9 @@ async function act(
   const reply = await daemon.post(`/incidents/${name}`, body, incidentReplySchema);
   if (options.json) printJson(context, reply);
   else context.out(outcomes(reply));
-  return reply.fibers.some(({ outcome }) => outcome === 'refused') ? EXIT.refused : EXIT.ok;
+  if (reply.fault !== undefined) context.err(`svc: ${reply.fault}\n`);
+  const whole = reply.fault === undefined && reply.fibers.every(({ outcome }) => outcome !== 'refused');
+  return whole ? EXIT.ok : EXIT.refused;
 }
 
 function outcomes({ fibers }: IncidentReply): string {

@@ -1,8 +1,10 @@
-import { readSettings } from '../config/settings.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
 import { brakeReleasedSchema, type ReleaseBrake } from '../contract/http/brake.ts';
-import { connectDaemon } from './daemon-client.ts';
+import { rehearsal } from '../contract/http/rehearsal.ts';
+import { daemonOrNone, removeBrake, whenBooted } from './brake-without-daemon.ts';
+import type { DaemonClient } from './daemon-client.ts';
 import { printJson } from './output.ts';
-import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
+import { DRY_RUN, printRehearsal, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = { held?: boolean; dryRun?: boolean; json?: boolean };
@@ -21,13 +23,20 @@ export const verb: Verb = {
 };
 
 async function run(context: CliContext, options: Options): Promise<ExitCode> {
-  const body: ReleaseBrake = options.held ? { held: true } : {};
-  const daemon = await connectDaemon(readSettings(context.env));
+  const settings = readSettings(context.env);
+  const daemon = await daemonOrNone(settings);
   if (options.dryRun === true) {
-    await rehearseRequest(context, daemon, '/brake/release', body, options);
+    if (daemon !== null) await rehearseRequest(context, daemon, '/brake/release', bodyOf(options), options);
+    else printRehearsal(context, rehearsal('let the brake go for the next daemon; none runs'), options);
     return EXIT.ok;
   }
-  const released = await daemon.post('/brake/release', body, brakeReleasedSchema);
+  return daemon === null ? releaseHere(context, settings, options) : releaseThere(context, daemon, options);
+}
+
+async function releaseThere(context: CliContext, daemon: DaemonClient, options: Options): Promise<ExitCode> {
+  const released = await whenBooted(context, () =>
+    daemon.post('/brake/release', bodyOf(options), brakeReleasedSchema),
+  );
   if (options.json) printJson(context, released);
   else {
     context.out(released.changed ? 'The brake is off; work starts again.\n' : 'The brake was off already.\n');
@@ -35,4 +44,22 @@ async function run(context: CliContext, options: Options): Promise<ExitCode> {
       context.out(`Still held: ${released.held.join(', ')}; let them start with: svc resume-all --held\n`);
   }
   return EXIT.ok;
+}
+
+/** The brake is a file, so it can be let go without a daemon. */
+async function releaseHere(context: CliContext, settings: Settings, options: Options): Promise<ExitCode> {
+  const { path, was } = removeBrake(settings);
+  // One that was started meanwhile may have read the file before it was gone.
+  const late = await daemonOrNone(settings);
+  if (late !== null) return releaseThere(context, late, options);
+  if (options.json) printJson(context, { stopped: false, changed: was, file: path, daemon: false });
+  else
+    context.out(
+      `${was ? 'The brake is off' : 'The brake was off already'}. No daemon runs; start one with: svc daemon start\n`,
+    );
+  return EXIT.ok;
+}
+
+function bodyOf(options: Options): ReleaseBrake {
+  return options.held ? { held: true } : {};
 }

@@ -52,6 +52,7 @@ async function runAll(context: CliContext, options: { json?: boolean }): Promise
 /** What the poller knows, as sections; a section without rows is left out, except the workers. */
 export function statePage(state: State, now: number): string {
   return [
+    dataDirLine(state),
     brakeLine(state, now),
     section(
       'Stores',
@@ -60,6 +61,7 @@ export function statePage(state: State, now: number): string {
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
     documentErrors(state),
+    leaseLines(state),
     `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
     startsLine(state),
     section('Captures without a fiber', captureRows(state, now), [
@@ -176,7 +178,20 @@ function brakeLine({ brake }: State, now: number): string {
   if (!brake.on) return '';
   const since = brake.since === null ? '' : ` since ${formatMoment(brake.since, now)}`;
   const note = brake.note === null ? '' : ` (${brake.note})`;
-  return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n`;
+  const fault = brake.fault === undefined ? '' : `But ${brake.fault}.\n`;
+  return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n${fault}`;
+}
+
+function dataDirLine({ data_dir }: State): string {
+  return data_dir.fault === null ? '' : `\nNothing is started: ${data_dir.fault}.\n`;
+}
+
+/** Who dispatches from the stores that this daemon starts nothing from. */
+function leaseLines({ poll_health }: State): string {
+  return poll_health.stores
+    .flatMap(({ held_back }) => (held_back === null ? [] : [held_back]))
+    .map(({ message, mend }) => `\nNothing is started from a store: ${message}.\nWhat to do: ${mend}.\n`)
+    .join('');
 }
 
 function bound({ workers }: State): string {

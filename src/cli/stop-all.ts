@@ -1,8 +1,16 @@
-import { readSettings } from '../config/settings.ts';
-import { brakePulledSchema, type PullBrake } from '../contract/http/brake.ts';
-import { connectDaemon } from './daemon-client.ts';
+import { CodedError, isCoded } from '../base/errors.ts';
+import { readSettings, type Settings } from '../config/settings.ts';
+import {
+  type BrakePulled,
+  brakePulledSchema,
+  type PullBrake,
+  pullBrakeSchema,
+} from '../contract/http/brake.ts';
+import { rehearsal } from '../contract/http/rehearsal.ts';
+import { daemonOrNone, pullBrakeFile, whenBooted } from './brake-without-daemon.ts';
+import type { DaemonClient } from './daemon-client.ts';
 import { printJson } from './output.ts';
-import { DRY_RUN, rehearseRequest } from './rehearsal.ts';
+import { DRY_RUN, printRehearsal, rehearseRequest } from './rehearsal.ts';
 import { type CliContext, EXIT, type ExitCode, type Verb } from './verb.ts';
 
 type Options = { kill?: boolean; note?: string; dryRun?: boolean; json?: boolean };
@@ -22,16 +30,77 @@ export const verb: Verb = {
 };
 
 async function run(context: CliContext, options: Options): Promise<ExitCode> {
-  const body: PullBrake = {
+  const settings = readSettings(context.env);
+  const daemon = await daemonOrNone(settings);
+  if (options.dryRun === true) {
+    if (daemon !== null) await rehearseRequest(context, daemon, '/brake', bodyOf(options), options);
+    else printRehearsal(context, rehearsal('put the brake on for the next daemon; none runs'), options);
+    return EXIT.ok;
+  }
+  if (daemon !== null) return pullThere(context, settings, daemon, options);
+  return pullHere(context, settings, options, null);
+}
+
+async function pullThere(
+  context: CliContext,
+  settings: Settings,
+  daemon: DaemonClient,
+  options: Options,
+): Promise<ExitCode> {
+  try {
+    const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
+    return tell(context, pulled, options);
+  } catch (error) {
+    // The poller of a daemon whose listener hangs takes up the file by itself.
+    if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
+    return pullHere(context, settings, options, daemon);
+  }
+}
+
+/** The brake is a file, so it can be put on without a daemon, or beside a `silent` one. */
+async function pullHere(
+  context: CliContext,
+  settings: Settings,
+  options: Options,
+  silent: DaemonClient | null,
+): Promise<ExitCode> {
+  const asked = pullBrakeSchema.safeParse(bodyOf(options));
+  if (!asked.success)
+    throw new CodedError(
+      'invalid_request',
+      `--note: ${asked.error.issues[0]?.message ?? 'it cannot be used'}`,
+    );
+  const { path, was } = pullBrakeFile(context, settings, asked.data.note ?? null);
+  // One that was started meanwhile may have looked for the file before it was there.
+  const late = silent === null ? await daemonOrNone(settings) : null;
+  if (late !== null) return pullThere(context, settings, late, options);
+  const not_ended = options.kill === true;
+  const why =
+    silent === null
+      ? 'No daemon runs'
+      : `The daemon (pid ${silent.daemon.pid}) does not answer; it takes up the file with its next tick if it still ticks`;
+  if (options.json) printJson(context, { stopped: true, changed: !was, file: path, daemon: false });
+  else {
+    context.out(
+      `${was ? 'The brake was on already' : 'The brake is on'}, by its file ${path}. ${why}; nothing new is started.\n`,
+    );
+    context.out('Let work start again with: svc resume-all\n');
+  }
+  if (not_ended)
+    context.err(
+      'svc: no worker was ended: only a daemon can do that; run: svc daemon start, then: svc stop-all --kill\n',
+    );
+  return not_ended ? EXIT.refused : EXIT.ok;
+}
+
+function bodyOf(options: Options): PullBrake {
+  return {
     ...(options.kill ? { kill: true } : {}),
     ...(options.note === undefined ? {} : { note: options.note }),
   };
-  const daemon = await connectDaemon(readSettings(context.env));
-  if (options.dryRun === true) {
-    await rehearseRequest(context, daemon, '/brake', body, options);
-    return EXIT.ok;
-  }
-  const pulled = await daemon.post('/brake', body, brakePulledSchema);
+}
+
+function tell(context: CliContext, pulled: BrakePulled, options: Options): ExitCode {
   if (options.json) printJson(context, pulled);
   else {
     context.out(`${pulled.changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`);
@@ -42,7 +111,8 @@ async function run(context: CliContext, options: Options): Promise<ExitCode> {
     if (goesOn.length > 0) context.out(`Still at work: ${names(goesOn)}; end them too with --kill\n`);
     context.out('Let work start again with: svc resume-all\n');
   }
-  return pulled.not_killed.length === 0 ? EXIT.ok : EXIT.refused;
+  if (pulled.fault !== undefined) context.err(`svc: ${pulled.fault}\n`);
+  return pulled.not_killed.length === 0 && pulled.fault === undefined ? EXIT.ok : EXIT.refused;
 }
 
 function names(fibers: readonly string[]): string {

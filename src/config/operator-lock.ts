@@ -1,22 +1,28 @@
 import { basename, dirname, join } from 'node:path';
 import { acquireFileLock, type LockOwner } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
+import { storageError } from '../platform/storage-error.ts';
 
 /**
  * Runs a section while nobody else, in this process or another, changes the operator file. A config dir that is
- * missing is made. Throws `locked` when somebody holds it for long.
+ * missing is made. Throws `locked` when somebody holds it for long, and `storage_unavailable` where the disk does not
+ * take it.
  */
 export async function withOperatorLock<T>(
   file: string,
   section: () => T | Promise<T>,
   owner?: LockOwner,
 ): Promise<T> {
-  makeFolder(dirname(file));
-  const path = join(dirname(file), `.${basename(file)}.lock`);
-  const lock = await acquireFileLock(path, owner === undefined ? {} : { owner });
   try {
-    return await section();
-  } finally {
-    lock.release();
+    makeFolder(dirname(file));
+    const path = join(dirname(file), `.${basename(file)}.lock`);
+    const lock = await acquireFileLock(path, owner === undefined ? {} : { owner });
+    try {
+      return await section();
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    throw storageError(file, error, 'nothing was changed');
   }
 }

@@ -12,6 +12,8 @@ export type DataPaths = {
   runs_dir: string;
   /** What must survive a restart of the daemon but belongs to no document. */
   state_dir: string;
+  /** The emergency brake: there while it is on. */
+  brake_file: string;
   /** How the CLI finds the daemon. */
   daemon_file: string;
   /** The Unix socket for the command line and tunnels, in a folder of its own. */
@@ -34,6 +36,7 @@ export function dataPaths(settings: Settings): DataPaths {
     commits_file: settings.commits_file ?? join(data_dir, 'commits.jsonl'),
     runs_dir: join(data_dir, 'runs'),
     state_dir: join(data_dir, 'state'),
+    brake_file: join(data_dir, 'state', 'brake.json'),
     daemon_file: join(data_dir, 'daemon.json'),
     api_socket: join(data_dir, 'socket', 'api.sock'),
     bin_dir: join(data_dir, 'bin'),

@@ -113,6 +113,11 @@ export const SETTINGS = {
     'Which server speaks HTTP: the native one, Node’s own, or the first that can be loaded',
   ),
   data_dir: path('SVC_DATA_DIR', join(home, '.svc'), 'Ledgers, runs, state'),
+  runtime_dir: path(
+    'SVC_RUNTIME_DIR',
+    null,
+    'Leases of this user’s daemons; else in XDG_RUNTIME_DIR, else /tmp/fiber-dispatch-<uid>',
+  ),
   config_dir: path('SVC_CONFIG_DIR', join(home, '.config', 'svc'), 'Operator files'),
   agents_file: path('SVC_AGENTS_FILE', null, 'Agent registry; else agents.json in the config dir'),
   remotes_file: path('SVC_REMOTES_FILE', null, 'Remotes; else remotes.json in the config dir'),

@@ -69,6 +69,10 @@ export const ERROR_STATUS = {
   working_directory_unknown: 422,
   startup_unconfirmed: 422,
   stopped_all: 422,
+  /** Another daemon dispatches from the store. */
+  store_leased: 422,
+  /** The data folder was deleted or replaced under the daemon. */
+  data_dir_lost: 422,
   conversation_missing: 422,
   invalid_config: 422,
   header_too_large: 431,
@@ -99,6 +103,8 @@ export const ERROR_STATUS = {
   cli_unavailable: 503,
   cli_timed_out: 504,
   version_not_supported: 505,
+  /** A disk that the daemon writes to is full, can only be read, or fails; the sentence tells what took effect. */
+  storage_unavailable: 507,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -27,6 +27,8 @@ export const svcRuntimeSchema = z.looseObject({
   run_id: z.string().optional(),
   thread_id: z.string().optional(),
   meeting: z.string().optional(),
+  /** Which daemon began the run: the machine's name, a slash, and an id of the machine and the data folder. */
+  daemon: z.string().optional(),
 });
 export type SvcRuntime = z.infer<typeof svcRuntimeSchema>;
 

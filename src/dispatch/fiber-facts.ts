@@ -2,6 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './due/eligibility.ts';
 import { owedStart } from './due/owed-starts.ts';
 import type { HoldReason } from './due/quarantine.ts';
+import { runElsewhere } from './due/run-elsewhere.ts';
 import { type Due, standingDue } from './due/standing.ts';
 import { limitOf } from './due/usage-limits.ts';
 import type { RowFacts } from './feed.ts';
@@ -30,6 +31,9 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
     cooldown_until: memory.refusals.cooldownOf(key),
     mux_answers: memory.mux_answers,
     stopped_all: memory.brake.pulled !== null,
+    data_dir_fault: memory.data_dir.fault,
+    leased: memory.leases.of(document.store).state === 'held',
+    elsewhere: runElsewhere(document, { daemon_id: world.daemonId, now }),
     workers: { count: workerCount(memory), most: memory.most_workers },
     resources: memory.starts.hold(),
   };

@@ -1,4 +1,5 @@
 import type { FiberDocument } from '../contract/fiber.ts';
+import type { DataDirWatch } from './data-dir-watch.ts';
 import type { Brake } from './due/brake.ts';
 import type { BreakerBook } from './due/breaker-book.ts';
 import type { OwedStart } from './due/owed-starts.ts';
@@ -9,6 +10,7 @@ import type { IncidentBook } from './end/incidents.ts';
 import type { Refusals } from './refusals.ts';
 import type { Run } from './run/run.ts';
 import type { Runs } from './run/runs.ts';
+import type { StoreLeases } from './stores/store-leases.ts';
 
 /** What the dispatcher remembers of each fiber, by fiber key. */
 export type Memory = {
@@ -24,6 +26,10 @@ export type Memory = {
   unconcluded: Map<string, Run>;
   /** The emergency brake of the whole daemon. */
   brake: Brake;
+  /** Which stores this daemon may dispatch from. */
+  leases: Pick<StoreLeases, 'of' | 'confirm'>;
+  /** The folder that launches are recorded in. */
+  data_dir: Pick<DataDirWatch, 'fault' | 'look'>;
   /** tmux has answered and every worker of an earlier daemon is known. */
   mux_answers: boolean;
   /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */

@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type StoreWatch, watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { Memory } from './memory.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
 import { FolderHints } from './stores/folder-hints.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
+import type { StoreLeases } from './stores/store-leases.ts';
 import type { StorePoll } from './stores/store-poll.ts';
 import { prunePastSessions } from './terminal/past-session-retention.ts';
 import type { World } from './world.ts';
@@ -32,6 +34,8 @@ export type PollLoopOptions = {
   roots(): readonly string[];
   /** The poll of one store. */
   pollOf(root: string): StorePoll;
+  leases: Pick<StoreLeases, 'look' | 'keep'>;
+  memory: Pick<Memory, 'runs' | 'brake' | 'data_dir'>;
   dispatcher: Dispatcher;
   rows: Rows;
 };
@@ -151,7 +155,9 @@ export class PollLoop {
     const started = world.clock.now();
     this.#followRoots();
     const polls = this.#polls;
+    this.#lookAtDataDir();
     await Promise.all(polls.map((poll) => this.#list(poll)));
+    this.#keepLeases();
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     await dispatcher.reconcile();
     void dispatcher.watchApps();
@@ -200,6 +206,7 @@ export class PollLoop {
     poll.count(index.count(poll.root));
     if (poll.foldersMoved()) this.#watchFolders(poll.root, poll.folders());
     this.#hints.get(poll.root)?.settled();
+    await this.#options.leases.look(poll.root);
   }
 
   #watchFolders(root: string, folders: readonly string[]): void {
@@ -288,6 +295,21 @@ export class PollLoop {
     }
     await dispatcher.watchStarts();
     await dispatcher.watchPhases();
+    if (this.#lookAtDataDir()) this.#options.rows.refreshAll(this.#polls.map((poll) => poll.health));
+  }
+
+  /** True when what it says of all fibers has changed. */
+  #lookAtDataDir(): boolean {
+    const { brake, data_dir } = this.#options.memory;
+    const before = [data_dir.fault, brake.pulled === null];
+    const after = [data_dir.look(), brake.look() === null];
+    return after.some((one, at) => one !== before[at]);
+  }
+
+  /** A store that is polled no more keeps its lease while workers of ours run in it. */
+  #keepLeases(): void {
+    const running = this.#options.memory.runs.all().map((run) => run.store);
+    this.#options.leases.keep(new Set([...this.#polls.map((poll) => poll.root), ...running]));
   }
 
   #report(error: unknown): void {

@@ -3,10 +3,11 @@ import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { setAgentEffort } from '../harness/agents/agent-effort.ts';
 import { agentsReply, hideEnv } from '../harness/agents/registry.ts';
+import { storageErrorOf } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { requireNotStopped } from './due/brake-refusal.ts';
+import { requireMayStart } from './due/start-refusal.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
@@ -62,7 +63,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
   const epoch = world.newUlid();
-  return {
+  return inWords({
     feed({ svc, body }) {
       const { etag, bytes } = body
         ? feed.encodeWithBodies({ svc }, (document) => documents.bodyOf(document))
@@ -115,8 +116,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return lifecycle.transition(request);
     },
     capture(request) {
-      requireNotStopped(memory);
       const root = storeForNew(documents.roots, request.store, undefined);
+      requireMayStart(memory, root, { look: true });
       return request.surface === 'app'
         ? dispatcher.appCaptures.capture(request, root)
         : dispatcher.captures.capture(request, root);
@@ -165,7 +166,23 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     choose_folder: ({ dialog, title }) => operator.chooseFolder(dialog, title),
     end_dialog: ({ dialog }) => operator.endDialog(dialog),
     tools: () => lookAtTools(surroundings.runner, surroundings.registry().agents),
-  };
+  });
+}
+
+/** A disk that refuses a write is told as what it is; nothing of that is a fault of the daemon. */
+function inWords<H extends Handlers<typeof pollerCalls>>(handlers: H): H {
+  const entries = Object.entries(handlers).map(([name, handler]) => {
+    const run = handler as (...args: unknown[]) => unknown;
+    const spoken = async (...args: unknown[]) => {
+      try {
+        return await run(...args);
+      } catch (error) {
+        throw storageErrorOf(error);
+      }
+    };
+    return [name, spoken];
+  });
+  return Object.fromEntries(entries) as H;
 }
 
 /** A fiber that was filed a moment ago is in no listing yet: the tick that begins after the request has it. */

@@ -1,3 +1,4 @@
+import type { HeldDataDirMark } from '../config/data-dir-fault.ts';
 import type { HostClass } from '../config/host-file.ts';
 import type { Settings } from '../config/settings.ts';
 import type { HostMemory } from './run/worker-memory.ts';
@@ -6,6 +7,14 @@ import type { HostMemory } from './run/worker-memory.ts';
 export type PollerSettings = Settings & {
   /** The frozen host id (DSP-3). */
   host_id: string;
+  /** Tells this daemon from others of its host id, whatever restarts. */
+  daemon_id: string;
+  /** When the process began, in milliseconds since the Unix epoch. */
+  booted_at: number;
+  /** Folder of the leases of stores. */
+  runtime_folder: string;
+  /** The data folder as the daemon took it. */
+  data_dir_mark: HeldDataDirMark;
   /** Roots of the stores to poll (DSP-7). */
   store_roots: readonly string[];
   /** The machine itself was started since the last run of a daemon on this data dir. */

@@ -2,9 +2,11 @@ import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
+import { DataDirWatch } from './data-dir-watch.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Brake } from './due/brake.ts';
 import { BreakerBook } from './due/breaker-book.ts';
@@ -21,6 +23,7 @@ import { OperatorCalls } from './requests/operator-calls.ts';
 import { Rows } from './rows.ts';
 import { Runs } from './run/runs.ts';
 import { StoreDocuments } from './stores/store-documents.ts';
+import { StoreLeases } from './stores/store-leases.ts';
 import { StorePoll } from './stores/store-poll.ts';
 import { StoresOnDisk } from './stores/stores-on-disk.ts';
 import { connectWorld } from './surroundings.ts';
@@ -57,6 +60,20 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     serverPid: () => serverPid(),
   });
   const { world } = surroundings;
+  const leases = new StoreLeases({
+    folder: settings.runtime_folder,
+    host: settings.host_id,
+    owner,
+    about: { data_dir: settings.data_dir, since: new Date(settings.booted_at).toISOString() },
+    pool: context.pool,
+    deadline_ms: settings.listing_timeout_ms,
+    logger,
+  });
+  const data_dir = new DataDirWatch({
+    mark: settings.data_dir_mark,
+    logger,
+    onChange: (fault) => context.notify('data_dir_changed', { fault }),
+  });
   const memory: Memory = {
     runs: new Runs(),
     refusals: new Refusals(),
@@ -74,7 +91,9 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
     launching: new Set(),
     unconcluded: new Map(),
-    brake: new Brake({ path: surroundings.brakeFile, logger }),
+    leases,
+    data_dir,
+    brake: new Brake({ path: dataPaths(settings).brake_file, logger }),
     mux_answers: false,
     most_workers: settings.max_concurrent,
     starts: surroundings.startGate(),
@@ -99,6 +118,8 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       stores.look();
       return stores.roots;
     },
+    leases,
+    memory,
     pollOf: (root) =>
       new StorePoll({ root, clock, logger, pool: context.pool, follow: () => stores.follows(root) }),
     dispatcher,
@@ -133,6 +154,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       operator.stop();
       await loop.stop();
       await dispatcher.stop();
+      leases.release();
       world.app?.close();
       await world.mux
         .stop()

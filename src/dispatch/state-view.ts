@@ -7,6 +7,7 @@ import { standingDue } from './due/standing.ts';
 import { workerCount } from './fiber-facts.ts';
 import { keyOf, type Memory } from './memory.ts';
 import { viewRun } from './run/runs.ts';
+import { mendOfLease, refusalOfLease } from './stores/store-leases.ts';
 import type { World } from './world.ts';
 
 /** Documents with an error that are named one by one. */
@@ -53,7 +54,9 @@ export function viewState(options: {
       on: memory.brake.pulled !== null,
       since: memory.brake.pulled?.since ?? null,
       note: memory.brake.pulled?.note ?? null,
+      ...(memory.brake.fault === null ? {} : { fault: memory.brake.fault }),
     },
+    data_dir: { path: world.settings.data_dir, fault: memory.data_dir.fault },
     workers: { count: workerCount(memory), most: memory.most_workers },
     worker_memory: world.workerMemory.view(),
     start_gate: viewStartGate(memory),
@@ -67,7 +70,7 @@ export function viewState(options: {
       last_tick_ms: health.last_tick_ms,
       ticks: health.ticks,
       interval_ms: world.settings.poll_interval_ms,
-      stores: health.stores,
+      stores: health.stores.map((store) => ({ ...store, ...leaseOf(memory, store.store) })),
       mux: { ...muxHealth(dispatcher), owner: options.mux_owner },
     },
     document_errors: documentErrors(world),
@@ -79,6 +82,12 @@ export function viewState(options: {
 function viewStartGate({ starts }: Memory): PollerState['start_gate'] {
   const hold = starts.hold();
   return { hold: hold === null ? null : explainResources(hold), waiting: hold === null ? 0 : starts.waiting };
+}
+
+function leaseOf({ leases }: Memory, root: string) {
+  const lease = leases.of(root);
+  const message = refusalOfLease(root, lease);
+  return { lease, held_back: message === null ? null : { message, mend: mendOfLease(lease) } };
 }
 
 function blockedRows(world: World, memory: Memory): PollerState['blocked'] {

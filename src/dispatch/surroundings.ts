@@ -49,7 +49,6 @@ export type Surroundings = {
   runner: ProcessRunner;
   registry(): AgentRegistry;
   breakerFile: string;
-  brakeFile: string;
   usageLimitsFile: string;
   incidentsFile: string;
   /** What roots the server of this listing [MUX-4]. */
@@ -90,6 +89,7 @@ export async function connectWorld(options: {
   const workerMemory = createWorkerMemory({ mechanism, limits, logger });
   const world: World = {
     host: settings.host_id,
+    daemonId: settings.daemon_id,
     zone: localZone(),
     settings,
     clock,
@@ -147,7 +147,6 @@ export async function connectWorld(options: {
     runner,
     registry,
     breakerFile: join(paths.state_dir, 'breaker.json'),
-    brakeFile: join(paths.state_dir, 'brake.json'),
     usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
     incidentsFile: join(paths.state_dir, 'incidents.json'),
     startGate: () =>

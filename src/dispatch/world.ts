@@ -54,6 +54,8 @@ export type Documents = {
 export type World = {
   /** The frozen host id (DSP-3). */
   host: string;
+  /** Tells this daemon from others of its host id. */
+  daemonId: string;
   /** Zone of roles without `svc.tz`. */
   zone: string;
   settings: Settings;

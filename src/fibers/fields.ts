@@ -32,6 +32,7 @@ const RUNTIME_TEXT_KEYS = [
   'run_id',
   'thread_id',
   'meeting',
+  'daemon',
 ] as const;
 
 const TAGS = { most: FIELD_LIMITS.tags, chars: FIELD_LIMITS.tag_chars };

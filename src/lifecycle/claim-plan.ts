@@ -14,6 +14,7 @@ export type ClaimMarkers = {
   meeting: string | undefined;
   /** Of an app conversation (WRK-4). */
   thread_id?: string;
+  daemon: string;
 };
 
 /**

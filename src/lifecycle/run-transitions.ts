@@ -9,6 +9,8 @@ export type DispatchMarkers = {
   harness: string;
   run_id: string;
   thread_id?: string;
+  /** Who begins the run, for the other daemons of its host id. */
+  daemon: string;
 };
 
 /**
@@ -43,6 +45,7 @@ export function planDispatch(document: FiberDocument, markers: DispatchMarkers, 
     'svc.runtime.dispatched_at': stamp(now),
     'svc.runtime.harness': markers.harness,
     'svc.runtime.run_id': markers.run_id,
+    'svc.runtime.daemon': markers.daemon,
   };
   const unset: string[] = [];
   const handed = Date.parse(document.svc?.runtime?.handed_off_at ?? '');

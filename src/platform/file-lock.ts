@@ -28,6 +28,13 @@ export type LockHolder = {
   pid_ns: string | null;
   nonce: string;
   owner?: LockOwner;
+  about?: LockAbout;
+};
+/** What whoever meets the lock is told of its holder. */
+export type LockAbout = {
+  data_dir: string;
+  /** ISO 8601. */
+  since: string;
 };
 /**
  * A part of a process that is restarted on its own, such as a supervised thread. A lock of an earlier generation
@@ -40,7 +47,11 @@ export type LockOptions = {
   timeoutMs?: number;
   owner?: LockOwner;
 };
-export type FileLock = { release(): void };
+export type FileLock = {
+  release(): void;
+  /** False where the file was removed or is another holder's by now. */
+  isHeld(): boolean;
+};
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const FIRST_WAIT_MS = 2;
@@ -66,8 +77,14 @@ export async function acquireFileLock(path: string, options: LockOptions = {}): 
 }
 
 /** Takes the lock file if it is free or stale, else answers `null` at once. */
-export function tryFileLock(path: string, owner?: LockOwner): FileLock | null {
-  return tryAtDepth(path, owner, 0);
+export function tryFileLock(path: string, owner?: LockOwner, about?: LockAbout): FileLock | null {
+  return tryAtDepth(path, { owner, about }, 0);
+}
+
+/** Who holds the lock file now; null where nobody does, or its file does not tell. */
+export function lockHolder(path: string): LockHolder | null {
+  const holder = readHolder(path);
+  return typeof holder === 'object' ? holder : null;
 }
 
 /**
@@ -104,20 +121,29 @@ export function readProcessStart(pid: number): string | null {
   return stat === null || stat.state === 'Z' || stat.state === 'X' ? null : stat.startTime;
 }
 
-function tryAtDepth(path: string, owner: LockOwner | undefined, depth: number): FileLock | null {
+function tryAtDepth(
+  path: string,
+  who: { owner: LockOwner | undefined; about: LockAbout | undefined },
+  depth: number,
+): FileLock | null {
+  const { owner, about } = who;
   const holder: LockHolder = {
     ...thisProcess(),
     nonce: randomBytes(12).toString('hex'),
     ...(owner === undefined ? {} : { owner }),
+    ...(about === undefined ? {} : { about }),
   };
   for (let round = 0; round < 3; round += 1) {
     if (createWhole(path, JSON.stringify(holder), holder.nonce)) {
-      return { release: () => releaseLock(path, holder.nonce) };
+      return {
+        release: () => releaseLock(path, holder.nonce),
+        isHeld: () => lockHolder(path)?.nonce === holder.nonce,
+      };
     }
     const current = readHolder(path);
     if (current === 'absent') continue;
     if (current === 'unreadable' || !isStale(current, owner) || depth >= MAX_BREAK_DEPTH) return null;
-    const breaker = tryAtDepth(`${path}.break`, owner, depth + 1);
+    const breaker = tryAtDepth(`${path}.break`, who, depth + 1);
     if (breaker === null) return null;
     try {
       const again = readHolder(path);

@@ -57,6 +57,12 @@ export function runningRow(over: Partial<State['running'][number]> = {}): State[
   };
 }
 
+/** Of a store that the daemon dispatches from. */
+export const OWN_LEASE = {
+  lease: { state: 'held', holder: null, detail: null },
+  held_back: null,
+} as const;
+
 export function stateAnswer(over: Partial<State> = {}): State {
   return {
     host: 'host-a',
@@ -68,6 +74,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
     captures: [],
     boot_quarantine: { active: false, reason: 'restart', held: 0, released_at: null },
     brake: { on: false, since: null, note: null },
+    data_dir: { path: '/srv/data', fault: null },
     workers: { count: 0, most: null },
     worker_memory: {
       mechanism: 'cgroup v1',
@@ -83,7 +90,10 @@ export function stateAnswer(over: Partial<State> = {}): State {
       ticks: 9,
       interval_ms: 30_000,
       stores: [
-        { store: '/srv/notes', state: 'ok', fibers: 3, last_ok_at: Date.now(), last_ms: 2, error: null },
+        {
+          ...{ store: '/srv/notes', state: 'ok', fibers: 3, last_ok_at: Date.now(), last_ms: 2, error: null },
+          ...OWN_LEASE,
+        },
       ],
       mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
     },

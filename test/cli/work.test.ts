@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseSession } from '../../src/cli/attach.ts';
-import { fiberAnswer, runningRow, stateAnswer, versionAnswer } from './answers.ts';
+import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
 
 let machine: Machine;
@@ -74,6 +74,7 @@ describe('svc status', () => {
             stores: [
               {
                 store: '/srv/a',
+                ...OWN_LEASE,
                 state: 'stale',
                 fibers: 2,
                 last_ok_at: null,

@@ -8,7 +8,7 @@ import {
   TRANSITION_TARGETS,
   type TransitionTarget,
 } from '../../src/contract/http/lifecycle.ts';
-import { requireNotStopped } from '../../src/dispatch/due/brake-refusal.ts';
+import { requireMayStart } from '../../src/dispatch/due/start-refusal.ts';
 import { LifecycleCalls } from '../../src/dispatch/requests/lifecycle-calls.ts';
 import { dismissIncident, resumeIncident } from '../../src/dispatch/requests/resume-incident.ts';
 import { STORE } from './world/fake-documents.ts';
@@ -579,7 +579,7 @@ class Run {
     const { daemon } = this;
     try {
       // As the poller's handler asks before it starts one.
-      requireNotStopped(daemon.memory);
+      requireMayStart(daemon.memory, null, { look: true });
       const request = { prompt: 'x', project_dir: DIR, claim: { url: 'http://x', socket: null } };
       await this.world.run(daemon.dispatcher.captures.capture(request, STORE));
     } catch (error) {

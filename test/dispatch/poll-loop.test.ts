@@ -89,7 +89,8 @@ beforeEach(async () => {
   });
   roots = [root];
   loop = new PollLoop({
-    ...{ world, index, documents, pollOf, dispatcher, rows: own },
+    ...{ world, index, documents, pollOf, dispatcher, rows: own, memory: daemon.memory },
+    leases: { look: async () => {}, keep: () => {} },
     roots: () => roots,
   });
   await loop.start();

@@ -191,6 +191,7 @@ export class Bed {
       SVC_HOST: HOST,
       SVC_DATA_DIR: join(this.root, 'data'),
       SVC_CONFIG_DIR: join(this.root, 'config'),
+      SVC_RUNTIME_DIR: join(this.root, 'runtime'),
       SVC_STORES: this.stores.map((store) => store.root).join(','),
       SVC_TMUX_SOCKET: this.socket,
       SVC_LISTEN: '127.0.0.1:0',

@@ -88,6 +88,7 @@ export class TestHome {
       SVC_LISTEN: '127.0.0.1:0',
       SVC_DATA_DIR: this.data,
       SVC_CONFIG_DIR: this.config,
+      SVC_RUNTIME_DIR: join(this.root, 'runtime'),
       SVC_TMUX_SOCKET: this.socket,
       SVC_POLL_INTERVAL_MS: '300',
       SVC_KILL_GRACE_MS: '300',

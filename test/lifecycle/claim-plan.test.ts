@@ -7,6 +7,7 @@ const MARKERS = {
   session_uuid: 's',
   harness: 'claude',
   run_id: 'r',
+  daemon: 'machine-a/1',
   agent: 'claude-opus',
   host: 'host-a',
   project_dir: '/srv/dev',
@@ -25,6 +26,7 @@ describe('the marks of a claim', () => {
       'svc.runtime.session_uuid': 's',
       'svc.runtime.harness': 'claude',
       'svc.runtime.run_id': 'r',
+      'svc.runtime.daemon': 'machine-a/1',
     });
     expect(unset).toEqual(['svc.runtime.thread_id']);
   });

@@ -39,9 +39,14 @@ describe('planArm', () => {
 
 describe('planDispatch and planLearnedSession', () => {
   it('[LIF-1] [FIB-9] marks the launch and takes an older session id away until the new one is known', () => {
-    const markers = { session_uuid: null, harness: 'codex', run_id: 'r2' };
+    const markers = { session_uuid: null, harness: 'codex', run_id: 'r2', daemon: 'machine-a/1' };
     expect(planDispatch(fiberDocument({ svc }), markers, NOW)).toEqual({
-      set: { 'svc.runtime.dispatched_at': STAMP, 'svc.runtime.harness': 'codex', 'svc.runtime.run_id': 'r2' },
+      set: {
+        'svc.runtime.dispatched_at': STAMP,
+        'svc.runtime.harness': 'codex',
+        'svc.runtime.run_id': 'r2',
+        'svc.runtime.daemon': 'machine-a/1',
+      },
       unset: ['svc.runtime.session_uuid', 'svc.runtime.thread_id'],
     });
     expect(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { markDataDir } from '../../src/config/data-dir-fault.ts';
 import { readSettings, type Settings } from '../../src/config/settings.ts';
 import { audioCalls, audioEvents } from '../../src/contract/threads/audio.ts';
 import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
@@ -78,6 +79,10 @@ export function realComponents(settings: Settings) {
     audio: thread('audio', audioCalls, audioEvents),
     poller: thread('poller', pollerCalls, pollerEvents, {
       host_id: 'test-host',
+      daemon_id: 'machine-a/1',
+      booted_at: 0,
+      runtime_folder: join(settings.data_dir, 'runtime'),
+      data_dir_mark: markDataDir(settings.data_dir, []),
       max_concurrent: null,
       host_memory: {},
       store_roots: [],

@@ -3,6 +3,7 @@ import type { NamedCheck } from './check.ts';
 import { checkDaemon } from './daemon.ts';
 import { checkFolders } from './folders.ts';
 import { checkHost } from './host.ts';
+import { checkLeases } from './leases.ts';
 import { checkListenAddress } from './listen-address.ts';
 import { checkMuxServer } from './mux-server.ts';
 import { checkNativeHttp } from './native-http.ts';
@@ -26,5 +27,6 @@ export const CHECKS: readonly NamedCheck[] = [
   { name: 'hooks', check: checkHooks },
   { name: 'daemon', check: checkDaemon },
   { name: 'tmux server', check: checkMuxServer },
+  { name: 'leases', check: checkLeases },
   { name: 'address', check: checkListenAddress },
 ];

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { packageRoot } from '../../platform/package-root.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 
 /** ABI of Node 22, for which the native HTTP module is built. */
@@ -6,13 +8,19 @@ const NODE_ABI = '127';
 const LEAST_GLIBC = '2.28';
 
 /** Node, the C library, and who runs this. */
-export const checkRuntime: Check = () => [node(), system(), user()];
+export const checkRuntime: Check = () => [node(), ownProgram(), system(), user()];
 
 function node() {
   const { node: version, modules } = process.versions;
   return modules === NODE_ABI
     ? ok('node', `Node ${version}`)
     : fail('node', `Node ${version} has ABI ${modules}, not ${NODE_ABI}`, 'start svc by its own launcher');
+}
+
+/** What a supervisor starts, so that the process it knows is the daemon and not something in between. */
+function ownProgram() {
+  const command = join(packageRoot(), 'src', 'cli', 'svc.cjs');
+  return ok('service command', `for systemd and launchd: ${process.execPath} ${command} daemon run`);
 }
 
 function system() {

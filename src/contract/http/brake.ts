@@ -7,6 +7,8 @@ export const brakeViewSchema = z.object({
   /** Milliseconds since the Unix epoch; null when it is off, or its file does not tell. */
   since: z.number().nullable(),
   note: z.string().nullable(),
+  /** Why it is on only until the daemon ends, and the mend; absent while its file is written. */
+  fault: z.string().optional(),
 });
 export type BrakeView = z.infer<typeof brakeViewSchema>;
 
@@ -26,6 +28,8 @@ export const brakePulledSchema = z.object({
   changed: z.boolean(),
   since: z.number().nullable(),
   note: z.string().nullable(),
+  /** Why it is on only until the daemon ends, and the mend; absent where it lasts. */
+  fault: z.string().optional(),
   /** Fibers whose workers go on. */
   running: z.array(z.string()),
   killed: z.array(z.string()),

@@ -48,5 +48,7 @@ export const incidentReplySchema = z.object({
     }),
   ),
   incidents: z.array(incidentSchema),
+  /** Why the list is as it was once the daemon is started anew, and the mend; absent where the change lasts. */
+  fault: z.string().optional(),
 });
 export type IncidentReply = z.infer<typeof incidentReplySchema>;

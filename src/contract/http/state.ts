@@ -26,6 +26,24 @@ export const workerMemoryViewSchema = z.object({
   total_bytes: z.number().nullable(),
 });
 export type WorkerMemoryView = z.infer<typeof workerMemoryViewSchema>;
+/**
+ * Whether this daemon dispatches from a store. `elsewhere`: another daemon of the same host id on this machine does, and
+ * this one starts nothing from it; `unknown`: that could not be found out, which holds as well.
+ */
+export const storeLeaseSchema = z.object({
+  state: z.enum(['held', 'elsewhere', 'unknown']),
+  holder: z
+    .object({
+      pid: z.number().int(),
+      machine: z.string(),
+      data_dir: z.string().nullable(),
+      /** ISO 8601. */
+      since: z.string().nullable(),
+    })
+    .nullable(),
+  detail: z.string().nullable(),
+});
+export type StoreLease = z.infer<typeof storeLeaseSchema>;
 
 /** What the poller knows, for `GET /state` (OPR-2). */
 export const pollerStateSchema = z.object({
@@ -51,6 +69,8 @@ export const pollerStateSchema = z.object({
   }),
   /** The emergency brake. */
   brake: brakeViewSchema,
+  /** The folder that launches are recorded in; while there is a `fault`, nothing is started. */
+  data_dir: z.object({ path: z.string(), fault: z.string().nullable() }),
   /** Workers that run or start, and the most that the poller lets run; null for no bound. */
   workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
   worker_memory: workerMemoryViewSchema,
@@ -65,7 +85,13 @@ export const pollerStateSchema = z.object({
     last_tick_ms: z.number().nullable(),
     ticks: z.number().int(),
     interval_ms: z.number(),
-    stores: z.array(storeHealthSchema),
+    stores: z.array(
+      storeHealthSchema.extend({
+        lease: storeLeaseSchema,
+        /** Why nothing is started from the store, and what to do; null where this daemon has its lease. */
+        held_back: z.object({ message: z.string(), mend: z.string() }).nullable(),
+      }),
+    ),
     mux: z.object({
       state: z.enum(['alive', 'absent', 'unknown']),
       detail: z.string().nullable(),

@@ -214,4 +214,6 @@ export const pollerCalls = {
 export const pollerEvents = {
   /** The feed moved: the entity tags of its two bodiless variants; null while cold. */
   feed_changed: z.object({ etags: feedTagsSchema, state: feedStateSchema }),
+  /** What became of the data folder; null when it is well again. */
+  data_dir_changed: z.object({ fault: z.string().nullable() }),
 } satisfies EventTable;

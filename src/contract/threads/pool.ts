@@ -67,6 +67,12 @@ export const poolJobs = {
     deadline_ms: 20_000,
     step_ms: PARSE_LIMIT_MS,
   },
+  /** Names the store by what it is on disk, the same for every path that leads to it. Throws what the system says. */
+  identify_store: {
+    input: z.object({ root: z.string() }),
+    output: z.object({ identity: z.string() }),
+    deadline_ms: 5_000,
+  },
   /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
   describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },
   /**

@@ -65,7 +65,11 @@ export class AppClaims {
     if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
       return rehearsal(`write nothing: conversation ${thread_id} is the worker of ${document.id} already`);
     const written = await this.#world.documents.rehearse(document, (current) =>
-      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
+      claimMarkersOf(current, run, {
+        host: this.#world.host,
+        daemon: this.#world.daemonId,
+        meeting: request.meeting,
+      }),
     );
     return rehearsedClaim(
       `conversation ${thread_id}`,

@@ -8,7 +8,7 @@ import type { DocumentChange, World } from '../world.ts';
 export function claimMarkersOf(
   current: FiberDocument,
   run: Run,
-  claim: { host: string; meeting: string | undefined },
+  claim: { host: string; daemon: string; meeting: string | undefined },
 ): DocumentChange {
   const thread_id = run.app?.thread_id ?? undefined;
   const markers = { ...run, ...claim, ...(thread_id === undefined ? {} : { thread_id }) };
@@ -18,12 +18,12 @@ export function claimMarkersOf(
 
 /** The same under the document's lock, with what it said before noted in the run directory first. */
 export function markClaim(
-  { host, launches }: Pick<World, 'host' | 'launches'>,
+  { host, daemonId, launches }: Pick<World, 'host' | 'daemonId' | 'launches'>,
   current: FiberDocument,
   run: Run,
   meeting: string | undefined,
 ): DocumentChange {
-  const change = claimMarkersOf(current, run, { host, meeting });
+  const change = claimMarkersOf(current, run, { host, daemon: daemonId, meeting });
   launches.update(run.launch_id, { undo: undoOf(current, change) });
   return change;
 }

@@ -75,7 +75,11 @@ export class Claims {
     if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
       return rehearsal(`write nothing: ${run.mux_session} is the worker of ${document.id} already`);
     const written = await this.#world.documents.rehearse(document, (current) =>
-      claimMarkersOf(current, run, { host: this.#world.host, meeting: request.meeting }),
+      claimMarkersOf(current, run, {
+        host: this.#world.host,
+        daemon: this.#world.daemonId,
+        meeting: request.meeting,
+      }),
     );
     return rehearsedClaim(run.mux_session, written, planned.kind === 'new' ? planned.worker : null);
   }

@@ -1,35 +1,21 @@
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { z } from 'zod';
-import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { syncFolder, writeFileAtomic } from '../../platform/atomic-write.ts';
-import { makeFolder } from '../../platform/make-folder.ts';
-import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { readRegularTextSync } from '../../platform/regular-file.ts';
-
-const brakeFileSchema = z.object({
-  version: z.literal(1),
-  since: z.number(),
-  note: z.string().nullable(),
-});
-
-/** Since when nothing new is started (milliseconds since the Unix epoch; null where the file does not tell), and why. */
-export type Pulled = { since: number | null; note: string | null };
+import { type Pulled, readBrakeFile, removeBrakeFile, writeBrakeFile } from '../../config/brake-file.ts';
+import { storageError, storageFault } from '../../platform/storage-error.ts';
 
 /**
  * The emergency brake: while it is pulled, nothing new is started on this host. It is one file, so that it
- * outlasts every end of the daemon; a file that cannot be read counts as pulled.
+ * outlasts every end of the daemon and works without one; a file that cannot be read counts as pulled.
  */
 export class Brake {
   readonly #path: string;
   readonly #logger: Logger;
-  #pulled: Pulled | null;
+  #pulled: Pulled | null = null;
+  #fault: string | null = null;
 
   constructor(options: { path: string; logger: Logger }) {
     this.#path = options.path;
     this.#logger = options.logger;
-    this.#pulled = this.#read();
+    this.look();
   }
 
   /** Null while work may start. */
@@ -37,40 +23,65 @@ export class Brake {
     return this.#pulled;
   }
 
-  /** Pulls it at once; doing it again keeps the first moment. Throws when it could not be made to last. */
+  /** Why it is on only until the daemon ends, a sentence with the mend; null where it is off or lasts. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /**
+   * Takes up a file that somebody else put there, and writes the one that could not be written. A file that is missing
+   * does not let go: only `release` does.
+   */
+  look(): Pulled | null {
+    if (this.#fault !== null) this.#write();
+    if (this.#pulled !== null) return this.#pulled;
+    const found = readBrakeFile(this.#path);
+    if (found === null) return null;
+    const { fault, ...pulled } = found;
+    if (fault !== null)
+      this.#logger.warn(
+        { detail: fault, path: this.#path },
+        'the file of the emergency brake cannot be read; nothing is started until `svc resume-all`',
+      );
+    this.#pulled = pulled;
+    return pulled;
+  }
+
+  /** Pulls it at once, whether or not its file can be written; doing it again keeps the first moment. */
   pull(note: string | null, now: number): Pulled {
     const pulled = {
       since: this.#pulled?.since ?? now,
       note: note ?? this.#pulled?.note ?? null,
     };
     this.#pulled = pulled;
-    makeFolder(dirname(this.#path));
-    writeFileAtomic(this.#path, `${JSON.stringify({ version: 1, ...pulled })}\n`, { mode: 0o600 });
+    this.#write();
     return pulled;
   }
 
   /** Lets it go; true when it was pulled. Throws when the file cannot be removed, and then it stays pulled. */
   release(): boolean {
     const was = this.#pulled !== null;
-    rmSync(this.#path, { force: true });
-    if (was) syncFolder(dirname(this.#path));
+    try {
+      removeBrakeFile(this.#path);
+    } catch (error) {
+      throw storageError(this.#path, error, 'so the emergency brake stays on, also when the daemon restarts');
+    }
     this.#pulled = null;
+    this.#fault = null;
     return was;
   }
 
-  #read(): Pulled | null {
+  #write(): void {
+    if (this.#pulled === null) return;
     try {
-      const { since, note } = brakeFileSchema.parse(
-        JSON.parse(readRegularTextSync(this.#path, READ_LIMITS.state_file)),
-      );
-      return { since, note };
+      writeBrakeFile(this.#path, this.#pulled);
+      this.#fault = null;
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null;
-      this.#logger.warn(
-        { err: error, path: this.#path },
-        'the file of the emergency brake cannot be read; nothing is started until `svc resume-all`',
-      );
-      return { since: null, note: null };
+      const fault = storageFault(this.#path, error);
+      if (fault === null) throw error;
+      const before = this.#fault;
+      this.#fault = `the brake is on until the daemon ends, and off once it is started anew: ${fault.said}; ${fault.mend}, and it is written with the next tick`;
+      if (before !== this.#fault) this.#logger.error({ err: error }, this.#fault);
     }
   }
 }

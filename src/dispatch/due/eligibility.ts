@@ -1,5 +1,6 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { GATES, type Gate } from '../../contract/gates.ts';
+import type { RunElsewhere } from './run-elsewhere.ts';
 import type { Due } from './standing.ts';
 import type { ResourceHold } from './start-gate.ts';
 
@@ -24,6 +25,12 @@ export type EligibilityFacts = {
   mux_answers: boolean;
   /** The emergency brake is on: nothing new is started. */
   stopped_all: boolean;
+  /** What became of the data folder; null while all is well. */
+  data_dir_fault: string | null;
+  /** This daemon has the lease of the fiber's store: no other one of its host id dispatches from it. */
+  leased: boolean;
+  /** A run that another daemon may still have. */
+  elsewhere: RunElsewhere | null;
   /** Workers of this daemon, and the most there may be; null for no bound. */
   workers: { count: number; most: number | null };
   /** What of the machine holds new starts back; null while nothing does. */
@@ -63,6 +70,12 @@ function isOpen(gate: Gate, document: FiberDocument, facts: EligibilityFacts): b
       return facts.mux_answers;
     case 'stopped_all':
       return !facts.stopped_all;
+    case 'data_dir':
+      return facts.data_dir_fault === null;
+    case 'store_lease':
+      return facts.leased;
+    case 'run_elsewhere':
+      return facts.elsewhere === null;
     case 'breaker':
       return facts.paused_until === null || facts.paused_until <= facts.now;
     case 'usage_limit':
@@ -110,6 +123,7 @@ function withoutDaemon(facts: EligibilityFacts): EligibilityFacts {
     ...facts,
     mux_answers: true,
     stopped_all: false,
+    data_dir_fault: null,
     workers: { ...facts.workers, most: null },
     resources: null,
   };

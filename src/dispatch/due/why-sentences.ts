@@ -1,9 +1,11 @@
+import type { Pulled } from '../../config/brake-file.ts';
 import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
+import type { StoreLease } from '../../contract/http/state.ts';
 import { isAppRun, isReserved } from '../app/app-run.ts';
 import type { Refusal } from '../refusals.ts';
 import type { Run } from '../run/run.ts';
-import type { Pulled } from './brake.ts';
+import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 import { explainResources } from './resource-words.ts';
 import type { ResourceHold } from './start-gate.ts';
@@ -14,6 +16,7 @@ import { describeLimit } from './usage-limits.ts';
 export type WhyFacts = EligibilityFacts & {
   refusal: BlockedView | undefined;
   brake: Pulled | null;
+  lease: StoreLease;
   limit: AccountLimit | null;
   /** What tmux said when it did not answer. */
   mux_detail: string | null;
@@ -77,6 +80,21 @@ export function explainGate(
         mend: `let everything go on with \`svc resume-all\`, or start this one alone with \`svc dispatch ${id} --despite-brake\``,
       };
     }
+    case 'data_dir':
+      return {
+        message: facts.data_dir_fault ?? '',
+        mend: 'what is started has its record there; `svc daemon restart` begins with a folder made anew',
+      };
+    case 'store_lease':
+      return {
+        message: refusalOfLease(document.store, facts.lease) ?? '',
+        mend: mendOfLease(facts.lease),
+      };
+    case 'run_elsewhere':
+      return {
+        message: `another daemon (${facts.elsewhere?.daemon ?? ''}) of host ${facts.host} started its worker at ${moment(facts.elsewhere?.since ?? facts.now)}, and nothing tells that it has ended`,
+        mend: `ask there; where nothing runs, start it here with \`svc dispatch ${id}\`, or wait until ${moment(facts.elsewhere?.until ?? facts.now)}`,
+      };
     case 'breaker':
       return {
         message: `its workers ended soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,

@@ -29,6 +29,7 @@ export async function explainFiber(
     ...eligibilityFacts(world, memory, document),
     refusal: memory.refusals.get(key),
     brake: memory.brake.pulled,
+    lease: memory.leases.of(document.store),
     limit: limitOf(world, memory, document.svc?.agent ?? null),
     mux_detail: options.mux_detail,
     run,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { systemCode } from '../../base/errors.ts';
+import { messageOf, systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type CutOffFiber, type Incident, incidentSchema } from '../../contract/http/incidents.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { storageFault } from '../../platform/storage-error.ts';
 import type { Run } from '../run/run.ts';
 
 /** Ends that are seen within this many milliseconds of each other, by causes that cannot be told apart, are one. */
@@ -102,12 +103,18 @@ export class IncidentBook {
   readonly #path: string;
   readonly #logger: Logger;
   #incidents: IncidentRecord[];
+  #fault: string | null = null;
 
   /** Reads the file; one that cannot be read is told in the log and begun anew. */
   constructor(options: { path: string; logger: Logger }) {
     this.#path = options.path;
     this.#logger = options.logger;
     this.#incidents = this.#read();
+  }
+
+  /** Why the last change is forgotten when the daemon ends, a sentence with the mend; null where it lasts. */
+  get fault(): string | null {
+    return this.#fault;
   }
 
   all(): Incident[] {
@@ -124,7 +131,8 @@ export class IncidentBook {
 
   /** These fibers wait no more; an incident without fibers is over. */
   drop(test: (fiber: CutOffFiber) => boolean): void {
-    if (this.#incidents.some((one) => one.fibers.some(test))) this.#replace(without(this.#incidents, test));
+    if (this.#fault !== null || this.#incidents.some((one) => one.fibers.some(test)))
+      this.#replace(without(this.#incidents, test));
   }
 
   refuse(uid: string, message: string): void {
@@ -150,7 +158,10 @@ export class IncidentBook {
     this.#incidents = incidents;
     try {
       writeFileAtomic(this.#path, `${JSON.stringify({ version: 1, incidents })}\n`, { mode: 0o600 });
+      this.#fault = null;
     } catch (error) {
+      const { said, mend } = storageFault(this.#path, error) ?? { said: messageOf(error), mend: 'see to it' };
+      this.#fault = `the list of incidents is as it was before once the daemon is started anew: ${said}; ${mend} and say it again`;
       this.#logger.error({ err: error, path: this.#path }, 'the list of incidents cannot be written');
     }
   }

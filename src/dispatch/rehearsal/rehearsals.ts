@@ -6,7 +6,7 @@ import type { CallInput } from '../../contract/threads/call-table.ts';
 import type { pollerCalls } from '../../contract/threads/poller.ts';
 import { rehearsedFile, rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { planAgentEffort } from '../../harness/agents/agent-effort.ts';
-import { requireNotStopped } from '../due/brake-refusal.ts';
+import { requireMayStart } from '../due/start-refusal.ts';
 import type { PollerSettings } from '../poller-settings.ts';
 import { type BrakeParts, rehearseBrakeRelease, rehearsePull } from '../requests/brake-requests.ts';
 import { documentEdit, newFiber, storeForNew } from '../requests/document-requests.ts';
@@ -56,8 +56,8 @@ export async function rehearse(parts: Parts, asked: Asked): Promise<Answer> {
     case 'transition':
       return parts.lifecycle.rehearseMove(asked.request);
     case 'capture': {
-      requireNotStopped(memory);
       const root = storeForNew(documents.roots, asked.request.store, undefined);
+      requireMayStart(memory, root, { look: false });
       return asked.request.surface === 'app'
         ? dispatcher.appCaptures.rehearse(asked.request, root)
         : dispatcher.captures.rehearse(asked.request, root);

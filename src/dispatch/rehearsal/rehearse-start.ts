@@ -22,7 +22,10 @@ export async function rehearseStart(
   const { claim, env } = composeStart(world, document, planned, authority);
   const begins = isAppRun(run) && run.app.thread_id === null;
   const { path, diff } = await world.documents.rehearse(document, (current) => {
-    const marked = markersOf(document, current, run, authority, confirmed_dir);
+    const marked = markersOf(document, current, run, authority, {
+      daemon: world.daemonId,
+      confirmed_dir,
+    });
     // A conversation that is begun is named in a second write, once the app server has given it its id.
     return begins ? { ...marked, set: { ...marked.set, ...namesOf(NEW_CONVERSATION) } } : marked;
   });

@@ -19,7 +19,8 @@ export async function pullBrake(parts: BrakeParts, request: PullBrake): Promise<
   await dispatcher.launchesSettled();
   const ended = request.kill === true ? await endAll(parts) : { killed: [], not_killed: [] };
   const running = memory.runs.all().map((run) => run.fiber_id);
-  return { stopped: true, changed, since, note, running, ...ended };
+  const { fault } = memory.brake;
+  return { stopped: true, changed, since, note, ...(fault === null ? {} : { fault }), running, ...ended };
 }
 
 /** `POST /brake/release`. */

@@ -24,7 +24,7 @@ export async function resumeIncident(
     else incidents.drop((one) => one.uid === fiber.uid);
     fibers.push(outcome);
   }
-  return { fibers, incidents: incidents.all() };
+  return replyOf(parts.memory, fibers);
 }
 
 /** What `resumeIncident` would do now, fiber after fiber. */
@@ -52,10 +52,15 @@ export function dismissIncident(memory: Memory, id: string | undefined): Inciden
   const fibers = chosen(memory, id);
   const uids = new Set(fibers.map(({ uid }) => uid));
   memory.incidents.drop(({ uid }) => uids.has(uid));
-  return {
-    fibers: fibers.map(({ fiber_id }) => ({ fiber_id, outcome: 'dismissed', message: null })),
-    incidents: memory.incidents.all(),
-  };
+  return replyOf(
+    memory,
+    fibers.map(({ fiber_id }) => ({ fiber_id, outcome: 'dismissed', message: null })),
+  );
+}
+
+function replyOf({ incidents }: Memory, fibers: Outcome[]): IncidentReply {
+  const { fault } = incidents;
+  return { fibers, incidents: incidents.all(), ...(fault === null ? {} : { fault }) };
 }
 
 function chosen(memory: Memory, id: string | undefined): CutOffFiber[] {

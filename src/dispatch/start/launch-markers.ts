@@ -15,8 +15,9 @@ export function markersOf(
   current: FiberDocument,
   run: Run,
   authority: Authority,
-  confirmed_dir: string | undefined,
+  options: { daemon: string; confirmed_dir: string | undefined },
 ): DocumentChange {
+  const { daemon, confirmed_dir } = options;
   if (authority.kind === 'poll' && !isArmed(current))
     throw new CodedError('conflict', `${current.id} is no longer armed`);
   if (orderOf(current) !== orderOf(checked))
@@ -31,6 +32,7 @@ export function markersOf(
       session_uuid: run.session_uuid,
       harness: run.harness,
       run_id: run.run_id,
+      daemon,
       ...(run.app?.thread_id == null ? {} : { thread_id: run.app.thread_id }),
     },
     run.started_at,

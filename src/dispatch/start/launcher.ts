@@ -2,7 +2,7 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import { continueAppRun, startAppRun } from '../app/app-launch.ts';
 import { isAppRun, isReserved } from '../app/app-run.ts';
-import { refuseWhileStopped } from '../due/brake-refusal.ts';
+import { refuseStart } from '../due/start-refusal.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import type { Refusal } from '../refusals.ts';
 import { rehearseContinue } from '../rehearsal/rehearse-continue.ts';
@@ -78,7 +78,8 @@ export class Launcher {
     directory: string | undefined,
   ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
     try {
-      const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
+      const unfit =
+        refuseUnfit(document, this.#world.host) ?? this.#refuseStart(document, authority, { look: false });
       if (unfit !== null) return { kind: 'refused', refusal: unfit };
       const earlier = this.#memory.runs.get(keyOf(document));
       if (earlier !== undefined && isReserved(earlier) && isAppRun(earlier) && !asksFresh(authority))
@@ -99,7 +100,8 @@ export class Launcher {
     directory: string | undefined,
   ): Promise<LaunchResult> {
     const key = keyOf(document);
-    const unfit = refuseWhileStopped(this.#memory, authority) ?? refuseUnfit(document, this.#world.host);
+    const unfit =
+      refuseUnfit(document, this.#world.host) ?? this.#refuseStart(document, authority, { look: true });
     if (unfit !== null) return { kind: 'refused', refusal: unfit };
     const earlier = this.#memory.runs.get(key);
     if (earlier !== undefined && isReserved(earlier) && !asksFresh(authority))
@@ -107,8 +109,8 @@ export class Launcher {
     const wish = wishOf(authority, earlier);
     const checked: Checked = await checkLaunch(this.#world, document, directory, { wish });
     if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
-    // The brake may have been pulled while the checks were asked.
-    const stopped = refuseWhileStopped(this.#memory, authority);
+    // The brake may have been pulled, or the lease lost, while the checks were asked.
+    const stopped = this.#refuseStart(document, authority, { look: true });
     if (stopped !== null) return { kind: 'refused', refusal: stopped };
     const planned = planRun(this.#world, document, checked, authority);
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
@@ -119,6 +121,10 @@ export class Launcher {
     } finally {
       planned.run.being_started = false;
     }
+  }
+
+  #refuseStart(document: FiberDocument, authority: Authority, options: { look: boolean }): Refusal | null {
+    return refuseStart(this.#memory, document.store, authority, options);
   }
 
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */

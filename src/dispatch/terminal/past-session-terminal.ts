@@ -8,7 +8,7 @@ import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { Captures } from '../capture/captures.ts';
-import { requireNotStopped } from '../due/brake-refusal.ts';
+import { requireMayStart } from '../due/start-refusal.ts';
 import type { Memory } from '../memory.ts';
 import { shownArgv } from '../rehearsal/rehearse-start.ts';
 import { RUN_FILES } from '../run/run-directory.ts';
@@ -36,7 +36,7 @@ export async function openPastSession(
   const folder = writeStart(world, session, start);
   // The conversation may have become a worker's again while the transcript was looked for.
   refuseRunning(session, memory, captures);
-  requireNotStopped(memory);
+  requireMayStart(memory, null, { look: true });
   const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
   if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
   return { mux_session, created: created.kind === 'created' };
@@ -76,7 +76,7 @@ async function planPastSession(
     throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
   const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
   if (open) return { mux_session, start: null };
-  requireNotStopped(memory);
+  requireMayStart(memory, null, { look: false });
   const agent = agentOf(world, session, lines);
   const cwd = await folderOf(world, agent, session);
   const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { requireNotStopped } from '../../../src/dispatch/due/brake-refusal.ts';
+import { requireMayStart } from '../../../src/dispatch/due/start-refusal.ts';
 import { pullBrake, rehearsePull, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
@@ -105,9 +105,9 @@ describe('the emergency brake', () => {
   });
 
   it('refuses whatever else would start an agent', async () => {
-    expect(() => requireNotStopped(daemon.memory)).not.toThrow();
+    expect(() => requireMayStart(daemon.memory, null, { look: true })).not.toThrow();
     await pull({ note: 'a leak' });
-    expect(() => requireNotStopped(daemon.memory)).toThrow(/a leak.*svc resume-all/);
+    expect(() => requireMayStart(daemon.memory, null, { look: true })).toThrow(/a leak.*svc resume-all/);
   });
 
   it('tells of a worker that could not be seen to end', async () => {

@@ -32,10 +32,14 @@ const facts: EligibilityFacts = {
   cooldown_until: null,
   mux_answers: true,
   stopped_all: false,
+  data_dir_fault: null,
+  leased: true,
+  elsewhere: null,
   workers: { count: 0, most: null },
   resources: null,
 };
 const SHORT = { what: 'memory', free: 1e9, floor: 2e9, young: 0 } as const;
+const ELSEWHERE = { daemon: 'machine-b/1', since: 500, until: 2_000 };
 const standing: FiberDocument = { ...document, svc: { ...document.svc, kind: 'standing' } };
 
 /** Each gate with one pair of arguments that shuts it and nothing before it. */
@@ -48,6 +52,9 @@ const shut: Record<Gate, [FiberDocument, EligibilityFacts]> = {
   due: [standing, { ...facts, due: { kind: 'later', next: 2_000 } }],
   mux: [document, { ...facts, mux_answers: false }],
   stopped_all: [document, { ...facts, stopped_all: true }],
+  data_dir: [document, { ...facts, data_dir_fault: 'it was deleted' }],
+  store_lease: [document, { ...facts, leased: false }],
+  run_elsewhere: [document, { ...facts, elsewhere: ELSEWHERE }],
   breaker: [document, { ...facts, paused_until: 1_001 }],
   usage_limit: [document, { ...facts, limited_until: 1_001 }],
   held: [document, { ...facts, held: 'boot_quarantine' }],
@@ -106,6 +113,9 @@ describe('eligibility', () => {
       cooldown_until: fc.option(fc.integer({ min: 0, max: 10 })),
       mux_answers: fc.boolean(),
       stopped_all: fc.boolean(),
+      data_dir_fault: fc.constantFrom(null, 'it was deleted'),
+      leased: fc.boolean(),
+      elsewhere: fc.constantFrom(null, ELSEWHERE),
       workers: fc.record({
         count: fc.integer({ min: 0, max: 4 }),
         most: fc.option(fc.integer({ min: 1, max: 4 })),
@@ -124,6 +134,9 @@ describe('eligibility', () => {
           known.mux_answers &&
           !known.stopped_all &&
           known.resources === null &&
+          known.data_dir_fault === null &&
+          known.leased &&
+          known.elsewhere === null &&
           (known.workers.most === null || known.workers.count < known.workers.most) &&
           (known.cooldown_until === null || known.cooldown_until <= known.now);
         const verdict = judgeEligibility({ ...document, status } as FiberDocument, known);

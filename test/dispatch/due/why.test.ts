@@ -39,6 +39,11 @@ type Case = {
   limited: boolean;
   /** A person has its last conversation open. */
   open: boolean;
+  /** The data folder was deleted. */
+  lost: boolean;
+  leased: boolean;
+  /** Another daemon has marked a run of its own. */
+  elsewhere: boolean;
   most: number | null;
   others: number;
   /** The machine is short of memory. */
@@ -70,6 +75,9 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   cooldown: mostly(false, true),
   limited: mostly(false, true),
   open: mostly(false, true),
+  lost: mostly(false, true),
+  leased: mostly(true, false),
+  elsewhere: mostly(false, true),
   most: mostly<number | null>(null, 1, 2),
   others: fc.integer({ min: 0, max: 2 }),
   short: mostly(false, true),
@@ -118,6 +126,11 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
     let next = text.replace(/^status: .*$/m, `status: ${one.status}`);
     if (one.project_dir === null) next = next.replace(/^ {2}project_dir: .*\n/m, '');
     if (one.tempered) next = next.replace(/^status:/m, 'tempered: true\nstatus:');
+    if (one.elsewhere && !runs)
+      next = next.replace(
+        /^svc:\n/m,
+        `$&  runtime:\n    daemon: machine-b/2\n    dispatched_at: ${new Date(made.clock.now()).toISOString()}\n`,
+      );
     if (!one.block) next = next.replace(/^svc:\n(?: .*\n)*/m, '');
     if (one.broken) next = next.replace(/^status: .*$/m, 'status: [x');
     return next;
@@ -149,6 +162,8 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
   if (one.brake) memory.brake.pull(null, made.clock.now());
   if (!one.program)
     started.world.harness.probe = () => Promise.reject(new Error('the program cannot be run'));
+  if (one.lost) made.data_dir_fault = 'it was deleted';
+  if (!one.leased) made.lease = { state: 'elsewhere', holder: null, detail: null };
   if (!one.mux) made.machine.listing = 'unknown';
   await made.run(started.dispatcher.reconcile());
   return { world: made, daemon: started };

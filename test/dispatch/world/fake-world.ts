@@ -7,7 +7,7 @@ import { createLogger, type Logger } from '../../../src/base/logger.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import type { Agent } from '../../../src/contract/agent.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
-import type { PollerState } from '../../../src/contract/http/state.ts';
+import type { PollerState, StoreLease } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
 import { Brake } from '../../../src/dispatch/due/brake.ts';
@@ -42,6 +42,9 @@ import { FakeDocuments } from './fake-documents.ts';
 import { FakeMachine } from './fake-machine.ts';
 
 export const HOST = 'host-a';
+export const DAEMON = 'machine-a/000000000001';
+/** The lease of every store, for a daemon that is alone. */
+export const LEASE: StoreLease = { state: 'held', holder: null, detail: null };
 export const AGENT: Agent = {
   id: 'demo',
   harness: 'claude',
@@ -137,6 +140,9 @@ export class FakeWorld {
     headroom: () => null,
     view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
   };
+  lease: StoreLease = LEASE;
+  /** What became of the data folder; null while all is well. */
+  data_dir_fault: string | null = null;
   #ids = 0;
   #generation = 0;
   /** Counts down to the crash; null for none. */
@@ -219,6 +225,7 @@ export class FakeWorld {
     }
     const world: World = {
       host: HOST,
+      daemonId: DAEMON,
       zone: 'UTC',
       settings,
       clock: this.clock,
@@ -294,12 +301,15 @@ export class FakeWorld {
       launching: new Set(),
       unconcluded: new Map(),
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
+      leases: { of: () => this.lease, confirm: () => this.lease },
+      data_dir: { fault: null, look: () => this.data_dir_fault },
       mux_answers: false,
       most_workers: this.most_workers,
       starts: new StartGate({ policy: this.start_policy, look: () => this.free, clock: this.clock }),
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
+    Object.defineProperty(memory.data_dir, 'fault', { get: () => this.data_dir_fault });
     for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;

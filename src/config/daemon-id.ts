@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
+
+/**
+ * What tells this daemon from others of the same host id, the same after every restart: the machine's name for
+ * people, and a digest of the machine and the data folder, which must exist.
+ */
+export function daemonId(data_dir: string): string {
+  const name = hostname().split('.')[0] ?? '';
+  const digest = createHash('sha256')
+    .update(`${machineId() ?? name}\0${realpathSync(data_dir)}`)
+    .digest('hex');
+  return `${name}/${digest.slice(0, 12)}`;
+}
+
+/** Null where the system has none, as in many containers and on macOS. */
+function machineId(): string | null {
+  try {
+    return readRegularTextSync('/etc/machine-id', READ_LIMITS.state_file).trim() || null;
+  } catch {
+    return null;
+  }
+}
