@@ -63,7 +63,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
   const epoch = world.newUlid();
-  return inWords({
+  return inWords(settings.data_dir, {
     feed({ svc, body }) {
       const { etag, bytes } = body
         ? feed.encodeWithBodies({ svc }, (document) => documents.bodyOf(document))
@@ -170,14 +170,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
 }
 
 /** A disk that refuses a write is told as what it is; nothing of that is a fault of the daemon. */
-function inWords<H extends Handlers<typeof pollerCalls>>(handlers: H): H {
+function inWords<H extends Handlers<typeof pollerCalls>>(data_dir: string, handlers: H): H {
   const entries = Object.entries(handlers).map(([name, handler]) => {
     const run = handler as (...args: unknown[]) => unknown;
     const spoken = async (...args: unknown[]) => {
       try {
         return await run(...args);
       } catch (error) {
-        throw storageErrorOf(error);
+        throw storageErrorOf(error, data_dir);
       }
     };
     return [name, spoken];

@@ -31,9 +31,8 @@ export function storageError(path: string, error: unknown, effect: string): unkn
   });
 }
 
-/** The same for an error that nobody along the way has put into words, where it names its path. */
-export function storageErrorOf(error: unknown): unknown {
+/** The same for an error that nobody along the way has put into words; `place` where it names no path of its own. */
+export function storageErrorOf(error: unknown, place: string): unknown {
   const path = typeof error === 'object' && error !== null && 'path' in error ? error.path : undefined;
-  if (typeof path !== 'string') return error;
-  return storageError(path, error, 'the call was not carried through');
+  return storageError(typeof path === 'string' ? path : place, error, 'the call was not carried through');
 }

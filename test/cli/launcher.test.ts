@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processLife } from '../../src/cli/daemon-process.ts';
+import { until } from '../kit/until.ts';
 import { createMachine, type Machine } from './kit.ts';
 
 const LAUNCHER = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
@@ -13,7 +14,13 @@ const run = promisify(execFile);
 function pretend(code: string): string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
+/** A Node of another line, which can replace itself by another program. */
+const OTHER_NODE = pretend(`
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.1.0', modules: '137' } });
+  Object.defineProperty(process, 'execPath', { value: '/usr/bin/other-node' });
+`);
 const OLD_NODE = pretend(`
+  process.execve = undefined;
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0', modules: '115' } });
   Object.defineProperty(process, 'execPath', { value: '/usr/bin/old-node' });
 `);
@@ -72,6 +79,46 @@ describe('svc launcher', () => {
       expect(await processLife({ pid: inner, start_time: null })).toBe('gone');
     },
   );
+
+  /** A verb that goes on until it is ended, and the processes below the launcher. */
+  async function following(flags: string[]) {
+    writeFileSync(join(machine.data_dir, 'daemon.log'), 'first line\n');
+    const child = spawn(process.execPath, [...flags, LAUNCHER, 'daemon', 'logs', '--follow'], {
+      env: machine.env,
+    });
+    children.push(child);
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
+    const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+    const ended = new Promise((resolve) => child.once('exit', (code, name) => resolve(name ?? code)));
+    return { child, inner, ended, said: () => stderr };
+  }
+
+  it.runIf(process.platform === 'linux')(
+    'becomes the pinned Node where the running one can be replaced, without a word',
+    async () => {
+      const { child, inner, ended, said } = await following(OTHER_NODE);
+      expect(inner).toBe('');
+      expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('bin/node\0');
+      child.kill('SIGTERM');
+      expect(await ended).toBe('SIGTERM');
+      expect(said()).toBe('');
+    },
+  );
+
+  it.runIf(process.platform === 'linux')('leaves nothing behind when it is killed', async () => {
+    const { child, inner, ended } = await following(OLD_NODE);
+    expect(await processLife({ pid: Number(inner), start_time: null })).toBe('alive');
+    child.kill('SIGKILL');
+    expect(await ended).toBe('SIGKILL');
+    await until(
+      'the end of the pinned Node',
+      async () => (await processLife({ pid: Number(inner), start_time: null })) === 'gone',
+    );
+  });
 
   it.each([
     ['win32', 'x64', 'WSL2'],

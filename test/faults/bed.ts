@@ -294,8 +294,8 @@ export class Bed {
     return readFileSync(this.#log, 'utf8');
   }
 
-  /** Ends everything that was started here, and removes the folder. */
-  async dispose(): Promise<void> {
+  /** Ends everything that was started here. */
+  async end(): Promise<void> {
     for (const daemon of this.#daemons) if (daemon.alive) await daemon.kill('SIGKILL');
     const panes = await this.tmux('list-panes', '-a', '-F', '#{session_id} #{pane_pid}');
     const rows: ProcessRow[] = [];
@@ -307,6 +307,11 @@ export class Bed {
       rows.every((row) => judgeLife(row, lookUpProcess(row.pid)) === 'gone'),
     );
     await until('the end of all agents', () => this.living().length === 0);
+  }
+
+  /** The same, and removes the folder. */
+  async dispose(): Promise<void> {
+    await this.end();
     for (let round = 0; ; round += 1) {
       try {
         rmSync(this.root, { recursive: true, force: true });

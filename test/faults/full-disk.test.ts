@@ -1,83 +1,28 @@
-import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { systemCode } from '../../src/base/errors.ts';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
 import { Bed } from './bed.ts';
+import { type SmallDisk, smallDisk } from './small-disk.ts';
 
 let bed: Bed | null = null;
-let disk: string | null = null;
+let disk: SmallDisk | null = null;
 
 afterEach(async () => {
-  if (bed !== null && disk !== null) {
-    rmSync(join(disk, 'filler'), { force: true });
-    await bed.dispose();
-  }
-  if (disk !== null) {
-    const mounted = disk;
-    // The tmux server takes a moment to leave.
-    await until('the unmounting', () => unmounted(mounted));
-    rmSync(disk, { recursive: true });
-  }
+  disk?.mend();
+  await bed?.dispose();
+  await disk?.remove();
   bed = null;
   disk = null;
 });
-
-function unmounted(folder: string): boolean {
-  try {
-    execFileSync('umount', [folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A file system of a few megabytes, or null where this user may not mount one. */
-function smallDisk(): string | null {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-d-')));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
-    return folder;
-  } catch {
-    rmSync(folder, { recursive: true });
-    return null;
-  }
-}
-
-function fill(folder: string): void {
-  const file = openSync(join(folder, 'filler'), 'a');
-  try {
-    for (let block = 64 * 1024; block >= 1; block = Math.floor(block / 4)) {
-      try {
-        for (;;) writeSync(file, Buffer.alloc(block));
-      } catch (error) {
-        if (systemCode(error) !== 'ENOSPC') throw error;
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
-}
 
 it('tells what a full disk refuses, truncates nothing, goes on, and recovers when there is space', async ({
   skip,
 }) => {
   disk = smallDisk();
   if (disk === null) return skip('this user may not mount a small file system');
-  const root = join(disk, 'b');
+  const root = join(disk.path, 'b');
   mkdirSync(root);
   bed = new Bed({ root });
   const slugs = ['one', 'two', 'three'];
@@ -88,7 +33,7 @@ it('tells what a full disk refuses, truncates nothing, goes on, and recovers whe
   expect(await bed.svc(['fiber', 'ls'])).toMatchObject({ code: 0 });
   const paths = slugs.map((slug) => join(root, 'store', '.fibers', slug, `${slug}.md`));
   const before = paths.map((path) => readFileSync(path, 'utf8'));
-  fill(disk);
+  disk.fill();
 
   const body = `${'A line of a long text.\n'.repeat(20_000)}Sessions: 0\n`;
   const edited = await daemon.post<{ error: string; message: string }>('/fiber-edit', {
@@ -117,7 +62,7 @@ it('tells what a full disk refuses, truncates nothing, goes on, and recovers whe
     version.components.map((one) => [one.name, 0]),
   );
 
-  rmSync(join(disk, 'filler'));
+  disk.mend();
   expect((await daemon.post('/fiber-edit', { fiber_id: 'one', body })).status).toBe(200);
   expect(await bed.svc(['fiber', 'edit', 'two', '--outcome', 'done'])).toMatchObject({ code: 0 });
   expect((await daemon.post('/dispatch', { fiber_id: 'three', force: true })).status).toBe(200);

@@ -23,7 +23,13 @@ import {
   updateCapture,
   writeCapture,
 } from './capture-directory.ts';
-import { checkCapture, planCapture, refusedCapture, rehearsedCapture } from './capture-launch.ts';
+import {
+  checkCapture,
+  type PlannedCapture,
+  planCapture,
+  refusedCapture,
+  rehearsedCapture,
+} from './capture-launch.ts';
 import { viewOfCapture } from './capture-view.ts';
 
 /** How long a start may take from its record to a recorded agent, in milliseconds. */
@@ -63,7 +69,7 @@ export class Captures {
     const known: Known = { record, state: 'starting', being_started: true };
     this.#known.set(record.launch_id, known);
     try {
-      writeCapture(world.settings.data_dir, planned);
+      this.#write(known, planned);
       const refusal = await this.#createSession(record);
       if (refusal !== null) return refusedCapture(world.host, refusal);
       this.#update(known, { state: 'spawned' });
@@ -82,6 +88,16 @@ export class Captures {
       agent: record.agent,
       harness: record.harness,
     };
+  }
+
+  /** A capture that could not be written down is none. */
+  #write(known: Known, planned: PlannedCapture): void {
+    try {
+      writeCapture(this.#world.settings.data_dir, planned);
+    } catch (error) {
+      this.#known.delete(known.record.launch_id);
+      throw error;
+    }
   }
 
   /** What `capture` would do now. */

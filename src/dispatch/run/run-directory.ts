@@ -92,12 +92,18 @@ export function makeRunDirectory(
   }
   // Only the session about to start reads these, and a crash of the machine ends that session too.
   const passing = { mode: 0o600, durable: false };
-  for (const { name, text } of texts.files) writeFileAtomic(join(dir, name), text, passing);
-  if (texts.prompt !== undefined) writeFileAtomic(join(dir, RUN_FILES.prompt), texts.prompt, passing);
-  if (texts.script !== undefined)
-    writeFileAtomic(join(dir, RUN_FILES.script), texts.script, { ...passing, mode: 0o700 });
-  finish(dir);
-  syncFolder(runs);
+  try {
+    for (const { name, text } of texts.files) writeFileAtomic(join(dir, name), text, passing);
+    if (texts.prompt !== undefined) writeFileAtomic(join(dir, RUN_FILES.prompt), texts.prompt, passing);
+    if (texts.script !== undefined)
+      writeFileAtomic(join(dir, RUN_FILES.script), texts.script, { ...passing, mode: 0o700 });
+    finish(dir);
+    syncFolder(runs);
+  } catch (error) {
+    // On a full disk this makes the room that it took.
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
   return dir;
 }
 
