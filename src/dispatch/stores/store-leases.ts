@@ -15,36 +15,31 @@ import type { StoreReader } from './store-poll.ts';
 const NOT_LOOKED_AT: StoreLease = { state: 'unknown', holder: null, detail: 'the store was not listed yet' };
 const HELD: StoreLease = { state: 'held', holder: null, detail: null };
 
+type StoreLeasesOptions = {
+  /** The runtime folder. */
+  folder: string;
+  host: string;
+  owner: LockOwner;
+  about: LockAbout;
+  pool: StoreReader;
+  /** Bound on one look at a store, in milliseconds. */
+  deadline_ms: number;
+  logger: Logger;
+};
+
 /**
  * Which of the polled stores this daemon may dispatch from: of the daemons of one host id on this machine only the one
  * that holds the lease of a store. A lease is a lock file in the runtime folder, named by what the store is on disk,
  * so that every path to it has the same. It is taken over only where its holder has certainly ended.
  */
 export class StoreLeases {
-  readonly #options: {
-    folder: string;
-    host: string;
-    owner: LockOwner;
-    about: LockAbout;
-    pool: StoreReader;
-    deadline_ms: number;
-    logger: Logger;
-  };
+  readonly #options: StoreLeasesOptions;
   /** What each store is on disk, by its root. */
   readonly #identities = new Map<string, string>();
   readonly #locks = new Map<string, FileLock>();
   readonly #seen = new Map<string, StoreLease>();
 
-  constructor(options: {
-    folder: string;
-    host: string;
-    owner: LockOwner;
-    about: LockAbout;
-    pool: StoreReader;
-    /** Bound on one look at a store, in milliseconds. */
-    deadline_ms: number;
-    logger: Logger;
-  }) {
+  constructor(options: StoreLeasesOptions) {
     this.#options = options;
   }
 
