@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['test/search/search.test.ts'],
+    testTimeout: 360_000,
+    pool: 'forks',
+    maxWorkers: 1,
+  },
+});
