@@ -5,9 +5,9 @@ import { isLockName } from '../../../src/platform/file-lock.ts';
 
 /** What lies below a folder at one moment, without what two runs of one command write differently. */
 export type Files = {
-  /** Content by path below the folder; a folder has `/` for content. */
+  /** Content by path below the folder; a store's folder has `/` for content. */
   contents: Map<string, string>;
-  /** Lock files and temporary files. */
+  /** Lock files, temporary files and notes of a move under way. */
   leftovers: string[];
 };
 
@@ -22,9 +22,11 @@ export function readFiles(root: string, known: ReadonlySet<string>): Files {
       const path = join(folder, name);
       const relative = `${prefix}${name}`;
       const stat = lstatSync(path);
-      if (isTemporaryName(name) || isLockName(name)) leftovers.push(relative);
+      if (isTemporaryName(name) || isLockName(name) || name === '.nest.json') leftovers.push(relative);
+      else if (relative === 'project') continue;
       else if (stat.isDirectory()) {
-        contents.set(relative, '/');
+        // An empty folder is no loss and no effect, but for the one that makes a store.
+        if (name === '.fibers') contents.set(relative, '/');
         read(path, `${relative}/`);
       } else if (stat.isSymbolicLink()) contents.set(relative, `-> ${readlinkSync(path)}`);
       else contents.set(relative, comparable(readFileSync(path, 'latin1'), root, known));

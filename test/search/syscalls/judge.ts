@@ -94,6 +94,7 @@ function unclear(stderr: string): string[] {
   // What the system said, with neither the file nor a mend beside it.
   if (/^(?:svc: )?E[A-Z]+: [^';]*$/m.test(stderr))
     return [`its error names neither file nor mend: ${quote(stderr)}`];
+  if (!/\bE[A-Z]{2,}\b/.test(stderr)) return [`its error blames something else: ${quote(stderr)}`];
   return [];
 }
 
