@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
-import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
-import { acquireFileLock, isLockName } from '../platform/file-lock.ts';
+import { removeLeftTemporaries, syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+import { acquireFileLock, isLockName, removeLeftLockFiles } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
@@ -93,8 +93,11 @@ export async function finishNest(store: Store): Promise<string | null> {
 }
 
 async function withNestLock<T>(store: Store, run: () => Promise<T>): Promise<T> {
-  const lock = await acquireFileLock(join(baseOf(store), '.nest.lock'));
+  const path = join(baseOf(store), '.nest.lock');
+  const lock = await acquireFileLock(path);
   try {
+    removeLeftTemporaries(journalPath(store));
+    removeLeftLockFiles(path);
     return await run();
   } finally {
     lock.release();
@@ -132,8 +135,10 @@ async function finish(store: Store): Promise<string | null> {
 async function move(store: Store, journal: Journal): Promise<void> {
   const base = baseOf(store);
   const [from, to] = [join(base, journal.from), join(base, journal.to)];
-  const lock = await acquireFileLock(join(journal.bare ? base : from, `.${leafOf(journal.from)}.lock`));
+  const path = join(journal.bare ? base : from, `.${leafOf(journal.from)}.lock`);
+  const lock = await acquireFileLock(path);
   try {
+    removeLeftLockFiles(path);
     makeFolder(dirname(to), 0o777);
     if (existsSync(from)) renameSync(from, to);
     if (journal.bare) {

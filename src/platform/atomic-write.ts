@@ -12,7 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { systemCode } from '../base/errors.ts';
+import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { withPath } from './file-error.ts';
 
 export type AtomicWriteOptions = {
   /** Mode of a file that does not exist yet; an existing file keeps its own. Default 0600. */
@@ -28,7 +29,8 @@ export type AtomicWriteOptions = {
 /**
  * Writes a file so that a reader, or a crash at any moment, sees the old or the new content, never a mix:
  * temporary file in the same folder, fsync, rename, fsync of the folder. A symlink is followed, so that the
- * file it names is replaced and not the link, unless told otherwise. Throws the system error of the step that failed.
+ * file it names is replaced and not the link, unless told otherwise. Throws the system error of the step that failed,
+ * which names the file; or `storage_unavailable` where the new content is in place and only its durability is in doubt.
  */
 export function writeFileAtomic(
   path: string,
@@ -56,10 +58,10 @@ export function writeFileAtomic(
     options.beforeRename?.();
     renameSync(temporary, target);
   } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
+    removeQuietly(temporary);
+    throw withPath(error, target);
   }
-  if (options.durable !== false) syncFolder(folder);
+  if (options.durable !== false) confirmWritten(target, folder);
 }
 
 /** True for the name of a temporary file that an atomic write left or is using. */
@@ -93,6 +95,27 @@ export function syncFolder(folder: string): void {
     if (code !== 'EINVAL' && code !== 'ENOTSUP' && code !== 'EPERM') throw error;
   } finally {
     closeSync(handle);
+  }
+}
+
+function confirmWritten(target: string, folder: string): void {
+  try {
+    syncFolder(folder);
+  } catch (error) {
+    throw new CodedError(
+      'storage_unavailable',
+      `${target} was written, but its disk did not confirm it (${messageOf(error)}), so a crash of this machine may undo the change; see to the disk`,
+      { details: { path: target }, cause: error },
+    );
+  }
+}
+
+/** Removes a file where the disk lets it: an error before it is the one to tell, and the next writer tries again. */
+export function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
   }
 }
 

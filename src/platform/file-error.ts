@@ -36,3 +36,13 @@ export function notAFile(path: string, kind: string): CodedError {
 export function fileChanged(path: string): CodedError {
   return new CodedError('file_changed', `${path} was changed while it was read; try again`);
 }
+
+/**
+ * A system error that names the file which it is about: calls on an open file give none, and what they say alone
+ * tells nobody where to look.
+ */
+export function withPath(error: unknown, path: string): unknown {
+  if (error instanceof Error && systemCode(error) !== undefined && !('path' in error))
+    Object.assign(error, { path, message: `${error.message} '${path}'` });
+  return error;
+}

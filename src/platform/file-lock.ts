@@ -14,6 +14,8 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError, isCoded, systemCode } from '../base/errors.ts';
+import { removeQuietly } from './atomic-write.ts';
+import { withPath } from './file-error.ts';
 import { READ_LIMITS } from './read-limits.ts';
 import { readRegularTextSync } from './regular-file.ts';
 
@@ -169,7 +171,7 @@ function createWhole(path: string, content: string, nonce: string, retries = 3):
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'ENOSYS') throw error;
     return createExclusively(path, content); // a file system without hard links
   } finally {
-    rmSync(draft, { force: true });
+    removeQuietly(draft);
   }
 }
 
@@ -190,20 +192,25 @@ function writeNew(path: string, content: string): void {
     for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
   } catch (error) {
     // A full disk: a file without its holder's name would look like a lock that nobody can judge.
-    rmSync(path, { force: true });
-    throw error;
+    removeQuietly(path);
+    throw withPath(error, path);
   } finally {
     closeSync(file);
   }
 }
 
+/** Locks of this process whose file a failing disk kept: nobody holds them. */
+const unreleased = new Set<string>();
+
+/** Never throws a system error: what the lock was for is done, and a caller would take it for undone. */
 function releaseLock(path: string, nonce: string): void {
-  const holder = readHolder(path);
-  if (typeof holder !== 'object' || holder.nonce !== nonce) return;
   try {
-    unlinkSync(path);
+    const holder = readHolder(path);
+    if (typeof holder === 'object' && holder.nonce === nonce) unlinkSync(path);
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    if (code !== 'ENOENT') unreleased.add(nonce);
   }
 }
 
@@ -232,6 +239,7 @@ function isStale(holder: LockHolder, owner: LockOwner | undefined): boolean {
   if (holder.boot_id !== null && self.boot_id !== null && holder.boot_id !== self.boot_id) return true;
   if (holder.pid_ns !== self.pid_ns) return false;
   if (!processLives(holder.pid, holder.start_time)) return true;
+  if (unreleased.has(holder.nonce)) return true;
   return (
     holder.pid === self.pid &&
     owner !== undefined &&
