@@ -174,6 +174,7 @@ export class Store {
     const created = this.#requireReadable(path, text, undefined);
     const lock = await this.#lockNew(path);
     try {
+      this.#cleanAround(path);
       this.#requireFree(id, path, fiber.parent, slug);
       writeFileAtomic(path, text, { mode: 0o644 });
     } finally {

@@ -223,8 +223,15 @@ export class Bed {
     return made.uid ?? '';
   }
 
-  /** Starts a daemon on the bed's folders; not waited for. */
-  daemon(env: Record<string, string> = {}, wrap: readonly string[] = []): Daemon {
+  /**
+   * Starts a daemon on the bed's folders; not waited for. `wrap` is a program that runs it, and `ask_by` one that asks
+   * it, where the daemon answers no other.
+   */
+  daemon(
+    env: Record<string, string> = {},
+    wrap: readonly string[] = [],
+    ask_by: readonly string[] = wrap,
+  ): Daemon {
     const log = openSync(this.#log, 'a', 0o600);
     const [file = '', ...args] = [...wrap, process.execPath, LAUNCHER, 'daemon', 'run'];
     const child = spawn(file, args, {
@@ -233,7 +240,7 @@ export class Bed {
       stdio: ['ignore', log, log],
     });
     closeSync(log);
-    const daemon = new Daemon(this, child, wrap);
+    const daemon = new Daemon(this, child, ask_by);
     this.#daemons.push(daemon);
     return daemon;
   }

@@ -49,9 +49,13 @@ export function problemsOfRetry(
   );
   if (lost.length > 0) problems.push(`the next run lost ${lost.join(', ')}`);
   if (kind === 'hook' || !isEqual(first, before)) return problems;
-  if (ran.code !== 0) problems.push(`the next run was refused: ${quote(ran.stderr)}`);
-  else if (!isEqual(after, reference))
-    problems.push(`the next run did not do the same: ${difference(after, reference)}`);
+  // A move that was cut short is finished first, and then there is nothing left to do or to find.
+  if (!isEqual(after, reference))
+    problems.push(
+      ran.code === 0
+        ? `the next run did not do the same: ${difference(after, reference)}`
+        : `the next run was refused: ${quote(ran.stderr)}`,
+    );
   else if (after.leftovers.length > 0)
     problems.push(
       `the next run left ${after.leftovers.map((name) => name.replace(/\d{2,}|[0-9a-f]{12,}/g, '…')).join(', ')}`,

@@ -15,23 +15,13 @@ import {
   recording,
   type SystemCall,
 } from './system-calls.ts';
+import type { Trial } from './trial.ts';
 import { environmentOf, prepareFiles, processOf, VERBS, type VerbCase } from './verbs.ts';
 
 /** A verb that takes longer hangs. */
 const LONGEST_MS = 30_000;
 
 type Ran = { code: number | null; signal: string | null; stdout: string; stderr: string };
-
-/** One verb with one fault in it. */
-export type VerbTrial = {
-  /** `<verb>:<number of the call>:<fault>`, or `<verb>:limit:<bytes>`. */
-  id: string;
-  /** Call and path, for a person. */
-  what: string;
-  changes: boolean;
-  /** `hit` is false where the run never made the call. */
-  run(): Promise<{ hit: boolean; problems: string[] }>;
-};
 
 /** A verb as it goes without a fault. */
 type Reference = {
@@ -44,15 +34,18 @@ type Reference = {
   root: string;
 };
 
-/** All trials of one verb, or of every verb; each runs in a folder of its own. */
+/**
+ * Each verb with each fault in each of its calls, `<verb>:<number of the call>:<fault>`, and with each limit on the size
+ * of files, `<verb>:limit:<bytes>`; of one verb, or of all. Each runs in a folder of its own.
+ */
 export async function verbTrials(
   only: string | null,
   lanes: number,
   goesOn: () => boolean,
-): Promise<{ all: VerbTrial[]; dispose(): void }> {
+): Promise<{ all: Trial[]; dispose(): void }> {
   if (noTrace !== null) throw new Error(`${noTrace}; system calls cannot be made to fail here`);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-search-')));
-  const all: VerbTrial[] = [];
+  const all: Trial[] = [];
   const verbs = VERBS.filter((verb) => only === null || verb.name === only);
   let made = 0;
   const scratch = () => {
@@ -83,10 +76,10 @@ async function referenceOf(verb: VerbCase, root: string): Promise<Reference> {
   return { verb, before, after, known, printed: comparable(ran.stdout, root, known), calls, root };
 }
 
-function trialsOf(reference: Reference, scratch: () => string): VerbTrial[] {
+function trialsOf(reference: Reference, scratch: () => string): Trial[] {
   const { verb, calls, root } = reference;
   const trials = calls.flatMap((call, index) =>
-    faultsOf(call).map((fault): VerbTrial => {
+    faultsOf(call).map((fault): Trial => {
       const nth = index + 1;
       return {
         id: `${verb.name}:${nth}:${fault}`,
