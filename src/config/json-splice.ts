@@ -55,7 +55,7 @@ function insertLast(text: string, path: JsonPath, member: string): string {
 
 function membersOf(text: string, path: JsonPath): Range[] {
   const node = nodeAt(text, path);
-  if (isSeq(node)) return node.items.map((_, index) => rangeOf(text, [...path, index])!);
+  if (isSeq(node)) return node.items.map((item) => rangeOfNode(item)!);
   return pairsOf(text, path);
 }
 
@@ -79,6 +79,7 @@ function rangeOfNode(node: unknown): Range | null {
 }
 
 function nodeAt(text: string, path: JsonPath): unknown {
-  const document = parseDocument(text, { keepSourceTokens: false });
+  // The library would compare every key of a map with every other.
+  const document = parseDocument(text, { keepSourceTokens: false, uniqueKeys: false });
   return path.length === 0 ? document.contents : document.getIn(path, true);
 }
