@@ -35,7 +35,7 @@ export function saveOperatorDocument(file: string, document: Record<string, unkn
 export function parseOperatorText<S extends z.ZodType>(file: string, text: string, schema: S): z.output<S> {
   const parsed = schema.safeParse(parseJson(file, text));
   if (parsed.success) return parsed.data;
-  const issue = deepest(parsed.error.issues);
+  const issue = deepestIssue(parsed.error.issues);
   const place = issue.path.length === 0 ? 'its top level' : issue.path.join('.');
   throw new CodedError(
     'invalid_config',
@@ -44,9 +44,13 @@ export function parseOperatorText<S extends z.ZodType>(file: string, text: strin
   );
 }
 
+/** Deeper values overflow the stack of whoever compares or copies them. */
+const MOST_DEPTH = 100;
+
 function parseJson(file: string, text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new CodedError(
       'invalid_config',
@@ -54,6 +58,25 @@ function parseJson(file: string, text: string): unknown {
       { details: { file }, cause: error },
     );
   }
+  if (depthOf(text) > MOST_DEPTH)
+    throw new CodedError(
+      'invalid_config',
+      `${file} nests its values more than ${MOST_DEPTH} deep; correct it, or remove the file`,
+      { details: { file } },
+    );
+  return value;
+}
+
+/** How deep lists and maps of a valid JSON text lie in each other. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 type Issue = { path: PropertyKey[]; message: string };
@@ -62,13 +85,13 @@ type Issue = { path: PropertyKey[]; message: string };
  * The issue that got furthest into the value. Of a union's branches the last such one is taken: the bare forms are
  * listed first, and the one with fields can say which field is missing.
  */
-function deepest(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
+function deepestIssue(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
   const found = issues.map((issue): Issue => {
     const path = [...prefix, ...issue.path];
     const branches = issue.code === 'invalid_union' ? issue.errors.filter((inner) => inner.length > 0) : [];
     if (branches.length === 0) return { path, message: issue.message };
     return branches
-      .map((inner) => deepest(inner, path))
+      .map((inner) => deepestIssue(inner, path))
       .reduce((best, other) => (other.path.length >= best.path.length ? other : best));
   });
   return found.reduce((best, other) => (other.path.length > best.path.length ? other : best));

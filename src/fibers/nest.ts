@@ -3,7 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
-import { removeLeftTemporaries, syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
+
+import {
+  removeLeftTemporaries,
+  removeQuietly,
+  syncFolder,
+  writeFileAtomic,
+} from '../platform/atomic-write.ts';
+
 import { acquireFileLock, isLockName, removeLeftLockFiles } from '../platform/file-lock.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -161,7 +168,8 @@ async function rewrite(
     await store.update(row.id, planLinks(from, to));
     rewritten.push(row.id);
   });
-  rmSync(journalPath(store), { force: true });
+  // The move is made: a note that stays is found by the next one, which has then nothing left to do for it.
+  removeQuietly(journalPath(store));
   return { rewritten, unwritten };
 }
 

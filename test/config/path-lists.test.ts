@@ -70,6 +70,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     { content: '[1]', says: /not valid at 0:/ },
     { content: `{"version": 2, "${kind}": []}`, says: /not valid at version:/ },
     { content: '["notes"]', says: /lists "notes".*absolute path/ },
+    { content: '['.repeat(101) + ']'.repeat(101), says: /more than 100 deep/ },
   ])('is refused, never taken for empty, when it says $content', async ({ content, says }) => {
     const file = scratch.write(`${kind}.json`, content);
     expect(() => read(settings)).toThrow(

@@ -11,6 +11,8 @@ const HEALTHY = ['healthy-1', 'healthy-2', 'healthy-3'];
 const VICTIM = 'victim';
 /** Milliseconds in which healthy fibers have their turn, and in which everything is well after the fault. */
 const HEALTHY_MS = 40_000;
+/** A start under a tracer, on a busy machine. */
+const START_MS = 120_000;
 const LOOK_EVERY_MS = 200;
 
 /** Whose files the calls fail on: those of one fiber, or what all fibers share. */
@@ -77,7 +79,7 @@ async function tryDaemon(
     const trace = traced(call, calls);
     // The tracer is no parent of the daemon, so that a signal reaches the daemon itself.
     const wrap = [...trace, '-D', '--seccomp-bpf', '-P', place.path(bed), inject];
-    const daemon = await bed.daemon({}, wrap, []).ready(60_000);
+    const daemon = await bed.daemon({}, wrap, []).ready(START_MS);
     await daemon.post('/quarantine/release', {});
     const problems = await problemsWith(daemon, bed, place);
     await daemon.kill('SIGTERM');

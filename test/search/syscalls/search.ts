@@ -23,7 +23,10 @@ export async function search(options: SearchOptions): Promise<SearchReport> {
   const verbs = await verbTrials(only_case?.split(':')[0] ?? null, LANES, goesOn);
   const wanted = ({ id }: Trial) => only_case === undefined || id === only_case;
   const attempt = async (trial: Trial) => {
-    const outcome = await trial.run();
+    const outcome = await trial.run().catch((error: unknown) => ({
+      hit: true,
+      problems: [`the case broke off: ${error instanceof Error ? error.message : String(error)}`],
+    }));
     if (!outcome.hit) {
       missed += 1;
       return;

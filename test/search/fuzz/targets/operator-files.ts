@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { isCoded } from '../../../../src/base/errors.ts';
 import { parseHostFile } from '../../../../src/config/host-file.ts';
 import { appendToList, removeKey, setKey } from '../../../../src/config/json-splice.ts';
+import { parseOperatorText } from '../../../../src/config/operator-text.ts';
 import { parsePathList } from '../../../../src/config/path-lists.ts';
 import { parseRemotes } from '../../../../src/config/remotes.ts';
 import { parseRegistry } from '../../../../src/harness/agents/registry.ts';
@@ -83,7 +85,7 @@ export const operatorSplice: Target = {
   },
   run(input) {
     const text = input.toString('utf8');
-    const value = asMap(JSON.parse(text));
+    const value = readOrNull(text);
     if (value === null) return null;
     return {
       value,
@@ -140,8 +142,12 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-function asMap(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
+/** As every writer reads the file before it changes it; null where that refuses. */
+function readOrNull(text: string): Record<string, unknown> | null {
+  try {
+    return parseOperatorText(FILE, text, z.looseObject({}));
+  } catch (error) {
+    if (isCoded(error, 'invalid_config')) return null;
+    throw error;
+  }
 }
