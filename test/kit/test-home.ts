@@ -232,9 +232,15 @@ export function run(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   most_ms = 30_000,
+  { cwd, input }: { cwd?: string; input?: string } = {},
 ): Promise<Ran> {
   return new Promise((done, fail) => {
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: most_ms });
+    const child = spawn(file, args, {
+      env,
+      ...(cwd === undefined ? {} : { cwd }),
+      stdio: 'pipe',
+      timeout: most_ms,
+    });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (text) => {
@@ -244,6 +250,9 @@ export function run(
       stderr += text;
     });
     child.on('error', fail);
+    // A program that reads nothing closes its end before we have written.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
     child.on('close', (code, by) => done({ code, signal: by, stdout, stderr }));
   });
 }

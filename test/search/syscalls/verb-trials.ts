@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noTrace } from '../../kit/strace.ts';
+import { type Ran, run } from '../../kit/test-home.ts';
 import { inLanes } from '../seeded-order.ts';
 import { comparable, type Files, readFiles, ulidsIn } from './files.ts';
 import { problemsOf, problemsOfRetry } from './judge.ts';
@@ -20,8 +20,6 @@ import { environmentOf, prepareFiles, processOf, VERBS, type VerbCase } from './
 
 /** A verb that takes longer hangs. */
 const LONGEST_MS = 30_000;
-
-type Ran = { code: number | null; signal: string | null; stdout: string; stderr: string };
 
 /** A verb as it goes without a fault. */
 type Reference = {
@@ -65,11 +63,11 @@ async function referenceOf(verb: VerbCase, root: string): Promise<Reference> {
   const known = ulidsIn(readFiles(root, new Set()));
   const before = readFiles(root, known);
   // Compiled code of this verb is kept by now, so that later runs make the calls of this one.
-  await run(processOf(verb, root), verb, root);
+  await runVerb(processOf(verb, root), verb, root);
   rmSync(root, { recursive: true });
   prepareFiles(verb, root);
   const trace = `${root}.trace`;
-  const ran = await run([...recording(trace), ...processOf(verb, root)], verb, root);
+  const ran = await runVerb([...recording(trace), ...processOf(verb, root)], verb, root);
   const after = readFiles(root, known);
   if (ran.code !== 0) throw new Error(`${verb.name} fails without a fault: ${ran.stderr}`);
   const calls = callsBelow(root, trace);
@@ -124,7 +122,7 @@ async function tryFault(
   const injection: Injection = isNamed
     ? { name: call.name, nth: call.nth_of_path, path, fault }
     : { name: call.name, nth: call.nth, path: null, fault };
-  const ran = await run([...injecting(injection, trace), ...processOf(verb, root)], verb, root);
+  const ran = await runVerb([...injecting(injection, trace), ...processOf(verb, root)], verb, root);
   const hit = hitIn(trace);
   if (hit === null || !hit.startsWith(root)) {
     rmSync(root, { recursive: true, force: true });
@@ -140,7 +138,7 @@ async function tryLimit(
 ): Promise<{ hit: boolean; problems: string[] }> {
   const { verb } = reference;
   prepareFiles(verb, root);
-  const ran = await run(['prlimit', `--fsize=${bytes}`, ...processOf(verb, root)], verb, root);
+  const ran = await runVerb(['prlimit', `--fsize=${bytes}`, ...processOf(verb, root)], verb, root);
   return { hit: true, problems: await judged(reference, root, ran) };
 }
 
@@ -149,7 +147,7 @@ async function judged(reference: Reference, root: string, ran: Ran): Promise<str
   const seen = readFiles(root, known);
   const facts = { before, reference: after, printed };
   const problems = problemsOf({ ...facts, after: seen, ran: plain(ran, root, known) }, verb.kind);
-  const again = await run(processOf(verb, root), verb, root);
+  const again = await runVerb(processOf(verb, root), verb, root);
   problems.push(
     ...problemsOfRetry(
       seen,
@@ -165,25 +163,10 @@ function plain(ran: Ran, root: string, known: ReadonlySet<string>): Ran {
   return { ...ran, stdout: comparable(ran.stdout, root, known), stderr: comparable(ran.stderr, root, known) };
 }
 
-function run(argv: readonly string[], verb: VerbCase, root: string): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const [file = '', ...args] = argv;
-    const child = spawn(file, args, { cwd: join(root, 'project'), env: environmentOf(root), detached: true });
-    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), LONGEST_MS);
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (text) => {
-      stdout += text;
-    });
-    child.stderr.on('data', (text) => {
-      stderr += text;
-    });
-    child.on('error', reject);
-    child.on('close', (code, by) => {
-      clearTimeout(timer);
-      resolve({ code, signal: by, stdout, stderr });
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(verb.stdin ?? '');
+function runVerb(argv: readonly string[], verb: VerbCase, root: string): Promise<Ran> {
+  const [file = '', ...args] = argv;
+  return run(file, args, environmentOf(root), LONGEST_MS, {
+    cwd: join(root, 'project'),
+    input: verb.stdin ?? '',
   });
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { callerEnvironment } from '../../kit/caller-environment.ts';
 
 const SVC = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
@@ -78,11 +79,8 @@ export const VERBS: readonly VerbCase[] = [
 
 /** Settings of a machine of its own below `root`. */
 export function environmentOf(root: string): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(SVC_|TMUX|CLAUDE|ANTHROPIC|CODEX|VITEST|NODE_OPTIONS)/.test(name),
-  );
   return {
-    ...Object.fromEntries(inherited),
+    ...callerEnvironment(),
     HOME: join(root, 'home'),
     XDG_CACHE_HOME: fileURLToPath(new URL('../../../.cache/e2e', import.meta.url)),
     // One thread for files, so that the calls of two runs come in the same order.
