@@ -174,7 +174,8 @@ export class Store {
     const created = this.#requireReadable(path, text, undefined);
     const lock = await this.#lockNew(path);
     try {
-      this.#cleanAround(path);
+      removeLeftTemporaries(path);
+      removeLeftLockFiles(lockPath(path));
       this.#requireFree(id, path, fiber.parent, slug);
       writeFileAtomic(path, text, { mode: 0o644 });
     } finally {

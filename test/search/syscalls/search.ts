@@ -41,6 +41,7 @@ export async function search(options: SearchOptions): Promise<SearchReport> {
   try {
     const ofVerbs = byWeight(verbs.all.filter(wanted), seed);
     const ofDaemons = shuffled(daemonTrials().filter(wanted), seed);
+    if (ofVerbs.length + ofDaemons.length === 0) throw new Error(`there is no case ${only_case}`);
     log(`${ofVerbs.length} cases of verbs, ${ofDaemons.length} of a daemon`);
     await Promise.all([inLanes(ofVerbs, LANES - 1, goesOn, attempt), inLanes(ofDaemons, 1, goesOn, attempt)]);
   } finally {
