@@ -392,7 +392,7 @@ export function unreadable(error: unknown): string {
 }
 
 const SET_ASIDE =
-  'parsing it took so long that it was ended; it is tried again when the file changes: simplify its frontmatter';
+  'parsing it took so long that it was ended; simplify its frontmatter (it is tried again when it changes, and from time to time)';
 
 /** Names a document as it is now: another change gives another token. */
 function tokenOf(path: string, { mtimeMs, ctimeMs, size, ino }: Stats): string {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import {
   type DocumentPlace,
@@ -13,6 +14,8 @@ import type { StoreReader } from './store-poll.ts';
 
 /** Digests that are remembered; of older ones the documents are parsed elsewhere once more. */
 const MOST_DIGESTS = 5_000;
+/** How long a document whose parse was ended is not parsed again, in milliseconds: the machine may have been slow. */
+const ENDED_MS = 60_000;
 const ENDED = 'line 1: parsing it took so long that it was ended; simplify its frontmatter';
 
 /**
@@ -24,18 +27,22 @@ export class PooledParser implements DocumentParser {
   readonly #isKnown: (path: string, digest: string) => boolean;
   readonly #follows: (root: string) => boolean;
   readonly #proven = new Digests();
-  readonly #ended = new Digests();
+  /** When the parse of a document was ended, by digest. */
+  readonly #ended = new Map<string, number>();
+  readonly #clock: Clock;
   readonly #preparing = new Map<string, Promise<void>>();
   /** What `parse` saw last of a document that it did not take. */
   readonly #seen = new Map<string, string>();
 
   constructor(options: {
     pool: StoreReader;
+    clock: Clock;
     isKnown: (path: string, digest: string) => boolean;
     /** Whether the documents of a store may be links out of it. */
     follows: (root: string) => boolean;
   }) {
     this.#pool = options.pool;
+    this.#clock = options.clock;
     this.#isKnown = options.isKnown;
     this.#follows = options.follows;
   }
@@ -44,7 +51,7 @@ export class PooledParser implements DocumentParser {
     const plain = parsePlainDocument(bytes, place);
     if (plain !== null) return plain;
     const digest = digestOf(bytes);
-    if (this.#ended.has(digest)) return unparsedDocument(bytes, place, ENDED);
+    if (this.#wasEnded(digest)) return unparsedDocument(bytes, place, ENDED);
     if (this.#proven.has(digest) || this.#isKnown(place.path, digest)) return parseDocument(bytes, place);
     this.#seen.set(place.path, digest);
     throw unreadYet(place);
@@ -78,8 +85,16 @@ export class PooledParser implements DocumentParser {
       for (const row of done.bulk === null ? [] : decodeReading(done.bulk)) this.#proven.add(row.digest);
     } catch (error) {
       if (!isCoded(error) || typeof error.details.step !== 'string' || seen === undefined) throw error;
-      this.#ended.add(seen);
+      this.#ended.set(seen, this.#clock.now());
     }
+  }
+
+  #wasEnded(digest: string): boolean {
+    const at = this.#ended.get(digest);
+    if (at === undefined) return false;
+    if (Math.abs(this.#clock.now() - at) < ENDED_MS) return true;
+    this.#ended.delete(digest);
+    return false;
   }
 }
 

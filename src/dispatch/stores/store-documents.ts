@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import { CodedError, isCoded, messageOf, systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
@@ -46,6 +47,7 @@ export class StoreDocuments implements Documents {
     this.#index = options.index;
     this.#parser = new PooledParser({
       pool: options.pool,
+      clock: options.store.clock ?? systemClock,
       isKnown: (path, digest) => options.index.getPath(path)?.digest === digest,
       follows: options.store.follow ?? (() => false),
     });

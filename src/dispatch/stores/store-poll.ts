@@ -29,6 +29,11 @@ const MOST_SHARES = 32;
 
 /** A store that keeps failing is asked less and less often: a stuck disk holds a thread at every try. */
 const RETRY = { first: 1_000, most: 300_000 };
+/** A document whose parse was ended is tried again, for it may be the machine that was slow; each try costs a thread. */
+const PARSE_RETRY = { first: 60_000, most: 3_600_000 };
+
+/** A document whose parse had to be ended; it is parsed again when its file changes, or after `until`. */
+type SetAside = { token: string; ended: number; until: number };
 
 /**
  * The listing of one store, tick after tick (DSP-1): a listing that fails or times out leaves the last-known
@@ -47,8 +52,8 @@ export class StorePoll {
   #failures = 0;
   #not_before = 0;
   #running: Promise<SweepResult | null> | null = null;
-  /** Documents whose parse had to be ended: the token of each by its path below `.fibers`. */
-  readonly #set_aside = new Map<string, string>();
+  /** By path below `.fibers`. */
+  readonly #set_aside = new Map<string, SetAside>();
 
   constructor(options: {
     root: string;
@@ -133,7 +138,9 @@ export class StorePoll {
   async #read(job: ReadJob, bulk: Uint8Array, until: number): Promise<Uint8Array> {
     for (;;) {
       const deadline_ms = Math.max(1, until - this.#clock.now());
-      const set_aside = [...this.#set_aside.values()];
+      const set_aside = [...this.#set_aside.values()]
+        .filter((one) => this.#waits(one))
+        .map(({ token }) => token);
       const input = {
         ...{ root: this.root, follow: this.#follow(), set_aside },
         ...(job === 'sweep_store' ? { most_new: MOST_NEW } : {}),
@@ -154,10 +161,20 @@ export class StorePoll {
     const token = isCoded(error) ? error.details.step : undefined;
     if (typeof token !== 'string') return false;
     const path = pathOfToken(token);
-    if (this.#set_aside.get(path) === token) return false;
-    this.#set_aside.set(path, token);
+    const before = this.#set_aside.get(path);
+    const again = before?.token === token;
+    if (again && this.#waits(before)) return false;
+    const ended = again ? before.ended + 1 : 1;
+    const until = this.#clock.now() + backoffDelay(PARSE_RETRY, ended);
+    this.#set_aside.set(path, { token, ended, until });
     this.#logger.warn({ store: this.root, path, detail: messageOf(error) }, 'a document is not parsed');
     return true;
+  }
+
+  /** A time further away than any wait is one that a clock turned back has left. */
+  #waits({ until }: SetAside): boolean {
+    const left = until - this.#clock.now();
+    return left > 0 && left <= PARSE_RETRY.most;
   }
 
   #forget(removed: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { FakeClock, systemClock } from '../../../src/base/clock.ts';
+import { CodedError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts';
 import { StorePoll, type StoreReader } from '../../../src/dispatch/stores/store-poll.ts';
@@ -121,6 +122,33 @@ describe('a document whose parse does not come back', () => {
       ['a', 'fine', true],
       ['f7', 'f7', false],
     ]);
+  });
+
+  it('[DSP-1] is parsed again after a while, since it may be the machine that was slow', async () => {
+    const clock = new FakeClock(Date.now());
+    let ended = true;
+    const slow: StoreReader = {
+      async run(job, input, options) {
+        jobs.push(job);
+        const { root, set_aside = [] } = input as { root: string; set_aside?: string[] };
+        let step: string | null = null;
+        const onStep = (token: string | null) => {
+          step ??= token;
+        };
+        const bulk = sweepStore(root, options!.bulk!, clock.now(), { onStep, set_aside });
+        if (ended && step !== null)
+          throw new CodedError('deadline_exceeded', 'the step took too long', { details: { step } });
+        return { value: {} as never, bulk };
+      },
+    };
+    temp.write('a/a.md', HEALTHY);
+    const poll = new StorePoll({ root: temp.root, clock, logger: silentLogger, pool: slow });
+    const errorOf = async () => (await poll.sweep(60_000))?.changed.map((row) => row.error !== undefined);
+    expect(await errorOf()).toEqual([true]);
+    ended = false;
+    expect(await errorOf(), 'not at once').toEqual([]);
+    clock.advance(61_000);
+    expect(await errorOf()).toEqual([false]);
   });
 
   it('[DSP-1] never reaches the thread of the poller, which keeps the last good row until it is known', async () => {
