@@ -52,7 +52,17 @@ beforeEach(async () => {
     poll_health: {
       ...POLLER_STATE.poll_health,
       stores: [
-        { store: '/a "b"\\c', state: 'stale', fibers: 7, last_ok_at: 5_000, last_ms: 3, error: 'asleep' },
+        {
+          ...{
+            store: '/a "b"\\c',
+            state: 'stale',
+            fibers: 7,
+            last_ok_at: 5_000,
+            last_ms: 3,
+            error: 'asleep',
+          },
+          ...{ lease: { state: 'held', holder: null, detail: null }, held_back: null },
+        },
       ],
     },
   });
