@@ -3,6 +3,8 @@ import { systemClock } from '../src/base/clock.ts';
 import { type Logger, silentLogger } from '../src/base/logger.ts';
 import { poolJobs } from '../src/contract/threads/pool.ts';
 import { StorePoll } from '../src/dispatch/stores/store-poll.ts';
+import { createDisks } from '../src/platform/disks.ts';
+import { createRunner } from '../src/platform/process.ts';
 import { createPoolComponent } from '../src/threads/pool.ts';
 import { WORKER_URLS } from '../src/threads/worker-urls.ts';
 
@@ -22,13 +24,15 @@ export async function withPool<T>(work: (pool: BenchPool) => Promise<T>): Promis
     clock: systemClock,
     logger: silentLogger,
   });
+  const disks = createDisks({ clock: systemClock, runner: createRunner() });
   const life = pool.launch(() => undefined);
   await life.ready;
   try {
     return await work({
-      poll: (root, clock, logger) => new StorePoll({ root, clock, logger, pool }),
+      poll: (root, clock, logger) => new StorePoll({ root, clock, logger, disks, pool }),
     });
   } finally {
+    disks.stop();
     await life.stop(1_000);
   }
 }

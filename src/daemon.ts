@@ -17,9 +17,11 @@ import { type HeldDataDir, holdDataDir } from './daemon-lock.ts';
 import { findSkew } from './daemon-skew.ts';
 import { createHttpServer } from './http/server.ts';
 import { readBuildStamp } from './platform/build-stamp.ts';
+import { createDisks } from './platform/disks.ts';
 import { createFileReader } from './platform/file-reader.ts';
 import { sweepLeftTemporaries } from './platform/left-temporaries.ts';
 import { packageRoot } from './platform/package-root.ts';
+import { createRunner } from './platform/process.ts';
 import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
 import type { RouteContext } from './routes/context.ts';
@@ -251,8 +253,10 @@ function assemble(options: {
     requests,
     onChanged: (run) => changes.add(run),
   };
+  const disks = createDisks({ clock, runner: createRunner() });
+  const files = createFileReader(clock, disks);
   const server = createHttpServer({
-    routes: createRoutes({ poller, ledgers, fleet, audio, pool, files: createFileReader(clock) }, context),
+    routes: createRoutes({ poller, ledgers, fleet, audio, pool, files }, context),
     access: {
       own_names: [hostname(), boot.host],
       allowed_hosts: settings.allowed_hosts,
@@ -290,6 +294,7 @@ function assemble(options: {
     },
     async stop(): Promise<void> {
       await server.stop();
+      disks.stop();
       await supervisor.stop();
     },
   };

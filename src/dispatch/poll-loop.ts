@@ -115,6 +115,8 @@ export class PollLoop {
       world.clock.every(DAY_MS, prune),
       world.clock.every(APP_MS, () => void dispatcher.watchApps()),
       world.app?.onChange(() => void dispatcher.watchApps()) ?? (() => {}),
+      // A fiber that was refused for its disk, and a store that could not be listed, wait for this.
+      world.disks.onAnswer(() => this.#wakeTick(URGENT_MS)),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
     );
     await this.tick();
@@ -233,6 +235,8 @@ export class PollLoop {
   #followHints(): void {
     let unlisted = false;
     for (const [root, folders] of this.#hinted) {
+      // The next listing that comes through has what moved there.
+      if (this.#options.world.disks.isSilent(root)) continue;
       try {
         const followed = this.#hints.get(root)?.follow(folders);
         for (const path of followed?.moved ?? []) this.#moved.add(path);

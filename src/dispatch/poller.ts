@@ -5,6 +5,8 @@ import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
+import { createDisks } from '../platform/disks.ts';
+import { createRunner } from '../platform/process.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
 import { DataDirWatch } from './data-dir-watch.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -42,12 +44,15 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
   // A write can move a row before the rows exist; nothing is written before the first tick.
   let onRow: (path: string) => void = () => {};
   let onLateRow = onRow;
+  const runner = createRunner();
+  const disks = createDisks({ clock, runner });
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,
     store: { clock, owner, follow: (root) => stores.follows(root) },
     pool: context.pool,
     logger,
+    isSilent: (root) => disks.isSilent(root),
     onRow: (path) => onRow(path),
     onLateRow: (path) => onLateRow(path),
   });
@@ -58,6 +63,8 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     logger,
     documents,
     serverPid: () => serverPid(),
+    runner,
+    disks,
   });
   const { world } = surroundings;
   const leases = new StoreLeases({
@@ -121,7 +128,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     leases,
     memory,
     pollOf: (root) =>
-      new StorePoll({ root, clock, logger, pool: context.pool, follow: () => stores.follows(root) }),
+      new StorePoll({ root, clock, logger, disks, pool: context.pool, follow: () => stores.follows(root) }),
     dispatcher,
     rows,
   });
@@ -156,6 +163,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       await dispatcher.stop();
       leases.release();
       world.app?.close();
+      disks.stop();
       await world.mux
         .stop()
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));

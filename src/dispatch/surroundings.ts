@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
@@ -10,6 +11,7 @@ import { createAdapters } from '../harness/adapters.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/agents/registry.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
+import { guardAdapters, harnessFolder, silentAmong } from '../harness/guarded-adapter.ts';
 import { compareSkills } from '../harness/hooks/worker-skills.ts';
 import { lastSaid } from '../harness/transcripts/last-said.ts';
 import { findPastSession } from '../harness/transcripts/past-session.ts';
@@ -20,13 +22,14 @@ import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
 import { readBootId } from '../platform/boot-id.ts';
+import type { Disks } from '../platform/disks.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
 import { networkVariables } from '../platform/network-environment.ts';
 import { packageRoot } from '../platform/package-root.ts';
-import { createRunner, type ProcessRunner } from '../platform/process.ts';
+import type { ProcessRunner } from '../platform/process.ts';
 import { commandsFrom } from '../platform/process-commands.ts';
 import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
 import { endProcessTree } from '../platform/process-tree.ts';
@@ -38,7 +41,7 @@ import { startPolicy } from './due/start-policy.ts';
 import type { PollerSettings } from './poller-settings.ts';
 import { Launches } from './run/launches.ts';
 import { createWorkerMemory, memoryLimits } from './run/worker-memory.ts';
-import { lookAtDirectory } from './start/look-at-directory.ts';
+import { directoryLook } from './start/look-at-directory.ts';
 import { writeSvcCommand } from './svc-command.ts';
 import { withoutTmux } from './without-tmux.ts';
 import type { Documents, World } from './world.ts';
@@ -67,14 +70,20 @@ export async function connectWorld(options: {
   documents: Documents;
   /** The multiplexer server that answered last. */
   serverPid(): number | null;
+  runner: ProcessRunner;
+  disks: Disks;
 }): Promise<Surroundings> {
-  const { settings, clock, logger } = options;
+  const { settings, clock, logger, runner, disks } = options;
   const paths = dataPaths(settings);
-  const runner = createRunner();
   const facts = createProcessFacts({ platform: process.platform, runner });
   const capabilities = createCapabilities({ runner, env: process.env });
   const uid = process.getuid?.() ?? null;
-  const adapters = createAdapters({ env: process.env, uid, capabilities });
+  const guard = { disks, clock, env: process.env };
+  const adapters = guardAdapters(createAdapters({ env: process.env, uid, capabilities }), guard);
+  const requireDisk = async (transcript: string) => {
+    const silent = await silentAmong([transcript], disks);
+    if (silent !== null) throw new CodedError('file_unavailable', silent);
+  };
   const registry = createAgentsOnDisk(settings, logger);
   writeSvcCommand(paths.bin_dir);
   const openTerminal: World['openTerminal'] = (launch) =>
@@ -103,12 +112,26 @@ export async function connectWorld(options: {
       agent: (id) => resolveAgent(registry(), id),
       agents: () => registry().agents,
       adapter: (name: HarnessName) => adapters[name],
-      findPastSession: (agent, session) => findPastSession(agent, session, process.env),
+      async findPastSession(agent, session) {
+        const silent = await silentAmong([harnessFolder(agent, process.env)], disks);
+        return silent === null
+          ? findPastSession(agent, session, process.env)
+          : { kind: 'unknown', detail: silent };
+      },
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
-      lastSaid,
-      turnEnd: async (name, transcript) => readTurnEnd(name, await readTail(transcript)),
-      usage: async (name, transcript) => readUsageSign(name, await readTail(transcript), localZone()),
+      async lastSaid(name, transcript) {
+        await requireDisk(transcript);
+        return lastSaid(name, transcript);
+      },
+      async turnEnd(name, transcript) {
+        await requireDisk(transcript);
+        return readTurnEnd(name, await readTail(transcript));
+      },
+      async usage(name, transcript) {
+        await requireDisk(transcript);
+        return readUsageSign(name, await readTail(transcript), localZone());
+      },
     },
     processes: {
       look: (identity) => isAlive(facts, identity),
@@ -121,7 +144,8 @@ export async function connectWorld(options: {
       },
       commands: (pid) => commandsFrom(pid, { facts, platform: process.platform, runner }),
     },
-    lookAtDirectory: (path) => lookAtDirectory(path, clock),
+    lookAtDirectory: async (path) => directoryLook(await disks.look(path)),
+    disks,
     openTerminal,
     recordSession(line) {
       try {

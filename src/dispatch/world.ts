@@ -12,6 +12,7 @@ import type { PastSession } from '../harness/transcripts/past-session.ts';
 import type { TurnEnd } from '../harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../harness/transcripts/usage-limit.ts';
 import type { Mux } from '../mux/mux.ts';
+import type { Disks } from '../platform/disks.ts';
 import type { ProcessCommand } from '../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../platform/terminal-kitty.ts';
@@ -24,7 +25,10 @@ export type DirectoryLook =
   | { kind: 'not_directory' }
   | { kind: 'missing' }
   | { kind: 'unreadable'; detail: string }
-  | { kind: 'silent'; after_ms: number };
+  /** Its own disk did not answer; `place` is what did not: a mount, or this one path. */
+  | { kind: 'silent'; after_ms: number; place: string }
+  /** Other looks had every turn: no answer about this directory. */
+  | { kind: 'unlooked' };
 
 /** A planned change of a document: frontmatter paths to set and to remove. */
 export type DocumentChange = { set: Record<string, unknown>; unset: string[] };
@@ -98,6 +102,8 @@ export type World = {
   };
   /** Looks whether a `project_dir` is a directory (DSP-4); the one way of the dispatcher to touch one. */
   lookAtDirectory(path: string): Promise<DirectoryLook>;
+  /** Which disks may be touched; see `platform/disks.ts`. */
+  disks: Pick<Disks, 'prove' | 'isSilent' | 'onAnswer'>;
   /** Starts a program in the user's terminal emulator. */
   openTerminal(launch: TerminalLaunch): Promise<TerminalLaunched>;
   /** Appends to the sessions ledger; a failure is logged, never fatal to a launch. */

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
+import type { Disks } from './disks.ts';
 import { fileChanged, fileError, notAFile } from './file-error.ts';
 import { type FileStamp, isSameFile, stampOf } from './file-stamp.ts';
 
@@ -28,16 +29,24 @@ export type FileReader = {
   read(path: string, stamp: FileStamp, from: number, end: number): AsyncGenerator<Uint8Array>;
 };
 
+/** What a reader asks about disks. */
+export type ReadDisks = Pick<Disks, 'prove' | 'answered' | 'unanswered' | 'mountOf'>;
+
 /** Large enough that a file of gigabytes is not a matter of turns, small enough that one chunk is no pause. */
 const CHUNK_BYTES = 256 * 1024;
-/** The system's file threads are four for the whole process; a disk that hangs must leave some to the others. */
+/** The runtime's file threads are four for the whole process; files may take three of them. */
 const MOST_AT_ONCE = 3;
+/** Of these, as many as one disk may hold when it stops answering in the middle of a step. */
+const MOST_A_DISK = { local: 2, remote: 1 };
 /** How long one step may wait for its turn and for the disk, in milliseconds. */
 const STEP_MS = 10_000;
 
-/** A reader that has at most three steps at the disk at any time. */
-export function createFileReader(clock: Clock): FileReader {
-  const turns = new DiskTurns(clock);
+/**
+ * A reader that has at most three steps at disks at any time, two at one of them. Before a path is touched here, a
+ * process of its own has seen that its disk answers.
+ */
+export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
+  const turns = new ReadTurns(clock, disks);
   const step = async <T>(
     path: string,
     run: () => Promise<T>,
@@ -50,7 +59,15 @@ export function createFileReader(clock: Clock): FileReader {
     }
   };
 
+  const requireAnswer = async (path: string): Promise<void> => {
+    const proof = await disks.prove(path);
+    if (proof === 'silent') throw silentDisk(path);
+    if (proof === 'unlooked')
+      throw new CodedError('queue_full', `${path} was not looked at yet; try again in a moment`);
+  };
+
   const look = async (path: string): Promise<FileLook> => {
+    await requireAnswer(path);
     let stats: BigIntStats;
     try {
       stats = await step(path, () => stat(path, { bigint: true }));
@@ -65,6 +82,7 @@ export function createFileReader(clock: Clock): FileReader {
 
   /** Opens the file that was stamped; never one that would wait, or that opening does something to. */
   const openStamped = async (path: string, stamp: FileStamp): Promise<FileHandle> => {
+    await requireAnswer(path);
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
     const file = await step(
       path,
@@ -139,51 +157,91 @@ export function createFileReader(clock: Clock): FileReader {
   };
 }
 
-/** A bound on the steps at the disk; who waits too long is told so, and a step that hangs keeps its place. */
-class DiskTurns {
-  #clock: Clock;
-  #taken = 0;
-  #waiting: (() => void)[] = [];
+function lateDisk(path: string): CodedError {
+  return new CodedError(
+    'deadline_exceeded',
+    `the disk did not answer for ${path} within ${STEP_MS} ms; try again`,
+  );
+}
 
-  constructor(clock: Clock) {
+function silentDisk(path: string): CodedError {
+  return new CodedError(
+    'deadline_exceeded',
+    `the disk of ${path} does not answer; it is asked again by itself, try again when it is back`,
+  );
+}
+
+/**
+ * A bound on the steps at disks, and on those at each one. Who waits too long is told so; a step that hangs keeps its
+ * place, which is that of its disk.
+ */
+class ReadTurns {
+  readonly #clock: Clock;
+  readonly #disks: ReadDisks;
+  readonly #taken = new Map<string, number>();
+  #all = 0;
+  #waiting = new Set<{ mount: string; most: number; begin(): void }>();
+
+  constructor(clock: Clock, disks: ReadDisks) {
     this.#clock = clock;
+    this.#disks = disks;
   }
 
   /** `discard` gets what came after its time. */
   take<T>(path: string, run: () => Promise<T>, discard: (late: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      const { name: mount, local } = this.#disks.mountOf(path);
       let late = false;
-      const begin = () => {
-        if (late) {
-          this.#leave();
-          return;
-        }
-        run()
-          .then((value) => (late ? discard(value) : resolve(value)), reject)
-          .finally(() => {
-            cancel();
-            this.#leave();
-          });
+      let begun = false;
+      const step = {
+        mount,
+        most: local ? MOST_A_DISK.local : MOST_A_DISK.remote,
+        begin: () => {
+          begun = true;
+          this.#enter(mount);
+          run()
+            .then((value) => {
+              this.#disks.answered(path);
+              if (late) discard(value);
+              else resolve(value);
+            }, reject)
+            .finally(() => {
+              cancel();
+              this.#leave(mount);
+            });
+        },
       };
       const cancel = this.#clock.after(STEP_MS, () => {
         late = true;
-        reject(
-          new CodedError(
-            'deadline_exceeded',
-            `the disk did not answer for ${path} within ${STEP_MS} ms; try again`,
-          ),
-        );
+        this.#waiting.delete(step);
+        // A step that never had its turn says nothing of its disk.
+        if (begun) this.#disks.unanswered(path);
+        reject(lateDisk(path));
       });
-      if (this.#taken < MOST_AT_ONCE) {
-        this.#taken += 1;
-        begin();
-      } else this.#waiting.push(begin);
+      if (this.#isFree(step)) step.begin();
+      else this.#waiting.add(step);
     });
   }
 
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#taken -= 1;
-    else next();
+  #isFree({ mount, most }: { mount: string; most: number }): boolean {
+    return this.#all < MOST_AT_ONCE && (this.#taken.get(mount) ?? 0) < most;
+  }
+
+  #enter(mount: string): void {
+    this.#all += 1;
+    this.#taken.set(mount, (this.#taken.get(mount) ?? 0) + 1);
+  }
+
+  #leave(mount: string): void {
+    this.#all -= 1;
+    const left = (this.#taken.get(mount) ?? 0) - 1;
+    if (left > 0) this.#taken.set(mount, left);
+    else this.#taken.delete(mount);
+    for (const step of this.#waiting) {
+      if (this.#all >= MOST_AT_ONCE) return;
+      if (!this.#isFree(step)) continue;
+      this.#waiting.delete(step);
+      step.begin();
+    }
   }
 }

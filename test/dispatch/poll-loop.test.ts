@@ -12,6 +12,7 @@ import { initStore } from '../../src/fibers/store.ts';
 import { StoreIndex } from '../../src/fibers/store-index.ts';
 import { readDocuments, sweepStore } from '../../src/fibers/sweep.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { answeringDisks } from '../kit/answering-disks.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 import { type Daemon, FakeWorld } from './world/fake-world.ts';
 
@@ -58,6 +59,7 @@ beforeEach(async () => {
     logger: silentLogger,
     onRow: (path) => onRow(path),
     onLateRow: (path) => loop.followMoved(path),
+    isSilent: () => false,
   });
   world.documents = documents;
   const feed = new Feed({ host: world.host, nonce: 'n', now: 0 });
@@ -69,6 +71,7 @@ beforeEach(async () => {
       root: at,
       clock: systemClock,
       logger: silentLogger,
+      disks: answeringDisks,
       pool: {
         run: async (job, _input, options) => {
           if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);

@@ -208,7 +208,7 @@ export class Bed {
   /** Makes a fiber that a worker can run; `armed` ones are active. Answers its uid. */
   async fiber(
     slug: string,
-    options: { armed?: boolean; store?: Store; body?: string } = {},
+    options: { armed?: boolean; store?: Store; body?: string; project_dir?: string } = {},
   ): Promise<string> {
     const store = options.store ?? this.store;
     const made = await store.create({
@@ -216,7 +216,12 @@ export class Bed {
       slug,
       status: options.armed === false ? 'open' : 'active',
       body: options.body ?? 'Work.\n\nSessions: 0\n',
-      svc: { kind: 'oneshot', host: HOST, project_dir: join(this.root, 'project'), agent: 'fast' },
+      svc: {
+        kind: 'oneshot',
+        host: HOST,
+        project_dir: options.project_dir ?? join(this.root, 'project'),
+        agent: 'fast',
+      },
     });
     const text = readFileSync(made.path, 'utf8').replace('\n---\n', `\n${UNKNOWN_KEYS}---\n`);
     writeFileSync(made.path, text);

@@ -7,9 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { digestFile } from '../../src/platform/file-digest.ts';
 import { createFileReader } from '../../src/platform/file-reader.ts';
+import { answeringDisks } from '../kit/answering-disks.ts';
 import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
 
-const files = createFileReader(systemClock);
+const files = createFileReader(systemClock, answeringDisks);
 let scratch: ScratchFolder;
 beforeEach(() => {
   scratch = scratchFolder();

@@ -14,6 +14,7 @@ import { bulkBuffer } from '../../src/threads/bulk.ts';
 import { decodeFrame, encodeFrame } from '../../src/threads/frame.ts';
 import type { JobPacket } from '../../src/threads/pool-entry.ts';
 import runJob from '../../workers/pool.ts';
+import { answeringDisks } from '../kit/answering-disks.ts';
 
 type Answer = (input: never) => unknown;
 
@@ -157,6 +158,6 @@ export function createInProcessCallers(): InProcessCallers {
     fleet: createFleet(),
     audio: new InProcessComponent('audio', audioCalls),
     pool: new InProcessPool(),
-    files: createFileReader(systemClock),
+    files: createFileReader(systemClock, answeringDisks),
   };
 }

@@ -9,6 +9,7 @@ import type { Reply } from '../../src/http/row.ts';
 import { createFileReader } from '../../src/platform/file-reader.ts';
 import { HeldFiles } from '../../src/routes/held-files.ts';
 import { KeptReplies, type Mark, markOfFiles } from '../../src/routes/kept-replies.ts';
+import { answeringDisks } from '../kit/answering-disks.ts';
 
 /** A moment at which everything that was written by now has settled. */
 const LATER_MS = 10_000;
@@ -19,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const files = createFileReader(systemClock);
+const files = createFileReader(systemClock, answeringDisks);
 const textOf = (reply: Reply) => ('bytes' in reply ? Buffer.from(reply.bytes).toString() : null);
 
 /** Counts how often an answer was made. */

@@ -1,3 +1,5 @@
+import { isAbsolute } from 'node:path';
+import { sleep } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { dueOf, eligibilityFacts, workerCount } from '../fiber-facts.ts';
@@ -15,6 +17,8 @@ import { showLimit } from './usage-limits.ts';
 const LAUNCHES_AT_ONCE = 4;
 /** How often it is looked whether the machine has again what held starts back, in milliseconds. */
 const LOOK_AGAIN_MS = 5_000;
+/** How long a round waits for the disks of what it starts, in milliseconds; a fiber on a slower one follows by itself. */
+const DISK_PATIENCE_MS = 100;
 
 /** What the poller starts by itself (DSP-2): looks through the documents, launches what is due, notes what waits. */
 export class PollRounds {
@@ -24,6 +28,8 @@ export class PollRounds {
   readonly #arming: Arming;
   readonly #onMoved: (keys: Iterable<string>) => void;
   readonly #turns = new Turns();
+  /** Paths of documents whose disk answered after their round. */
+  #late = new Set<string>();
   #stopped = false;
   #lookAgain: (() => void) | null = null;
 
@@ -43,9 +49,11 @@ export class PollRounds {
   async launchDue(): Promise<void> {
     const documents = [...this.#world.documents.all()];
     const disarmed = this.#arming.note(documents);
+    const reachable = documents.filter((document) => this.#forgetSilence(document));
     for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
     const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
-    if (disarmed.length + limited.length > 0) this.#onMoved([...disarmed, ...limited.map(keyOf)]);
+    const moved = [...disarmed, ...reachable.map(keyOf), ...limited.map(keyOf)];
+    if (moved.length > 0) this.#onMoved(moved);
     await this.#launchAmong(documents);
     this.#noteHeldBack();
   }
@@ -99,7 +107,7 @@ export class PollRounds {
       const chosen = bounded ? this.#turns.inOrder(due).slice(0, places) : due;
       if (chosen.length === 0) return;
       for (const document of chosen) tried.add(document.path);
-      const next = chosen[Symbol.iterator]();
+      const next = (await this.#onAnsweringDisks(chosen))[Symbol.iterator]();
       const lane = async () => {
         for (const document of next) {
           if (this.#stopped || this.#memory.starts.hold() !== null) return;
@@ -145,6 +153,48 @@ export class PollRounds {
       if (document.svc !== undefined)
         waiting += Number(waitsForResources(document, eligibilityFacts(this.#world, this.#memory, document)));
     return waiting;
+  }
+
+  /**
+   * Those whose directory a launch will not wait for: its disk answers, or is known to be silent. The others hold no
+   * place and no lane meanwhile; each follows when its disk has answered or was given up.
+   */
+  async #onAnsweringDisks(chosen: readonly FiberDocument[]): Promise<FiberDocument[]> {
+    const { clock, disks } = this.#world;
+    const asked = new Set<FiberDocument>();
+    let waiting = true;
+    const proofs = chosen.map(async (document) => {
+      const { project_dir } = document;
+      const proof =
+        project_dir === undefined || !isAbsolute(project_dir) ? 'answers' : await disks.prove(project_dir);
+      if (proof === 'unlooked') return;
+      if (waiting) asked.add(document);
+      else this.#followLate(document.path);
+    });
+    await Promise.race([Promise.all(proofs), sleep(clock, DISK_PATIENCE_MS)]);
+    waiting = false;
+    return chosen.filter((document) => asked.has(document));
+  }
+
+  #followLate(path: string): void {
+    const { clock, logger } = this.#world;
+    this.#late.add(path);
+    if (this.#late.size > 1) return;
+    clock.after(0, () => {
+      const late = this.#late;
+      this.#late = new Set();
+      if (this.#stopped) return;
+      this.launchMoved(late).catch((error) => logger.error({ err: error }, 'a poll step failed'));
+    });
+  }
+
+  /** Lifts the refusal of a fiber whose disk answers again; true when there was one. */
+  #forgetSilence(document: FiberDocument): boolean {
+    const key = keyOf(document);
+    if (this.#memory.refusals.get(key)?.reason !== 'project_dir_unreachable') return false;
+    if (document.project_dir !== undefined && this.#world.disks.isSilent(document.project_dir)) return false;
+    this.#memory.refusals.clear(key);
+    return true;
   }
 
   #noteTurns(documents: readonly FiberDocument[]): void {

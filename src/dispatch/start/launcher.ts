@@ -179,6 +179,8 @@ export class Launcher {
 
   /** Notes the refusal; a fiber that is not armed is not tried again by itself, whatever the cooldown. */
   #refuse(document: FiberDocument, refusal: Refusal): LaunchResult {
+    // A check that never had its turn says nothing of the fiber: no row, no cooldown.
+    if (refusal.reason === 'queue_full') return { kind: 'refused', refusal };
     const now = this.#world.clock.now();
     const retry_at = document.status === 'active' ? now + this.#world.settings.preflight_cooldown_ms : null;
     this.#memory.refusals.record(keyOf(document), refusal, now, retry_at);

@@ -53,7 +53,12 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
     case 'silent':
       return {
         reason: 'project_dir_unreachable',
-        message: `project_dir ${directory} did not answer within ${look.after_ms / 1000} s; is its disk mounted?`,
+        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk there? It is asked again, and the fiber starts when it answers`,
+      };
+    case 'unlooked':
+      return {
+        reason: 'queue_full',
+        message: `project_dir ${directory} was not looked at yet: too many other folders are being looked at; try again in a moment`,
       };
     case 'missing':
       return missing(`project_dir ${directory} does not exist`);

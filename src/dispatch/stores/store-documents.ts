@@ -28,6 +28,7 @@ export class StoreDocuments implements Documents {
   readonly #former = new Map<string, Store>();
   readonly #options: StoreOptions;
   readonly #parser: PooledParser;
+  readonly #isSilent: (root: string) => boolean;
   readonly #onRow: (path: string) => void;
   readonly #onLateRow: (path: string) => void;
   readonly #logger: Logger;
@@ -40,6 +41,8 @@ export class StoreDocuments implements Documents {
     store: StoreOptions;
     pool: StoreReader;
     logger: Logger;
+    /** True for a store whose disk is known not to answer: it is not touched. */
+    isSilent: (root: string) => boolean;
     onRow: (path: string) => void;
     /** Told of a row that moved only after a pool thread had parsed its document. */
     onLateRow: (path: string) => void;
@@ -52,6 +55,7 @@ export class StoreDocuments implements Documents {
       follows: options.store.follow ?? (() => false),
     });
     this.#options = { ...options.store, parser: this.#parser };
+    this.#isSilent = options.isSilent;
     this.#onRow = options.onRow;
     this.#onLateRow = options.onLateRow;
     this.#logger = options.logger;
@@ -115,6 +119,7 @@ export class StoreDocuments implements Documents {
       const elsewhere = root !== undefined && isCoded(error, 'ambiguous_fiber');
       if (!elsewhere && !isCoded(error, 'fiber_not_found')) throw error;
       for (const store of isSafeId(id) ? stores : []) {
+        if (this.#isSilent(store.root)) continue;
         const path = store.locate(id);
         if (path === null) continue;
         this.#take(path, store.root);
@@ -335,6 +340,11 @@ export class StoreDocuments implements Documents {
   #storeOf(root: string): Store {
     const store = this.#stores.get(root) ?? this.#former.get(root);
     if (store === undefined) throw new CodedError('store_not_found', `${root} is not a store of this daemon`);
+    if (this.#isSilent(root))
+      throw new CodedError(
+        'store_unavailable',
+        `the disk of ${root} does not answer; it is asked again by itself`,
+      );
     return store;
   }
 }

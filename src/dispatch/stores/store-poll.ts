@@ -13,6 +13,7 @@ import {
   type SweepResult,
   sweptFolders,
 } from '../../fibers/sweep.ts';
+import type { Disks } from '../../platform/disks.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 
 /** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
@@ -42,6 +43,7 @@ type SetAside = { token: string; ended: number; until: number };
 export class StorePoll {
   readonly root: string;
   readonly #pool: StoreReader;
+  readonly #disks: Pick<Disks, 'prove'>;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #follow: () => boolean;
@@ -58,12 +60,14 @@ export class StorePoll {
   constructor(options: {
     root: string;
     pool: StoreReader;
+    disks: Pick<Disks, 'prove'>;
     clock: Clock;
     logger: Logger;
     /** Whether documents may be links out of the store, asked anew for each listing. */
     follow?: () => boolean;
   }) {
     this.root = options.root;
+    this.#disks = options.disks;
     this.#pool = options.pool;
     this.#clock = options.clock;
     this.#logger = options.logger;
@@ -110,6 +114,11 @@ export class StorePoll {
 
   async #sweep(deadline_ms: number): Promise<SweepResult | null> {
     const started = this.#clock.now();
+    // A disk that does not answer costs no thread, and is asked again in the background.
+    if ((await this.#disks.prove(this.root)) === 'silent') {
+      this.#silent();
+      return null;
+    }
     try {
       const result = await this.#list(started + deadline_ms);
       this.#table = Uint8Array.from(result.table);
@@ -192,11 +201,22 @@ export class StorePoll {
     this.#not_before = 0;
   }
 
+  #silent(): void {
+    const message = `the disk of ${this.root} does not answer; it is asked again by itself`;
+    if (this.#health.error !== message)
+      this.#logger.warn({ store: this.root }, 'the disk of a store does not answer');
+    this.#unlisted(message);
+  }
+
+  #unlisted(error: string): void {
+    const state = this.#health.last_ok_at === null ? 'cold' : 'stale';
+    this.#health = { ...this.#health, state, error };
+  }
+
   #failed(message: string): void {
     this.#failures += 1;
     this.#not_before = this.#clock.now() + backoffDelay(RETRY, this.#failures);
-    const state = this.#health.last_ok_at === null ? 'cold' : 'stale';
-    this.#health = { ...this.#health, state, error: message };
+    this.#unlisted(message);
     this.#logger.warn(
       { store: this.root, failures: this.#failures, detail: message },
       'a store could not be listed',

@@ -13,6 +13,7 @@ import type { Memory } from '../memory.ts';
 import { shownArgv } from '../rehearsal/rehearse-start.ts';
 import { RUN_FILES } from '../run/run-directory.ts';
 import { buildRunScript, runScriptCommand } from '../run/run-script.ts';
+import { refuseByDirectory } from '../start/preflight.ts';
 import type { World } from '../world.ts';
 import { RESUMED_FOLDER } from './past-session-retention.ts';
 
@@ -138,6 +139,9 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
       `${past.path} records no working directory, so it cannot be resumed`,
     );
   const look = await world.lookAtDirectory(past.cwd);
+  const refused =
+    look.kind === 'silent' || look.kind === 'unlooked' ? refuseByDirectory(past.cwd, look) : null;
+  if (refused !== null) throw new CodedError(refused.reason, refused.message);
   if (look.kind !== 'directory')
     throw new CodedError(
       'project_dir_missing',

@@ -136,7 +136,7 @@ describe('a lifecycle verb in the poller', () => {
     await round();
     const writes = world.documents.writes;
     world.directories.set('/links/fibers', { kind: 'directory', real: '/srv/notes/.fibers/a' });
-    world.directories.set('/net/gone', { kind: 'silent', after_ms: 5_000 });
+    world.directories.set('/net/gone', { kind: 'silent', after_ms: 5_000, place: '/srv' });
     world.directories.set('/root/own', { kind: 'unreadable', detail: 'EACCES' });
     const asks: [string, string, string][] = [
       ['/links/fibers', 'project_dir_in_store', 'choose the project’s own folder'],

@@ -199,7 +199,7 @@ describe('a refusal', () => {
     ['project_dir_missing', 'a directory that is not there', { kind: 'missing' }],
     ['project_dir_missing', 'a file', { kind: 'not_directory' }],
     ['project_dir_missing', 'an unreadable directory', { kind: 'unreadable', detail: 'EACCES' }],
-    ['project_dir_unreachable', 'a silent disk', { kind: 'silent', after_ms: 5_000 }],
+    ['project_dir_unreachable', 'a silent disk', { kind: 'silent', after_ms: 5_000, place: '/srv' }],
     ['project_dir_in_store', 'a folder of a store', { kind: 'directory', real: '/srv/notes/.fibers/a' }],
   ];
   it.each(LOOKS)('[DSP-4] [DSP-5] is %s for %s', async (reason, _, look) => {

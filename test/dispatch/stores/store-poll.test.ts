@@ -12,6 +12,7 @@ import { createSupervisor } from '../../../src/threads/supervisor.ts';
 import { slowParsingJobs } from '../../fixtures/fibers/slow-parsing-pool.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
 import { until } from '../../kit/until.ts';
+import { answeringDisks } from '../../kit/answering-disks.ts';
 
 const FIBERS = 1_300;
 
@@ -41,7 +42,13 @@ describe('StorePoll', () => {
   it('[DSP-1] shares out the first listing of a large store and reads only what moved after that', async () => {
     for (let index = 0; index < FIBERS; index += 1)
       temp.write(`f${index}/f${index}.md`, `---\nname: Fiber ${index}\n---\n`);
-    const poll = new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool });
+    const poll = new StorePoll({
+      root: temp.root,
+      clock: systemClock,
+      logger: silentLogger,
+      pool,
+      disks: answeringDisks,
+    });
 
     const first = await poll.sweep(10_000);
     expect(new Set(first?.changed.map((row) => row.id)).size).toBe(FIBERS);
@@ -57,7 +64,13 @@ describe('StorePoll', () => {
 
   it('[DSP-1] keeps what it had when the store is gone, and says so', async () => {
     temp.write('a/a.md', '---\nname: A\n---\n');
-    const poll = new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool });
+    const poll = new StorePoll({
+      root: temp.root,
+      clock: systemClock,
+      logger: silentLogger,
+      pool,
+      disks: answeringDisks,
+    });
     await poll.sweep(10_000);
     rmSync(temp.root, { recursive: true });
     expect(await poll.sweep(10_000)).toBeNull();

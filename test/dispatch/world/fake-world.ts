@@ -263,6 +263,11 @@ export class FakeWorld {
         this.looked.push(path);
         return this.directories.get(path) ?? { kind: 'directory', real: path };
       },
+      disks: {
+        prove: async (path) => (this.directories.get(path)?.kind === 'silent' ? 'silent' : 'answers'),
+        isSilent: (path) => this.directories.get(path)?.kind === 'silent',
+        onAnswer: () => () => {},
+      },
       openTerminal: async (launch) => {
         this.terminals.push(launch);
         return this.terminal;

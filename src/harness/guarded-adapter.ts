@@ -1,0 +1,85 @@
+import type { Clock } from '../base/clock.ts';
+import type { Agent } from '../contract/agent.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
+import type { Disks } from '../platform/disks.ts';
+import type { HarnessAdapter, HarnessFinding, TranscriptProbe } from './adapter.ts';
+import { agentEnvironment } from './agent-environment.ts';
+
+export type DiskGuard = { disks: Pick<Disks, 'prove'>; clock: Clock; env: NodeJS.ProcessEnv };
+
+/** A disk that stops answering in the middle of a search keeps its caller no longer than this, in milliseconds. */
+const SEARCH_LIMIT_MS = 5_000;
+
+/**
+ * The adapters, asked only about folders whose disks answer: a search on a disk that does not would hold one of the
+ * few threads that the runtime has for all files.
+ */
+export function guardAdapters(
+  adapters: Record<HarnessName, HarnessAdapter>,
+  guard: DiskGuard,
+): Record<HarnessName, HarnessAdapter> {
+  return {
+    claude: guarded(adapters.claude, guard),
+    codex: guarded(adapters.codex, guard),
+    pi: guarded(adapters.pi, guard),
+  };
+}
+
+/** The first of these paths whose disk does not answer, as a sentence; null when all do. */
+export async function silentAmong(
+  paths: readonly string[],
+  disks: Pick<Disks, 'prove'>,
+): Promise<string | null> {
+  for (const path of paths) {
+    const proof = await disks.prove(path);
+    if (proof === 'silent') return `the disk of ${path} does not answer`;
+    if (proof === 'unlooked') return `${path} was not looked at yet`;
+  }
+  return null;
+}
+
+/** The folder that a harness keeps its configuration and its transcripts in. */
+export function harnessFolder(agent: Agent, env: NodeJS.ProcessEnv): string {
+  const { claude_dir, codex_home, pi_agent_dir } = agentEnvironment(agent, env);
+  return { claude: claude_dir, codex: codex_home, pi: pi_agent_dir }[agent.harness];
+}
+
+function guarded(adapter: HarnessAdapter, { disks, clock, env }: DiskGuard): HarnessAdapter {
+  return {
+    ...adapter,
+    async findTranscript(query) {
+      const silent = await silentAmong([query.project_dir, harnessFolder(query.agent, env)], disks);
+      if (silent !== null) return { kind: 'unknown', detail: silent };
+      return within(clock, adapter.findTranscript(query), query.project_dir);
+    },
+    async checkFirstRun(query) {
+      const folders = query.project_dir === null ? [] : [query.project_dir];
+      const silent = await silentAmong([...folders, harnessFolder(query.agent, env)], disks);
+      return silent === null ? adapter.checkFirstRun(query) : [unreachable(silent)];
+    },
+  };
+}
+
+function within(
+  clock: Clock,
+  search: Promise<TranscriptProbe>,
+  project_dir: string,
+): Promise<TranscriptProbe> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(SEARCH_LIMIT_MS, () =>
+      resolve({
+        kind: 'unknown',
+        detail: `the transcripts of ${project_dir} were not found within ${SEARCH_LIMIT_MS / 1000} s`,
+      }),
+    );
+    search.then(resolve, reject).finally(cancel);
+  });
+}
+
+function unreachable(silent: string): HarnessFinding {
+  return {
+    severity: 'error',
+    what: `${silent}, so nothing starts there`,
+    mend: 'mount it again, or give the fiber another folder with: svc resolve-dir',
+  };
+}

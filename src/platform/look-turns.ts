@@ -1,0 +1,231 @@
+import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
+
+/** Bounds on looks that are under way, and on processes that a disk holds. Times in milliseconds. */
+export type LookLimits = {
+  /** Looks at one mount at a time once it has answered; before that, one. */
+  per_mount: number;
+  /** Looks at a time. */
+  total: number;
+  /** How many of them may be at mounts that have never answered. */
+  unknown: number;
+  /** Processes that one mount may hold; no further look at that mount begins beyond it. */
+  stuck_per_mount: number;
+  /** Processes that all disks may hold; beyond it only mounts that have answered before are looked at. */
+  stuck: number;
+  /** How long after an answer a mount is looked at by more than one look at a time. */
+  proof_ms: number;
+  /** Time from a look in vain to the next one at the same place. */
+  retry: BackoffPolicy;
+  /** A silent place that nobody has asked for in this time is not asked again by itself, and forgotten. */
+  forget_ms: number;
+};
+
+export const LOOK_LIMITS: LookLimits = {
+  per_mount: 2,
+  total: 8,
+  unknown: 6,
+  stuck_per_mount: 8,
+  stuck: 16,
+  proof_ms: 1_000,
+  retry: { first: 1_000, most: 30_000 },
+  forget_ms: 15 * 60_000,
+};
+
+/** A look at one path within one mount; `local`: its kind of file system waits for no other machine. */
+export type LookAt = { path: string; mount: string; local: boolean };
+
+/** What did not answer: all of a mount, or one path on a mount that answers otherwise. */
+export type Place = { kind: 'mount' | 'path'; name: string };
+
+/** What a look may do now. */
+export type Turn = { kind: 'run' } | { kind: 'wait' } | { kind: 'silent'; place: Place };
+
+/** A process held for less than this ended because it was told to, and says nothing of the disk. */
+const HELD_MS = 1_000;
+
+type MountState = { running: number; stuck: number; answered: boolean; proven_at: number | null };
+type Silence = {
+  at: LookAt;
+  failures: number;
+  probe_at: number;
+  asked_at: number;
+  probing: boolean;
+  stuck: number;
+};
+
+/**
+ * Who may look at a disk now, and which disks are silent. Decides only; the time is given with every call. A look
+ * that has to wait says nothing about its path: only a look that had its turn does.
+ */
+export class LookTurns {
+  readonly #limits: LookLimits;
+  readonly #mounts = new Map<string, MountState>();
+  readonly #silent = new Map<string, Silence>();
+  #running = 0;
+  #unknown = 0;
+  #stuck = 0;
+
+  constructor(limits: LookLimits = LOOK_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Looks under way, and processes held by disks. */
+  get load(): { running: number; stuck: number } {
+    return { running: this.#running, stuck: this.#stuck };
+  }
+
+  /** What this look may do now; `probe`: it asks a silent place whether it answers again. */
+  ask(at: LookAt, now: number, probe = false): Turn {
+    const silent = probe ? null : this.silence(at, now);
+    if (silent !== null) return { kind: 'silent', place: silent };
+    const mount = this.#mountOf(at.mount);
+    const { per_mount, total, unknown, stuck, stuck_per_mount, proof_ms } = this.#limits;
+    const known = isKnown(mount, at);
+    const proven = mount.proven_at !== null && Math.abs(now - mount.proven_at) < proof_ms;
+    const free =
+      this.#running < total &&
+      mount.running < (proven ? per_mount : 1) &&
+      mount.stuck < stuck_per_mount &&
+      (known || (this.#unknown < unknown && this.#stuck < stuck));
+    return { kind: free ? 'run' : 'wait' };
+  }
+
+  /** Takes the turn that `ask` allowed; the answer is given back with `end` or `late`. */
+  begin(at: LookAt): { known: boolean } {
+    const mount = this.#mountOf(at.mount);
+    const known = isKnown(mount, at);
+    mount.running += 1;
+    this.#running += 1;
+    if (!known) this.#unknown += 1;
+    return { known };
+  }
+
+  /** The mount itself has answered. */
+  proven(mount: string, now: number): void {
+    const state = this.#mountOf(mount);
+    state.answered = true;
+    state.proven_at = now;
+    this.#silent.delete(keyOf({ kind: 'mount', name: mount }));
+  }
+
+  /** The look has its answer. */
+  end(at: LookAt, turn: { known: boolean }, now: number): void {
+    this.#giveBack(at, turn);
+    this.proven(at.mount, now);
+    this.#silent.delete(keyOf({ kind: 'path', name: at.path }));
+  }
+
+  /** The look came to nothing through no fault of the disk: nothing is learned. */
+  lost(at: LookAt, turn: { known: boolean }): void {
+    this.#giveBack(at, turn);
+  }
+
+  /**
+   * The look was given up, and its process is held by the disk until `freed`. A mount that answered during this very
+   * look is not silent: then it is the path.
+   */
+  late(at: LookAt, turn: { known: boolean }, proven: boolean, now: number): Place {
+    this.#giveBack(at, turn);
+    const place: Place = proven ? { kind: 'path', name: at.path } : { kind: 'mount', name: at.mount };
+    const mount = this.#mountOf(at.mount);
+    mount.proven_at = null;
+    mount.stuck += 1;
+    this.#stuck += 1;
+    const before = this.#silent.get(keyOf(place));
+    const failures = (before?.failures ?? 0) + 1;
+    this.#silent.set(keyOf(place), {
+      at: place.kind === 'path' ? at : { ...at, path: at.mount },
+      failures,
+      probe_at: now + backoffDelay(this.#limits.retry, failures),
+      asked_at: before?.asked_at ?? now,
+      probing: false,
+      stuck: (before?.stuck ?? 0) + 1,
+    });
+    // A path that was asked again, on a mount that does not answer by now, waits for its mount.
+    if (place.kind === 'mount') this.probeLost({ kind: 'path', name: at.path }, now);
+    return place;
+  }
+
+  /** A process that was given up has left. One that the disk had held tells by it that the disk answers again. */
+  freed(at: LookAt, place: Place, held_ms: number, now: number): void {
+    this.#mountOf(at.mount).stuck -= 1;
+    this.#stuck -= 1;
+    const silence = this.#silent.get(keyOf(place));
+    if (silence === undefined) return;
+    silence.stuck -= 1;
+    if (held_ms >= HELD_MS) silence.probe_at = now;
+  }
+
+  /** Places that are to be asked again now, each by one look; they count as asked. */
+  probes(now: number): { at: LookAt; place: Place }[] {
+    const due = [];
+    for (const [key, silence] of this.#silent) {
+      if (now - silence.asked_at > this.#limits.forget_ms) this.#silent.delete(key);
+      // A process that is still held there is the answer.
+      else if (!silence.probing && silence.stuck === 0 && silence.probe_at <= now) {
+        silence.probing = true;
+        due.push({ at: silence.at, place: placeOf(key) });
+      }
+    }
+    return due;
+  }
+
+  /** The look that asked a silent place again did not get its turn. */
+  probeLost(place: Place, now: number): void {
+    const silence = this.#silent.get(keyOf(place));
+    if (silence === undefined) return;
+    silence.probing = false;
+    silence.probe_at = now + this.#limits.retry.first;
+  }
+
+  /** When `probes` has something to say next; null when nothing is silent. */
+  nextProbe(): number | null {
+    let next: number | null = null;
+    for (const { probing, stuck, probe_at } of this.#silent.values())
+      if (!probing && stuck === 0) next = Math.min(next ?? probe_at, probe_at);
+    return next;
+  }
+
+  /** What of this path is known not to answer; null when nothing is. */
+  silence(at: Pick<LookAt, 'mount' | 'path'>, now: number): Place | null {
+    const places: Place[] = [
+      { kind: 'mount', name: at.mount },
+      { kind: 'path', name: at.path },
+    ];
+    return places.find((place) => this.isSilent(place, now)) ?? null;
+  }
+
+  /** Whoever asks keeps the place from being forgotten. */
+  isSilent(place: Place, now: number): boolean {
+    const silence = this.#silent.get(keyOf(place));
+    if (silence !== undefined) silence.asked_at = now;
+    return silence !== undefined;
+  }
+
+  #mountOf(name: string): MountState {
+    const known = this.#mounts.get(name);
+    if (known !== undefined) return known;
+    const mount = { running: 0, stuck: 0, answered: false, proven_at: null };
+    this.#mounts.set(name, mount);
+    return mount;
+  }
+
+  #giveBack(at: LookAt, { known }: { known: boolean }): void {
+    this.#mountOf(at.mount).running -= 1;
+    this.#running -= 1;
+    if (!known) this.#unknown -= 1;
+  }
+}
+
+function isKnown(mount: MountState, at: LookAt): boolean {
+  return mount.answered || at.local;
+}
+
+function keyOf({ kind, name }: Place): string {
+  return `${kind} ${name}`;
+}
+
+function placeOf(key: string): Place {
+  const [kind = ''] = key.split(' ', 1);
+  return { kind: kind === 'mount' ? 'mount' : 'path', name: key.slice(kind.length + 1) };
+}
