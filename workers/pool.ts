@@ -2,12 +2,22 @@ import { poolJobs } from '../src/contract/threads/pool.ts';
 import { identifyStore } from '../src/fibers/identify-store.ts';
 import { initProject } from '../src/fibers/init-project.ts';
 import { readDocuments, sweepStore } from '../src/fibers/sweep.ts';
+import type { Disks } from '../src/platform/disks.ts';
 import { digestFile } from '../src/platform/file-digest.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import type { Handlers } from '../src/threads/calls.ts';
 import { createPoolEntry, type NoteStep } from '../src/threads/pool-entry.ts';
 
 const NOTHING = new Uint8Array(0);
+let disks: Disks | null = null;
+
+async function disksOfThisThread(): Promise<Disks> {
+  const { systemClock } = await import('../src/base/clock.ts');
+  const { createDisks } = await import('../src/platform/disks.ts');
+  const { createRunner } = await import('../src/platform/process.ts');
+  disks ??= createDisks({ clock: systemClock, runner: createRunner() });
+  return disks;
+}
 
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
@@ -40,7 +50,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
     const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
     const { agents } = loadRegistryFile(agents_file).registry;
-    return { transcripts: await findTranscripts(agents, sessions, process.env) };
+    return { transcripts: await findTranscripts(agents, sessions, process.env, await disksOfThisThread()) };
   },
   async find_bridge_urls({ files }) {
     const { findBridgeUrl } = await import('../src/harness/bridge-url.ts');

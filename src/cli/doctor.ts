@@ -1,5 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import { readSettings } from '../config/settings.ts';
+import { createDisks } from '../platform/disks.ts';
+import { createRunner } from '../platform/process.ts';
 import { findDaemon } from './daemon-file.ts';
 import { type DoctorContext, type Finding, fail, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
@@ -22,12 +24,10 @@ export const verb: Verb = {
 
 async function run(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
   const settings = readSettings(context.env);
-  const findings = await examine({
-    env: context.env,
-    clock: context.clock,
-    settings,
-    daemon: await findDaemon(settings),
-  });
+  const { clock, env } = context;
+  const daemon = await findDaemon(settings);
+  const disks = createDisks({ clock, runner: createRunner() });
+  const findings = await examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop());
   const failed = findings.some((finding) => finding.level === 'fail');
   if (options.json) printJson(context, { ok: !failed, findings });
   else context.out(findings.map(line).join(''));

@@ -236,7 +236,7 @@ export class PollLoop {
     let unlisted = false;
     for (const [root, folders] of this.#hinted) {
       // The next listing that comes through has what moved there.
-      if (this.#options.world.disks.isSilent(root)) continue;
+      if (this.#options.world.disks.isSilent(join(root, '.fibers'))) continue;
       try {
         const followed = this.#hints.get(root)?.follow(folders);
         for (const path of followed?.moved ?? []) this.#moved.add(path);

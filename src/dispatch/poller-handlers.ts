@@ -71,10 +71,12 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return withBulk({ etag, state: feed.state }, bytes);
     },
     catalogue({ known }) {
-      const catalogue = `${epoch}-${documents.generation}`;
-      return catalogue === known
-        ? { catalogue }
-        : withBulk({ catalogue }, encodeCatalogue(documents.all(), documents.followed));
+      const { silent } = documents;
+      const catalogue = [`${epoch}-${documents.generation}`, ...silent].join(' ');
+      if (catalogue === known) return { catalogue };
+      // Reading a store whose disk does not answer would hold a thread that every other search needs.
+      const rows = [...documents.all()].filter(({ store }) => !silent.includes(store));
+      return withBulk({ catalogue }, encodeCatalogue(rows, documents.followed));
     },
     async fiber({ id }) {
       const { document, body } = await documents.open(id);

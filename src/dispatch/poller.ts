@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
@@ -52,7 +53,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     store: { clock, owner, follow: (root) => stores.follows(root) },
     pool: context.pool,
     logger,
-    isSilent: (root) => disks.isSilent(root),
+    isSilent: (root) => disks.isSilent(join(root, '.fibers')),
     onRow: (path) => onRow(path),
     onLateRow: (path) => onLateRow(path),
   });
@@ -137,6 +138,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     settings,
     stores,
     surroundings,
+    disks,
     pool: context.pool,
     owner,
     onStores: () => loop.takeUpStores(),
@@ -159,11 +161,12 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     }),
     async stop() {
       operator.stop();
+      // A launch that waits for a disk would keep the others waiting.
+      disks.stop();
       await loop.stop();
       await dispatcher.stop();
       leases.release();
       world.app?.close();
-      disks.stop();
       await world.mux
         .stop()
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));

@@ -151,7 +151,7 @@ class DiskLooks implements Disks {
     this.#cancelProbe();
     for (const jobs of this.#waiting.values())
       for (const job of jobs) this.#settle(job, { kind: 'unlooked' });
-    for (const child of this.#children) child.process.kill();
+    for (const child of [...this.#children]) child.stop();
   }
 
   #begin(path: string, at: LookAt, probe: Place | null): Promise<PathLook> {
@@ -204,10 +204,8 @@ class DiskLooks implements Disks {
     });
     child.ask({ path: at.path, mount: at.mount }, (told) => {
       if (told?.kind === 'proven') {
-        const was = this.#turns.isSilent({ kind: 'mount', name: at.mount }, this.#clock.now());
         proven = true;
         this.#turns.proven(at.mount, this.#clock.now());
-        if (was) this.#tell();
         return;
       }
       cancel();
@@ -316,14 +314,14 @@ class DiskLooks implements Disks {
 
 /** One looking process. It answers one look at a time; null for an answer that never comes because it ended. */
 class Child {
-  readonly process: PipedProcess;
+  readonly #process: PipedProcess;
   #asked: { id: number; hear: (told: Told | null) => void } | null = null;
   #onGone: () => void;
   #last_id = 0;
   #rest = '';
 
   constructor(process: PipedProcess, onGone: () => void) {
-    this.process = process;
+    this.#process = process;
     this.#onGone = onGone;
     process.onStdout((chunk) => this.#read(chunk));
     process.onExit(() => {
@@ -342,13 +340,20 @@ class Child {
     this.#last_id += 1;
     this.#asked = { id: this.#last_id, hear };
     // A process that takes nothing has ended, and says so with its exit.
-    this.process.write(`${JSON.stringify({ id: this.#last_id, ...look })}\n`);
+    this.#process.write(`${JSON.stringify({ id: this.#last_id, ...look })}\n`);
+  }
+
+  /** Ends the process; whoever asked hears that there is no answer. */
+  stop(): void {
+    const asked = this.#asked;
+    this.abandon(this.#onGone);
+    asked?.hear(null);
   }
 
   abandon(onGone: () => void): void {
     this.#asked = null;
     this.#onGone = onGone;
-    this.process.kill();
+    this.#process.kill();
   }
 
   #read(chunk: Uint8Array): void {

@@ -143,8 +143,11 @@ export function spawnPiped(call: PipedCall): PipedProcess {
     },
     kill() {
       subprocess.kill('SIGKILL');
+      subprocess.stdin.destroy();
       subprocess.stdout.destroy();
       subprocess.stderr.destroy();
+      // One that the kernel holds may stay for as long as we do.
+      subprocess.nodeChildProcess.unref();
     },
   };
 }

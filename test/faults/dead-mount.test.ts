@@ -57,13 +57,12 @@ it('[DSP-4] [DSP-5] starts every fiber on a disk that answers beside twelve whos
   const healthy = await fibers(named('well', 5));
   await disk!.hold();
   const daemon = await released();
-  await until('all healthy fibers started', () =>
-    [...healthy.values()].every((uid) => startsOf(uid) > 0),
-  );
+  await until('all healthy fibers started', () => [...healthy.values()].every((uid) => startsOf(uid) > 0));
   const state = await daemon.stateWhen(
     'twelve fibers that name their disk',
     ({ blocked }) =>
-      blocked.filter((row) => row.reason === 'project_dir_unreachable' && dead.has(row.fiber_id)).length === 12,
+      blocked.filter((row) => row.reason === 'project_dir_unreachable' && dead.has(row.fiber_id)).length ===
+      12,
   );
   expect(state.blocked.map((row) => row.fiber_id).sort()).toEqual([...dead.keys()].sort());
   for (const row of state.blocked) expect(row.message).toContain(`${join(bed.root, 'net')} did not answer`);
@@ -80,14 +79,19 @@ it('[DSP-4] [DSP-5] starts every fiber on a disk that answers beside twelve whos
   await componentsUnharmed(daemon);
 
   await disk!.go();
-  await until('the fibers of the disk that is back', () => [...dead.values()].every((uid) => startsOf(uid) > 0), 60_000);
+  await until(
+    'the fibers of the disk that is back',
+    () => [...dead.values()].every((uid) => startsOf(uid) > 0),
+    60_000,
+  );
   await daemon.stateWhen('no refusal left', ({ blocked }) => blocked.length === 0);
 });
 
 it('[RPL-10] [RPL-11] sends files of disks that answer while thirty reads wait for one that does not', async () => {
   await bed.fiber('near', { armed: false });
   const daemon = await bed.daemon().ready();
-  const info = (path: string) => daemon.get<{ error?: string }>(`/file-info?path=${encodeURIComponent(path)}`, 60_000);
+  const info = (path: string) =>
+    daemon.get<{ error?: string }>(`/file-info?path=${encodeURIComponent(path)}`, 60_000);
   const near = bed.store.read('near').path;
   // It was read a moment ago, so the next reads find a disk that counts as answering.
   expect((await info(onDisk('a.txt'))).status).toBe(200);
@@ -100,7 +104,11 @@ it('[RPL-10] [RPL-11] sends files of disks that answer while thirty reads wait f
   expect((await info(onDisk('a.txt'))).status).toBe(504);
   await componentsUnharmed(daemon);
   await disk!.go();
-  await until('the file of the disk that is back', async () => (await info(onDisk('a.txt'))).status === 200, 60_000);
+  await until(
+    'the file of the disk that is back',
+    async () => (await info(onDisk('a.txt'))).status === 200,
+    60_000,
+  );
 });
 
 it('ends at once, and `svc doctor` names the disk, while a disk does not answer', async () => {

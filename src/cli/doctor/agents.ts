@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isCoded } from '../../base/errors.ts';
 import { readStores } from '../../config/path-lists.ts';
 import { holdsControlCharacters } from '../../config/resolve-directory.ts';
@@ -7,6 +8,7 @@ import { createAdapters } from '../../harness/adapters.ts';
 import { loadRegistry } from '../../harness/agents/registry.ts';
 import { createCapabilities } from '../../harness/capabilities.ts';
 import { type AgentFinding, type AgentUse, checkHarnesses } from '../../harness/doctor.ts';
+import { guardAdapters } from '../../harness/guarded-adapter.ts';
 import { createRunner } from '../../platform/process.ts';
 import { followedStores } from '../find-fiber.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
@@ -17,8 +19,12 @@ export const checkAgents: Check = async (context) => {
   const { env, settings } = context;
   const { registry } = loadRegistry(settings);
   const capabilities = createCapabilities({ runner: createRunner(), env });
-  const adapters = createAdapters({ env, uid: process.getuid?.() ?? null, capabilities });
-  const [unusable, uses] = partition(usesOf(context), ({ project_dir }) =>
+  const guard = { disks: context.disks, clock: context.clock, env };
+  const adapters = guardAdapters(
+    createAdapters({ env, uid: process.getuid?.() ?? null, capabilities }),
+    guard,
+  );
+  const [unusable, uses] = partition(await usesOf(context), ({ project_dir }) =>
     holdsControlCharacters(project_dir ?? ''),
   );
   // A broken agents file is told where the operator files are.
@@ -70,10 +76,13 @@ function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]]
 }
 
 /** The fibers that this host is to work on, without those that are done; a store that cannot be read has none. */
-function usesOf({ settings, clock }: DoctorContext): AgentUse[] {
+async function usesOf({ settings, clock, disks }: DoctorContext): Promise<AgentUse[]> {
   const host = hostOf(settings);
   const followed = followedStores(settings);
-  return storesOf(settings).flatMap((root) => {
+  const roots = storesOf(settings);
+  const proofs = await Promise.all(roots.map((root) => disks.prove(join(root, '.fibers'))));
+  return roots.flatMap((root, at) => {
+    if (proofs[at] !== 'answers') return [];
     try {
       return openStore(root, { clock, follow: () => followed.includes(root) })
         .list()

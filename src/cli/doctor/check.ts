@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { Disks } from '../../platform/disks.ts';
 import type { DaemonLookup } from '../daemon-file.ts';
 
 /** One thing that was looked at. `mend` says what to do, and is null where nothing is to be done. */
@@ -16,6 +17,8 @@ export type DoctorContext = {
   clock: Clock;
   settings: Settings;
   daemon: DaemonLookup;
+  /** Asked before a check touches what may lie on the disk of another machine. */
+  disks: Pick<Disks, 'prove'>;
 };
 
 /** What is wrong with the world is a finding; a check that throws all the same becomes one failed finding. */

@@ -2,13 +2,14 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { isCoded, systemCode } from '../../base/errors.ts';
 import { readStores } from '../../config/path-lists.ts';
-import { type Check, type Finding, fail, ok, warn } from './check.ts';
+import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 
 /** Whether the configured stores are there and can be read and written (DSP-7). */
-export const checkStores: Check = ({ settings }) => {
+export const checkStores: Check = async ({ settings, disks }) => {
   try {
     const { paths, followed, source, file } = readStores(settings);
-    if (paths.length > 0) return paths.map((root) => store(root, followed.includes(root)));
+    if (paths.length > 0)
+      return await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
     const place = source === 'environment' ? 'SVC_STORES' : file;
     const example =
       source === 'environment' ? '/path/to/project' : '{"version": 1, "stores": ["/path/to/project"]}';
@@ -26,8 +27,10 @@ export const checkStores: Check = ({ settings }) => {
   }
 };
 
-function store(root: string, follow: boolean): Finding {
+async function store(root: string, follow: boolean, disks: DoctorContext['disks']): Promise<Finding> {
   const folder = join(root, '.fibers');
+  if ((await disks.prove(folder)) !== 'answers')
+    return fail('store', `the disk of ${root} does not answer`, 'mount it again; the other stores go on');
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return ok('store', follow ? `${root} (documents may be links out of it)` : root);

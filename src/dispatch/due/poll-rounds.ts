@@ -160,14 +160,17 @@ export class PollRounds {
    * place and no lane meanwhile; each follows when its disk has answered or was given up.
    */
   async #onAnsweringDisks(chosen: readonly FiberDocument[]): Promise<FiberDocument[]> {
-    const { clock, disks } = this.#world;
+    const { clock, disks, logger } = this.#world;
     const asked = new Set<FiberDocument>();
     let waiting = true;
     const proofs = chosen.map(async (document) => {
       const { project_dir } = document;
       const proof =
         project_dir === undefined || !isAbsolute(project_dir) ? 'answers' : await disks.prove(project_dir);
-      if (proof === 'unlooked') return;
+      if (proof === 'unlooked') {
+        logger.warn({ fiber: document.id, project_dir }, 'a folder was not looked at yet; it is tried again');
+        return;
+      }
       if (waiting) asked.add(document);
       else this.#followLate(document.path);
     });

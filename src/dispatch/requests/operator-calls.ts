@@ -30,6 +30,7 @@ import type { pollerCalls } from '../../contract/threads/poller.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
 import { parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
+import type { Disks } from '../../platform/disks.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import type { PollerSettings } from '../poller-settings.ts';
@@ -45,6 +46,7 @@ export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
   surroundings: Pick<Surroundings, 'runner'>;
+  disks: Pick<Disks, 'prove'>;
   pool: PoolCaller;
   owner: LockOwner;
   /** The list of stores was changed. */
@@ -166,6 +168,12 @@ export class OperatorCalls {
   }
 
   async #initStore(path: string, dry_run: boolean): Promise<{ root: string; initialised: boolean }> {
+    // A thread that a disk holds is lost to every other job.
+    if ((await this.#options.disks.prove(path)) !== 'answers')
+      throw new CodedError(
+        'store_unavailable',
+        `the disk of ${path} does not answer; try again when it is back`,
+      );
     const { value } = await this.#options.pool.run('init_store', { path, dry_run });
     return value;
   }

@@ -53,7 +53,7 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
     case 'silent':
       return {
         reason: 'project_dir_unreachable',
-        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk there? It is asked again, and the fiber starts when it answers`,
+        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk mounted? It is asked again by itself`,
       };
     case 'unlooked':
       return {

@@ -92,6 +92,11 @@ export class StoreDocuments implements Documents {
     return this.#index.rows();
   }
 
+  /** Roots of stores whose disks are known to be silent. */
+  get silent(): string[] {
+    return this.roots.filter((root) => this.#isSilent(root));
+  }
+
   /** Counts the changes of rows. */
   get generation(): number {
     return this.#index.generation;

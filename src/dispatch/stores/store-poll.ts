@@ -115,10 +115,9 @@ export class StorePoll {
   async #sweep(deadline_ms: number): Promise<SweepResult | null> {
     const started = this.#clock.now();
     // A disk that does not answer costs no thread, and is asked again in the background.
-    if ((await this.#disks.prove(this.root)) === 'silent') {
-      this.#silent();
-      return null;
-    }
+    const proof = await this.#disks.prove(join(this.root, '.fibers'));
+    if (proof === 'silent') this.#silent();
+    if (proof !== 'answers') return null;
     try {
       const result = await this.#list(started + deadline_ms);
       this.#table = Uint8Array.from(result.table);

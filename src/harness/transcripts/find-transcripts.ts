@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
+import type { Disks } from '../../platform/disks.ts';
 import { agentEnvironment } from '../agent-environment.ts';
+import { harnessFolder } from '../guarded-adapter.ts';
 import { findTranscriptPath } from './past-session.ts';
 
 /** A session to look for; what the ledger does not say of it is null. */
@@ -12,18 +14,21 @@ export type FoundTranscript = { harness: HarnessName; path: string };
 
 /**
  * Finds transcripts by the ids of their sessions alone, for a pool thread; one answer for each, in order. Where the
- * ledger names the agent, its own folders are looked at first. Throws what the disk says when it refuses.
+ * ledger names the agent, its own folders are looked at first; folders whose disk does not answer are passed over.
+ * Throws what the disk says when it refuses.
  */
 export async function findTranscripts(
   agents: readonly Agent[],
   wanted: readonly WantedSession[],
   env: NodeJS.ProcessEnv,
+  disks: Pick<Disks, 'prove'>,
 ): Promise<(FoundTranscript | null)[]> {
   const projects = new ProjectFolders();
   const found: (FoundTranscript | null)[] = [];
   for (const one of wanted) {
     let hit: FoundTranscript | null = null;
     for (const agent of placesToLook(agents, one, env)) {
+      if ((await disks.prove(harnessFolder(agent, env))) !== 'answers') continue;
       const path =
         agent.harness === 'claude'
           ? projects.find(agentEnvironment(agent, env).claude_dir, one.session)

@@ -140,7 +140,11 @@ describe('a lifecycle verb in the poller', () => {
     world.directories.set('/root/own', { kind: 'unreadable', detail: 'EACCES' });
     const asks: [string, string, string][] = [
       ['/links/fibers', 'project_dir_in_store', 'choose the project’s own folder'],
-      ['/net/gone', 'project_dir_unreachable', 'did not answer within 5 s; is its disk mounted?'],
+      [
+        '/net/gone',
+        'project_dir_unreachable',
+        'did not answer within 5 s; is its disk mounted? It is asked again by itself',
+      ],
       ['/root/own', 'project_dir_unreachable', 'cannot be read (EACCES)'],
     ];
     for (const [project_dir, error, sentence] of asks)

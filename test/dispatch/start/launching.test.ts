@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeferred } from '../../../src/base/deferred.ts';
 import type { DirectoryLook } from '../../../src/dispatch/world.ts';
+import type { Proof } from '../../../src/platform/disks.ts';
+import { until } from '../../kit/until.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;
@@ -209,6 +212,49 @@ describe('a refusal', () => {
     expect(daemon.row('a')?.blocked).toMatchObject({ reason, attempts: 1 });
     expect(world.machine.creates).toEqual([]);
     expect(world.documents.writes).toBe(0);
+  });
+
+  it('[DSP-5] for a silent disk is lifted when the disk answers, however long the cooldown still lasts', async () => {
+    world.directories.set('/srv/dev', { kind: 'silent', after_ms: 5_000, place: '/srv' });
+    world.fiber('a');
+    await round();
+    await round();
+    expect(daemon.row('a')?.blocked).toMatchObject({ reason: 'project_dir_unreachable', attempts: 1 });
+    world.directories.clear();
+    await round();
+    expect(daemon.row('a')?.blocked).toBeUndefined();
+    expect(world.machine.creates).toHaveLength(1);
+  });
+
+  it('[DSP-4] does not come of the disk of another fiber: who waits for one holds up nobody, and follows', async () => {
+    daemon.memory.most_workers = 2;
+    for (const id of ['a', 'b', 'c', 'd', 'e']) world.fiber(id, { project_dir: `/net/${id}` });
+    world.fiber('well');
+    const answer = createDeferred<Proof>();
+    daemon.world.disks.prove = (path) => (path === '/srv/dev' ? Promise.resolve('answers') : answer.promise);
+    await round();
+    expect(daemon.row('well')?.runtime?.state).toBe('starting');
+    expect(world.machine.creates).toHaveLength(1);
+    expect(daemon.state().blocked).toEqual([]);
+    answer.resolve('answers');
+    await until('a start of those that waited', () => {
+      world.clock.advance(1);
+      return world.machine.creates.length === 2;
+    });
+  });
+
+  it('[DSP-5] does not come of a look that got no turn', async () => {
+    world.directories.set('/srv/dev', { kind: 'unlooked' });
+    world.fiber('a');
+    await round();
+    expect(daemon.state().blocked).toEqual([]);
+    expect(await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a' }))).toMatchObject({
+      dispatched: false,
+      reason: 'queue_full',
+    });
+    world.directories.clear();
+    await round();
+    expect(world.machine.creates).toHaveLength(1);
   });
 
   it.each([

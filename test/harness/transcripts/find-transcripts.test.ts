@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../../src/contract/harness-name.ts';
 import { findTranscripts } from '../../../src/harness/transcripts/find-transcripts.ts';
+import { answeringDisks } from '../../kit/answering-disks.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { agentOf, BORN, FIXTURE_HOMES } from '../fixture-homes.ts';
 
@@ -33,14 +34,16 @@ describe('transcripts by the ids of their sessions', () => {
     const paths = HARNESS_NAMES.map((name) => write(name, 1));
     const wanted = HARNESS_NAMES.map((name) => ({ ...unknown, session: FIXTURE_HOMES[name].uuid(1) }));
     const expected = HARNESS_NAMES.map((harness, index) => ({ harness, path: paths[index] }));
-    expect(await findTranscripts(agents, wanted, env)).toEqual(expected);
+    expect(await findTranscripts(agents, wanted, env, answeringDisks)).toEqual(expected);
     const told = wanted.map((one, index) => ({ ...one, harness: HARNESS_NAMES[index]! }));
-    expect(await findTranscripts(agents, told.toReversed(), env)).toEqual(expected.toReversed());
+    expect(await findTranscripts(agents, told.toReversed(), env, answeringDisks)).toEqual(
+      expected.toReversed(),
+    );
   });
 
   it('[RPL-12] are missing where there is none, where another harness is named, and in an empty home', async () => {
     const session = FIXTURE_HOMES.claude.uuid(1);
-    expect(await findTranscripts(agents, [{ ...unknown, session }], env)).toEqual([null]);
+    expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([null]);
     write('claude', 1);
     scratch.write('home/.claude/projects/a-file', '');
     expect(
@@ -51,6 +54,7 @@ describe('transcripts by the ids of their sessions', () => {
           { ...unknown, session, harness: 'pi' },
         ],
         env,
+        answeringDisks,
       ),
     ).toEqual([null, null]);
   });
@@ -61,7 +65,9 @@ describe('transcripts by the ids of their sessions', () => {
     const there = write('claude', 1, 'other-home');
     const own = { ...agentOf('claude'), id: 'own', env: { HOME: join(scratch.path, 'other-home') } };
     const find = async (agent: string | null) =>
-      (await findTranscripts([...agents, own], [{ session, harness: 'claude', agent }], env))[0]?.path;
+      (
+        await findTranscripts([...agents, own], [{ session, harness: 'claude', agent }], env, answeringDisks)
+      )[0]?.path;
     expect(await find('own')).toBe(there);
     expect(await find(null)).toBe(here);
     expect(await find('gone')).toBe(here);
@@ -71,6 +77,8 @@ describe('transcripts by the ids of their sessions', () => {
     scratch.write('home/.pi/agent/settings.json', { sessionDir: '~/pi-sessions' });
     const session = FIXTURE_HOMES.pi.uuid(4);
     const path = scratch.write(`home/pi-sessions/2024_${session}.jsonl`, '{"type":"session"}\n');
-    expect(await findTranscripts(agents, [{ ...unknown, session }], env)).toEqual([{ harness: 'pi', path }]);
+    expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([
+      { harness: 'pi', path },
+    ]);
   });
 });

@@ -1,0 +1,172 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock, systemClock } from '../../src/base/clock.ts';
+import { mountOf, parseMounts } from '../../src/platform/disk-walk.cjs';
+import { createDisks, type Disks } from '../../src/platform/disks.ts';
+import { createRunner, type PipedProcess } from '../../src/platform/process.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+const TABLE = [
+  '21 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw',
+  '30 21 0:40 / /srv/two\\040words rw - nfs4 host:/x rw',
+  '31 21 0:41 / /srv rw - xfs /dev/sdb rw',
+  '32 31 0:42 / /srv/two rw - fuse.sshfs host: rw',
+  '33 32 0:43 / /srv/two rw - tmpfs none rw',
+  '',
+].join('\n');
+
+describe('the mount of a path', () => {
+  it.each([
+    ['/etc/x', '/', 'ext4'],
+    ['/srv', '/srv', 'xfs'],
+    ['/srvx/y', '/', 'ext4'],
+    ['/srv/two/x', '/srv/two', 'tmpfs'],
+    ['/srv/twox', '/srv', 'xfs'],
+    ['/srv/two words/a', '/srv/two words', 'nfs4'],
+    ['/srv/./two//x', '/srv/two', 'tmpfs'],
+    ['/srv/x/../two/y', '/srv', 'xfs'],
+  ])('of %s is %s by its text alone', (path, point, type) => {
+    expect(mountOf(path, parseMounts(TABLE))).toEqual({ point, type });
+  });
+
+  it.each([
+    ['/Users/me/x', '/'],
+    ['/Volumes/nas/x', '/Volumes/nas'],
+    ['/Volumes', '/'],
+  ])('of %s is %s where the system has no table', (path, point) => {
+    expect(mountOf(path, null).point).toBe(point);
+  });
+});
+
+describe('a look at a path', () => {
+  let scratch: ScratchFolder;
+  let disks: Disks;
+  beforeEach(() => {
+    scratch = scratchFolder();
+    disks = createDisks({ clock: systemClock, runner: createRunner() });
+  });
+  afterEach(() => {
+    disks.stop();
+    scratch.remove();
+  });
+
+  it('[DSP-4] follows links as the kernel does, and tells what it finds', async () => {
+    const at = (name: string) => join(scratch.path, name);
+    mkdirSync(at('real/inner'), { recursive: true });
+    scratch.write('file', 'x');
+    symlinkSync('real', at('relative'));
+    symlinkSync(at('real'), at('absolute'));
+    symlinkSync('/dev/shm', at('elsewhere'));
+    symlinkSync(at('loop'), at('loop'));
+    symlinkSync('gone', at('dangling'));
+    const looks: [string, object][] = [
+      ['real/inner', { kind: 'directory', real: at('real/inner') }],
+      ['relative/inner', { kind: 'directory', real: at('real/inner') }],
+      ['absolute/inner/..', { kind: 'directory', real: at('real') }],
+      ['absolute/../file', { kind: 'file', real: at('file') }],
+      ['./real//', { kind: 'directory', real: at('real') }],
+      ['file/below', { kind: 'missing' }],
+      ['nothing', { kind: 'missing' }],
+      ['dangling', { kind: 'missing' }],
+      ['loop', { kind: 'unreadable', detail: 'ELOOP' }],
+      ['x'.repeat(300), { kind: 'unreadable', detail: 'ENAMETOOLONG' }],
+    ];
+    for (const [name, found] of looks)
+      expect(await disks.look(`${scratch.path}/${name}`), name).toEqual(found);
+    expect(await disks.look('/dev/null')).toEqual({ kind: 'other', real: '/dev/null' });
+    expect(await disks.look('/')).toEqual({ kind: 'directory', real: '/' });
+    expect(await disks.look(at('elsewhere'))).toEqual({ kind: 'directory', real: '/dev/shm' });
+  });
+});
+
+/** Processes that answer nothing, or answer as `answers` says. */
+function silentProcesses(answers: (path: string) => object | null) {
+  const started: { path: string | null; killed: boolean; exit(): void }[] = [];
+  const spawnPiped = (): PipedProcess => {
+    let hear: (chunk: Uint8Array) => void = () => {};
+    let exited: (detail: string) => void = () => {};
+    const process = { path: null as string | null, killed: false, exit: () => exited('ended') };
+    started.push(process);
+    return {
+      pid: started.length,
+      write(text) {
+        const { id, path } = JSON.parse(text);
+        process.path = path;
+        const told = answers(path);
+        const lines =
+          told === null
+            ? []
+            : [
+                { id, kind: 'proven' },
+                { id, ...told },
+              ];
+        for (const line of lines) hear(Buffer.from(`${JSON.stringify(line)}\n`));
+        return true;
+      },
+      onStdout: (listener) => {
+        hear = listener;
+      },
+      onExit: (listener) => {
+        exited = listener;
+      },
+      end() {},
+      kill() {
+        process.killed = true;
+      },
+    };
+  };
+  return { started, runner: { spawnPiped } };
+}
+
+describe('a look at a disk that does not answer', () => {
+  it('[DSP-4] keeps one process, answers all who asked, and is tried again by itself until it answers', async () => {
+    const clock = new FakeClock();
+    let back = false;
+    const { started, runner } = silentProcesses((path) => (back ? { kind: 'directory', real: path } : null));
+    const disks = createDisks({ clock, runner });
+    let told = 0;
+    disks.onAnswer(() => {
+      told += 1;
+    });
+    const looks = ['/x/a', '/x/a', '/x/b', '/x/c'].map((path) => disks.look(path));
+    expect(started).toHaveLength(1);
+    clock.advance(5_000);
+    for (const look of await Promise.all(looks))
+      expect(look).toMatchObject({ kind: 'silent', after_ms: 5_000 });
+    expect([started.length, started[0]!.killed]).toEqual([1, true]);
+    expect(disks.isSilent('/x/d')).toBe(true);
+    expect(await disks.prove('/x/d')).toBe('silent');
+    clock.advance(60_000);
+    expect(started).toHaveLength(1);
+    back = true;
+    started[0]!.exit();
+    clock.advance(1);
+    expect([told, disks.isSilent('/x/a'), await disks.prove('/x/a')]).toEqual([1, false, 'answers']);
+    disks.stop();
+  });
+
+  it('says nothing of a path whose turn never came, and keeps nobody waiting once it is stopped', async () => {
+    const clock = new FakeClock();
+    const { runner } = silentProcesses(() => null);
+    const disks = createDisks({ clock, runner });
+    const first = disks.look('/x/a');
+    const second = disks.look('/x/b');
+    disks.stop();
+    for (const look of [first, second, disks.look('/x/c')]) expect(await look).toEqual({ kind: 'unlooked' });
+  });
+
+  it('starts another process when one ended by itself', async () => {
+    const clock = new FakeClock();
+    let dies = true;
+    const { started, runner } = silentProcesses((path) => (dies ? null : { kind: 'file', real: path }));
+    const disks = createDisks({ clock, runner });
+    const look = disks.look('/x/a');
+    started[0]!.exit();
+    expect(await look).toEqual({ kind: 'unlooked' });
+    dies = false;
+    expect(await disks.look('/x/a')).toEqual({ kind: 'file', real: '/x/a' });
+    expect(started).toHaveLength(2);
+    disks.stop();
+  });
+});
