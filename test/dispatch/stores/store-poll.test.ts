@@ -10,6 +10,7 @@ import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import { createPoolComponent } from '../../../src/threads/pool.ts';
 import { createSupervisor } from '../../../src/threads/supervisor.ts';
 import { slowParsingJobs } from '../../fixtures/fibers/slow-parsing-pool.ts';
+import type { Disks, Proof } from '../../../src/platform/disks.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
 import { until } from '../../kit/until.ts';
 import { answeringDisks } from '../../kit/answering-disks.ts';
@@ -38,17 +39,28 @@ const pool: StoreReader = {
   },
 };
 
+const pollOn = (disks: Pick<Disks, 'prove'>) =>
+  new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool, disks });
+
 describe('StorePoll', () => {
+  it('[DSP-1] gives no thread to a store whose disk is silent, says so, and lists it when the disk answers', async () => {
+    temp.write('a/a.md', '---\nname: A\n---\n');
+    let proof: Proof = 'silent';
+    const poll = pollOn({ prove: async () => proof });
+    expect(await poll.sweep(10_000)).toBeNull();
+    expect(poll.health).toMatchObject({ state: 'cold', error: expect.stringContaining('does not answer') });
+    proof = 'answers';
+    expect((await poll.sweep(10_000))?.changed).toHaveLength(1);
+    expect(poll.health).toMatchObject({ state: 'ok', error: null });
+    proof = 'silent';
+    expect(await poll.sweep(10_000)).toBeNull();
+    expect([poll.health.state, jobs]).toEqual(['stale', ['sweep_store']]);
+  });
+
   it('[DSP-1] shares out the first listing of a large store and reads only what moved after that', async () => {
     for (let index = 0; index < FIBERS; index += 1)
       temp.write(`f${index}/f${index}.md`, `---\nname: Fiber ${index}\n---\n`);
-    const poll = new StorePoll({
-      root: temp.root,
-      clock: systemClock,
-      logger: silentLogger,
-      pool,
-      disks: answeringDisks,
-    });
+    const poll = pollOn(answeringDisks);
 
     const first = await poll.sweep(10_000);
     expect(new Set(first?.changed.map((row) => row.id)).size).toBe(FIBERS);
@@ -64,13 +76,7 @@ describe('StorePoll', () => {
 
   it('[DSP-1] keeps what it had when the store is gone, and says so', async () => {
     temp.write('a/a.md', '---\nname: A\n---\n');
-    const poll = new StorePoll({
-      root: temp.root,
-      clock: systemClock,
-      logger: silentLogger,
-      pool,
-      disks: answeringDisks,
-    });
+    const poll = pollOn(answeringDisks);
     await poll.sweep(10_000);
     rmSync(temp.root, { recursive: true });
     expect(await poll.sweep(10_000)).toBeNull();
