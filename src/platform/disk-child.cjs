@@ -11,6 +11,8 @@ function tell(answer) {
 
 /** @param {{ id: number, path: string, mount: string }} look */
 function serve({ id, path, mount }) {
+  // What comes before this is the machine's own slowness, and says nothing of a disk.
+  tell({ id, kind: 'begun' });
   try {
     askDisk(mount);
   } catch {

@@ -39,6 +39,10 @@ export type Disks = {
 
 /** How long one disk may keep a look waiting, in milliseconds. */
 const LOOK_DEADLINE_MS = 5_000;
+/** How long a process may take to begin a look, in milliseconds: a machine that is overloaded is no silent disk. */
+const BEGIN_DEADLINE_MS = 10_000;
+/** An answer that came while this thread was busy is read within this, in milliseconds, before a look is given up. */
+const READ_GRACE_MS = 100;
 /** How long a look waits for its turn: longer, so that it hears what the one before it found out. */
 const TURN_DEADLINE_MS = 6_000;
 /** An answer counts this long, in milliseconds. */
@@ -73,6 +77,7 @@ type Remembered = { when: number; at: LookAt; blamed: Place | null };
 
 /** What the looking process says, a line each. */
 type Told = { id: number } & (
+  | { kind: 'begun' }
   | { kind: 'proven' }
   | { kind: 'elsewhere'; path: string }
   | Exclude<PathLook, { kind: 'silent' | 'unlooked' }>
@@ -196,13 +201,21 @@ class DiskLooks implements Disks {
     const turn = this.#turns.begin(at);
     const child = [...this.#children].find((one) => one.isFree) ?? this.#start();
     let proven = false;
-    const cancel = this.#clock.after(LOOK_DEADLINE_MS, () => {
+    const giveUp = () => {
       const place = this.#turns.late(at, turn, proven, this.#clock.now());
       this.#abandon(child, at, place);
       this.#settle(job, this.#silentAt(place));
       this.#pump();
-    });
+    };
+    let cancel = this.#clock.after(BEGIN_DEADLINE_MS, () => child.stop());
     child.ask({ path: at.path, mount: at.mount }, (told) => {
+      if (told?.kind === 'begun') {
+        cancel();
+        cancel = this.#clock.after(LOOK_DEADLINE_MS, () => {
+          cancel = this.#clock.after(READ_GRACE_MS, giveUp);
+        });
+        return;
+      }
       if (told?.kind === 'proven') {
         proven = true;
         this.#turns.proven(at.mount, this.#clock.now());
@@ -255,7 +268,7 @@ class DiskLooks implements Disks {
       args: ['--max-old-space-size=32', CHILD],
       cwd: NEUTRAL_DIRECTORY,
     });
-    const child = new Child(process, () => this.#children.delete(child));
+    const child: Child = new Child(process, () => this.#children.delete(child));
     this.#children.add(child);
     return child;
   }
@@ -346,7 +359,8 @@ class Child {
   /** Ends the process; whoever asked hears that there is no answer. */
   stop(): void {
     const asked = this.#asked;
-    this.abandon(this.#onGone);
+    this.#onGone();
+    this.abandon(() => {});
     asked?.hear(null);
   }
 
@@ -363,7 +377,7 @@ class Child {
       const told = JSON.parse(line) as Told;
       const asked = this.#asked;
       if (asked?.id !== told.id) continue;
-      if (told.kind !== 'proven') this.#asked = null;
+      if (told.kind !== 'proven' && told.kind !== 'begun') this.#asked = null;
       asked.hear(told);
     }
   }

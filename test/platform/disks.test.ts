@@ -81,7 +81,7 @@ describe('a look at a path', () => {
 });
 
 /** Processes that answer nothing, or answer as `answers` says. */
-function silentProcesses(answers: (path: string) => object | null) {
+function silentProcesses(answers: (path: string) => object | null, begins = true) {
   const started: { path: string | null; killed: boolean; exit(): void }[] = [];
   const spawnPiped = (): PipedProcess => {
     let hear: (chunk: Uint8Array) => void = () => {};
@@ -94,14 +94,10 @@ function silentProcesses(answers: (path: string) => object | null) {
         const { id, path } = JSON.parse(text);
         process.path = path;
         const told = answers(path);
-        const lines =
-          told === null
-            ? []
-            : [
-                { id, kind: 'proven' },
-                { id, ...told },
-              ];
-        for (const line of lines) hear(Buffer.from(`${JSON.stringify(line)}\n`));
+        const found = told === null ? [] : [{ kind: 'proven' }, told];
+        const lines = begins ? [{ kind: 'begun' }, ...found] : [];
+        for (const line of lines.map((one) => ({ id, ...one })))
+          hear(Buffer.from(`${JSON.stringify(line)}\n`));
         return true;
       },
       onStdout: (listener) => {
@@ -131,7 +127,7 @@ describe('a look at a disk that does not answer', () => {
     });
     const looks = ['/x/a', '/x/a', '/x/b', '/x/c'].map((path) => disks.look(path));
     expect(started).toHaveLength(1);
-    clock.advance(5_000);
+    clock.advance(5_100);
     for (const look of await Promise.all(looks))
       expect(look).toMatchObject({ kind: 'silent', after_ms: 5_000 });
     expect([started.length, started[0]!.killed]).toEqual([1, true]);
@@ -154,6 +150,20 @@ describe('a look at a disk that does not answer', () => {
     const second = disks.look('/x/b');
     disks.stop();
     for (const look of [first, second, disks.look('/x/c')]) expect(await look).toEqual({ kind: 'unlooked' });
+  });
+
+  it('[DSP-4] blames no disk for a machine on which the process does not even begin', async () => {
+    const clock = new FakeClock();
+    const { started, runner } = silentProcesses(() => null, false);
+    const disks = createDisks({ clock, runner });
+    const look = disks.look('/x/a');
+    clock.advance(10_000);
+    expect([await look, disks.isSilent('/x/a'), started[0]!.killed]).toEqual([
+      { kind: 'unlooked' },
+      false,
+      true,
+    ]);
+    disks.stop();
   });
 
   it('starts another process when one ended by itself', async () => {
