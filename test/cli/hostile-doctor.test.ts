@@ -7,6 +7,7 @@ import { CodedError } from '../../src/base/errors.ts';
 import type { Check, Finding } from '../../src/cli/doctor/check.ts';
 import { runCheck } from '../../src/cli/doctor.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { answeringDisks } from '../kit/answering-disks.ts';
 import { createMachine, type Machine } from './kit.ts';
 
 let machine: Machine;
@@ -24,7 +25,13 @@ afterEach(() => machine.remove());
 const run = (check: Check) =>
   runCheck(
     { name: 'stores', check },
-    { env: {}, clock: systemClock, settings: readSettings(machine.env), daemon: { kind: 'absent' } },
+    {
+      env: {},
+      clock: systemClock,
+      settings: readSettings(machine.env),
+      daemon: { kind: 'absent' },
+      disks: answeringDisks,
+    },
   );
 
 function writeFiber(name: string, front: string): void {
@@ -67,7 +74,13 @@ describe('a check of svc doctor', () => {
     const hurried = { ...systemClock, after: (_ms: number, step: () => void) => systemClock.after(0, step) };
     const found = await runCheck(
       { name: 'stores', check: () => new Promise(() => {}) },
-      { env: {}, clock: hurried, settings: readSettings(machine.env), daemon: { kind: 'absent' } },
+      {
+        env: {},
+        clock: hurried,
+        settings: readSettings(machine.env),
+        daemon: { kind: 'absent' },
+        disks: answeringDisks,
+      },
     );
     expect(found).toMatchObject([{ name: 'stores', level: 'fail', what: expect.stringContaining('60 s') }]);
   });

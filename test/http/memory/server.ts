@@ -2,10 +2,11 @@
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ServerKind } from '../../../src/http/transport.ts';
 import { createFileReader } from '../../../src/platform/file-reader.ts';
+import { answeringDisks } from '../../kit/answering-disks.ts';
 import { getRow, json, postRow, serve } from '../served.ts';
 
 const [http, path = ''] = process.argv.slice(2) as [ServerKind, string];
-const files = createFileReader(systemClock);
+const files = createFileReader(systemClock, answeringDisks);
 const { stamp } = await files.stamp(path);
 
 const { port } = await serve(
