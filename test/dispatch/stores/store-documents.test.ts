@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
 import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
@@ -21,8 +22,11 @@ it('[DSP-1] touches no store whose disk is silent: its documents stay listed and
     index: new StoreIndex(),
     roots: [silent.root, well.root],
     store: { clock: systemClock },
+    pool: { run: async (job) => Promise.reject(new Error(`two short documents need no ${job}`)) },
+    logger: silentLogger,
     isSilent: (root) => isSilent.has(root),
     onRow: () => {},
+    onLateRow: () => {},
   });
   const far = await documents.create(silent.root, { name: 'Far', slug: 'far' });
   const near = await documents.create(well.root, { name: 'Near', slug: 'near' });

@@ -7,13 +7,13 @@ import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts'
 import { StorePoll, type StoreReader } from '../../../src/dispatch/stores/store-poll.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
+import type { Disks, Proof } from '../../../src/platform/disks.ts';
 import { createPoolComponent } from '../../../src/threads/pool.ts';
 import { createSupervisor } from '../../../src/threads/supervisor.ts';
 import { slowParsingJobs } from '../../fixtures/fibers/slow-parsing-pool.ts';
-import type { Disks, Proof } from '../../../src/platform/disks.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
-import { until } from '../../kit/until.ts';
 import { answeringDisks } from '../../kit/answering-disks.ts';
+import { until } from '../../kit/until.ts';
 
 const FIBERS = 1_300;
 
@@ -120,7 +120,13 @@ describe('a document whose parse does not come back', () => {
     for (let index = 0; index < FIBERS; index += 1) temp.write(`f${index}/f${index}.md`, HEALTHY);
     const early = temp.write('a/a.md', NEVER);
     const late = temp.write('z/z.md', NEVER);
-    const poll = new StorePoll({ root: temp.root, clock: systemClock, logger: silentLogger, pool: noted });
+    const poll = new StorePoll({
+      root: temp.root,
+      clock: systemClock,
+      logger: silentLogger,
+      disks: answeringDisks,
+      pool: noted,
+    });
 
     const first = await poll.sweep(60_000);
     expect(first?.changed.filter((row) => row.name === 'fine')).toHaveLength(FIBERS);
@@ -178,6 +184,7 @@ describe('a document whose parse does not come back', () => {
       index,
       roots: [temp.root],
       store: {},
+      isSilent: () => false,
       pool: noted,
       logger: silentLogger,
       onRow: () => {},
