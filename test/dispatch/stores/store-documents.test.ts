@@ -37,7 +37,7 @@ it('[DSP-1] touches no store whose disk is silent: its documents stay listed and
   expect(documents.silent).toEqual([silent.root]);
   const refused = expect.objectContaining({ code: 'store_unavailable' });
   expect(() => documents.reread(far)).toThrow(refused);
-  expect(() => documents.open('far')).toThrow(refused);
+  await expect(documents.open('far')).rejects.toThrow(refused);
   await expect(documents.create(silent.root, { name: 'More' })).rejects.toThrow(refused);
   expect(documents.reread(near)?.id).toBe('near');
   expect(documents.look('near').id).toBe('near');
