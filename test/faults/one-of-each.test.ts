@@ -4,15 +4,22 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../fixtures/mux/private-server.ts';
 import { Bed, type Daemon } from './bed.ts';
+import { type HeldDisk, mountHeldDisk, noHeldDisk } from './held-disk.ts';
 import { writeHostileDocuments } from './hostile-documents.ts';
 
 const HEALTHY = 1_000;
 const ARMED = 8;
+const ON_DEAD_DISK = 6;
 const MOST_MEMORY_MIB = 400;
 
 let bed: Bed;
+let disk: HeldDisk | null = null;
 
-afterEach(() => bed.dispose());
+afterEach(async () => {
+  await disk?.remove();
+  disk = null;
+  await bed.dispose();
+});
 
 /** What one bad thing is, how it gets into a store's `.fibers`, and the fiber ids that have to be named with an error. */
 const THINGS: { what: string; ids: string[]; put(base: string): void }[] = [
@@ -76,10 +83,20 @@ async function healthyFibers(): Promise<string> {
   return base;
 }
 
+/** Armed fibers whose project folders are on a disk that does not answer; none where no such disk can be made. */
+async function fibersOnDeadDisk(): Promise<string[]> {
+  if (noHeldDisk !== null) return [];
+  disk = await mountHeldDisk(join(bed.root, 'net'));
+  await disk.hold();
+  const ids = Array.from({ length: ON_DEAD_DISK }, (_, nth) => `dead-${nth}`);
+  for (const id of ids) await bed.fiber(id, { project_dir: join(bed.root, 'net', id) });
+  return ids;
+}
+
 const healthy = (id: string) => /^(n\d+|armed-\d+)$/.test(id);
 
 /** Waits until every healthy fiber is listed, every armed one was started, and every culprit is named. */
-async function expectAllServed(daemon: Daemon): Promise<void> {
+async function expectAllServed(daemon: Daemon, dead: readonly string[]): Promise<void> {
   type Row = { id: string; error?: string };
   let rows: Row[] = [];
   const culprits = THINGS.flatMap(({ what, ids }) => ids.map((id) => ({ what, id, path: `${id}/${id}.md` })));
@@ -103,6 +120,12 @@ async function expectAllServed(daemon: Daemon): Promise<void> {
     () => new Set(bed.told().flatMap((one) => (one.event === 'start' ? [one.uid] : []))).size === ARMED,
     60_000,
   );
+  const { blocked } = await daemon.stateWhen('the fibers on the dead disk refused', (state) =>
+    dead.every((id) =>
+      state.blocked.some((row) => row.fiber_id === id && row.reason === 'project_dir_unreachable'),
+    ),
+  );
+  expect(blocked.filter((row) => healthy(row.fiber_id))).toEqual([]);
   const said = async (...args: string[]) => {
     const ran = await bed.svc(args);
     return ran.kind === 'exited' ? ran.stdout + ran.stderr : ran.kind;
@@ -135,8 +158,9 @@ describe('a store with one of each hostile thing and a thousand healthy fibers',
   it('[DSP-1] has all healthy fibers listed and started, and every culprit named', async () => {
     const base = await healthyFibers();
     for (const thing of THINGS) thing.put(base);
+    const dead = await fibersOnDeadDisk();
     const daemon = await bed.daemon().ready(60_000);
-    await expectAllServed(daemon);
+    await expectAllServed(daemon, dead);
     await expectUnharmed(daemon);
   });
 
@@ -145,12 +169,13 @@ describe('a store with one of each hostile thing and a thousand healthy fibers',
     const daemon = await bed.daemon().ready(60_000);
     await daemon.stateWhen('a listing', (state) => state.poll_health.stores[0]?.state === 'ok', 60_000);
     for (const thing of THINGS) thing.put(base);
+    const dead = await fibersOnDeadDisk();
     // A document that was healthy turns bad too.
     const turned = join(base, 'n0', 'n0.md');
     writeFileSync(turned, readFileSync(join(base, 'complex-keys', 'complex-keys.md')));
     await daemon.stateWhen('the culprits', (state) => JSON.stringify(state).includes('n0/n0.md'), 60_000);
     writeFileSync(turned, '---\nname: N 0\nstatus: open\n---\nMended.\n');
-    await expectAllServed(daemon);
+    await expectAllServed(daemon, dead);
     await expectUnharmed(daemon);
   });
 });

@@ -167,7 +167,9 @@ describe('a document whose parse does not come back', () => {
       },
     };
     temp.write('a/a.md', HEALTHY);
-    const poll = new StorePoll({ root: temp.root, clock, logger: silentLogger, pool: slow });
+    const poll = new StorePoll({
+      ...{ root: temp.root, clock, logger: silentLogger, pool: slow, disks: answeringDisks },
+    });
     const errorOf = async () => (await poll.sweep(60_000))?.changed.map((row) => row.error !== undefined);
     expect(await errorOf()).toEqual([true]);
     ended = false;
