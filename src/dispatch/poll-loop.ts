@@ -38,6 +38,8 @@ export type PollLoopOptions = {
   memory: Pick<Memory, 'runs' | 'brake' | 'data_dir'>;
   dispatcher: Dispatcher;
   rows: Rows;
+  /** Watches the folders of a store. */
+  watch?: typeof watchStore;
 };
 
 /**
@@ -215,11 +217,13 @@ export class PollLoop {
     this.#hints.get(root)?.listed(folders);
     const known = this.#watches.get(root);
     if (known !== undefined) known.update(folders);
-    else
+    else {
+      const watch = this.#options.watch ?? watchStore;
       this.#watches.set(
         root,
-        watchStore(folders, (folder) => this.#hint(root, folder)),
+        watch(folders, (folder) => this.#hint(root, folder)),
       );
+    }
   }
 
   #hint(root: string, folder: string): void {

@@ -8,6 +8,7 @@ import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import { createDisks } from '../platform/disks.ts';
 import { createRunner } from '../platform/process.ts';
+import { watchStore } from '../fibers/watch.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
 import { DataDirWatch } from './data-dir-watch.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -36,8 +37,14 @@ const FIRST_TICK_LIMIT_MS = 3_000;
 
 type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 
+/** How the poller reaches this machine. */
+export type PollerPorts = { connect: typeof connectWorld; watch: typeof watchStore };
+
 /** Starts the poller: the stores, the multiplexer, the dispatch state machine, and their rhythm. */
-export async function startPoller(context: Context): Promise<RunningComponent<typeof pollerCalls>> {
+export async function startPoller(
+  context: Context,
+  ports: PollerPorts = { connect: connectWorld, watch: watchStore },
+): Promise<RunningComponent<typeof pollerCalls>> {
   const { settings, clock, logger } = context;
   const index = new StoreIndex();
   const owner = { name: 'poller', generation: clock.now() };
@@ -58,7 +65,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
     onLateRow: (path) => onLateRow(path),
   });
   let serverPid: () => number | null = () => null;
-  const surroundings = await connectWorld({
+  const surroundings = await ports.connect({
     settings,
     clock,
     logger,
@@ -132,6 +139,7 @@ export async function startPoller(context: Context): Promise<RunningComponent<ty
       new StorePoll({ root, clock, logger, disks, pool: context.pool, follow: () => stores.follows(root) }),
     dispatcher,
     rows,
+    watch: ports.watch,
   });
   onLateRow = (path) => loop.followMoved(path);
   const operator = new OperatorCalls({

@@ -1,0 +1,434 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../../src/base/clock.ts';
+import { CodedError } from '../../../src/base/errors.ts';
+import { createLogger, type Logger } from '../../../src/base/logger.ts';
+import { dataPaths } from '../../../src/config/paths.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import type { CallInput, CallOutput } from '../../../src/contract/threads/call-table.ts';
+import { pollerCalls } from '../../../src/contract/threads/poller.ts';
+import { startPoller } from '../../../src/dispatch/poller.ts';
+import type { PollerSettings } from '../../../src/dispatch/poller-settings.ts';
+import { Launches } from '../../../src/dispatch/run/launches.ts';
+import type { DirectoryLook, Documents, World } from '../../../src/dispatch/world.ts';
+import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
+import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
+import type { CreateSession, Mux, MuxListing } from '../../../src/mux/mux.ts';
+import type { PoolCaller } from '../../../src/threads/pool-caller.ts';
+import type { RunningComponent } from '../../../src/threads/worker-main.ts';
+import { FakeMachine, type Worker } from '../../dispatch/world/fake-machine.ts';
+import { AGENT } from '../../dispatch/world/fake-world.ts';
+import type { Seeded } from '../../faults/seeded.ts';
+import type { DiskUser, SimulatedDisks } from './simulated-disks.ts';
+import { hostClock, type SimulatedTime } from './simulated-time.ts';
+
+/** How a host's tmux answers. */
+export type MuxFault = 'silent' | 'slow';
+/** What becomes of a call: its answer, its refusal, or nothing that the caller hears of. */
+export type Called<T> =
+  | { kind: 'answered'; value: T }
+  | { kind: 'refused'; error: unknown }
+  | { kind: 'lost' };
+type Calls = typeof pollerCalls;
+type StoreWatch = NonNullable<Parameters<typeof startPoller>[1]>['watch'];
+
+/** Milliseconds after which the tmux driver gives up. */
+const MUX_LIMIT_MS = 5_000;
+/** Short times, so that the end of a pause is reached soon. */
+const TIMES = {
+  SVC_LISTING_TIMEOUT_MS: '10000',
+  SVC_PREFLIGHT_COOLDOWN_MS: '60000',
+  SVC_BREAKER_PAUSE_MS: '120000',
+  SVC_STARTUP_CONFIRM_MS: '30000',
+  SVC_BREAKER_QUICK_MS: '20000',
+};
+
+/** What a host is told of its surroundings. */
+export type HostPlaces = {
+  /** One capital letter. */
+  name: string;
+  /** The host id of its daemon. */
+  host_id: string;
+  data_dir: string;
+  stores: readonly string[];
+  max_concurrent: number | null;
+};
+
+/** One daemon's poller thread: the real one, from its start to its end. */
+type Process = DiskUser & { running: RunningComponent<Calls> | null };
+
+/** A machine with a tmux server, a data dir and a daemon that is started, crashes, and is started again. */
+export class SimulatedHost {
+  readonly places: HostPlaces;
+  readonly machine: FakeMachine;
+  readonly clock: Clock;
+  skew_ms = 0;
+  mux_fault: MuxFault | null = null;
+  /** What the disks say of a `project_dir`; one that is not named here is a directory. */
+  readonly directories: Map<string, DirectoryLook>;
+  /** Stores whose listings never come back. */
+  readonly hung: Set<string>;
+  readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
+  /** Called with each worker as it starts, and when its start was asked for. */
+  onStart: (worker: Worker, asked_at: number) => void = () => {};
+  readonly #time: SimulatedTime;
+  readonly #disks: SimulatedDisks;
+  readonly #random: Seeded;
+  readonly #logger: Logger;
+  readonly #conversations = new Map<string, TranscriptProbe>();
+  readonly #sessions = new Map<string, string>();
+  readonly #watches = new Map<string, { folders: Set<string>; hint: (folder: string) => void }>();
+  #process: Process;
+  #ids = 0;
+
+  constructor(options: {
+    places: HostPlaces;
+    time: SimulatedTime;
+    disks: SimulatedDisks;
+    random: Seeded;
+    directories: Map<string, DirectoryLook>;
+    hung: Set<string>;
+  }) {
+    this.places = options.places;
+    this.#time = options.time;
+    this.#disks = options.disks;
+    this.#random = options.random;
+    this.directories = options.directories;
+    this.hung = options.hung;
+    this.#logger = createLogger({
+      component: 'poller',
+      level: 'warn',
+      destination: { write: (line: string) => void this.logs.push(JSON.parse(line)) },
+    });
+    this.clock = hostClock(this.#time, { skew: () => this.skew_ms, inside: (run) => run() });
+    this.machine = new FakeMachine(this.clock);
+    this.#process = this.#newProcess();
+    this.#process.is_dead = true;
+  }
+
+  get is_up(): boolean {
+    return !this.#process.is_dead;
+  }
+
+  /** Starts the daemon; the one before must have ended. */
+  boot(): void {
+    const process = this.#newProcess();
+    this.#process = process;
+    this.#watches.clear();
+    this.#disks.inside(process, () => {
+      startPoller(this.#context(process), {
+        connect: this.#connect(process),
+        watch: this.#watchOf(process),
+      }).then(
+        (running) => {
+          process.running = running;
+        },
+        (error) => {
+          if (process.is_dead) return;
+          this.logs.push({ level: 60, msg: 'the poller did not start', err: error });
+          process.die();
+        },
+      );
+    });
+  }
+
+  /** The daemon is killed, now or at its n-th change of a disk. */
+  crash(changes = 0): void {
+    if (changes === 0) this.#process.die();
+    else this.#process.crash_in = changes;
+  }
+
+  /** It does not crash after all, and nobody interrupts it. */
+  forgetCrash(): void {
+    this.#process.crash_in = null;
+    this.#process.interrupt = null;
+  }
+
+  /** Stops the daemon as `svc daemon stop` does. */
+  async stop(): Promise<void> {
+    const process = this.#process;
+    const { running } = process;
+    if (process.is_dead) return;
+    if (running !== null) await this.#disks.inside(process, () => running.stop());
+    process.die();
+  }
+
+  /** Somebody else changes a document after the daemon has read it and before it writes it. */
+  interruptNextWrite(change: () => void): void {
+    this.#process.interrupt = change;
+  }
+
+  /** The kernel tells of a change in these folders, to a daemon that watches them. */
+  hint(folder: string): void {
+    for (const watch of this.#watches.values()) if (watch.folders.has(folder)) watch.hint(folder);
+  }
+
+  /** One call of the main thread to the poller, with its deadline. */
+  async call<N extends keyof Calls & string>(
+    name: N,
+    input: CallInput<Calls, N>,
+  ): Promise<Called<CallOutput<Calls, N>>> {
+    const process = this.#process;
+    const { running } = process;
+    if (process.is_dead || running === null) return { kind: 'lost' };
+    const handler = running.handlers[name] as (input: unknown) => unknown;
+    const spec = pollerCalls[name];
+    const answer = this.#disks.inside(process, async (): Promise<Called<never>> => {
+      try {
+        const value = await handler(spec.input.parse(input));
+        return { kind: 'answered', value: value as never };
+      } catch (error) {
+        return process.is_dead ? { kind: 'lost' } : { kind: 'refused', error };
+      }
+    });
+    const lost = this.#time.sleep(spec.deadline_ms).then((): Called<never> => ({ kind: 'lost' }));
+    return Promise.race([answer, lost]);
+  }
+
+  #newProcess(): Process {
+    const process: Process = {
+      is_dead: false,
+      crash_in: null,
+      interrupt: null,
+      random: this.#random,
+      running: null,
+      clock: hostClock(this.#time, {
+        skew: () => this.skew_ms,
+        inside: (run) => {
+          if (!process.is_dead) this.#disks.inside(process, run);
+        },
+      }),
+      die: () => {
+        process.is_dead = true;
+        this.#disks.release(process);
+      },
+    };
+    return process;
+  }
+
+  #context(process: Process): Parameters<typeof startPoller>[0] {
+    const { places } = this;
+    const settings: PollerSettings = {
+      ...readSettings({
+        ...TIMES,
+        SVC_DATA_DIR: places.data_dir,
+        SVC_CONFIG_DIR: join(places.data_dir, 'config'),
+        SVC_STORES: places.stores.join(','),
+      }),
+      host_id: places.host_id,
+      store_roots: places.stores,
+      rebooted: false,
+      cli_contract: 1,
+      host_class: 'personal',
+      max_concurrent: places.max_concurrent,
+    };
+    return {
+      settings,
+      logger: this.#logger,
+      clock: process.clock,
+      host: { exchange: never, call: never } as never,
+      pool: this.#pool(process),
+      notify: () => {},
+    };
+  }
+
+  /** The pool of another thread: what it reads takes a moment, and its deadline is met whatever the disk does. */
+  #pool(process: Process): PoolCaller {
+    const pool = {
+      run: async (
+        job: string,
+        input: { root: string; most_new?: number },
+        options: { bulk?: Uint8Array | null; deadline_ms?: number } = {},
+      ) => {
+        const { bulk = null, deadline_ms = 20_000 } = options;
+        if (this.hung.has(input.root)) {
+          await this.#wait(process, deadline_ms);
+          throw new CodedError('deadline_exceeded', `${job} did not answer within ${deadline_ms} ms`);
+        }
+        await this.#wait(process, this.#random.whole(1, 40));
+        // By this moment no file has stood still for long, so that each is read again: times of the real disk say nothing here.
+        const now = 0;
+        const done =
+          job === 'sweep_store'
+            ? sweepStore(input.root, bulk ?? new Uint8Array(), now, input.most_new)
+            : readDocuments(input.root, bulk ?? new Uint8Array(), now);
+        await this.#wait(process, this.#random.whole(0, 40));
+        return { value: {}, bulk: done };
+      },
+    };
+    return pool as unknown as PoolCaller;
+  }
+
+  #watchOf(process: Process): StoreWatch {
+    return (folders, hint) => {
+      const root = folders[0] ?? '';
+      const watch = {
+        folders: new Set(folders),
+        hint: (folder: string) => this.#disks.inside(process, () => hint(folder)),
+      };
+      this.#watches.set(root, watch);
+      return {
+        watched: folders.length,
+        degraded: null,
+        update: (next) => {
+          watch.folders = new Set(next);
+        },
+        close: () => void this.#watches.delete(root),
+      };
+    };
+  }
+
+  #connect(process: Process): typeof import('../../../src/dispatch/surroundings.ts').connectWorld {
+    return async ({ settings, documents, logger }) => {
+      const paths = dataPaths(settings);
+      mkdirSync(paths.state_dir, { recursive: true });
+      return {
+        world: this.#world(process, settings, documents, logger),
+        runner: { run: never } as never,
+        registry: () => ({ agents: [AGENT], default_id: AGENT.id, names: { demo: 'demo' }, file: '' }),
+        breakerFile: join(paths.state_dir, 'breaker.json'),
+        brakeFile: join(paths.state_dir, 'brake.json'),
+        usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
+        incidentsFile: join(paths.state_dir, 'incidents.json'),
+        muxOwner: async () => ({ kind: 'absent', name: null }),
+        skills: { generation: 'g', installed: [] },
+      };
+    };
+  }
+
+  #world(process: Process, settings: PollerSettings, documents: Documents, logger: Logger): World {
+    const { machine } = this;
+    return {
+      host: settings.host_id,
+      zone: 'UTC',
+      settings,
+      clock: process.clock,
+      logger,
+      documents,
+      mux: this.#mux(process),
+      launches: new Launches({ data_dir: settings.data_dir, logger }),
+      app: null,
+      harness: {
+        agent(id) {
+          if (id === null || id === AGENT.id) return AGENT;
+          throw new CodedError('agent_unknown', `there is no agent ${id}`);
+        },
+        agents: () => [AGENT],
+        adapter: (name) => this.#adapter(name),
+        findPastSession: async () => ({ kind: 'missing' }),
+        probe: async () => {},
+        account: () => 'own',
+        lastSaid: async () => null,
+        turnEnd: async () => null,
+        usage: async () => ({ kind: 'none' }),
+      },
+      processes: {
+        look: async (one) => machine.look(one),
+        end: async (one) => {
+          await this.#wait(process, this.#random.whole(1, 500));
+          this.#disks.outside(() => machine.end(one));
+        },
+        identify: async (pid) => ({ pid, start_time: `t${pid}` }),
+        commands: async (pid) => machine.commands(pid),
+      },
+      lookAtDirectory: async (path) => {
+        const look = this.directories.get(path) ?? { kind: 'directory', real: path };
+        await this.#wait(process, look.kind === 'silent' ? look.after_ms : 1);
+        return look;
+      },
+      openTerminal: async () => ({ kind: 'opened', terminal: 'kitty' }),
+      recordSession: () => {},
+      workerEnv: {},
+      skillsDir: '/skills',
+      bootId: 'boot-1',
+      newUuid: () => `00000000-0000-4000-8000-${this.#id().slice(-12)}`,
+      newUlid: () => this.#id(),
+    };
+  }
+
+  /** What was asked of tmux is done although its asker has died meanwhile. */
+  #mux(process: Process): Mux {
+    const { machine } = this;
+    const ask = async <T>(work: () => T | Promise<T>, unanswered: T): Promise<T> => {
+      const fault = this.mux_fault;
+      const before = fault === 'slow' ? this.#random.whole(500, 2_000) : this.#random.whole(0, 10);
+      await this.#time.sleep(before);
+      // A server that does not answer may have heard all the same.
+      const heard = fault !== 'silent' || this.#random.chance(0.3);
+      const answer = heard ? await this.#disks.outside(async () => work()) : unanswered;
+      await this.#time.sleep(fault === 'silent' ? MUX_LIMIT_MS - before : before);
+      if (process.is_dead) return never();
+      return fault === 'silent' ? unanswered : answer;
+    };
+    const unknown: MuxListing = { kind: 'unknown', detail: 'it does not answer' };
+    return {
+      list: () => ask(() => machine.list(), unknown),
+      create: (spec) => {
+        const asked_at = this.#time.now();
+        return ask(() => this.#start(spec, asked_at), {
+          kind: 'failed',
+          code: 'mux_unavailable',
+          detail: 'it did not answer',
+        });
+      },
+      kill: (target) => ask(() => machine.kill(target), 'unknown'),
+      capture: () => ask(() => '', null),
+      panes: (target) => ask(() => machine.mux(pass, pass).panes(target), null),
+      onChange: () => () => {},
+      describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),
+      stop: async () => {},
+    };
+  }
+
+  async #start(spec: CreateSession, asked_at: number) {
+    const created = await this.machine.create(spec, () => {});
+    const worker = this.machine.workers.at(-1);
+    if (created.kind !== 'created' || worker === undefined) return created;
+    this.onStart(worker, asked_at);
+    const session_uuid = this.#sessions.get(dirname(spec.command[1] ?? ''));
+    this.#time.after(this.#random.whole(100, 5_000), () => {
+      if (session_uuid === undefined || !worker.alive) return;
+      const before = this.#conversations.get(session_uuid);
+      this.#conversations.set(session_uuid, {
+        kind: 'found',
+        session_uuid,
+        path: `/t/${session_uuid}.jsonl`,
+        size: (before?.kind === 'found' ? before.size : 0) + 100,
+        mtime_ms: this.clock.now(),
+      });
+    });
+    return created;
+  }
+
+  #adapter(name: HarnessAdapter['name']): HarnessAdapter {
+    return {
+      name,
+      planLaunch: (request) => {
+        const session_uuid = request.resume ?? request.session_uuid;
+        this.#sessions.set(request.run_dir, session_uuid);
+        return { argv: [request.agent.cli, PROMPT], env: {}, session_uuid, files: [] };
+      },
+      findTranscript: async ({ session_uuid }) =>
+        (session_uuid === null ? undefined : this.#conversations.get(session_uuid)) ?? { kind: 'missing' },
+      resumeArgv: (agent, session) => [agent.cli, 'resume', session],
+      checkFirstRun: async () => [],
+    };
+  }
+
+  async #wait(process: Process, ms: number): Promise<void> {
+    await this.#time.sleep(ms);
+    if (process.is_dead) await never();
+  }
+
+  /** Two hosts never give the same one. */
+  #id(): string {
+    this.#ids += 1;
+    return `01K${this.places.name}${String(this.#ids).padStart(22, '0')}`;
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+function pass(): void {}
