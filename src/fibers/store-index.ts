@@ -47,8 +47,10 @@ export class StoreIndex {
     for (const path of result.removed) {
       if (!fresher.has(path)) moved = this.#drop(path) || moved;
     }
-    const swept = new Set([...result.changed.map((row) => row.path), ...result.removed]);
-    for (const path of fresher) if (swept.has(path)) moved = this.refresh(path, options.read) || moved;
+    for (const row of result.changed)
+      if (fresher.has(row.path)) moved = this.#refreshSwept(row.path, row, options.read) || moved;
+    for (const path of result.removed)
+      if (fresher.has(path)) moved = this.#refreshSwept(path, null, options.read) || moved;
     for (const [path, moment] of this.#refreshed) if (moment < options.since) this.#refreshed.delete(path);
     return moved;
   }
@@ -115,6 +117,15 @@ export class StoreIndex {
   isAmbiguous(row: FiberDocument): boolean {
     const sameUid = row.uid === null ? 1 : (this.#byUid.get(row.uid.toUpperCase())?.size ?? 0);
     return (this.#byId.get(row.id)?.size ?? 0) > 1 || sameUid > 1;
+  }
+
+  /** A document that cannot be read now is as the sweep found it; the rest of the sweep must not be lost with it. */
+  #refreshSwept(path: string, found: FiberDocument | null, read: ReadRow): boolean {
+    try {
+      return this.refresh(path, read);
+    } catch {
+      return found === null ? this.#drop(path) : this.#put(found);
+    }
   }
 
   #put(row: FiberDocument): boolean {

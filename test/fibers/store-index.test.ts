@@ -84,4 +84,15 @@ describe('StoreIndex', () => {
     expect(index.refresh(index.get('a').path, () => null)).toBe(true);
     expect(index.size).toBe(0);
   });
+
+  it('takes the whole of a sweep although a document that was read meanwhile cannot be read any more', () => {
+    const index = indexOf(row('/s', 'a'), row('/s', 'b'), row('/s', 'c'));
+    const [a, b] = [index.get('a').path, index.get('b').path];
+    const since = index.beginSweep();
+    for (const path of [a, b]) index.refresh(path, () => index.getPath(path) ?? null);
+    const broken = row('/s', 'b', { digest: '', error: 'it is not a regular file' });
+    index.apply('/s', swept([broken, row('/s', 'd')], [a]), { since, read: unread });
+    expect(index.documents().map(({ id }) => id)).toEqual(['b', 'c', 'd']);
+    expect(index.get('b').error).toBe('it is not a regular file');
+  });
 });
