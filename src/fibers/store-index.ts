@@ -1,5 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import { FIBERS_FOLDER } from './fiber-id.ts';
 import type { SweepResult } from './sweep.ts';
 
 /** Reads one document now; null when it is gone. */
@@ -37,21 +38,21 @@ export class StoreIndex {
   }
 
   /** Takes in a sweep of one store; answers true when any row changed. */
-  apply(store: string, result: SweepResult, options: { since: SweepTicket; read: ReadRow }): boolean {
+  apply(store: string, result: SweepResult, { since, read }: { since: SweepTicket; read: ReadRow }): boolean {
     let moved = false;
-    const fresher = new Set<string>();
-    for (const [path, moment] of this.#refreshed) if (moment >= options.since) fresher.add(path);
-    for (const row of result.changed) {
-      if (row.store === store && !fresher.has(row.path)) moved = this.#put(row) || moved;
+    const found = new Map<string, FiberDocument | null>(result.removed.map((path) => [path, null]));
+    for (const row of result.changed) if (row.store === store) found.set(row.path, row);
+    const refreshed = [...this.#refreshed].filter(([path]) => path.startsWith(`${store}/${FIBERS_FOLDER}/`));
+    const fresher = new Set(refreshed.filter(([, moment]) => moment >= since).map(([path]) => path));
+    for (const [path, row] of found) {
+      if (fresher.has(path)) moved = this.#refreshSwept(path, row, read) || moved;
+      else moved = (row === null ? this.#drop(path) : this.#put(row)) || moved;
     }
-    for (const path of result.removed) {
-      if (!fresher.has(path)) moved = this.#drop(path) || moved;
+    for (const [path, moment] of refreshed) {
+      if (moment >= since) continue;
+      this.#refreshed.delete(path);
+      if (!found.has(path)) moved = this.#lookAgain(path, read) || moved;
     }
-    for (const row of result.changed)
-      if (fresher.has(row.path)) moved = this.#refreshSwept(row.path, row, options.read) || moved;
-    for (const path of result.removed)
-      if (fresher.has(path)) moved = this.#refreshSwept(path, null, options.read) || moved;
-    for (const [path, moment] of this.#refreshed) if (moment < options.since) this.#refreshed.delete(path);
     return moved;
   }
 
@@ -117,6 +118,20 @@ export class StoreIndex {
   isAmbiguous(row: FiberDocument): boolean {
     const sameUid = row.uid === null ? 1 : (this.#byUid.get(row.uid.toUpperCase())?.size ?? 0);
     return (this.#byId.get(row.id)?.size ?? 0) > 1 || sameUid > 1;
+  }
+
+  /**
+   * A file that changed and changed back between two sweeps is the same to them, but its row may have been read in
+   * between. As long as such a look finds another row, the next sweep makes one more.
+   */
+  #lookAgain(path: string, read: ReadRow): boolean {
+    try {
+      if (this.refresh(path, read)) return true;
+      this.#refreshed.delete(path);
+      return false;
+    } catch {
+      return false;
+    }
   }
 
   /** A document that cannot be read now is as the sweep found it; the rest of the sweep must not be lost with it. */

@@ -95,4 +95,30 @@ describe('StoreIndex', () => {
     expect(index.documents().map(({ id }) => id)).toEqual(['b', 'c', 'd']);
     expect(index.get('b').error).toBe('it is not a regular file');
   });
+
+  it('sees that a document which was read between two sweeps is again what it was before', () => {
+    const good = row('/s', 'a');
+    const index = indexOf(good, row('/t', 'b'));
+    index.refresh(good.path, () => row('/s', 'a', { digest: 'bad', error: 'it is not text' }));
+    expect(index.get('a').error).toBe('it is not text');
+    index.apply('/t', swept([]), { since: index.beginSweep(), read: unread });
+    index.apply('/s', swept([]), { since: index.beginSweep(), read: () => good });
+    expect(index.get('a').error).toBeUndefined();
+    index.apply('/s', swept([]), { since: index.beginSweep(), read: () => good });
+    index.apply('/s', swept([]), { since: index.beginSweep(), read: unread });
+  });
+
+  it('keeps what was read during the sweep of one store although the sweep of another ends first', () => {
+    const index = indexOf(row('/s', 'a'), row('/t', 'b'));
+    const { path } = index.get('a');
+    const written = row('/s', 'a', { name: 'written', digest: '2' });
+    const [since, later] = [index.beginSweep(), index.beginSweep()];
+    index.refresh(path, () => written);
+    index.apply('/t', swept([]), { since: later + 1, read: unread });
+    index.apply('/s', swept([row('/s', 'a', { name: 'stale', digest: '1' })]), {
+      since,
+      read: () => written,
+    });
+    expect(index.get('a').name).toBe('written');
+  });
 });
