@@ -4,7 +4,13 @@ import { CodedError } from '../base/errors.ts';
 /** The folder inside a store's root that holds its fibers. */
 export const FIBERS_FOLDER = '.fibers';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
-const SLUG = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+/** Longest canonical id, in UTF-16 units. */
+const MAX_ID_CHARS = 1_000;
+/** Longest folder name in an id: a file system takes 255 bytes, and a document's temporary file needs some of them. */
+const MAX_COMPONENT_BYTES = 200;
+const MAX_SLUG_CHARS = 80;
+const MAX_NAMED_SLUG_CHARS = 60;
+const SLUG = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${MAX_SLUG_CHARS - 1}}$`);
 
 /** True for a 26-character ULID in any case (FIB-2). */
 export function isUlid(text: string): boolean {
@@ -22,14 +28,14 @@ export function leafOf(id: string): string {
  */
 export function isSafeId(id: string): boolean {
   return (
-    id.length <= 1_000 &&
+    id.length <= MAX_ID_CHARS &&
     id
       .split('/')
       .every(
         (part) =>
           part !== '' &&
           !part.startsWith('.') &&
-          Buffer.byteLength(part) <= 200 &&
+          Buffer.byteLength(part) <= MAX_COMPONENT_BYTES &&
           !/[\u0000-\u001f\u007f\\]/.test(part),
       )
   );
@@ -55,7 +61,7 @@ export function slugFromName(name: string): string {
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 60)
+    .slice(0, MAX_NAMED_SLUG_CHARS)
     .replace(/^-+|-+$/g, '');
   return words === '' ? 'fiber' : words;
 }
@@ -65,6 +71,6 @@ export function requireSlug(slug: string): string {
   if (SLUG.test(slug)) return slug;
   throw new CodedError(
     'invalid_request',
-    `"${slug}" cannot be a slug; use letters, digits, "-" and "_", starting with a letter or digit, at most 80`,
+    `"${slug}" cannot be a slug; use letters, digits, "-" and "_", starting with a letter or digit, at most ${MAX_SLUG_CHARS}`,
   );
 }

@@ -36,6 +36,15 @@ describe('Store', () => {
     });
   });
 
+  it('tells a link to a file that is gone from a document that is gone', () => {
+    const folder = join(temp.root, '.fibers', 'link');
+    mkdirSync(folder);
+    symlinkSync('/does/not/exist', join(folder, 'link.md'));
+    const read = (name: string) => () => openStore(temp.root).readPath(join(folder, name));
+    expect(read('link.md')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    expect(read('other.md')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
+  });
+
   it('refuses a document over the size limit without reading it', () => {
     const path = join(temp.root, '.fibers', 'huge', 'huge.md');
     mkdirSync(dirname(path), { recursive: true });

@@ -47,7 +47,13 @@ const TEMP = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 type Calls = typeof pollerCalls;
 /** What persons told a host, as far as they were told that it was heard. */
-type Words = { stopped_at: number | null; last_brake: number; released: boolean; seen: Set<string> };
+type Words = {
+  booted_at: number;
+  stopped_at: number | null;
+  last_brake: number;
+  released: boolean;
+  seen: Set<string>;
+};
 /** What persons told of one fiber. */
 type FiberWords = {
   killed_at: number | null;
@@ -108,6 +114,7 @@ export class Simulation {
       return host;
     });
     this.#words = this.hosts.map(() => ({
+      booted_at: 0,
       stopped_at: null,
       last_brake: 0,
       released: false,
@@ -338,6 +345,7 @@ export class Simulation {
     const one = this.hosts[host]!;
     if (one.is_up) return;
     const words = this.#words[host]!;
+    words.booted_at = this.time.now();
     words.released = false;
     words.seen = new Set(one.machine.living.map(({ session }) => uidOf(session.name)));
     this.#forgetKills(host);
@@ -506,7 +514,8 @@ export class Simulation {
     if (own.asked > 0) return;
     if (own.killed_at !== null && asked_at > own.killed_at) fault('although a person had killed it');
     if (own.disarmed_at !== null && asked_at > own.disarmed_at) fault('although it is not armed');
-    if (!words.released && !was_seen) fault('in quarantine');
+    // What the daemon before had asked tmux for may come about after its end.
+    if (!words.released && !was_seen && asked_at > words.booted_at) fault('in quarantine');
   }
 
   #checkAlone(uid: string): void {
@@ -565,7 +574,7 @@ export class Simulation {
   /** With this one fault and no other, whatever is healthy is listed and started, and the fault is named. */
   async #probe(fault: Fault | null, reboots: boolean): Promise<void> {
     await this.#mendAll();
-    this.#makeRoom();
+    await this.#makeRoom();
     if (fault !== null) this.#begin(fault);
     await this.time.advance(100);
     for (const [index, host] of this.hosts.entries())
@@ -594,14 +603,17 @@ export class Simulation {
   }
 
   /** Earlier fibers end, so that those of a probe find a place below every bound. */
-  #makeRoom(): void {
-    for (const fiber of this.fibers) {
-      const { places, machine } = this.hosts[fiber.host]!;
-      const is_probe = this.fibers.indexOf(fiber) >= this.#planned;
-      if (places.max_concurrent === null && !is_probe) continue;
-      if (fiber.exists) setStatus(fiber, 'open');
+  async #makeRoom(): Promise<void> {
+    const ended = this.fibers.filter(
+      (fiber, index) => index >= this.#planned || this.hosts[fiber.host]!.places.max_concurrent !== null,
+    );
+    for (const fiber of ended) if (fiber.exists) setStatus(fiber, 'open');
+    // What is being started by now has its worker by then.
+    await this.time.advance(STEP_MS);
+    for (const { host, uid } of ended) {
+      const { machine } = this.hosts[host]!;
       for (const worker of machine.living)
-        if (uidOf(worker.session.name) === fiber.uid) machine.exit(worker, { code: 0 });
+        if (uidOf(worker.session.name) === uid) machine.exit(worker, { code: 0 });
     }
   }
 
