@@ -153,6 +153,19 @@ function shown(value, unit) {
   return `${value.toLocaleString('en')} ${unit === 'milliseconds' ? 'ms' : unit}`.trim();
 }
 
+/** As the formatter of this project has it: every column as wide as its widest cell. */
 function table(head, rows) {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((cells) => cells[column].length)),
+  );
+  const line = (cells, pad) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column], pad)).join(' | ')} |\n`;
+  return [
+    line(head, ' '),
+    line(
+      head.map(() => ''),
+      '-',
+    ),
+    ...rows.map((cells) => line(cells, ' ')),
+  ].join('');
 }
