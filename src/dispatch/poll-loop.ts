@@ -61,7 +61,7 @@ export class PollLoop {
   #watching: Promise<void> | null = null;
   #again = false;
   #stopped = false;
-  #quiet_until = 0;
+  #unanswered_at = 0;
   #last_tick_at: number | null = null;
   #last_tick_ms: number | null = null;
   #last_moved_at = 0;
@@ -259,7 +259,7 @@ export class PollLoop {
   #wakeMoved(): void {
     const { clock } = this.#options.world;
     if (this.#stopped) return;
-    const wait = Math.max(0, this.#last_moved_at + URGENT_MS - clock.now());
+    const wait = leftOf(URGENT_MS, this.#last_moved_at, clock.now());
     this.#movedTimer ??= clock.after(wait, () => {
       this.#movedTimer = null;
       this.#last_moved_at = clock.now();
@@ -273,7 +273,7 @@ export class PollLoop {
   #wakeTick(spacing: number): void {
     if (this.#stopped) return;
     const { clock } = this.#options.world;
-    const at = Math.max(clock.now(), (this.#last_tick_at ?? 0) + spacing);
+    const at = clock.now() + leftOf(spacing, this.#last_tick_at ?? 0, clock.now());
     if (this.#tickTimer !== null) {
       if (this.#tickTimer.at <= at) return;
       this.#tickTimer.cancel();
@@ -297,9 +297,12 @@ export class PollLoop {
 
   async #look(): Promise<void> {
     const { dispatcher, world } = this.#options;
-    if (world.clock.now() >= this.#quiet_until && (await dispatcher.someProcessEnded())) {
+    if (
+      leftOf(UNANSWERED_MS, this.#unanswered_at, world.clock.now()) === 0 &&
+      (await dispatcher.someProcessEnded())
+    ) {
       await dispatcher.reconcile();
-      if (dispatcher.listing.kind === 'unknown') this.#quiet_until = world.clock.now() + UNANSWERED_MS;
+      if (dispatcher.listing.kind === 'unknown') this.#unanswered_at = world.clock.now();
     }
     await dispatcher.watchStarts();
     await dispatcher.watchPhases();
@@ -323,4 +326,9 @@ export class PollLoop {
   #report(error: unknown): void {
     this.#options.world.logger.error({ err: error }, 'a poll step failed');
   }
+}
+
+/** What is left at `now` of a wait of `ms` since `since`; nothing where the clock was turned back meanwhile. */
+function leftOf(ms: number, since: number, now: number): number {
+  return since > now ? 0 : Math.max(0, since + ms - now);
 }

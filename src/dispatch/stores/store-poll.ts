@@ -52,7 +52,8 @@ export class StorePoll {
   #asked_length = -1;
   #health: StoreHealth;
   #failures = 0;
-  #not_before = 0;
+  /** By a timer, and not by the time that it is: a clock can be turned back. */
+  #is_waiting = false;
   #running: Promise<SweepResult | null> | null = null;
   /** By path below `.fibers`. */
   readonly #set_aside = new Map<string, SetAside>();
@@ -89,7 +90,7 @@ export class StorePoll {
   /** One listing, or null when it failed or is not to be tried yet; two callers share one. */
   sweep(deadline_ms: number): Promise<SweepResult | null> {
     if (this.#running !== null) return this.#running;
-    if (this.#clock.now() < this.#not_before) return Promise.resolve(null);
+    if (this.#is_waiting) return Promise.resolve(null);
     this.#running = this.#sweep(deadline_ms).finally(() => {
       this.#running = null;
     });
@@ -197,7 +198,6 @@ export class StorePoll {
       first === undefined ? null : `${first.path}: ${first.message}${more > 0 ? ` (and ${more} more)` : ''}`;
     this.#health = { ...this.#health, state: 'ok', last_ok_at: now, last_ms: now - started, error };
     this.#failures = 0;
-    this.#not_before = 0;
   }
 
   #silent(): void {
@@ -214,7 +214,10 @@ export class StorePoll {
 
   #failed(message: string): void {
     this.#failures += 1;
-    this.#not_before = this.#clock.now() + backoffDelay(RETRY, this.#failures);
+    this.#is_waiting = true;
+    this.#clock.after(backoffDelay(RETRY, this.#failures), () => {
+      this.#is_waiting = false;
+    });
     this.#unlisted(message);
     this.#logger.warn(
       { store: this.root, failures: this.#failures, detail: message },

@@ -5,6 +5,7 @@ import { CodedError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { StoreDocuments } from '../../../src/dispatch/stores/store-documents.ts';
 import { StorePoll, type StoreReader } from '../../../src/dispatch/stores/store-poll.ts';
+import { initStore } from '../../../src/fibers/store.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import type { Disks, Proof } from '../../../src/platform/disks.ts';
@@ -82,6 +83,20 @@ describe('StorePoll', () => {
     expect(await poll.sweep(10_000)).toBeNull();
     expect(poll.health.state).toBe('stale');
     expect(poll.health.error).toContain(temp.root);
+  });
+
+  it('asks a store that failed again after a wait, also when the clock is turned back meanwhile', async () => {
+    const clock = new FakeClock();
+    const poll = new StorePoll({ root: temp.root, clock, logger: silentLogger, pool });
+    rmSync(temp.root, { recursive: true });
+    await poll.sweep(10_000);
+    initStore(temp.root);
+    expect(await poll.sweep(10_000)).toBeNull();
+    expect(jobs).toEqual(['sweep_store']);
+    clock.advance(1_000);
+    clock.jumpTo(clock.now() - 90 * 60_000);
+    expect(await poll.sweep(10_000)).not.toBeNull();
+    expect(poll.health).toMatchObject({ state: 'ok', error: null });
   });
 });
 
