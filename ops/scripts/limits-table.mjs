@@ -1,7 +1,7 @@
 /**
  * What grows with input, by the file below `src/` and the constant there that bounds it: what it is, in which unit, what
- * happens one above, and by which ways a person or a program outside the daemon can reach it (`file`, `API`, `CLI`,
- * `hook`; none where only the daemon itself can).
+ * happens one above, and by which ways a person or a program outside the daemon can reach it (`file`, `API`, `hook`,
+ * and `CLI` for a verb that works without the daemon; none where only the daemon itself can).
  *
  * @type {readonly { title: string; rows: readonly (readonly [file: string, constant: string, what: string, unit: string, above: string, ways: string])[] }[]}
  */
@@ -15,7 +15,7 @@ export const LIMITS = [
         'A document',
         'bytes',
         'Listed with an error and never dispatched; an edit is refused',
-        'file API CLI',
+        'file CLI',
       ],
       [
         'fibers/document.ts',
@@ -111,21 +111,14 @@ export const LIMITS = [
   {
     title: 'Search',
     rows: [
-      [
-        'contract/http/search.ts',
-        'MOST_QUERY_CHARS',
-        'A query',
-        'characters',
-        '`invalid_request`',
-        'API CLI',
-      ],
+      ['contract/http/search.ts', 'MOST_QUERY_CHARS', 'A query', 'characters', '`invalid_request`', 'API'],
       [
         'fibers/search/terms.ts',
         'MOST_TERMS',
         'Words of a query',
         'words',
         'The others are not looked for',
-        'API CLI',
+        'API',
       ],
       [
         'fibers/search/search-texts.ts',
@@ -586,7 +579,7 @@ export const LIMITS = [
         'A prompt in an argument',
         'bytes',
         'The agent is told to read the file',
-        'file API',
+        'API',
       ],
       [
         'dispatch/run/launches.ts',

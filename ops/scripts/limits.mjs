@@ -14,7 +14,9 @@ const INTRO = `# Limits
 
 <!-- Generated from the code by \`npm run docs\`; edit the constants, or ops/scripts/limits-table.mjs, instead. -->
 
-What grows with input, and what happens one above. The table names where each limit is declared, below \`src/\`.
+What grows with input, and what happens one above. The tables name where each limit is declared, below \`src/\`, and how
+it is reached: by a file that a person or a program writes, by the API, by a hook of an agent, or by a verb of \`svc\` that
+works without the daemon.
 
 `;
 

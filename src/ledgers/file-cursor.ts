@@ -80,7 +80,8 @@ export class FileCursor {
       position += chunk.length;
       let start = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        if (this.#skipping) give(null);
+        const length = carry.length + end - start;
+        if (this.#skipping || length > this.#options.max_line_bytes) give(null);
         else give(Buffer.concat([carry, chunk.subarray(start, end)]).toString('utf8'));
         this.#skipping = false;
         carry = Buffer.alloc(0);

@@ -1,0 +1,573 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBounds } from '../../ops/scripts/limits.mjs';
+import { LIMITS } from '../../ops/scripts/limits-table.mjs';
+import { isCoded } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { verb as fiberVerb } from '../../src/cli/fiber.ts';
+import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
+import { Launches } from '../../src/dispatch/run/launches.ts';
+import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
+import { endOfFile } from '../../src/dispatch/run/run-file-end.ts';
+import { buildRunScript } from '../../src/dispatch/run/run-script.ts';
+import { checkAttachments } from '../../src/fibers/attachments/check-attachments.ts';
+import { isSafeId, slugFromName } from '../../src/fibers/fiber-id.ts';
+import { snippetsOf } from '../../src/fibers/search/snippets.ts';
+import { termsOf } from '../../src/fibers/search/terms.ts';
+import { PROMPT } from '../../src/harness/adapter.ts';
+import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
+import { readMoment } from '../../src/harness/transcripts/moment.ts';
+import { scanRecords } from '../../src/harness/transcripts/transcript-scan.ts';
+import { readTail } from '../../src/harness/transcripts/transcript-tail.ts';
+import { parseListenAddress } from '../../src/http/listen-address.ts';
+import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
+import { Tailer } from '../../src/ledgers/tailer.ts';
+import { workerSessionName } from '../../src/mux/session-name.ts';
+import { apiPath, describeApi } from '../../src/routes/api-description.ts';
+import { ENDPOINT_NOTES } from '../../src/routes/endpoint-notes.ts';
+import { Lane } from '../../src/routes/lane.ts';
+import { bodyOf, sentImage } from '../fibers/attachments/images.ts';
+import { runVerb } from '../fixtures/fibers/run-verb.ts';
+import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
+import { ask } from '../http/raw-exchange.ts';
+import { type ServedRoutes, serveRoutes } from '../routes/served-routes.ts';
+
+type Way = 'file' | 'API' | 'CLI' | 'hook';
+/** `takes` does what a caller does with `size` of it: true when all of it is taken. */
+type Probe = { limit: string; way: Way; takes(size: number): boolean | Promise<boolean> };
+
+const require = createRequire(import.meta.url);
+const { eventLine, failedTurnLine } = require('../../src/cli/hook/event-line.cjs');
+const { phaseLine } = require('../../src/cli/hook/phase-line.cjs');
+const READ_INPUT = require.resolve('../../src/cli/hook/read-input.cjs');
+const ROOT = new URL('../..', import.meta.url).pathname;
+const UID = '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8A';
+const AT = Date.UTC(2026, 0, 5);
+const values = new Map(findBounds().map(({ file, name, value }) => [`${file} ${name}`, value]));
+
+let temp: TempStore;
+let served: ServedRoutes;
+let written = 0;
+beforeAll(async () => {
+  temp = createTempStore();
+  served = await serveRoutes({ home: temp.root });
+  served.callers.poller.answers.catalogue = () => ({ value: { catalogue: 'c' }, bulk: null });
+});
+afterAll(async () => {
+  await served.stop();
+  temp.remove();
+});
+
+const x = (size: number) => 'x'.repeat(size);
+/** A file of these lines; answers its path. */
+function fileOf(...lines: (string | object)[]): string {
+  written += 1;
+  const path = join(temp.root, `lines-${written}.jsonl`);
+  writeFileSync(
+    path,
+    lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+  );
+  return path;
+}
+/** The code of what a call throws; null when it throws nothing. */
+function codeOf(call: () => unknown): string | null {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return error.code;
+  }
+}
+const listed = (path: string) =>
+  temp.store.list().documents.find((document) => document.path === path)?.error === undefined;
+const claudeWords = (text: string, at = AT) => ({
+  type: 'assistant',
+  timestamp: new Date(at).toISOString(),
+  message: { role: 'assistant', content: [{ type: 'text', text }] },
+});
+const hook = (name: string, more: object) => ({ hook_event_name: name, session_id: 's', ...more });
+const around = { id: 'i', now: 1, harness: 'claude', mux_session: null, host: null };
+const inputOf = (tool_input: unknown) =>
+  eventLine(hook('PreToolUse', { tool_name: 'Write', tool_input }), around);
+const attached = (...images: ReturnType<typeof sentImage>[]) =>
+  codeOf(() => checkAttachments(bodyOf(images))) === null;
+/** Whether the command takes it for an id. No fiber has it, and some documents of this store cannot be read. */
+async function isIdByCli(id: string): Promise<boolean> {
+  const { err, error } = await runVerb(fiberVerb, ['edit', id, '--name', 'x'], {
+    env: { SVC_STORES: temp.root },
+  });
+  expect([err, error]).toEqual([
+    err,
+    expect.stringMatching(/^(fiber_not_found|store_unavailable|invalid_request)$/),
+  ]);
+  return error !== 'invalid_request';
+}
+/** As many requests as a lane lets wait, behind one that never ends. */
+async function waiting(limit: string, size: number): Promise<boolean> {
+  const lane = new Lane(values.get(limit) ?? 0);
+  void lane.run(() => new Promise(() => {}));
+  await Promise.resolve();
+  return codeOf(() => Array.from({ length: size }, () => lane.run(async () => {}))) === null;
+}
+
+const PROBES: Probe[] = [
+  {
+    limit: 'fibers/document.ts MAX_DOCUMENT_BYTES',
+    way: 'file',
+    takes(size) {
+      const head = '---\nname: x\n---\n';
+      return listed(temp.write('large/large.md', head + x(size - head.length)));
+    },
+  },
+  {
+    limit: 'fibers/document.ts MAX_DOCUMENT_BYTES',
+    way: 'CLI',
+    async takes(size) {
+      temp.write('edited/edited.md', `---\nid: ${UID}\nname: x\nstatus: open\n---\n`);
+      const edit = (text: string) =>
+        runVerb(fiberVerb, ['edit', 'edited', '--body', '-'], {
+          env: { SVC_STORES: temp.root },
+          stdin: text,
+        });
+      expect(await edit('x')).toMatchObject({ code: 0 });
+      const { code, error } = await edit(x(size - sizeOf('edited') + 1));
+      expect(code === 0 ? sizeOf('edited') : error).toBe(code === 0 ? size : 'body_too_large');
+      return code === 0;
+    },
+  },
+  {
+    limit: 'fibers/document.ts MAX_FRONTMATTER_CHARS',
+    way: 'file',
+    takes(size) {
+      const head = 'name: x\nlong: ';
+      return listed(temp.write('front/front.md', `---\n${head}${x(size - head.length - 1)}\n---\n`));
+    },
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_ID_CHARS',
+    way: 'API',
+    takes: (size) =>
+      isSafeId(
+        'a/'
+          .repeat(size)
+          .slice(0, size - 1)
+          .replace(/\/$/, 'a')
+          .concat('a'),
+      ),
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_COMPONENT_BYTES',
+    way: 'API',
+    takes: (size) => codeOf(() => temp.store.locate(`a/${x(size)}`)) === null,
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_ID_CHARS',
+    way: 'CLI',
+    takes: (size) =>
+      isIdByCli(
+        'a/'
+          .repeat(size)
+          .slice(0, size - 2)
+          .concat('aa')
+          .slice(-size),
+      ),
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_COMPONENT_BYTES',
+    way: 'CLI',
+    takes: (size) => isIdByCli(`a/${x(size)}`),
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_SLUG_CHARS',
+    way: 'API',
+    takes: (size) => codeOf(() => temp.store.rehearseCreate({ name: 'x', slug: x(size) })) === null,
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_NAMED_SLUG_CHARS',
+    way: 'API',
+    takes: (size) => temp.store.rehearseCreate({ name: x(size) }).document.leaf === x(size),
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_SLUG_CHARS',
+    way: 'CLI',
+    async takes(size) {
+      const env = { SVC_STORES: temp.root };
+      const { code, error } = await runVerb(fiberVerb, ['add', 'Name', '--slug', x(size)], { env });
+      expect([code, error]).toEqual(error === null ? [0, null] : [null, 'invalid_request']);
+      return error === null;
+    },
+  },
+  {
+    limit: 'fibers/fiber-id.ts MAX_NAMED_SLUG_CHARS',
+    way: 'CLI',
+    takes: (size) => slugFromName(x(size)) === x(size),
+  },
+  {
+    limit: 'contract/http/search.ts MOST_QUERY_CHARS',
+    way: 'API',
+    takes: (size) => isTaken(`/api/v1/search?query=${x(size)}`),
+  },
+  {
+    limit: 'fibers/search/terms.ts MOST_TERMS',
+    way: 'API',
+    takes: (size) =>
+      termsOf(Array.from({ length: size }, (_, word) => `word${word}`).join(' ')).length === size,
+  },
+  {
+    limit: 'fibers/search/snippets.ts MOST_SNIPPETS',
+    way: 'file',
+    takes: (size) => snippetsOf(`${'\nword\n'.padEnd(2_000, 'x ')}`.repeat(size), ['word']).length === size,
+  },
+  {
+    limit: 'http/listen-address.ts SOCKET_PATH_BYTES',
+    way: 'CLI',
+    takes: (size) => codeOf(() => parseListenAddress(`unix:/${x(size - 1)}`)) === null,
+  },
+  {
+    limit: 'contract/http/attachments.ts MOST_IMAGE_BYTES',
+    way: 'API',
+    takes: (size) => attached(sentImage('image/png', size)),
+  },
+  {
+    limit: 'contract/http/attachments.ts MOST_IMAGES',
+    way: 'API',
+    takes: (size) => attached(...Array.from({ length: size }, (_, seed) => sentImage('image/png', 64, seed))),
+  },
+  {
+    limit: 'contract/http/attachments.ts MOST_BATCH_BYTES',
+    way: 'API',
+    takes: (size) =>
+      attached(...[0, 1, 2].map((part) => sentImage('image/png', Math.floor((size + part) / 3), part + 1))),
+  },
+  {
+    limit: 'contract/http/transcripts.ts MOST_LINKED_SESSIONS',
+    way: 'API',
+    takes: (size) =>
+      isTaken(
+        `/api/v1/sessions/links?sessions=${Array.from({ length: size }, (_, one) => `s${one}`).join()}`,
+      ),
+  },
+  {
+    limit: 'contract/http/transcripts.ts MOST_URL_CHARS',
+    way: 'file',
+    takes: (size) => bridgeUrl('https://claude.ai/'.padEnd(size, 'x')) !== null,
+  },
+  {
+    limit: 'harness/transcripts/transcript-tail.ts MOST_TAIL_BYTES',
+    way: 'file',
+    async takes(size) {
+      const first = '{"first":1}';
+      const records = [...(await readTail(fileOf(first, JSON.stringify(x(size - first.length - 3)))))];
+      return records.some((record) => 'first' in record);
+    },
+  },
+  {
+    limit: 'harness/transcripts/last-said.ts MOST_SAID',
+    way: 'file',
+    takes: async (size) => (await lastSaid('claude', fileOf(claudeWords(x(size))))) === x(size),
+  },
+  {
+    limit: 'harness/transcripts/moment.ts MOST_TEXT',
+    way: 'file',
+    async takes(size) {
+      const { words } = await readMoment(fileOf(claudeWords(x(size)), ''), 'claude', {
+        at: AT,
+        within_ms: 9,
+      });
+      return words[0]?.text === x(size);
+    },
+  },
+  {
+    limit: 'harness/transcripts/moment.ts MOST_WORDS',
+    way: 'file',
+    async takes(size) {
+      const all = Array.from({ length: size }, (_, one) => claudeWords(`word ${one}`));
+      const { more } = await readMoment(fileOf(...all, ''), 'claude', { at: AT, within_ms: 9 });
+      return !more;
+    },
+  },
+  {
+    limit: 'harness/transcripts/transcript-scan.ts MOST_LINE_BYTES',
+    way: 'file',
+    async takes(size) {
+      const file = await open(fileOf(`{"a":"${x(size - 8)}"}`, ''), 'r');
+      let records = 0;
+      await scanRecords(file, 0, () => {
+        records += 1;
+        return undefined;
+      });
+      await file.close();
+      return records === 1;
+    },
+  },
+  {
+    limit: 'dispatch/run/phase-signs.ts MOST_BYTES',
+    way: 'hook',
+    takes(size) {
+      const sign = JSON.stringify({ at: 1, session: 's', phase: 'idle', said: null });
+      writeFileSync(join(temp.root, 'phases.jsonl'), `${sign}\n`.padEnd(size, '\n'));
+      return readPhaseSigns(temp.root).length === 1;
+    },
+  },
+  {
+    limit: 'cli/hook/read-input.cjs MOST_INPUT_BYTES',
+    way: 'hook',
+    takes(size) {
+      const script =
+        'require(process.argv[1]).readInput().then(() => process.exit(0), () => process.exit(9))';
+      const input = `{"a":"${x(size - 8)}"}`;
+      const { status } = spawnSync(process.execPath, ['-e', script, READ_INPUT], { input });
+      return status === 0;
+    },
+  },
+  {
+    limit: 'cli/hook/event-line.cjs LONGEST_INPUT',
+    way: 'hook',
+    takes: (size) => inputOf(x(size - 2)).truncated !== true,
+  },
+  {
+    limit: 'cli/hook/event-line.cjs LONGEST_PATH',
+    way: 'hook',
+    takes: (size) => inputOf({ file_path: x(size) }).toolInput !== undefined,
+  },
+  {
+    limit: 'cli/hook/event-line.cjs MOST_FILES',
+    way: 'hook',
+    takes: (size) => inputOf({ files: Array(size).fill('/f') }).toolInput.files.length === size,
+  },
+  {
+    limit: 'cli/hook/event-line.cjs LONGEST_NOTICE',
+    way: 'hook',
+    takes: (size) =>
+      failedTurnLine(hook('StopFailure', { last_assistant_message: x(size) }), 1).notice === x(size),
+  },
+  {
+    limit: 'cli/hook/phase-line.cjs MOST_SAID',
+    way: 'hook',
+    takes: (size) => phaseLine(hook('Stop', { last_assistant_message: x(size) }), 1).said === x(size),
+  },
+  {
+    limit: 'dispatch/run/run-file-end.ts MOST_BYTES',
+    way: 'hook',
+    takes: (size) => endOfFile(fileOf(x(size))).length === size,
+  },
+  {
+    limit: 'ledgers/tailer.ts MAX_LINE_BYTES',
+    way: 'file',
+    takes(size) {
+      const tailer = new Tailer({ path: fileOf(JSON.stringify(x(size - 2)), ''), parse: (value) => value });
+      let lines = 0;
+      const line = () => {
+        lines += 1;
+      };
+      tailer.read({ reset: () => {}, line });
+      return lines === 1;
+    },
+  },
+  {
+    limit: 'ledgers/commits-ledger.ts MAX_ENTRIES',
+    way: 'file',
+    takes(size) {
+      const told = { at: 1, kind: 'commit', subject: 'x', repo: '/r', files: 1, insertions: 1, deletions: 1 };
+      const commit = JSON.stringify({ ...told, session: null, mux: null, cwd: '/', sha: '' });
+      const lines = Array.from({ length: size }, (_, one) =>
+        commit.replace('"sha":""', `"sha":"${one.toString(16).padStart(40, '0')}"`),
+      );
+      const ledger = new CommitsLedger({ path: fileOf(...lines, '') });
+      ledger.refresh();
+      return ledger.entries === size;
+    },
+  },
+  {
+    limit: 'mux/session-name.ts LEAF_BYTES',
+    way: 'file',
+    takes: (size) => workerSessionName(x(size), UID).startsWith(`${x(size)}-`),
+  },
+  {
+    limit: 'dispatch/run/run-script.ts MAX_PROMPT_ARGUMENT_BYTES',
+    way: 'API',
+    takes: (prompt_bytes) =>
+      !buildRunScript({
+        run_dir: '/r',
+        project_dir: '/p',
+        argv: ['a', PROMPT],
+        env: {},
+        prompt_bytes,
+      }).includes('Read the file'),
+  },
+  {
+    limit: 'dispatch/run/launches.ts MOST_SCREEN',
+    way: 'file',
+    takes(size) {
+      mkdirSync(join(temp.root, 'runs', 'one'), { recursive: true });
+      const launches = new Launches({ data_dir: temp.root, logger: silentLogger });
+      launches.writeScreen('one', x(size));
+      return launches.readScreen('one') === x(size);
+    },
+  },
+  ...['routes/search.ts', 'routes/attachments.ts', 'routes/digests.ts', 'routes/session-links.ts'].map(
+    (file): Probe => ({
+      limit: `${file} MOST_WAITING`,
+      way: 'API',
+      takes: (size) => waiting(`${file} MOST_WAITING`, size),
+    }),
+  ),
+];
+
+/** Why some limits are not tried here at their own size. A test that is named tries a smaller one. */
+const ELSEWHERE: Record<string, readonly string[]> = {
+  'the body of each endpoint is tried below': [
+    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'lifecycle'].map(
+      (one) => `routes/${one}.ts REQUEST_LIMIT`,
+    ),
+    'routes/attachments.ts BODY_LIMIT',
+    'routes/config.ts TEXT_LIMIT',
+    'routes/fiber-stores.ts LIST_LIMIT',
+    'routes/fibers.ts DOCUMENT_LIMIT',
+  ],
+  'one above is served all the same, and nobody outside can tell': [
+    'dispatch/stores/store-poll.ts MOST_NEW',
+    'fibers/search/rank.ts MOST_COUNTED',
+    'fibers/search/search-texts.ts MOST_KEPT_BYTES',
+    'fibers/search/snippets.ts MOST_PLACES',
+    'fibers/search/snippets.ts SNIPPET_CHARS',
+    'fibers/text-diff.ts MOST_PAIRS',
+    'harness/claude/adapter.ts MOST_NAME_LENGTH',
+    'http/content-coding.ts MOST_KEPT_BYTES',
+    'http/peer-gate.ts MOST_UNDECIDED',
+    'http/shared-reads.ts MOST_STANDING',
+    'ledgers/event-scan.ts DEEPEST',
+    'ledgers/member-runs.ts LONGEST',
+    'platform/file-reader.ts MOST_AT_ONCE',
+    'routes/activity-pieces.ts MOST_KEPT',
+    'routes/activity-pieces.ts MOST_KEPT_BYTES',
+    'routes/digests.ts MOST_KEPT',
+    'routes/held-files.ts MOST_FILE_BYTES',
+    'routes/held-files.ts MOST_HELD_BYTES',
+    'routes/kept-replies.ts MOST_KEPT',
+    'routes/kept-replies.ts MOST_KEPT_BYTES',
+    'routes/ledger-bodies.ts KEPT_BYTES',
+    'routes/session-links.ts MOST_KEPT',
+    'routes/spend.ts MOST_REMEMBERED',
+    'routes/spend.ts MOST_SOURCES',
+    'routes/transcript-places.ts MOST_KNOWN',
+  ],
+  'test/fibers/watch.test.ts': ['fibers/watch.ts MAX_WATCHES'],
+  'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
+  'not tried: takes files of other programs, or folders, in such numbers': [
+    'cli/completion/fibers.ts MOST_FOLDERS',
+    'cli/hook/record-commit.cjs MOST_OUTPUT_BYTES',
+    'fibers/search/search-texts.ts MOST_BODY_CHARS',
+    'harness/bridge-url.ts MOST_LINE_BYTES',
+    'harness/transcripts/past-session.ts MOST_RECORDS',
+    'harness/transcripts/transcript-files.ts MOST_CANDIDATES',
+    'harness/transcripts/transcript-files.ts MOST_HEAD_BYTES',
+  ],
+  'test/cli/hook/hook.test.ts': ['cli/hook/run.cjs LIMIT_MS'],
+  'test/dispatch/due/usage-limits.test.ts': ['dispatch/due/usage-limits.ts MOST_NOTICE'],
+  'test/http/request-head.test.ts': [
+    'cli/daemon/run.ts MOST_HEADER_BYTES',
+    'http/node-transport.ts MOST_HEADER_BYTES',
+  ],
+  'test/http/slow-bodies.test.ts': [
+    'http/request-handling.ts BODY_TIMEOUT_MS',
+    'routes/attachments.ts BODY_TIMEOUT_MS',
+  ],
+  'test/http/held-peer-gate.test.ts': ['http/held-peer-gate.ts MOST_HELD'],
+  'test/routes/files.test.ts': ['routes/files.ts MOST_LOOKS'],
+  'test/routes/transcripts.test.ts': ['routes/transcripts.ts MOST_LOOKS'],
+  'test/ledgers/events-index.test.ts': [
+    'ledgers/events-index.ts LONGEST_LINE_BYTES',
+    'ledgers/events-segment.ts LONGEST_TOOL',
+    'ledgers/events-segment.ts MOST_BUCKETS',
+    'ledgers/events-segment.ts MOST_SENT',
+    'ledgers/events-segment.ts MOST_SESSIONS',
+  ],
+  'test/ledgers/sessions-ledger.test.ts': ['ledgers/sessions-ledger.ts MAX_ENTRIES'],
+  'test/ledgers/append-line.test.ts': ['ledgers/append-line.cjs EVENTS_ROTATE_BYTES'],
+};
+
+function sizeOf(id: string): number {
+  return statSync(temp.store.locate(id) ?? '').size;
+}
+
+/** Whether a request passes the checks of its row. */
+async function isTaken(path: string): Promise<boolean> {
+  const { status, body } = await ask({ port: served.port }, 'GET', path, {});
+  if (status === 400) expect(JSON.parse(body).error).toBe('invalid_request');
+  return status !== 400;
+}
+
+describe('limits', () => {
+  it.each(PROBES)(
+    '$limit: takes what is at the limit by $way, and not one above',
+    async ({ limit, takes }) => {
+      const most = values.get(limit) ?? Number.NaN;
+      expect([await takes(most), await takes(most + 1)]).toEqual([true, false]);
+    },
+  );
+
+  it('are all tried, by every way that leads to them', () => {
+    const tried = new Set(PROBES.map(({ limit, way }) => `${limit} ${way}`));
+    const elsewhere = new Set(Object.values(ELSEWHERE).flat());
+    const untried = LIMITS.flatMap(({ rows }) => rows)
+      .filter(([file, name]) => !elsewhere.has(`${file} ${name}`))
+      .flatMap(([file, name, , , , ways]) => ways.split(' ').map((way) => `${file} ${name} ${way}`))
+      .filter((one) => !one.endsWith(' ') && !tried.has(one));
+    expect(untried).toEqual([]);
+  });
+
+  it('are tried where it is said', () => {
+    for (const [where, limits] of Object.entries(ELSEWHERE)) {
+      expect(limits.filter((limit) => !values.has(limit))).toEqual([]);
+      if (where.startsWith('test/')) expect(existsSync(join(ROOT, where)), where).toBe(true);
+    }
+  });
+
+  it('takes the body of every endpoint at its limit, and refuses one byte more', async () => {
+    const bodies = served.rows.filter((row) => row.body !== undefined && row.body_limit > 0);
+    expect(bodies.length).toBeGreaterThan(20);
+    for (const { method, path, body_limit } of bodies) {
+      const place = path.replaceAll(/[:*]\w+/g, 'x');
+      const send = async (size: number) => {
+        // Blanks after the JSON: whatever the endpoint makes of it, it has read all of them.
+        const { status, body } = await ask({ port: served.port }, method, place, { body: '{}'.padEnd(size) });
+        return status === 413 ? JSON.parse(body).error : 'taken';
+      };
+      expect([path, await send(body_limit), await send(body_limit + 1)]).toEqual([
+        ...[path, 'taken', 'body_too_large'],
+      ]);
+    }
+  });
+
+  it('takes every field of a request at its limit, and names the one that is above', async () => {
+    const { paths } = await describeApi(served.rows, '');
+    let fields = 0;
+    for (const { method, path } of served.rows) {
+      const operation = paths[apiPath(path)]?.[method.toLowerCase()];
+      const schema = operation?.requestBody?.content['application/json']?.schema;
+      const example = ENDPOINT_NOTES[`${method} ${path}`]?.example?.body ?? {};
+      for (const [field, { maxLength }] of Object.entries(schema?.properties ?? {}) as [
+        string,
+        { maxLength?: number },
+      ][]) {
+        if (maxLength === undefined) continue;
+        fields += 1;
+        const send = async (size: number) => {
+          const body = JSON.stringify({ ...example, [field]: x(size) });
+          const answer = await ask({ port: served.port }, method, path, { body });
+          return answer.status === 400 && answer.body.includes(field) ? 'refused' : 'taken';
+        };
+        expect([path, field, await send(maxLength), await send(maxLength + 1)]).toEqual([
+          ...[path, field, 'taken', 'refused'],
+        ]);
+      }
+    }
+    expect(fields).toBeGreaterThan(3);
+  });
+});
