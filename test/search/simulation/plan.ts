@@ -4,7 +4,13 @@ import type { MuxFault } from './simulated-host.ts';
 
 /** What a simulated world is made of. Hosts, stores and fibers are named by their index. */
 export type Setup = {
-  hosts: { skew_ms: number; stores: number[]; max_concurrent: number | null }[];
+  hosts: {
+    skew_ms: number;
+    stores: number[];
+    max_concurrent: number | null;
+    /** The host on whose machine a second daemon with the same host id and a data dir of its own runs. */
+    twin_of: number | null;
+  }[];
   stores: number;
   fibers: { store: number; host: number; kind: 'oneshot' | 'pinned' | 'standing'; armed: boolean }[];
 };
@@ -65,7 +71,12 @@ const HOSTILE: readonly Hostile[] = [
 ] as Hostile[];
 const DISK_FAULTS: readonly DiskFault[] = ['full', 'failing', 'read_only'];
 const WAITS_MS = [0, 1, 20, 300, 1_000, 5_000, 12_000, 31_000];
+/** A poll interval and a little more. */
+const ROUND_MS = 31_000;
 const MINUTE = 60_000;
+
+/** Whether daemons can tell of another one with their host id on the same store, and leave its fibers alone. */
+const TWINS = false;
 
 /** The plan of a seed: always the same one. */
 export function planOf(seed: string): Plan {
@@ -73,10 +84,13 @@ export function planOf(seed: string): Plan {
   const setup = makeSetup(random);
   const steps: Step[] = [];
   const rounds = random.whole(1, 3);
+  for (const host of setup.hosts.keys())
+    if (random.chance(0.8)) steps.push({ action: { do: 'release', host }, then_ms: one(random, WAITS_MS) });
   for (let round = 0; round < rounds; round += 1) {
     const length = random.whole(3, 16);
     for (let step = 0; step < length; step += 1)
-      steps.push({ action: makeAction(random, setup), then_ms: one(random, WAITS_MS) });
+      if (random.chance(0.1)) steps.push(...makeScene(random, setup));
+      else steps.push({ action: makeAction(random, setup), then_ms: one(random, WAITS_MS) });
     const fault = random.chance(0.15) ? null : makeFault(random, setup);
     steps.push({ action: { do: 'probe', fault, reboots: random.chance(0.4) }, then_ms: 0 });
   }
@@ -100,6 +114,7 @@ function makeSetup(random: Seeded): Setup {
     skew_ms: one(random, [0, 0, 700, -45_000, 3_600_000]),
     stores: random.chance(0.7) ? range(stores) : random.some(range(stores), random.whole(1, stores)),
     max_concurrent: random.chance(0.2) ? random.whole(3, 6) : null,
+    twin_of: null as number | null,
   }));
   const fibers = Array.from({ length: random.whole(2, 7) }, () => {
     const host = random.whole(0, hosts.length - 1);
@@ -110,6 +125,10 @@ function makeSetup(random: Seeded): Setup {
       armed: random.chance(0.7),
     };
   });
+  if (TWINS && random.chance(0.3)) {
+    const twin_of = random.whole(0, hosts.length - 1);
+    hosts.push({ ...hosts[twin_of]!, twin_of });
+  }
   return { hosts, stores, fibers };
 }
 
@@ -182,6 +201,52 @@ function makeAction(random: Seeded, setup: Setup): Action {
     if (left <= 0) return make();
   }
   throw new Error('the weights do not add up');
+}
+
+/** What single actions meet too seldom: situations in which one rule alone keeps something from happening. */
+function makeScene(random: Seeded, setup: Setup): Step[] {
+  const fiber = random.whole(0, setup.fibers.length - 1);
+  const { host } = setup.fibers[fiber]!;
+  const step = (action: Action, then_ms: number): Step => ({ action, then_ms });
+  const running = [step({ do: 'release', host }, 20), step({ do: 'arm', fiber }, ROUND_MS)];
+  return one<() => Step[]>(random, [
+    // A worker is killed, and two rounds pass.
+    () => [
+      ...running,
+      step({ do: 'kill', fiber }, ROUND_MS),
+      step({ do: 'why', fiber, host, force: false }, ROUND_MS),
+    ],
+    // The brake is on, through a crash, and somebody arms a fiber.
+    () => [
+      step({ do: 'stop_all', host, kill: random.chance(0.5) }, 5_000),
+      step({ do: 'crash', host, changes: 0, down_ms: 500 }, 12_000),
+      ...running,
+    ],
+    // Two write at the same time.
+    () => [
+      step({ do: 'edit_by_hand', fiber, within: true }, 0),
+      step({ do: 'edit', fiber, host, force: false }, 1_000),
+      step({ do: 'edit', fiber, host, force: false }, 20),
+    ],
+    // A daemon dies while it writes.
+    () => [
+      step({ do: 'crash', host, changes: random.whole(1, 14), down_ms: 500 }, 0),
+      step({ do: random.chance(0.5) ? 'edit' : 'dispatch', fiber, host, force: false }, 12_000),
+    ],
+    // A worker ends as soon as it is started, again and again.
+    () => [
+      ...running,
+      ...Array.from({ length: 22 }, () =>
+        step({ do: 'worker_ends', fiber, how: one(random, ['failure', 'hand_off'] as const) }, 5_000),
+      ),
+    ],
+    // A daemon is killed beside its workers, and nobody releases what it holds.
+    () => [
+      ...running,
+      step({ do: 'crash', host, changes: 0, down_ms: 20_000 }, ROUND_MS),
+      step({ do: 'worker_ends', fiber, how: 'failure' }, ROUND_MS),
+    ],
+  ])();
 }
 
 function range(length: number): number[] {

@@ -13,6 +13,8 @@ export class Crash extends Error {}
 
 /** A process of the simulation, as far as the disks know it. */
 export type DiskUser = {
+  /** By which lock files name it. */
+  readonly pid: number;
   is_dead: boolean;
   /** Crashes at its n-th change of a disk from now; null for not at all. */
   crash_in: number | null;
@@ -64,11 +66,17 @@ export class SimulatedDisks {
   onRename: (path: string) => void = () => {};
   readonly #users = new AsyncLocalStorage<DiskUser>();
   readonly #files = new Map<number, string>();
-  /** Lock files by the process that holds them. */
-  readonly #locks = new Map<string, DiskUser>();
+  /** Every process so far, by its pid. */
+  readonly #processes = new Map<number, DiskUser>();
   readonly #originals = new Map<string, Sync>();
 
+  /** A pid that no process of this machine has. */
+  nextPid(): number {
+    return FIRST_PID + this.#processes.size;
+  }
+
   inside<T>(user: DiskUser, run: () => T): T {
+    this.#processes.set(user.pid, user);
     return this.#users.run(user, run);
   }
 
@@ -114,6 +122,13 @@ export class SimulatedDisks {
       },
     });
     Object.assign(performance, { now: () => this.#users.getStore()?.clock.now() ?? ownNow() });
+    const ownKill = process.kill;
+    process.kill = (pid, signal) => {
+      const asked = this.#users.getStore() === undefined ? undefined : this.#processes.get(pid);
+      if (asked === undefined) return ownKill(pid, signal);
+      if (asked.is_dead) throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH', syscall: 'kill' });
+      return true;
+    };
     Math.random = () => {
       const user = this.#users.getStore();
       return user === undefined ? ownRandom() : user.random.whole(0, 999_999) / 1_000_000;
@@ -124,23 +139,9 @@ export class SimulatedDisks {
       Object.assign(timers, { setTimeout: delay });
       Reflect.deleteProperty(performance, 'now');
       Math.random = ownRandom;
+      process.kill = ownKill;
       syncBuiltinESMExports();
     };
-  }
-
-  /** The kernel's part in the end of a process: its locks name one that is no more. */
-  release(user: DiskUser): void {
-    const read = this.#original('readFileSync');
-    for (const [path, holder] of this.#locks) {
-      if (holder !== user) continue;
-      this.#locks.delete(path);
-      try {
-        const lock = JSON.parse(String(read(path, 'utf8'))) as object;
-        this.#original('writeFileSync')(path, JSON.stringify({ ...lock, pid: NOBODY }));
-      } catch {
-        // It was let go of before the end.
-      }
-    }
   }
 
   #original(name: string): Sync {
@@ -161,6 +162,7 @@ export class SimulatedDisks {
       if (name === 'existsSync') return false;
       throw systemError(fault, name, path);
     }
+    if (name === 'readFileSync' && isLock(path)) return readLock(user, original(...args));
     if (!changes) return original(...args);
     if (name === 'openSync' && user.interrupt !== null) {
       const { interrupt } = user;
@@ -171,9 +173,8 @@ export class SimulatedDisks {
       user.crash_in -= 1;
       if (user.crash_in <= 0) this.#crash(user, name, original, args);
     }
+    if (name === 'writeSync' && isLock(path)) return writeLock(user, original, args);
     const result = original(...args);
-    if (name === 'linkSync') this.#locks.set(String(args[1]), user);
-    if (name === 'unlinkSync') this.#locks.delete(path);
     if (name === 'renameSync') this.outside(() => this.onRename(String(args[1])));
     return result;
   }
@@ -195,8 +196,25 @@ export class SimulatedDisks {
   }
 }
 
-/** A process id that no system gives. */
-const NOBODY = 2 ** 22 + 1;
+/** Above every process id that a system gives. */
+const FIRST_PID = 2 ** 22 + 1;
+
+function isLock(path: string): boolean {
+  return /\.lock(?:\.|$)/.test(path);
+}
+
+/** All daemons live in one process; in the lock files each has a pid of its own, which it takes for that of the process. */
+function writeLock(user: DiskUser, original: Sync, [file, bytes, from = 0]: unknown[]): unknown {
+  const text = Buffer.from(bytes as Uint8Array)
+    .subarray(from as number)
+    .toString();
+  original(file, Buffer.from(text.replace(`"pid":${process.pid},`, `"pid":${user.pid},`)));
+  return Buffer.byteLength(text);
+}
+
+function readLock(user: DiskUser, text: unknown): unknown {
+  return String(text).replace(`"pid":${user.pid},`, `"pid":${process.pid},`);
+}
 
 function isForWriting(flags: unknown): boolean {
   const bits = fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT;

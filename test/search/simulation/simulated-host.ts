@@ -187,6 +187,7 @@ export class SimulatedHost {
 
   #newProcess(): Process {
     const process: Process = {
+      pid: this.#disks.nextPid(),
       is_dead: false,
       crash_in: null,
       interrupt: null,
@@ -200,7 +201,6 @@ export class SimulatedHost {
       }),
       die: () => {
         process.is_dead = true;
-        this.#disks.release(process);
       },
     };
     return process;

@@ -91,14 +91,14 @@ export class Simulation {
       join(this.folder, `store-${index}`),
     );
     for (const root of this.stores) mkdirSync(join(root, '.fibers'), { recursive: true });
-    this.hosts = plan.setup.hosts.map(({ skew_ms, stores, max_concurrent }, index) => {
+    this.hosts = plan.setup.hosts.map(({ skew_ms, stores, max_concurrent, twin_of }, index) => {
       const name = String.fromCharCode(65 + index);
       const data_dir = join(this.folder, `data-${name}`);
       mkdirSync(join(data_dir, 'state'), { recursive: true });
       const host = new SimulatedHost({
         places: {
           name,
-          host_id: `host-${name.toLowerCase()}`,
+          host_id: `host-${String.fromCharCode(97 + (twin_of ?? index))}`,
           data_dir,
           stores: stores.map((store) => this.stores[store]!),
           max_concurrent,
@@ -504,7 +504,8 @@ export class Simulation {
     this.#checkAlone(uid);
     if (words.stopped_at !== null && asked_at > words.stopped_at) fault('while everything is stopped');
     if (fiber === undefined) return;
-    if (fiber.host !== host) fault(`on ${this.hosts[host]!.places.host_id}`);
+    const { host_id } = this.hosts[host]!.places;
+    if (fiber.host_id !== host_id) fault(`on ${host_id}`);
     const own = this.#wordsOf(fiber);
     const now = this.time.now();
     own.starts = [...own.starts.filter((at) => at > now - PAUSE_MS), now];
@@ -588,7 +589,9 @@ export class Simulation {
       host.places.stores.map((root) => this.#file({ root, host: index, kind: 'oneshot', armed: true })),
     );
     const healthy = filed.filter(
-      (fiber) => !isHurt(fault, fiber.host) && !(isOfStore(fault) && this.stores[fault.store] === fiber.root),
+      (fiber) =>
+        !this.#isHurtById(fault, fiber.host_id) &&
+        !(isOfStore(fault) && this.stores[fault.store] === fiber.root),
     );
     let wrong: string | null = null;
     for (let passed = 0; passed < ROUNDS * ROUND_MS; passed += STEP_MS) {
@@ -742,7 +745,8 @@ export class Simulation {
 
   async #requireServed(host: SimulatedHost, fiber: SimulatedFiber): Promise<void> {
     if (statusOf(fiber) !== 'active') return;
-    if (host.machine.living.some(({ session }) => uidOf(session.name) === fiber.uid)) return;
+    const living = this.hosts.flatMap(({ machine }) => machine.living);
+    if (living.some(({ session }) => uidOf(session.name) === fiber.uid)) return;
     const why = (await this.#answer(host, 'why', { fiber: fiber.uid, look: false })) as {
       verdict: string;
       first: { gate: string } | null;
@@ -757,6 +761,11 @@ export class Simulation {
       this.#fail(
         `${fiber.leaf} is armed and never started on ${fiber.host_id}: ${JSON.stringify(why.first)}`,
       );
+  }
+
+  /** One of two daemons with one host id must not take over what the other may still be at. */
+  #isHurtById(fault: Fault | null, host_id: string): boolean {
+    return this.hosts.some(({ places }, host) => places.host_id === host_id && isHurt(fault, host));
   }
 
   #wordsOf(fiber: SimulatedFiber): FiberWords {
