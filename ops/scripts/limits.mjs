@@ -10,6 +10,7 @@ const SOURCE = new URL('../../src/', import.meta.url);
 /** Names of constants that bound something: `MOST_KEPT`, `BODY_LIMIT`, `LINE_BYTES`, `LOOK_TIMEOUT_MS`. */
 const BOUNDS =
   /^(?:(?:MAX|MOST|LIMIT|LONGEST|LARGEST|DEEPEST)(?:_[A-Z0-9_]+)?|[A-Z0-9_]+_(?:MAX|MOST|LIMIT|BYTES|CHARS|ENTRIES|DEPTH|DEADLINE_MS|TIMEOUT_MS|LIMIT_MS))$/;
+const NAME = /[A-Z][A-Z0-9_]*/;
 const INTRO = `# Limits
 
 <!-- Generated from the code by \`npm run docs\`; edit the constants, or ops/scripts/limits-table.mjs, instead. -->
@@ -105,11 +106,12 @@ export async function renderLimitsPage() {
 
 /** Only numbers, products and sums of them, and such constants of the same file; null for anything else. */
 function evaluate(expression, text) {
-  const plain = expression.trim().replace(/^'(\d+)'$/, '$1');
-  const known = plain.replaceAll(/[A-Z][A-Z0-9_]*/g, (name) => {
-    const [, value = 'null'] = new RegExp(`^(?:export )?const ${name} = ([^;]*);`, 'm').exec(text) ?? [];
-    return value;
-  });
+  let known = expression.trim().replace(/^'(\d+)'$/, '$1');
+  for (let name = NAME.exec(known)?.[0]; name !== undefined; name = NAME.exec(known)?.[0]) {
+    const [, value] = new RegExp(`^(?:export )?const ${name} = ([^;]*);`, 'm').exec(text) ?? [];
+    if (value === undefined) return null;
+    known = known.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `(${value})`);
+  }
   return /^[\d_*+ ().]+$/.test(known) ? Number(new Function(`return ${known}`)()) : null;
 }
 

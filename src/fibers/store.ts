@@ -407,6 +407,9 @@ export class Store {
       return this.#reader().read(path);
     } catch (error) {
       const code = systemCode(error);
+      // As a listing has it: what lies there is no document, but something lies there.
+      if (code === 'ENOENT' && isLink(path))
+        throw unusable(path, 'it is a link to a file that does not exist');
       if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
       throw asStoreError(path, error);
     }
@@ -513,6 +516,10 @@ function asStoreError(path: string, error: unknown): unknown {
 
 function lockPath(path: string): string {
   return join(dirname(path), `.${leafOf(path)}.lock`);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 function isFile(path: string): boolean {

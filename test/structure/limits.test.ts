@@ -9,6 +9,7 @@ import { LIMITS } from '../../ops/scripts/limits-table.mjs';
 import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { verb as fiberVerb } from '../../src/cli/fiber.ts';
+import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
 import { Launches } from '../../src/dispatch/run/launches.ts';
 import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
@@ -222,6 +223,11 @@ const PROBES: Probe[] = [
     limit: 'fibers/search/snippets.ts MOST_SNIPPETS',
     way: 'file',
     takes: (size) => snippetsOf(`${'\nword\n'.padEnd(2_000, 'x ')}`.repeat(size), ['word']).length === size,
+  },
+  {
+    limit: 'platform/read-limits.ts READ_LIMITS.operator_file',
+    way: 'file',
+    takes: (size) => codeOf(() => readOperatorText(fileOf(x(size)))) === null,
   },
   {
     limit: 'http/listen-address.ts SOCKET_PATH_BYTES',
@@ -456,6 +462,11 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'routes/spend.ts MOST_REMEMBERED',
     'routes/spend.ts MOST_SOURCES',
     'routes/transcript-places.ts MOST_KNOWN',
+  ],
+  'test/platform/regular-file.test.ts': [
+    'platform/read-limits.ts READ_LIMITS.harness_config',
+    'platform/read-limits.ts READ_LIMITS.short_file',
+    'platform/read-limits.ts READ_LIMITS.skill_file',
   ],
   'test/fibers/watch.test.ts': ['fibers/watch.ts MAX_WATCHES'],
   'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
