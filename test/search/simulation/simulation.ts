@@ -737,7 +737,7 @@ export class Simulation {
       const living = host.machine.living.map(({ session }) => uidOf(session.name)).sort();
       // Of a worker that was started in times to come it may be told later that it has ended.
       const told = running.filter(
-        ({ uid, state }) => !this.#turned_back || state !== 'unknown' || living.includes(uid),
+        ({ uid, state }) => !this.#turned_back || state !== 'unknown' || living.includes(uid ?? ''),
       );
       const shown = told.map(({ uid }) => uid).sort();
       if (shown.join() !== living.join())
