@@ -1027,7 +1027,12 @@ export const NOT_LIMITS = {
     'ledgers/events-index.ts CHECKPOINT_EVERY_BYTES',
     'routes/digests.ts LONG_BYTES',
   ],
-  'a fixed size of our own': ['daemon.ts DATA_DEPTH', 'http/exchange.ts READ_AHEAD_BYTES'],
+  'a fixed size of our own': [
+    'contract/memory-max.ts LEAST_BYTES',
+    'platform/control-groups.ts NO_LIMIT',
+    'daemon.ts DATA_DEPTH',
+    'http/exchange.ts READ_AHEAD_BYTES',
+  ],
   'a default that a request may change': ['routes/search.ts DEFAULT_LIMIT'],
   'a pause between two tries': ['platform/file-lock.ts LONGEST_WAIT_MS'],
 };

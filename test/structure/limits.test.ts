@@ -398,13 +398,15 @@ const PROBES: Probe[] = [
     limit: 'dispatch/run/run-script.ts MAX_PROMPT_ARGUMENT_BYTES',
     way: 'API',
     takes: (prompt_bytes) =>
-      !buildRunScript({
+      buildRunScript({
         run_dir: '/r',
         project_dir: '/p',
         argv: ['a', PROMPT],
         env: {},
+        prompt_on_stdin: false,
+        memory: null,
         prompt_bytes,
-      }).includes('Read the file'),
+      }).includes('$(command -p cat -- '),
   },
   {
     limit: 'dispatch/run/launches.ts MOST_SCREEN',

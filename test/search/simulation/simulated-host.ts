@@ -7,9 +7,12 @@ import { dataPaths } from '../../../src/config/paths.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import type { CallInput, CallOutput } from '../../../src/contract/threads/call-table.ts';
 import { pollerCalls } from '../../../src/contract/threads/poller.ts';
+import { type FreeResources, StartGate } from '../../../src/dispatch/due/start-gate.ts';
+import { startPolicy } from '../../../src/dispatch/due/start-policy.ts';
 import { startPoller } from '../../../src/dispatch/poller.ts';
 import type { PollerSettings } from '../../../src/dispatch/poller-settings.ts';
 import { Launches } from '../../../src/dispatch/run/launches.ts';
+import type { WorkerMemory } from '../../../src/dispatch/run/worker-memory.ts';
 import type { DirectoryLook, Documents, World } from '../../../src/dispatch/world.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
@@ -41,6 +44,24 @@ const TIMES = {
   SVC_BREAKER_PAUSE_MS: '120000',
   SVC_STARTUP_CONFIRM_MS: '30000',
   SVC_BREAKER_QUICK_MS: '20000',
+};
+
+/** A machine on which no worker waits for room. */
+const ROOMY = { machine: 24e9, worker: 12e9, total: 20.4e9 };
+const PLENTY: FreeResources = {
+  memory: null,
+  workers_memory: null,
+  processes: null,
+  descriptors: null,
+  terminals: null,
+};
+const NO_MEMORY_GROUPS: WorkerMemory = {
+  entry: () => null,
+  readEnd: () => null,
+  release: () => {},
+  sweep: () => {},
+  headroom: () => null,
+  view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
 };
 
 /** What a host is told of its surroundings. */
@@ -221,6 +242,7 @@ export class SimulatedHost {
       cli_contract: 1,
       host_class: 'personal',
       max_concurrent: places.max_concurrent,
+      host_memory: {},
     };
     return {
       settings,
@@ -291,6 +313,8 @@ export class SimulatedHost {
         usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),
         incidentsFile: join(paths.state_dir, 'incidents.json'),
         muxOwner: async () => ({ kind: 'absent', name: null }),
+        startGate: () =>
+          new StartGate({ policy: startPolicy(settings, ROOMY), look: () => PLENTY, clock: process.clock }),
         skills: { generation: 'g', installed: [] },
       };
     };
@@ -307,6 +331,7 @@ export class SimulatedHost {
       documents,
       mux: this.#mux(process),
       launches: new Launches({ data_dir: settings.data_dir, logger }),
+      workerMemory: NO_MEMORY_GROUPS,
       app: null,
       harness: {
         agent(id) {
@@ -406,7 +431,13 @@ export class SimulatedHost {
       planLaunch: (request) => {
         const session_uuid = request.resume ?? request.session_uuid;
         this.#sessions.set(request.run_dir, session_uuid);
-        return { argv: [request.agent.cli, PROMPT], env: {}, session_uuid, files: [] };
+        return {
+          argv: [request.agent.cli, PROMPT],
+          prompt_on_stdin: false,
+          env: {},
+          session_uuid,
+          files: [],
+        };
       },
       findTranscript: async ({ session_uuid }) =>
         (session_uuid === null ? undefined : this.#conversations.get(session_uuid)) ?? { kind: 'missing' },
