@@ -162,7 +162,6 @@ export class SimulatedDisks {
       if (name === 'existsSync') return false;
       throw systemError(fault, name, path);
     }
-    if (name === 'readFileSync' && isLock(path)) return readLock(user, original(...args));
     if (!changes) return original(...args);
     if (name === 'openSync' && user.interrupt !== null) {
       const { interrupt } = user;
@@ -203,17 +202,13 @@ function isLock(path: string): boolean {
   return /\.lock(?:\.|$)/.test(path);
 }
 
-/** All daemons live in one process; in the lock files each has a pid of its own, which it takes for that of the process. */
+/** All daemons live in one process; in the lock files each has a pid of its own. */
 function writeLock(user: DiskUser, original: Sync, [file, bytes, from = 0]: unknown[]): unknown {
   const text = Buffer.from(bytes as Uint8Array)
     .subarray(from as number)
     .toString();
   original(file, Buffer.from(text.replace(`"pid":${process.pid},`, `"pid":${user.pid},`)));
   return Buffer.byteLength(text);
-}
-
-function readLock(user: DiskUser, text: unknown): unknown {
-  return String(text).replace(`"pid":${user.pid},`, `"pid":${process.pid},`);
 }
 
 function isForWriting(flags: unknown): boolean {

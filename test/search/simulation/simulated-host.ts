@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../../src/base/clock.ts';
 import { CodedError } from '../../../src/base/errors.ts';
 import { createLogger, type Logger } from '../../../src/base/logger.ts';
+import { type HeldDataDirMark, markDataDir } from '../../../src/config/data-dir-fault.ts';
 import { dataPaths } from '../../../src/config/paths.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import type { CallInput, CallOutput } from '../../../src/contract/threads/call-table.ts';
@@ -14,6 +15,7 @@ import type { PollerSettings } from '../../../src/dispatch/poller-settings.ts';
 import { Launches } from '../../../src/dispatch/run/launches.ts';
 import type { WorkerMemory } from '../../../src/dispatch/run/worker-memory.ts';
 import type { DirectoryLook, Documents, World } from '../../../src/dispatch/world.ts';
+import { identifyStore } from '../../../src/fibers/identify-store.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
 import type { CreateSession, Mux, MuxListing } from '../../../src/mux/mux.ts';
@@ -71,6 +73,8 @@ export type HostPlaces = {
   /** The host id of its daemon. */
   host_id: string;
   data_dir: string;
+  /** Where the daemons of one machine tell of each other. */
+  runtime_folder: string;
   stores: readonly string[];
   max_concurrent: number | null;
 };
@@ -92,6 +96,7 @@ export class SimulatedHost {
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
   /** Called with each worker as it starts, and when its start was asked for. */
   onStart: (worker: Worker, asked_at: number) => void = () => {};
+  readonly #mark: HeldDataDirMark;
   readonly #time: SimulatedTime;
   readonly #disks: SimulatedDisks;
   readonly #random: Seeded;
@@ -121,6 +126,7 @@ export class SimulatedHost {
       level: 'warn',
       destination: { write: (line: string) => void this.logs.push(JSON.parse(line)) },
     });
+    this.#mark = markDataDir(options.places.data_dir, []);
     this.clock = hostClock(this.#time, { skew: () => this.skew_ms, inside: (run) => run() });
     this.machine = new FakeMachine(this.clock);
     this.#process = this.#newProcess();
@@ -242,6 +248,10 @@ export class SimulatedHost {
       cli_contract: 1,
       host_class: 'personal',
       max_concurrent: places.max_concurrent,
+      daemon_id: places.name,
+      booted_at: process.clock.now(),
+      runtime_folder: places.runtime_folder,
+      data_dir_mark: this.#mark,
       host_memory: {},
     };
     return {
@@ -263,6 +273,7 @@ export class SimulatedHost {
         options: { bulk?: Uint8Array | null; deadline_ms?: number } = {},
       ) => {
         const { bulk = null, deadline_ms = 20_000 } = options;
+        const { most_new = Number.POSITIVE_INFINITY } = input;
         if (this.hung.has(input.root)) {
           await this.#wait(process, deadline_ms);
           throw new CodedError('deadline_exceeded', `${job} did not answer within ${deadline_ms} ms`);
@@ -270,9 +281,10 @@ export class SimulatedHost {
         await this.#wait(process, this.#random.whole(1, 40));
         // By this moment no file has stood still for long, so that each is read again: times of the real disk say nothing here.
         const now = 0;
+        if (job === 'identify_store') return { value: { identity: identifyStore(input.root) }, bulk: null };
         const done =
           job === 'sweep_store'
-            ? sweepStore(input.root, bulk ?? new Uint8Array(), now, input.most_new)
+            ? sweepStore(input.root, bulk ?? new Uint8Array(), now, { most_new })
             : readDocuments(input.root, bulk ?? new Uint8Array(), now);
         await this.#wait(process, this.#random.whole(0, 40));
         return { value: {}, bulk: done };
@@ -324,6 +336,7 @@ export class SimulatedHost {
     const { machine } = this;
     return {
       host: settings.host_id,
+      daemonId: this.places.name,
       zone: 'UTC',
       settings,
       clock: process.clock,

@@ -95,11 +95,13 @@ export class Simulation {
       const name = String.fromCharCode(65 + index);
       const data_dir = join(this.folder, `data-${name}`);
       mkdirSync(join(data_dir, 'state'), { recursive: true });
+      mkdirSync(join(this.folder, `runtime-${twin_of ?? index}`), { recursive: true });
       const host = new SimulatedHost({
         places: {
           name,
           host_id: `host-${String.fromCharCode(97 + (twin_of ?? index))}`,
           data_dir,
+          runtime_folder: join(this.folder, `runtime-${twin_of ?? index}`),
           stores: stores.map((store) => this.stores[store]!),
           max_concurrent,
         },
@@ -673,7 +675,8 @@ export class Simulation {
   /** Fibers that cannot be started are shown with the reason. */
   async #unblocked(fibers: readonly SimulatedFiber[]): Promise<string | null> {
     for (const fiber of fibers) {
-      const { blocked } = await this.#state(this.hosts[fiber.host]!);
+      const { blocked, data_dir } = await this.#state(this.hosts[fiber.host]!);
+      if (data_dir.fault !== null) continue;
       const row = blocked.find(({ uid }) => uid === fiber.uid);
       if (row === undefined || row.message === '')
         return `${fiber.leaf} cannot be started, and ${fiber.host_id} does not say why`;
