@@ -118,7 +118,7 @@ async function waiting(limit: string, size: number): Promise<boolean> {
 
 const PROBES: Probe[] = [
   {
-    limit: 'fibers/document.ts MAX_DOCUMENT_BYTES',
+    limit: 'contract/document-limits.ts DOCUMENT_LIMITS.bytes',
     way: 'file',
     takes(size) {
       const head = '---\nname: x\n---\n';
@@ -126,7 +126,7 @@ const PROBES: Probe[] = [
     },
   },
   {
-    limit: 'fibers/document.ts MAX_DOCUMENT_BYTES',
+    limit: 'contract/document-limits.ts DOCUMENT_LIMITS.bytes',
     way: 'CLI',
     async takes(size) {
       temp.write('edited/edited.md', `---\nid: ${UID}\nname: x\nstatus: open\n---\n`);
@@ -142,10 +142,10 @@ const PROBES: Probe[] = [
     },
   },
   {
-    limit: 'fibers/document.ts MAX_FRONTMATTER_CHARS',
+    limit: 'contract/document-limits.ts DOCUMENT_LIMITS.frontmatter_chars',
     way: 'file',
     takes(size) {
-      const head = 'name: x\nlong: ';
+      const head = 'name: x\n# ';
       return listed(temp.write('front/front.md', `---\n${head}${x(size - head.length - 1)}\n---\n`));
     },
   },
@@ -470,6 +470,28 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'platform/read-limits.ts READ_LIMITS.short_file',
     'platform/read-limits.ts READ_LIMITS.skill_file',
   ],
+  'test/fibers/yaml-document.test.ts': [
+    ...['aliases', 'anchors', 'depth', 'values', 'yaml_tags', 'yaml_tokens'].map(
+      (one) => `contract/document-limits.ts DOCUMENT_LIMITS.${one}`,
+    ),
+    'fibers/document-parser.ts MOST_ROUNDS',
+  ],
+  'test/fibers/edit.test.ts': [
+    'contract/document-limits.ts DOCUMENT_LIMITS.written_frontmatter_chars',
+    'contract/document-limits.ts DOCUMENT_LIMITS.written_yaml_tokens',
+  ],
+  'test/contract/http/write-limits.test.ts': [
+    ...[
+      ...['collaborator_chars', 'collaborators', 'name_chars', 'outcome_chars', 'roles', 'tag_chars', 'tags'],
+      'text_chars',
+    ].map((one) => `contract/document-limits.ts FIELD_LIMITS.${one}`),
+    ...['body_chars', 'path_chars', 'prompt_chars', 'reference_chars', 'set_keys', 'unset_keys'].map(
+      (one) => `contract/document-limits.ts WRITE_LIMITS.${one}`,
+    ),
+  ],
+  'test/dispatch/stores/store-poll.test.ts': ['contract/threads/pool.ts PARSE_LIMIT_MS'],
+  'test/config/operator-files.test.ts': ['config/operator-text.ts MOST_DEPTH'],
+  'one above is told in short': ['dispatch/state-view.ts MOST_NAMED', 'http/schema-issues.ts MOST_ISSUES'],
   'test/fibers/watch.test.ts': ['fibers/watch.ts MAX_WATCHES'],
   'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
   'not tried: takes files of other programs, or folders, in such numbers': [
@@ -561,7 +583,7 @@ describe('limits', () => {
   it('takes every field of a request at its limit, and names the one that is above', async () => {
     const { paths } = await describeApi(served.rows, '');
     let fields = 0;
-    for (const { method, path } of served.rows) {
+    for (const { method, path, body_limit } of served.rows) {
       const operation = paths[apiPath(path)]?.[method.toLowerCase()];
       const schema = operation?.requestBody?.content['application/json']?.schema;
       const example = ENDPOINT_NOTES[`${method} ${path}`]?.example?.body ?? {};
@@ -569,7 +591,8 @@ describe('limits', () => {
         string,
         { maxLength?: number },
       ][]) {
-        if (maxLength === undefined) continue;
+        // A longer one is refused with the whole body.
+        if (maxLength === undefined || maxLength >= body_limit) continue;
         fields += 1;
         const send = async (size: number) => {
           const body = JSON.stringify({ ...example, [field]: x(size) });

@@ -75,9 +75,6 @@ const WAITS_MS = [0, 1, 20, 300, 1_000, 5_000, 12_000, 31_000];
 const ROUND_MS = 31_000;
 const MINUTE = 60_000;
 
-/** Whether daemons can tell of another one with their host id on the same store, and leave its fibers alone. */
-const TWINS = false;
-
 /** The plan of a seed: always the same one. */
 export function planOf(seed: string): Plan {
   const random = seeded(numberOf(seed));
@@ -125,7 +122,7 @@ function makeSetup(random: Seeded): Setup {
       armed: random.chance(0.7),
     };
   });
-  if (TWINS && random.chance(0.3)) {
+  if (random.chance(0.15)) {
     const twin_of = random.whole(0, hosts.length - 1);
     hosts.push({ ...hosts[twin_of]!, twin_of });
   }
