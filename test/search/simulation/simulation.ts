@@ -185,6 +185,8 @@ export class Simulation {
         break;
       }
       case 'jump':
+        // Two daemons of one host share its clock, and what one has started counts for the other for a day.
+        if (this.#has_twins) break;
         this.hosts[action.host]!.skew_ms += action.ms;
         if (action.ms < 0) this.#turned_back = true;
         break;
