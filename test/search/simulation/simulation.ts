@@ -174,7 +174,8 @@ export class Simulation {
         this.#bootLater(action.host, action.down_ms);
         break;
       case 'stop':
-        this.#track(this.hosts[action.host]!.stop());
+        // One that is killed meanwhile never ends its stop.
+        void this.hosts[action.host]!.stop();
         this.#bootLater(action.host, action.down_ms);
         break;
       case 'lose_tmux': {
@@ -222,6 +223,8 @@ export class Simulation {
     const fiber = this.fibers[action.fiber]!;
     const words = this.#wordsOf(fiber);
     if (!fiber.exists || fiber.hostile !== null) return;
+    // A person who asks the one daemon is not held up by what the other has started.
+    if (this.#has_twins && (action.do === 'dispatch' || action.do === 'lifecycle')) return;
     switch (action.do) {
       case 'arm':
         words.killed_at = null;
@@ -301,6 +304,8 @@ export class Simulation {
       case 'document': {
         const fiber = this.fibers[fault.fiber]!;
         if (!fiber.exists || fiber.hostile !== null) break;
+        // One that is no service meanwhile is armed again with its text.
+        this.#wordsOf(fiber).killed_at = null;
         spoil(fiber, fault.is);
         this.#hint(dirname(pathOf(fiber)));
         this.#hint(join(fiber.root, '.fibers'));
@@ -447,7 +452,9 @@ export class Simulation {
     words.last_brake += 1;
     const own = words.last_brake;
     void this.#call(host, 'pull_brake', { kill }).then((called) => {
-      if (called.kind === 'answered' && words.last_brake === own) words.stopped_at = this.time.now();
+      // What could not be written lasts until the daemon ends, and the answer says so.
+      if (called.kind === 'answered' && words.last_brake === own && called.value.fault === undefined)
+        words.stopped_at = this.time.now();
     });
   }
 
