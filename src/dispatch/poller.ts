@@ -6,9 +6,9 @@ import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
+import { watchStore } from '../fibers/watch.ts';
 import { createDisks } from '../platform/disks.ts';
 import { createRunner } from '../platform/process.ts';
-import { watchStore } from '../fibers/watch.ts';
 import type { ComponentContext, RunningComponent } from '../threads/worker-main.ts';
 import { DataDirWatch } from './data-dir-watch.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -38,12 +38,16 @@ const FIRST_TICK_LIMIT_MS = 3_000;
 type Context = ComponentContext<PollerSettings, typeof pollerEvents>;
 
 /** How the poller reaches this machine. */
-export type PollerPorts = { connect: typeof connectWorld; watch: typeof watchStore };
+export type PollerPorts = {
+  connect: typeof connectWorld;
+  watch: typeof watchStore;
+  disks: typeof createDisks;
+};
 
 /** Starts the poller: the stores, the multiplexer, the dispatch state machine, and their rhythm. */
 export async function startPoller(
   context: Context,
-  ports: PollerPorts = { connect: connectWorld, watch: watchStore },
+  ports: PollerPorts = { connect: connectWorld, watch: watchStore, disks: createDisks },
 ): Promise<RunningComponent<typeof pollerCalls>> {
   const { settings, clock, logger } = context;
   const index = new StoreIndex();
@@ -53,7 +57,7 @@ export async function startPoller(
   let onRow: (path: string) => void = () => {};
   let onLateRow = onRow;
   const runner = createRunner();
-  const disks = createDisks({ clock, runner });
+  const disks = ports.disks({ clock, runner });
   const documents = new StoreDocuments({
     index,
     roots: stores.roots,

@@ -87,7 +87,9 @@ describe('StorePoll', () => {
 
   it('asks a store that failed again after a wait, also when the clock is turned back meanwhile', async () => {
     const clock = new FakeClock();
-    const poll = new StorePoll({ root: temp.root, clock, logger: silentLogger, pool });
+    const poll = new StorePoll({
+      ...{ root: temp.root, clock, logger: silentLogger, pool, disks: answeringDisks },
+    });
     rmSync(temp.root, { recursive: true });
     await poll.sweep(10_000);
     initStore(temp.root);

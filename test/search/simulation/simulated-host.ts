@@ -19,11 +19,13 @@ import { identifyStore } from '../../../src/fibers/identify-store.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
 import type { CreateSession, Mux, MuxListing } from '../../../src/mux/mux.ts';
+import type { Disks } from '../../../src/platform/disks.ts';
 import type { PoolCaller } from '../../../src/threads/pool-caller.ts';
 import type { RunningComponent } from '../../../src/threads/worker-main.ts';
 import { FakeMachine, type Worker } from '../../dispatch/world/fake-machine.ts';
 import { AGENT } from '../../dispatch/world/fake-world.ts';
 import type { Seeded } from '../../faults/seeded.ts';
+import { answeringDisks } from '../../kit/answering-disks.ts';
 import type { DiskUser, SimulatedDisks } from './simulated-disks.ts';
 import { hostClock, type SimulatedTime } from './simulated-time.ts';
 
@@ -37,6 +39,8 @@ export type Called<T> =
 type Calls = typeof pollerCalls;
 type StoreWatch = NonNullable<Parameters<typeof startPoller>[1]>['watch'];
 
+/** Milliseconds after which a look at a disk is given up. */
+const LOOK_MS = 5_000;
 /** Milliseconds after which the tmux driver gives up. */
 const MUX_LIMIT_MS = 5_000;
 /** Short times, so that the end of a pause is reached soon. */
@@ -146,6 +150,7 @@ export class SimulatedHost {
       startPoller(this.#context(process), {
         connect: this.#connect(process),
         watch: this.#watchOf(process),
+        disks: () => this.#looksOf(process),
       }).then(
         (running) => {
           process.running = running;
@@ -293,6 +298,27 @@ export class SimulatedHost {
     return pool as unknown as PoolCaller;
   }
 
+  /** What a process of its own says of the disks, after its deadline where one is silent. */
+  #looksOf(process: Process): Disks {
+    const isHung = (path: string) => [...this.hung].some((root) => path.startsWith(`${root}/`));
+    return {
+      ...answeringDisks,
+      look: async (path) => ({ kind: 'directory', real: path }),
+      prove: async (path) => {
+        if (!isHung(path)) return 'answers';
+        await this.#wait(process, LOOK_MS);
+        return 'silent';
+      },
+      isSilent: isHung,
+    };
+  }
+
+  async #look(process: Process, path: string): Promise<DirectoryLook> {
+    const look = this.directories.get(path) ?? { kind: 'directory', real: path };
+    await this.#wait(process, look.kind === 'silent' ? look.after_ms : 1);
+    return look;
+  }
+
   #watchOf(process: Process): StoreWatch {
     return (folders, hint) => {
       const root = folders[0] ?? '';
@@ -369,11 +395,8 @@ export class SimulatedHost {
         identify: async (pid) => ({ pid, start_time: `t${pid}` }),
         commands: async (pid) => machine.commands(pid),
       },
-      lookAtDirectory: async (path) => {
-        const look = this.directories.get(path) ?? { kind: 'directory', real: path };
-        await this.#wait(process, look.kind === 'silent' ? look.after_ms : 1);
-        return look;
-      },
+      lookAtDirectory: (path) => this.#look(process, path),
+      disks: this.#looksOf(process),
       openTerminal: async () => ({ kind: 'opened', terminal: 'kitty' }),
       recordSession: () => {},
       workerEnv: {},

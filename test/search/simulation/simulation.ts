@@ -296,7 +296,7 @@ export class Simulation {
         const looks: Record<typeof fault.is, DirectoryLook> = {
           missing: { kind: 'missing' },
           unreadable: { kind: 'unreadable', detail: 'EACCES' },
-          silent: { kind: 'silent', after_ms: 5_000 },
+          silent: { kind: 'silent', after_ms: 5_000, place: project_dir },
         };
         this.#directories.set(project_dir, looks[fault.is]);
         break;
