@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, systemClock } from '../../src/base/clock.ts';
@@ -77,6 +77,15 @@ describe('a look at a path', () => {
     expect(await disks.look('/dev/null')).toEqual({ kind: 'other', real: '/dev/null' });
     expect(await disks.look('/')).toEqual({ kind: 'directory', real: '/' });
     expect(await disks.look(at('elsewhere'))).toEqual({ kind: 'directory', real: '/dev/shm' });
+  });
+
+  it('follows as many links as the kernel does, and not one more', async () => {
+    const at = (nth: number) => join(scratch.path, `link-${nth}`);
+    mkdirSync(at(0));
+    for (let nth = 1; nth <= 41; nth += 1) symlinkSync(at(nth - 1), at(nth));
+    expect(await disks.look(at(40))).toEqual({ kind: 'directory', real: at(0) });
+    expect(await disks.look(at(41))).toEqual({ kind: 'unreadable', detail: 'ELOOP' });
+    expect(() => statSync(at(41))).toThrow('ELOOP');
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/base/clock.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;
@@ -296,7 +297,10 @@ describe('a kill', () => {
     world.machine.latency_ms = 50;
     await world.run(daemon.dispatcher.reconcile());
     const [, killed] = await world.run(
-      Promise.all([daemon.dispatcher.rounds.launchDue(), daemon.dispatcher.kills.kill('a')]),
+      Promise.all([
+        daemon.dispatcher.rounds.launchDue(),
+        sleep(world.clock, 10).then(() => daemon.dispatcher.kills.kill('a')),
+      ]),
     );
     expect(killed).toMatchObject({ killed: true });
     await round();
