@@ -179,6 +179,7 @@ export async function startPoller(
       await dispatcher.stop();
       leases.release();
       world.app?.close();
+      world.workerMemory.close();
       await world.mux
         .stop()
         .catch((error) => logger.warn({ detail: messageOf(error) }, 'tmux was not left cleanly'));

@@ -54,6 +54,8 @@ export type WorkerMemory = {
   release(run_dir: string): void;
   /** Removes what earlier daemons and runs left; groups of these launches stay. */
   sweep(keep: ReadonlySet<string>, now: number): void;
+  /** Removes the group of all workers where none is left, when the daemon stops. */
+  close(): void;
   /** What all workers may still use together, in bytes; null where nothing limits it. */
   headroom(): number | null;
   view(): WorkerMemoryView;
@@ -96,6 +98,9 @@ export function createWorkerMemory(options: {
     sweep(keep, now) {
       const removed = sweepGroups(mechanism, keep, now);
       if (removed > 0) logger.info({ removed }, 'removed the memory groups of old runs');
+    },
+    close() {
+      if (mechanism.kind === 'cgroup') removeParentGroup(mechanism.parent);
     },
     headroom() {
       if (mechanism.kind !== 'cgroup' || limits.total === null) return null;

@@ -138,6 +138,7 @@ export class FakeWorld {
     release: (run_dir) => void this.released_groups.push(basename(run_dir)),
     sweep: () => {},
     headroom: () => null,
+    close: () => {},
     view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
   };
   lease: StoreLease = LEASE;
