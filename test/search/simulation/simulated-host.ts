@@ -66,6 +66,7 @@ const NO_MEMORY_GROUPS: WorkerMemory = {
   readEnd: () => null,
   release: () => {},
   sweep: () => {},
+  close: () => {},
   headroom: () => null,
   view: () => ({ mechanism: 'none', detail: 'imagined', worker_bytes: null, total_bytes: null }),
 };
