@@ -37,6 +37,7 @@ describe('a launch', () => {
       session_uuid,
       run_id,
       harness: 'claude',
+      daemon: expect.stringMatching(/./),
     });
   });
 
