@@ -32,7 +32,11 @@ export function storageError(path: string, error: unknown, effect: string): unkn
 }
 
 /** The same for an error that nobody along the way has put into words; `place` where it names no path of its own. */
-export function storageErrorOf(error: unknown, place: string): unknown {
+export function storageErrorOf(
+  error: unknown,
+  place: string,
+  effect = 'the call was not carried through',
+): unknown {
   const path = typeof error === 'object' && error !== null && 'path' in error ? error.path : undefined;
-  return storageError(typeof path === 'string' ? path : place, error, 'the call was not carried through');
+  return storageError(typeof path === 'string' ? path : place, error, effect);
 }

@@ -20,7 +20,7 @@ export function smallDisk(options: { mib?: number; path?: string } = {}): SmallD
   const path = options.path ?? realpathSync(mkdtempSync(join(tmpdir(), 'svc-d-')));
   const own = options.path === undefined;
   const filler = join(path, 'filler');
-  if (!mounted('-t', 'tmpfs', '-o', `size=${options.mib ?? 24}m`, 'tmpfs', path)) {
+  if (!mounted('-t', 'tmpfs', '-o', `size=${options.mib ?? 24}m,mode=700`, 'tmpfs', path)) {
     if (own) rmSync(path, { recursive: true });
     return null;
   }

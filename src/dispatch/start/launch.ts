@@ -7,7 +7,7 @@ import { resolveEffort } from '../../harness/agents/registry.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
 import type { GroupEntry } from '../../platform/memory-groups.ts';
-import { storageError } from '../../platform/storage-error.ts';
+import { storageErrorOf } from '../../platform/storage-error.ts';
 import { onSurface, planAppRun, refuseByAppServer } from '../app/app-preflight.ts';
 import { abandonClaim } from '../capture/abandon-claim.ts';
 import { mayBeOf } from '../end/liveness.ts';
@@ -269,7 +269,7 @@ export function composeStart(
 /** Any error of a launch as a refusal, so that it is seen where the fiber is seen. */
 export function refusalOf(world: World, document: FiberDocument, error: unknown): Refusal {
   if (isCoded(error)) return { reason: error.code, message: messageOf(error) };
-  const refused = storageError(world.settings.data_dir, error, 'no worker was started');
+  const refused = storageErrorOf(error, world.settings.data_dir, 'no worker was started');
   if (isCoded(refused)) return { reason: refused.code, message: refused.message };
   world.logger.error({ err: error, fiber: document.id }, 'a launch failed');
   return { reason: 'launch_failed', message: messageOf(error) };
