@@ -1,3 +1,4 @@
+import { storageFault } from '../../../src/platform/storage-error.ts';
 import { type Files, ulidsIn } from './files.ts';
 
 /** What one run of a verb did, and what it did without a fault. */
@@ -87,6 +88,12 @@ function isPrefix(start: string, text: string | undefined): boolean {
   return text?.startsWith(start) === true;
 }
 
+/** How the product says in words what the system said of a disk. */
+const DISK_WORDS = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EDQUOT', 'EPERM'].flatMap((code) => {
+  const fault = storageFault('a file', Object.assign(new Error(code), { code, errno: -1, syscall: 'write' }));
+  return fault === null ? [] : [fault.said.slice('a file'.length)];
+});
+
 /** An error that a person cannot use. */
 function unclear(stderr: string): string[] {
   if (stderr.trim() === '') return ['it failed without a word'];
@@ -98,7 +105,8 @@ function unclear(stderr: string): string[] {
   // What the system said, with neither the file nor a mend beside it.
   if (/^(?:svc: )?E[A-Z]+: [^';]*$/m.test(stderr))
     return [`its error names neither file nor mend: ${quote(stderr)}`];
-  if (!/\bE[A-Z]{2,}\b/.test(stderr)) return [`its error blames something else: ${quote(stderr)}`];
+  if (!/\bE[A-Z]{2,}\b/.test(stderr) && !DISK_WORDS.some((words) => stderr.includes(words)))
+    return [`its error blames something else: ${quote(stderr)}`];
   return [];
 }
 
