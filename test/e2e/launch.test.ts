@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daemonId } from '../../src/config/daemon-id.ts';
 import { claudeProjectFolder } from '../../src/harness/claude/adapter.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { Json } from '../kit/http.ts';
@@ -37,7 +38,7 @@ describe('a launch', () => {
       session_uuid,
       run_id,
       harness: 'claude',
-      daemon: expect.stringMatching(/./),
+      daemon: daemonId(daemon.home.data),
     });
   });
 
