@@ -25,7 +25,9 @@ export function runElsewhere(
   const since = timeOf(runtime?.dispatched_at);
   if (daemon === undefined || since === null || idOf(daemon) === idOf(own.daemon_id)) return null;
   const until = since + FRESH_MS;
-  return handedOff(document) || own.now >= until ? null : { daemon, since, until };
+  // A mark further ahead than it counts comes from a clock that was wrong, and would hold the fiber for as long.
+  if (handedOff(document) || own.now >= until || since - own.now > FRESH_MS) return null;
+  return { daemon, since, until };
 }
 
 /** The name of the machine before the id is for people; it may change while the daemon is the same. */

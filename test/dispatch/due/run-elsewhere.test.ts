@@ -25,6 +25,12 @@ describe('a run that another daemon may still have', () => {
       true,
     ],
     ['a day old', { daemon: 'machine-b/bbbb', dispatched_at: at(NOW - 24 * HOUR) }, false],
+    ['an hour ahead of our clock', { daemon: 'machine-b/bbbb', dispatched_at: at(NOW + HOUR) }, true],
+    [
+      '400 days ahead of our clock',
+      { daemon: 'machine-b/bbbb', dispatched_at: at(NOW + 9_600 * HOUR) },
+      false,
+    ],
     ['of nobody known', { dispatched_at: at(NOW) }, false],
     ['without a moment', { daemon: 'machine-b/bbbb' }, false],
   ])('%s', (_what, runtime, expected) => {
