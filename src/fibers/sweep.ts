@@ -33,7 +33,7 @@ export type SweepOptions = {
   follow?: boolean;
   /** Called with the token of a document before it is parsed, and with null when that is over. */
   onStep?: (token: string | null) => void;
-  /** Tokens of documents whose parse had to be ended: they are listed with an error until their files change. */
+  /** Tokens of documents whose parse had to be ended: they are listed with an error and not parsed. */
   set_aside?: readonly string[];
   parse?: typeof parseRow;
 };
