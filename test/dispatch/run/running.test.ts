@@ -245,13 +245,17 @@ describe('a kill', () => {
     world.documents.list();
   };
 
-  it('[P5] once more also holds a fiber that somebody has armed since', async () => {
+  const armedAfterItsKill = async () => {
     const path = world.fiber('a');
     await round();
     await kill('a');
     become(path, 'active', 'open');
     await round();
     become(path, 'open', 'active');
+  };
+
+  it('[P5] once more also holds a fiber that somebody has armed since', async () => {
+    await armedAfterItsKill();
     const rehearsed = await world.run(daemon.dispatcher.kills.rehearse('a'));
     expect(rehearsed.would).toContain('hold the fiber, which was armed again');
     expect(await kill('a')).toMatchObject({ already_killed: true });
@@ -273,12 +277,7 @@ describe('a kill', () => {
   });
 
   it('[P5] once more holds an armed fiber also while its store does not answer', async () => {
-    const path = world.fiber('a');
-    await round();
-    await kill('a');
-    become(path, 'active', 'open');
-    await round();
-    become(path, 'open', 'active');
+    await armedAfterItsKill();
     world.documents.unavailable = true;
     expect(await kill('a')).toMatchObject({ already_killed: true });
     world.documents.unavailable = false;
