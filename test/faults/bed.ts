@@ -29,6 +29,7 @@ import {
 import { until } from '../fixtures/mux/private-server.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
 import { launchesOf } from '../kit/launches.ts';
+import { processesMarked } from '../kit/processes.ts';
 import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
@@ -309,12 +310,16 @@ export class Bed {
   /** Ends everything that was started here. */
   async end(): Promise<void> {
     for (const daemon of this.#daemons) if (daemon.alive) await daemon.kill('SIGKILL');
-    const panes = await this.tmux('list-panes', '-a', '-F', '#{session_id} #{pane_pid}');
     const rows: ProcessRow[] = [];
-    for (const [, id = '', pid] of panes.matchAll(/^(\$\d+) (\d+)$/gm)) {
-      rows.push(...descendantsIn(processTable() ?? [], Number(pid)));
-      await this.tmux('kill-session', '-t', id);
-    }
+    // A daemon that was killed while it started its server leaves one that has no session yet.
+    await until('the end of the tmux server', async () => {
+      const panes = await this.tmux('list-panes', '-a', '-F', '#{session_id} #{pane_pid}');
+      for (const [, id = '', pid] of panes.matchAll(/^(\$\d+) (\d+)$/gm)) {
+        rows.push(...descendantsIn(processTable() ?? [], Number(pid)));
+        await this.tmux('kill-session', '-t', id);
+      }
+      return !processesMarked(this.root).some(({ command }) => command.includes(` -S ${this.socket} `));
+    });
     await until('the end of all workers', () =>
       rows.every((row) => judgeLife(row, lookUpProcess(row.pid)) === 'gone'),
     );

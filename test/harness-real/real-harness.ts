@@ -187,10 +187,13 @@ export async function startRealHarness(name: HarnessName, options: StartOptions 
     processes: () => processesWith('HOME', home).filter((pid) => pid !== anchor),
 
     async stop() {
-      for (const session of panes.keys()) await harness.kill(session);
-      await tmux('kill-session', '-t', '=anchor');
+      for (const session of [...panes.keys(), 'anchor'])
+        await tmux('kill-session', '-t', `=${session}`).catch(() => undefined);
       await stub.stop();
-      await eventually(async () => (processesWith('HOME', home).length === 0 ? true : null), 10_000);
+      const left = () => processesWith('HOME', home);
+      await eventually(async () => (left().length === 0 ? true : null), 10_000);
+      // A program that hears of its terminal's end while it starts may sit through it.
+      for (const pid of left()) process.kill(pid, 'SIGKILL');
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };

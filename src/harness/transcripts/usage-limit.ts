@@ -122,7 +122,7 @@ function limited(told: Omit<UsageLimit, 'family'>): UsageSign {
 /** Whether a sentence of a program says that its account is over a usage limit. */
 export function isLimit(notice: string): boolean {
   // Some programs write a curly apostrophe or none.
-  return (LIMIT.test(notice) || /\blimit\b.*\|\d{9,11}\b/.test(notice)) && !FAST.test(notice);
+  return (LIMIT.test(notice) || /\blimit\b.{0,200}\|\d{9,11}\b/.test(notice)) && !FAST.test(notice);
 }
 
 function textOf(content: unknown): string {

@@ -222,6 +222,11 @@ describe('the last word of a transcript', () => {
     );
   });
 
+  it('[P10] is read from a notice of megabytes whose every word is a beginning of one', () => {
+    expect(sign('claude', claude.limit('limit '.repeat(500_000))).kind).toBe('none');
+    expect(sign('claude', claude.limit('hit your '.repeat(300_000))).kind).toBe('none');
+  });
+
   it('[P10] is taken from anything that may lie in a transcript without failing', () => {
     fc.assert(
       fc.property(
