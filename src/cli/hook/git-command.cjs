@@ -4,7 +4,7 @@ const { resolve } = require('node:path');
 
 const SHELLS = new Set(['bash', 'shell', 'exec_command', 'local_shell', 'run_shell_command']);
 /** Verbs of Git that make commits. */
-const COMMITS = /\bgit\b[^|;&\n]*?\s(?:commit|merge|cherry-pick|revert|rebase|am|pull)\b/;
+const COMMITS = /\s(?:commit|merge|cherry-pick|revert|rebase|am|pull)\b/;
 
 /**
  * The folder of a commit that a shell tool may just have made, as far as its command tells; null when it made none.
@@ -19,12 +19,22 @@ function commitFolder(tool, input, cwd) {
   if (tool === null || cwd === null || !SHELLS.has(tool.toLowerCase())) return null;
   const text = input.command ?? input.cmd;
   const command = Array.isArray(text) ? text.join(' ') : text;
-  if (typeof command !== 'string' || !COMMITS.test(command)) return null;
+  if (typeof command !== 'string' || !command.split(/[|;&\n]/).some(commits)) return null;
   const [, folder] =
     /\bgit\s+-C\s+("[^"]+"|'[^']+'|\S+)/.exec(command) ??
     /(?:^|[;&]\s*)cd\s+("[^"]+"|'[^']+'|[^\s;&]+)\s*(?:&&|;|\n)/.exec(command) ??
     [];
   return folder === undefined ? cwd : resolve(cwd, folder.replace(/^(["'])(.*)\1$/, '$2'));
+}
+
+/**
+ * Takes one pass: a single expression for both words would begin anew at each `git` of a long command.
+ *
+ * @param {string} part
+ */
+function commits(part) {
+  const git = part.search(/\bgit\b/);
+  return git >= 0 && COMMITS.test(part.slice(git));
 }
 
 module.exports = { commitFolder };

@@ -363,6 +363,11 @@ describe('svc hook event', () => {
   ])('looks for a commit after a shell tool that may have made one: %s %j', (tool, input, folder) => {
     expect(commitFolder(tool, input, '/w')).toBe(folder);
   });
+
+  it('looks for one in a command of megabytes whose every word begins one', () => {
+    expect(commitFolder('Bash', { command: 'git -C '.repeat(500_000) }, '/w')).toBeNull();
+    expect(commitFolder('Bash', { command: `${'git '.repeat(500_000)}commit` }, '/w')).toBe('/w');
+  });
 });
 
 describe('svc hook commit', () => {
