@@ -56,7 +56,8 @@ type Words = {
 };
 /** What persons told of one fiber. */
 type FiberWords = {
-  killed_at: number | null;
+  /** The last kill, until a later word lets it start again; `at`: when it was answered, null until then. */
+  kill: { at: number | null } | null;
   disarmed_at: number | null;
   /** Calls under way that may start it. */
   asked: number;
@@ -227,13 +228,13 @@ export class Simulation {
     if (this.#has_twins && (action.do === 'dispatch' || action.do === 'lifecycle')) return;
     switch (action.do) {
       case 'arm':
-        words.killed_at = null;
+        words.kill = null;
         words.disarmed_at = null;
         setStatus(fiber, 'active');
         this.#hint(dirname(pathOf(fiber)));
         break;
       case 'disarm':
-        words.killed_at = null;
+        words.kill = null;
         words.disarmed_at = this.time.now();
         setStatus(fiber, 'open');
         this.#hint(dirname(pathOf(fiber)));
@@ -305,7 +306,7 @@ export class Simulation {
         const fiber = this.fibers[fault.fiber]!;
         if (!fiber.exists || fiber.hostile !== null) break;
         // One that is no service meanwhile is armed again with its text.
-        this.#wordsOf(fiber).killed_at = null;
+        this.#wordsOf(fiber).kill = null;
         spoil(fiber, fault.is);
         this.#hint(dirname(pathOf(fiber)));
         this.#hint(join(fiber.root, '.fibers'));
@@ -378,7 +379,7 @@ export class Simulation {
 
   /** Kills hold for as long as a daemon lives; after it everything is held. */
   #forgetKills(host: number): void {
-    for (const fiber of this.fibers) if (fiber.host === host) this.#wordsOf(fiber).killed_at = null;
+    for (const fiber of this.fibers) if (fiber.host === host) this.#wordsOf(fiber).kill = null;
   }
 
   #file(fiber: { root: string; host: number; kind: SimulatedFiber['kind']; armed: boolean }): SimulatedFiber {
@@ -398,7 +399,7 @@ export class Simulation {
       note: 0,
     };
     this.fibers.push(filed);
-    this.#fiberWords.set(filed.uid, { killed_at: null, disarmed_at: null, asked: 0, starts: [] });
+    this.#fiberWords.set(filed.uid, { kill: null, disarmed_at: null, asked: 0, starts: [] });
     writeNewDocument(filed, fiber.armed);
     this.#hint(join(filed.root, '.fibers'));
     return filed;
@@ -427,7 +428,7 @@ export class Simulation {
   /** A call that may start a worker: until it is over, a start is somebody's wish. */
   #ask(fiber: SimulatedFiber, call: Promise<Called<unknown>>): void {
     const words = this.#wordsOf(fiber);
-    words.killed_at = null;
+    words.kill = null;
     words.disarmed_at = null;
     words.asked += 1;
     this.#words[fiber.host]!.seen.add(fiber.uid);
@@ -441,9 +442,12 @@ export class Simulation {
   #kill(fiber: SimulatedFiber): void {
     const words = this.#wordsOf(fiber);
     const { host } = fiber;
+    const kill = { at: words.kill?.at ?? null };
+    words.kill = kill;
     void this.#call(host, 'kill', { fiber_id: fiber.uid }).then((called) => {
-      if (called.kind === 'answered' && statusOf(fiber) === 'active' && words.asked === 0)
-        words.killed_at = this.time.now();
+      // Whoever releases or arms it while the kill is under way has the last word.
+      if (called.kind !== 'answered' || words.kill !== kill) return;
+      if (statusOf(fiber) === 'active' && words.asked === 0) kill.at = this.time.now();
     });
   }
 
@@ -531,7 +535,8 @@ export class Simulation {
     const was_seen = words.seen.has(uid);
     words.seen.add(uid);
     if (own.asked > 0) return;
-    if (own.killed_at !== null && asked_at > own.killed_at) fault('although a person had killed it');
+    if (own.kill !== null && own.kill.at !== null && asked_at > own.kill.at)
+      fault('although a person had killed it');
     if (own.disarmed_at !== null && asked_at > own.disarmed_at) fault('although it is not armed');
     // What the daemon before had asked tmux for may come about after its end.
     if (!words.released && !was_seen && asked_at > words.booted_at) fault('in quarantine');
