@@ -5,9 +5,9 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { CodedError, isCoded, messageOf, systemCode } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import {
+  confirmDone,
   isTemporaryName,
   removeLeftTemporaries,
-  syncFolder,
   writeFileAtomic,
 } from '../platform/atomic-write.ts';
 import {
@@ -224,9 +224,9 @@ export class Store {
       const others = this.#removable(id, path, options);
       rmSync(path);
       if (own && options.recursive === true) {
-        for (const name of others) rmSync(join(folder, name), { recursive: true, force: true });
+        for (const name of others) this.#removeBeside(path, join(folder, name));
       }
-      syncFolder(folder);
+      confirmDone(path, 'removed', folder);
     } finally {
       lock.release();
     }
@@ -462,6 +462,19 @@ export class Store {
     return readdirSync(folder).filter(
       (name) => join(folder, name) !== path && !isLockName(name) && !isTemporaryName(name),
     );
+  }
+
+  /** The document is gone by then, and an error has to say so. */
+  #removeBeside(path: string, companion: string): void {
+    try {
+      rmSync(companion, { recursive: true, force: true });
+    } catch (error) {
+      throw new CodedError(
+        'storage_unavailable',
+        `${path} was removed, but ${companion} beside it could not be (${messageOf(error)}); remove it by hand`,
+        { details: { path: companion }, cause: error },
+      );
+    }
   }
 
   #removeEmptyFolders(folder: string): void {

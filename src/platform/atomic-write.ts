@@ -61,7 +61,7 @@ export function writeFileAtomic(
     removeQuietly(temporary);
     throw withPath(error, target);
   }
-  if (options.durable !== false) confirmWritten(target, folder);
+  if (options.durable !== false) confirmDone(target, 'written', folder);
 }
 
 /** True for the name of a temporary file that an atomic write left or is using. */
@@ -98,13 +98,17 @@ export function syncFolder(folder: string): void {
   }
 }
 
-function confirmWritten(target: string, folder: string): void {
+/**
+ * Syncs a folder in which something was done already, such as `written` or `removed`. Throws `storage_unavailable` that
+ * says so where only the durability is in doubt.
+ */
+export function confirmDone(target: string, done: 'written' | 'removed', folder: string): void {
   try {
     syncFolder(folder);
   } catch (error) {
     throw new CodedError(
       'storage_unavailable',
-      `${target} was written, but its disk did not confirm it (${messageOf(error)}), so a crash of this machine may undo the change; see to the disk`,
+      `${target} was ${done}, but its disk did not confirm it (${messageOf(error)}), so a crash of this machine may undo the change; see to the disk`,
       { details: { path: target }, cause: error },
     );
   }
