@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildPackage } from '../test/kit/built-package.ts';
 
 /** `checkout`: TypeScript, stripped at every start. `package`: what is installed from npm. */
 export type Form = 'checkout' | 'package';
@@ -15,16 +14,10 @@ export function launcherOf(form: Form): string {
   return join(form === 'checkout' ? root : packageFolder(), 'src/cli/svc.cjs');
 }
 
-/** The files of the published package, with the dependencies of this checkout. */
 function packageFolder(): string {
   if (built !== null) return built;
-  const build = spawnSync(process.execPath, [join(root, 'ops/scripts/build.mjs')], { stdio: 'inherit' });
-  if (build.status !== 0) throw new Error('the package could not be built');
-  const folder = mkdtempSync(join(tmpdir(), 'fdb-package-'));
+  const folder = buildPackage();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  for (const name of ['dist', 'ops', 'package.json', 'src/cli/launcher.mjs', 'src/cli/svc.cjs'])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(realpathSync(join(root, 'node_modules')), join(folder, 'node_modules'));
   built = folder;
   return folder;
 }

@@ -59,7 +59,7 @@ const MOST_HOPS = 40;
 const REMOTE_TYPE =
   /^(nfs|cifs|smb|fuse|9p|ceph|afs|lustre|gluster|autofs|beegfs|virtiofs|ocfs|gfs|davfs|glusterfs|sshfs|vboxsf|prl_fs)/;
 
-const CHILD = fileURLToPath(new URL('disk-child.cjs', import.meta.url));
+const CHILD = fileURLToPath(new URL('../platform/disk-child.cjs', import.meta.url));
 
 type Job = {
   /** As it was asked for. */

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { programOf } from '../kit/built-package.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = programOf('launcher.mjs');
 
 /** A day on the command line alone: every step is the real `svc`, and every next command is one that it named. */
 describe('a day with the command line alone', () => {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { programOf } from '../kit/built-package.ts';
 import { type Ran, run, TestHome } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = programOf('launcher.mjs');
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FiberRow } from '../../src/contract/fiber.ts';
+import { programOf } from '../kit/built-package.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { TEST_HOST } from '../kit/test-home.ts';
 
@@ -169,7 +170,7 @@ describe('the verbs with an external CLI', () => {
     daemon = await startTestDaemon({
       settings: { SVC_CLI_TIMEOUT_MS: '8000', SVC_CLI: undefined },
       prepare(home) {
-        const launcher = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
+        const launcher = programOf('launcher.mjs');
         const file = home.write(
           'cli.sh',
           `#!/bin/sh\ncase "$*" in *set-outcome*slow*) exec sleep 60;; esac\nexec ${process.execPath} ${launcher} "$@"\n`,

@@ -8,6 +8,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     setupFiles: ['test/kit/no-listener-leaks.ts'],
+    globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

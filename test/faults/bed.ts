@@ -27,6 +27,7 @@ import {
   processTable,
 } from '../../src/platform/process-facts.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { programOf } from '../kit/built-package.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
 import { launchesOf } from '../kit/launches.ts';
 import { processesMarked } from '../kit/processes.ts';
@@ -34,7 +35,7 @@ import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
 const LEAST_SPACE = 256 * 1024 * 1024;
-const LAUNCHER = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
+const LAUNCHER = programOf('launcher.mjs');
 const AGENT = new URL('fast-agent.mjs', import.meta.url).pathname;
 const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Version } from '../../src/contract/http/version.ts';
 import { until } from '../fixtures/mux/private-server.ts';
+import { programOf } from '../kit/built-package.ts';
 import { callerEnvironment } from '../kit/caller-environment.ts';
 import { Bed } from './bed.ts';
 
@@ -24,7 +25,7 @@ afterEach(async () => {
 function hindrance(): string | null {
   if (process.getuid?.() !== 0) return 'only root can run a daemon as another user';
   try {
-    const launcher = new URL('../../src/cli/launcher.mjs', import.meta.url).pathname;
+    const launcher = programOf('launcher.mjs');
     execFileSync(AS_NOBODY[0]!, [...AS_NOBODY.slice(1), process.execPath, launcher, '--version'], {
       stdio: 'ignore',
       env: { ...callerEnvironment(), HOME: '/nonexistent' },

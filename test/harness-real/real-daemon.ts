@@ -19,13 +19,14 @@ import type { State } from '../../src/contract/http/state.ts';
 import type { SessionLine } from '../../src/contract/ledger.ts';
 import type { DaemonFile } from '../../src/contract/operator-files.ts';
 import type { RunManifest } from '../../src/dispatch/run/run-records.ts';
+import { programOf } from '../kit/built-package.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { commandOf, eventually, isAlive, processesWith } from './processes.ts';
 import { BIN, cleanEnv } from './real-harness.ts';
 import { writeScratchHome } from './scratch-home.ts';
 
 const run = promisify(execFile);
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = programOf('launcher.mjs');
 const COMPILED = fileURLToPath(new URL('../../.cache/harness/compiled', import.meta.url));
 /** Real programs on a busy machine: a wait that is longer than this has failed. */
 export const WITHIN_MS = 60_000;

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
 import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
 import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
+import { programOf } from '../kit/built-package.ts';
 import { eventually } from './processes.ts';
 import { type RealHarness, startRealHarness } from './real-harness.ts';
 
 const run = promisify(execFile);
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/svc.cjs', import.meta.url));
+const LAUNCHER = programOf('svc.cjs');
 let harness: RealHarness | undefined;
 afterEach(async () => {
   await harness?.stop();

@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 60_000,
     setupFiles: ['test/kit/no-listener-leaks.ts'],
+    globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -14,11 +14,12 @@ import { fileURLToPath } from 'node:url';
 import { ulid } from 'ulid';
 import { stringify } from 'yaml';
 import { findExecutable } from '../../src/platform/find-executable.ts';
+import { programOf } from './built-package.ts';
 import { loopbackEnvironment } from './caller-environment.ts';
 import { isRunning, processesMarked, signal } from './processes.ts';
 import { until } from './until.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../src/cli/launcher.mjs', import.meta.url));
+const LAUNCHER = programOf('launcher.mjs');
 const AGENTS = fileURLToPath(new URL('../fixtures/agents/', import.meta.url));
 const COMPILED = fileURLToPath(new URL('../../.cache/e2e', import.meta.url));
 const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';

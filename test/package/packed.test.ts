@@ -90,7 +90,9 @@ describe('the packed package, installed elsewhere', () => {
       'src/cli/svc.cjs',
       'dist/build.json',
       'dist/src/cli/main.js',
-      'dist/src/daemon.js',
+      'dist/src/platform/disk-child.cjs',
+      'dist/workers/poller.js',
+      'dist/licenses.txt',
     ])
       expect(paths).toContain(path);
     expect(

@@ -5,6 +5,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/search/search.test.ts'],
     testTimeout: 360_000,
+    globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
     maxWorkers: 1,
   },

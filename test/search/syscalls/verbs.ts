@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programOf } from '../../kit/built-package.ts';
 import { callerEnvironment } from '../../kit/caller-environment.ts';
 
-const SVC = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
-const LAUNCHER = fileURLToPath(new URL('../../../src/cli/launcher.mjs', import.meta.url));
+const SVC = programOf('svc.cjs');
+const LAUNCHER = programOf('launcher.mjs');
 
 /** A command whose every system call is made to fail once. */
 export type VerbCase = {
