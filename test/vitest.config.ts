@@ -10,7 +10,7 @@ export default defineConfig({
       'test/faults/**',
       'test/harness-real/**',
       'test/package/**',
-      'test/search/search.test.ts',
+      'test/search/*.test.ts',
       'node_modules/**',
     ],
     testTimeout: 20_000,

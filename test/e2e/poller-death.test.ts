@@ -28,7 +28,7 @@ describe('the death of the poller', () => {
 
     await evaluateInThread(
       inspector,
-      'workers/poller.ts',
+      'workers/poller',
       'setImmediate(() => { throw new Error("provoked") })',
     );
     await until('a new poller', async () => (await restartsOf(daemon!, 'poller')).restarts === 1);
@@ -46,7 +46,7 @@ describe('the death of the poller', () => {
     expect(launchesOf(daemon.home.data, 'survives')).toHaveLength(1);
 
     const ended = daemon.ended();
-    await evaluateInThread(inspector, 'workers/poller.ts', 'process.exit(7)');
+    await evaluateInThread(inspector, 'workers/poller', 'process.exit(7)');
     const ran = await ended;
     expect(ran.code).toBeGreaterThan(0);
     expect(ran.stdout).toContain('an essential component cannot be kept running');

@@ -9,7 +9,6 @@ export default defineConfig({
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
-    maxWorkers: 1,
-    fileParallelism: false,
+    maxWorkers: 2,
   },
 });

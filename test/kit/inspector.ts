@@ -1,5 +1,5 @@
-/** Evaluates a script in the worker thread whose file name ends in `file`, over a process's inspector at `url`. */
-export async function evaluateInThread(url: string, file: string, script: string): Promise<void> {
+/** Evaluates a script in the worker thread whose module is `module`, such as `workers/poller`, over a process's inspector at `url`. */
+export async function evaluateInThread(url: string, module: string, script: string): Promise<void> {
   const socket = new WebSocket(url);
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
@@ -7,13 +7,16 @@ export async function evaluateInThread(url: string, file: string, script: string
   });
   try {
     await new Promise<void>((resolve, reject) => {
-      const overdue = setTimeout(() => reject(new Error(`no thread of ${file} was found`)), 10_000);
+      const overdue = setTimeout(() => reject(new Error(`no thread of ${module} was found`)), 10_000);
       socket.onmessage = ({ data }) => {
         const said = JSON.parse(String(data)) as {
           method?: string;
           params?: { sessionId: string; workerInfo?: { url: string } };
         };
-        if (said.method !== 'NodeWorker.attachedToWorker' || !said.params?.workerInfo?.url.endsWith(file))
+        if (
+          said.method !== 'NodeWorker.attachedToWorker' ||
+          said.params?.workerInfo?.url.replace(/\.(ts|js)$/, '').endsWith(module) !== true
+        )
           return;
         clearTimeout(overdue);
         const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: script } });

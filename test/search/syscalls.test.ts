@@ -1,0 +1,4 @@
+import { findsNothing } from './finds-nothing.ts';
+import * as syscalls from './syscalls/search.ts';
+
+findsNothing(syscalls);
