@@ -75,13 +75,20 @@ export function temporaryWriter(name: string): number | null {
   return pid === undefined ? null : Number(pid);
 }
 
-/** Removes temporary files that crashed writers left beside `path`; only for the holder of the file's lock. */
-export function removeLeftTemporaries(path: string): void {
+/**
+ * Removes temporary files that crashed writers left beside `path`, except those whose writer `mayBeInUse`. The holder of
+ * the file's lock is the only writer and leaves that out.
+ */
+export function removeLeftTemporaries(
+  path: string,
+  mayBeInUse: (pid: number) => boolean = () => false,
+): void {
   const target = resolveLink(path);
   const folder = dirname(target);
   const prefix = temporaryPrefix(target);
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(prefix) && isTemporaryName(name)) rmSync(join(folder, name), { force: true });
+    const writer = name.startsWith(prefix) ? temporaryWriter(name) : null;
+    if (writer !== null && !mayBeInUse(writer)) rmSync(join(folder, name), { force: true });
   }
 }
 

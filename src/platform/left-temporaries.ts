@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../base/errors.ts';
 import { temporaryWriter } from './atomic-write.ts';
+import { mayRun } from './process-facts.ts';
 
 /** A write takes milliseconds; a process id of another container may look like one that has ended. */
 const OLD_MS = 3_600_000;
@@ -39,20 +39,11 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 
 async function isLeft(path: string, name: string, now: number): Promise<boolean> {
   const pid = temporaryWriter(name);
-  if (pid === null || runs(pid)) return false;
+  if (pid === null || mayRun(pid)) return false;
   try {
     const { mtimeMs, uid } = await lstat(path);
     return uid === process.geteuid?.() && now - mtimeMs > OLD_MS;
   } catch {
     return false;
-  }
-}
-
-function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) !== 'ESRCH';
   }
 }

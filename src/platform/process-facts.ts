@@ -180,3 +180,13 @@ export function parsePsRows(text: string): ProcessRow[] {
   }
   return rows;
 }
+
+/** False when no process has this id now; a process of another user has one too. */
+export function mayRun(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}

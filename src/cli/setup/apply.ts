@@ -1,7 +1,8 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { removeLeftTemporaries, writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import { mayRun } from '../../platform/process-facts.ts';
 import type { Change } from './plan.ts';
 
 /** Carries out a plan, each file in one step; folders below `home` that this leaves empty go too. */
@@ -12,6 +13,8 @@ export function applyChanges(home: string, changes: readonly Change[]): void {
       removeEmpty(home, dirname(path));
     } else {
       makeFolder(dirname(path));
+      // No lock is held here, so that another set-up may be writing the same file.
+      removeLeftTemporaries(path, mayRun);
       writeFileAtomic(path, text, { mode: 0o600 });
     }
   }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -122,6 +123,15 @@ describe('svc setup', () => {
     const { code, err } = await svc('setup', 'pi');
     expect([code, existsSync(join(home, '.pi/agent/extensions'))]).toEqual([1, false]);
     expect(err).toContain('move it away');
+  });
+
+  it('removes what a setup that was killed left, and not what another one is writing', async () => {
+    const ended = spawnSync(process.execPath, ['-e', '0']).pid;
+    const left = (pid: number) => `.pi/agent/skills/fiber-store/.SKILL.md.tmp-${pid}-0123456789ab`;
+    put(left(ended), '');
+    put(left(process.pid), '');
+    expect((await svc('setup', 'pi')).code).toBe(0);
+    expect([ended, process.pid].map((pid) => existsSync(join(home, left(pid))))).toEqual([false, true]);
   });
 
   it.each(['claude', 'pi'])(
