@@ -96,7 +96,7 @@ module.exports = {
       comment:
         'a verb talks to a running daemon over HTTP; only `svc daemon run` becomes one, and loads it when it does',
       severity: 'error',
-      from: { path: '^(src|workers)/', pathNot: '^src/cli/daemon/run[.]ts$' },
+      from: { path: '^(src|workers)/', pathNot: '^src/cli/verbs/daemon/run[.]ts$' },
       to: { path: '^src/daemon[.]ts$' },
     },
     {
@@ -105,7 +105,7 @@ module.exports = {
         'what the server library gets wrong is mended in one room; a second importer would miss the mends',
       severity: 'error',
       // `svc doctor` loads it once, only to say whether it can be loaded here.
-      from: { path: '^(src|workers)/', pathNot: '^src/http/|^src/cli/doctor/native-http[.]ts$' },
+      from: { path: '^(src|workers)/', pathNot: '^src/http/|^src/cli/verbs/doctor/native-http[.]ts$' },
       to: { path: 'uWebSockets' },
     },
     {

@@ -409,7 +409,7 @@ export const LIMITS = [
       ],
       ['routes/board.ts', 'MOST_PAGE_BYTES', 'The page of a built board', 'bytes', 'Not served', ''],
       [
-        'cli/doctor.ts',
+        'cli/verbs/doctor.ts',
         'CHECK_LIMIT_MS',
         'One check of `svc doctor`',
         'milliseconds',
@@ -494,7 +494,7 @@ export const LIMITS = [
         'API',
       ],
       [
-        'cli/daemon/run.ts',
+        'cli/verbs/daemon/run.ts',
         'MOST_HEADER_BYTES',
         'The same, as the native server is told',
         'bytes',
@@ -1011,9 +1011,9 @@ export const LIMITS = [
         'Taken for no answer',
         '',
       ],
-      ['cli/daemon-client.ts', 'MOST_BYTES', 'The answer of the daemon', 'bytes', 'Refused', ''],
+      ['cli/daemon-client/client.ts', 'MOST_BYTES', 'The answer of the daemon', 'bytes', 'Refused', ''],
       [
-        'cli/daemon/log-file.ts',
+        'cli/verbs/daemon/log-file.ts',
         'MOST_LOG_BYTES',
         '`daemon.log`, when the daemon starts',
         'bytes',
@@ -1021,7 +1021,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'cli/demo/environment.ts',
+        'cli/verbs/demo/environment.ts',
         'MOST_SOCKET_PATH',
         'The path of the socket of a demo',
         'bytes',
@@ -1029,7 +1029,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'cli/completion/fibers.ts',
+        'cli/verbs/completion/fibers.ts',
         'MOST_FOLDERS',
         'Folders that a completion looks into',
         'folders',
@@ -1279,7 +1279,7 @@ export const LIMITS = [
 /** Constants with the name of a limit that bound nothing which input can grow, by reason. */
 export const NOT_LIMITS = {
   'the size of one read; the next one reads on': [
-    'cli/daemon/logs.ts CHUNK_BYTES',
+    'cli/verbs/daemon/logs.ts CHUNK_BYTES',
     'cli/hook/read-input.cjs CHUNK_BYTES',
     'harness/bridge-url.ts CHUNK_BYTES',
     'harness/transcripts/moment.ts PROBE_BYTES',

@@ -1,10 +1,10 @@
+import type { Verb } from './command-line/verb.ts';
 import {
   addFiberArgument,
   addLifecycleOptions,
   type LifecycleOptions,
   runLifecycle,
-} from './service-write.ts';
-import type { Verb } from './verb.ts';
+} from './verbs/lifecycle/write.ts';
 
 /** `svc accept <fiber>`: the work is accepted; a standing role is armed again in the same write (LIF-6). */
 export const verb: Verb = {

@@ -8,7 +8,7 @@ import { expandHome, readSettings, type Settings } from '../config/settings.ts';
 import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
-import type { CliContext } from './verb.ts';
+import type { CliContext } from './command-line/verb.ts';
 
 /** The stores a verb works on, and those that could not be opened. */
 export type OpenedStores = { stores: Store[]; problems: CodedError[] };

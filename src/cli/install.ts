@@ -1,5 +1,10 @@
-import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from './command-line/verb.ts';
+import {
+  addServiceOptions,
+  readServiceFields,
+  runLifecycle,
+  type ServiceOptions,
+} from './verbs/lifecycle/write.ts';
 
 /** `svc install <fiber>`: makes a fiber a oneshot and arms it. */
 export const verb: Verb = {

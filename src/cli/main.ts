@@ -1,8 +1,8 @@
 import { systemClock } from '../base/clock.ts';
 import { systemCode } from '../base/errors.ts';
 import { readBuildStamp } from '../platform/build-stamp.ts';
-import type { CliProcess } from './safe-output.ts';
-import { EXIT, type ExitCode } from './verb.ts';
+import type { CliProcess } from './command-line/safe-output.ts';
+import { EXIT, type ExitCode } from './command-line/verb.ts';
 
 /** Runs the command line on this process: its streams, its environment, its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], given: CliProcess): Promis
     given.out(`svc ${stamp.version} (${stamp.git_short_sha})\n`);
     return EXIT.ok;
   }
-  const { runVerb } = await import('./run-verb.ts');
+  const { runVerb } = await import('./command-line/run-verb.ts');
   return runVerb(argv, given);
 }
 

@@ -1,5 +1,10 @@
-import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from './command-line/verb.ts';
+import {
+  addServiceOptions,
+  readServiceFields,
+  runLifecycle,
+  type ServiceOptions,
+} from './verbs/lifecycle/write.ts';
 
 /** `svc repeat <fiber> --schedule …`: makes a fiber a standing role and arms it (STD-1). */
 export const verb: Verb = {

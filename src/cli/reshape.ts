@@ -1,7 +1,12 @@
 import { Option } from 'commander';
 import { FIBER_KINDS, type FiberKind } from '../contract/fiber.ts';
-import { addServiceOptions, readServiceFields, runLifecycle, type ServiceOptions } from './service-write.ts';
-import type { Verb } from './verb.ts';
+import type { Verb } from './command-line/verb.ts';
+import {
+  addServiceOptions,
+  readServiceFields,
+  runLifecycle,
+  type ServiceOptions,
+} from './verbs/lifecycle/write.ts';
 
 type Options = ServiceOptions & { kind?: FiberKind; schedule?: string; tz?: string };
 

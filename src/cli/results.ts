@@ -13,7 +13,7 @@ import { stateSchema } from '../contract/http/state.ts';
 import { versionSchema } from '../contract/http/version.ts';
 import { whySchema } from '../contract/http/why.ts';
 import { remoteSchema } from '../contract/operator-files.ts';
-import { lifeEntrySchema } from './fiber-life.ts';
+import { lifeEntrySchema } from './verbs/log/fiber-life.ts';
 
 const fiber = z.object({ fiber: fiberDocumentSchema });
 const fiberWithBody = z.object({ fiber: fiberDocumentSchema.extend({ body: z.string() }) });

@@ -1,10 +1,10 @@
+import type { Verb } from './command-line/verb.ts';
 import {
   addFiberArgument,
   addLifecycleOptions,
   type LifecycleOptions,
   runLifecycle,
-} from './service-write.ts';
-import type { Verb } from './verb.ts';
+} from './verbs/lifecycle/write.ts';
 
 /** `svc resume <fiber>`: arms a fiber again (LIF-6, RES-8); armed already is success. */
 export const verb: Verb = {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { systemClock } from '../../src/base/clock.ts';
-import { withSafeOutput } from '../../src/cli/safe-output.ts';
-import type { ExitCode, Verb } from '../../src/cli/verb.ts';
+import { withSafeOutput } from '../../src/cli/command-line/safe-output.ts';
+import type { ExitCode, Verb } from '../../src/cli/command-line/verb.ts';
 
 /** What one run of a verb printed and answered. */
 export type VerbRun = { out: string; err: string; code: ExitCode | null };

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
+import type { CliProcess } from '../../src/cli/command-line/safe-output.ts';
+import type { ExitCode } from '../../src/cli/command-line/verb.ts';
 import { runCli } from '../../src/cli/main.ts';
-import type { CliProcess } from '../../src/cli/safe-output.ts';
-import type { ExitCode } from '../../src/cli/verb.ts';
 import { processStartTime } from '../../src/platform/process-facts.ts';
 
 /** A machine for one test: its own folders, its own environment, and what `svc` printed. */

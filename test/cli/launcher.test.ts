@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processLife } from '../../src/cli/daemon-process.ts';
+import { processLife } from '../../src/cli/daemon-client/daemon-process.ts';
 import { until } from '../kit/until.ts';
 import { createMachine, type Machine } from './kit.ts';
 

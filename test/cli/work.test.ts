@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chooseSession } from '../../src/cli/attach.ts';
+import { chooseSession } from '../../src/cli/verbs/attach.ts';
 import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from './answers.ts';
 import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
 

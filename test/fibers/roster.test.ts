@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verb as fiber } from '../../src/cli/fiber.ts';
+import { verb as fiber } from '../../src/cli/verbs/fiber.ts';
 import { documentEdit, newFiber } from '../../src/dispatch/requests/document-requests.ts';
 import { requireRoster } from '../../src/fibers/roster.ts';
 import { runVerb } from '../fixtures/fibers/run-verb.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processLife } from '../../src/cli/daemon-process.ts';
+import { processLife } from '../../src/cli/daemon-client/daemon-process.ts';
 import { everyLaunchMessage } from '../../src/dispatch/start/launch-message-digest.ts';
 import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/hooks/worker-skills.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';

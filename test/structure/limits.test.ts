@@ -8,7 +8,7 @@ import { findBounds } from '../../ops/scripts/limits.mjs';
 import { LIMITS } from '../../ops/scripts/limits-table.mjs';
 import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { verb as fiberVerb } from '../../src/cli/fiber.ts';
+import { verb as fiberVerb } from '../../src/cli/verbs/fiber.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
 import { Launches } from '../../src/dispatch/run/launches.ts';
@@ -495,7 +495,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   'test/fibers/watch.test.ts': ['fibers/watch.ts MAX_WATCHES'],
   'test/fibers/store.test.ts': ['fibers/store.ts MAX_REPLANS', 'platform/file-lock.ts DEFAULT_TIMEOUT_MS'],
   'not tried: takes files of other programs, or folders, in such numbers': [
-    'cli/completion/fibers.ts MOST_FOLDERS',
+    'cli/verbs/completion/fibers.ts MOST_FOLDERS',
     'cli/hook/record-commit.cjs MOST_OUTPUT_BYTES',
     'fibers/search/search-texts.ts MOST_BODY_CHARS',
     'harness/bridge-url.ts MOST_LINE_BYTES',
@@ -506,7 +506,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   'test/cli/hook/hook.test.ts': ['cli/hook/run.cjs LIMIT_MS'],
   'test/dispatch/due/usage-limits.test.ts': ['dispatch/due/usage-limits.ts MOST_NOTICE'],
   'test/http/request-head.test.ts': [
-    'cli/daemon/run.ts MOST_HEADER_BYTES',
+    'cli/verbs/daemon/run.ts MOST_HEADER_BYTES',
     'http/node-transport.ts MOST_HEADER_BYTES',
   ],
   'test/http/slow-bodies.test.ts': [

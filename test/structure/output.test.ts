@@ -21,8 +21,8 @@ it('gives verbs no other context than the one that escapes', () => {
     .filter((name) => name.endsWith('.ts'))
     .filter((name) => /\.register\(/.test(readFileSync(join(CLI, name), 'utf8')))
     .sort();
-  expect(uses).toEqual(['command-table.ts', 'run-verb.ts']);
-  const text = readFileSync(join(CLI, 'run-verb.ts'), 'utf8');
+  expect(uses).toEqual(['command-line/command-table.ts', 'command-line/run-verb.ts']);
+  const text = readFileSync(join(CLI, 'command-line/run-verb.ts'), 'utf8');
   expect(text).toContain('const context = withSafeOutput(given);');
   expect(text).toContain('.register(command, context,');
 });

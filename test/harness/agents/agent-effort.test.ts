@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { verb as agents } from '../../../src/cli/agents.ts';
+import { verb as agents } from '../../../src/cli/verbs/agents.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { createAgentsOnDisk } from '../../../src/dispatch/agents-on-disk.ts';
 import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';

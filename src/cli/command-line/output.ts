@@ -1,0 +1,54 @@
+import { escapeForTerminal } from '../../base/terminal-text.ts';
+import type { CliContext } from './verb.ts';
+
+/** One JSON document, indented, with a newline at the end. */
+export function printJson(context: CliContext, value: unknown): void {
+  context.out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Columns as wide as their widest cell, two spaces apart; `header` in capitals above them; one line a row. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header.map((cell) => cell.toUpperCase()), ...rows.map((cells) => cells.map(oneLine))];
+  const widths = header.map((_, column) =>
+    Math.max(...lines.map((line) => [...(line[column] ?? '')].length)),
+  );
+  return lines
+    .map((line) => `${line.map((cell, column) => padEnd(cell, widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Escaped before it is measured, for the columns are as wide as what is shown. */
+function oneLine(cell: string): string {
+  return escapeForTerminal(cell.replace(/\s+/g, ' ').trim());
+}
+
+function padEnd(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - [...cell].length));
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A length of time in its largest whole unit: `3 h`, `12 min`, `0 s`. */
+export function formatDuration(ms: number): string {
+  const unit = UNITS.find(([, size]) => ms >= size);
+  return unit === undefined ? '0 s' : `${Math.floor(ms / unit[1])} ${unit[0]}`;
+}
+
+/** How long ago or how far ahead a moment is (both in milliseconds since the Unix epoch). */
+export function formatMoment(at: number, now: number): string {
+  return at <= now ? `${formatDuration(now - at)} ago` : `in ${formatDuration(at - now)}`;
+}
+
+/** A moment to the minute in the zone of this process, as `2026-03-07 09:05`. */
+export function formatTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}

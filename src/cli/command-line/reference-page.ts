@@ -1,0 +1,140 @@
+import { RESULTS, SHAPES } from '../results.ts';
+import type { CommandFacts } from './command-table.ts';
+import { shapeText } from './shape-text.ts';
+import { VERB_GROUPS } from './verb-row.ts';
+
+/** Pages of `ops/` that tell more of a verb. */
+const MORE: Readonly<Record<string, string>> = {
+  daemon: 'daemon.md',
+  log: 'ledgers.md',
+  why: 'why.md',
+  'stop-all': 'why.md',
+  'resume-all': 'why.md',
+  capture: 'sessions.md',
+  claim: 'sessions.md',
+  attach: 'sessions.md',
+  dispatch: 'resume.md',
+  setup: 'setup.md',
+  incident: 'setup.md',
+  reshape: 'lifecycle.md',
+  pause: 'lifecycle.md',
+  resume: 'lifecycle.md',
+  accept: 'lifecycle.md',
+  close: 'lifecycle.md',
+  reopen: 'lifecycle.md',
+  'set-agent': 'lifecycle.md',
+  'set-model': 'lifecycle.md',
+  'set-outcome': 'lifecycle.md',
+};
+
+const INTRO = `# The command line
+
+<!-- Generated from the verbs by \`npm run docs\`; edit src/cli instead. -->
+
+\`svc <verb> [options]\`. \`svc help\` lists the verbs; \`svc help <verb>\` and \`svc <verb> --help\` tell how one is used.
+\`svc demo <verb> …\` runs a verb on the demo instead of your own setup.
+
+A \`<fiber>\` is its canonical id (\`work/loader\`), its ULID, or the last part of its id where only one fiber has it.
+The store is \`--store\`, else the configured ones, else the one that the current folder lies in. Verbs that write take
+\`--dry-run\`, see [why.md](why.md#rehearse).
+
+## Exit codes
+
+| exit code | means                                                 |
+| --------- | ----------------------------------------------------- |
+| 0         | done                                                  |
+| 1         | understood and refused; the sentence says how to mend |
+| 2         | what was typed is wrong: the line, or a value in it   |
+| 3         | the daemon cannot be reached                          |
+
+A refusal is one sentence on standard error, \`svc: <message>\`. With \`--json\` it is
+\`{"error": "<code>", "message": "<sentence>"}\` there, with the same exit code, and standard output stays empty.
+\`svc daemon status\` without a daemon is an answer on standard output with exit code 3, and \`svc doctor\` and
+\`svc fiber check\` print what they found and exit with 1 where something is wrong. Output has no colours, and a
+closed pipe (\`svc fiber ls | head\`) ends a command quietly.
+
+## Text that others wrote
+
+Whatever a command prints, to a terminal, a pipe or a file, holds no character that a terminal would act on or not
+show: control characters, escape sequences, marks that turn the direction of writing and characters without a width
+stand as \`\\uXXXX\`. JSON stays JSON of the same value. Line ends, tabs and emoji are kept. The one exception is
+\`svc fiber show ID --body-only\` into a pipe or a file, which gives the body byte for byte.
+
+## JSON
+
+With \`--json\` a command prints one JSON document, of the type that stands with it below; \`svc daemon logs\` prints one
+a line. With \`--dry-run\` it prints a [Rehearsal](#rehearsal) instead.
+
+## Completion
+
+\`svc completion bash|zsh|fish\` prints a script that completes verbs, options, folders, agents and the ids of fibers.
+The ids are read from the folders of the stores, so that they are offered while no daemon runs, and at once.
+
+`;
+
+/** The text of `ops/cli.md`. */
+export function renderReferencePage(commands: readonly CommandFacts[]): string {
+  const groups = VERB_GROUPS.map((group) =>
+    groupText(
+      group,
+      commands.filter((one) => one.group === group),
+    ),
+  );
+  const programs = groupText(
+    'For programs',
+    commands.filter((one) => one.group === null),
+  );
+  return `${INTRO}${[...groups, programs, shapesText()].filter((text) => text !== '').join('\n')}`;
+}
+
+function groupText(title: string, commands: readonly CommandFacts[]): string {
+  if (commands.length === 0) return '';
+  return `## ${title}\n${commands.map(commandText).join('')}`;
+}
+
+function commandText(command: CommandFacts): string {
+  const name = command.path.join(' ');
+  const more = MORE[command.path[0]!];
+  const about = `${command.summary}.${more === undefined ? '' : ` See [${more}](${more}).`}`;
+  return [
+    `\n### \`svc ${name}\`\n\n${about}\n`,
+    `\n\`\`\`sh\n${[command.usage, ...command.examples.map(([line, does]) => `${line}  # ${plain(does)}`)].join('\n')}\n\`\`\`\n`,
+    table(
+      ['argument', 'is'],
+      command.arguments.map((one) => [`\`${one.usage}\``, one.description]),
+    ),
+    table(
+      ['option', 'does'],
+      command.options.map((one) => [`\`${one.flags}\``, one.description]),
+    ),
+    command.no_json === null ? resultText(name) : `\nNo \`--json\`: ${command.no_json}.\n`,
+  ].join('');
+}
+
+function resultText(name: string): string {
+  const schema = RESULTS[name];
+  if (schema === undefined) return '';
+  return `\nWith \`--json\`:\n\n\`\`\`text\n${shapeText(schema, SHAPES)}\n\`\`\`\n`;
+}
+
+/** Each shape that several commands answer with. */
+function shapesText(): string {
+  const shapes = [...SHAPES].map(
+    ([schema, name]) => `\n### ${name}\n\n\`\`\`text\n${shapeText(schema, SHAPES, true)}\n\`\`\`\n`,
+  );
+  return `## Shapes\n\nWhat \`--json\` prints, where several commands share it. Times that are numbers are milliseconds since\nthe Unix epoch. A field that is not named here may be added; \`…\` stands where there are more already.\n${shapes.join('')}`;
+}
+
+function plain(text: string): string {
+  return text.replaceAll('`', '');
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
+  return `\n${line(cells[0]!)}${rule}${cells.slice(1).map(line).join('')}`;
+}

@@ -1,0 +1,58 @@
+import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../../contract/http/rehearsal.ts';
+import type { DaemonClient } from '../daemon-client/client.ts';
+import { printJson } from './output.ts';
+import type { CliContext } from './verb.ts';
+
+/** The option of every verb that writes. */
+export const DRY_RUN = ['--dry-run', 'show what it would write and run, and do neither'] as const;
+
+/** Prints what a verb would do. */
+export function printRehearsal(context: CliContext, shown: Rehearsal, options: { json?: boolean }): void {
+  if (options.json) printJson(context, shown);
+  else context.out(rehearsalPage(shown));
+}
+
+/** Asks the daemon what a write would do and prints it; a refusal is thrown as the write itself would throw it. */
+export async function rehearseRequest(
+  context: CliContext,
+  daemon: DaemonClient,
+  path: string,
+  body: object,
+  options: { json?: boolean },
+): Promise<void> {
+  const shown = await daemon.post(path, { ...body, dry_run: true }, rehearsalSchema);
+  printRehearsal(context, shown, options);
+}
+
+/** One page for a person; everything of it that is not ours is made safe for a terminal. */
+export function rehearsalPage(shown: Rehearsal): string {
+  const steps = shown.steps.map((step, at) =>
+    `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),
+  );
+  const parts = [`Would ${shown.would}. Nothing was written or started.`, stepText(shown), ...steps];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+function stepText({ ends, moves, documents, command, prompt, minted }: RehearsedStep): string {
+  const parts: string[] = [];
+  if (ends.length > 0) parts.push(`Ends      ${ends.join(', ')}`);
+  for (const { from, to } of moves) parts.push(`Moves     ${from}\nto        ${to}`);
+  for (const { path, diff } of documents) parts.push(`Document  ${path}\n${diff.trimEnd()}`);
+  if (command !== null)
+    parts.push(
+      [
+        `Command   ${command.argv.map((argument) => JSON.stringify(argument)).join(' ')}`,
+        ...(command.cwd === null ? [] : [`Folder    ${command.cwd}`]),
+        `Session   ${command.mux_session}`,
+        ...(command.env.length === 0 ? [] : [`Variables ${command.env.join(' ')}`]),
+      ].join('\n'),
+    );
+  if (prompt !== null) parts.push(`Prompt\n${prompt.trimEnd()}`);
+  const anew = Object.entries(minted).map(([name, value]) => `${name} ${value}`);
+  if (anew.length > 0) parts.push(`Anew each time: ${anew.join(', ')}`);
+  return parts.join('\n\n');
+}

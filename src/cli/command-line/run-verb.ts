@@ -1,0 +1,79 @@
+import { Command, CommanderError } from 'commander';
+import { readDemoCall } from '../verbs/demo/call.ts';
+import { VERBS } from '../verbs.ts';
+import { addExamples } from './command-table.ts';
+import { reportError, reportJson } from './exit-code.ts';
+import { NEWCOMER } from './newcomer.ts';
+import { type CliProcess, withSafeOutput } from './safe-output.ts';
+import { type CliContext, EXIT, type ExitCode } from './verb.ts';
+import type { VerbRow } from './verb-row.ts';
+
+/** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
+export async function runVerb(
+  argv: readonly string[],
+  given: CliProcess,
+  verbs: readonly VerbRow[] = VERBS,
+): Promise<ExitCode> {
+  // The only context that verbs see, so that none can print past it.
+  const context = withSafeOutput(given);
+  let code: ExitCode = EXIT.ok;
+  if (argv.length === 0) {
+    context.out(NEWCOMER);
+    return code;
+  }
+  const json = asksForJson(argv);
+  try {
+    const onDemo = readDemoCall(argv);
+    if (onDemo !== null) {
+      const { demoContext } = await import('../verbs/demo/environment.ts');
+      return await runVerb(onDemo.argv, demoContext(given, onDemo.dir), verbs);
+    }
+    const chosen = argv[0] === 'help' ? argv[1] : argv[0];
+    const program = createProgram(json ? { ...context, err: () => {} } : context);
+    for (const row of verbs) {
+      const command = program.command(row.name, { hidden: row.group === null }).description(row.summary);
+      if (row.group !== null) command.helpGroup(`${row.group}:`);
+      // The help lists every verb; only the chosen one is loaded.
+      if (row.name === chosen) {
+        (await row.load()).register(command, context, (chosenCode) => {
+          code = chosenCode;
+        });
+        addExamples(command);
+      }
+    }
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return reportError(error, context, json);
+    if (error.exitCode === 0) return EXIT.ok;
+    if (json) reportJson(context, { error: 'invalid_request', message: usageMessage(error) });
+    return EXIT.usage;
+  }
+}
+
+function createProgram(context: CliContext): Command {
+  return new Command('svc')
+    .description('Supervises coding agents that work on markdown task documents.')
+    .usage('<verb> [options]')
+    .option('-V, --version', 'show the version')
+    .configureOutput({
+      writeOut: context.out,
+      writeErr: context.err,
+      outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')),
+    })
+    .helpCommand('help [verb]', 'Show all verbs, or how one is used')
+    .addHelpText('after', '\nEach verb takes --help. The pages for operators are in ops/ of the package.')
+    .showHelpAfterError('(svc help shows how it is used)')
+    .exitOverride();
+}
+
+/** The sentence of a wrong command line on one line; a verb without its second word has only its help to show. */
+function usageMessage(error: CommanderError): string {
+  const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  return error.code === 'commander.help' ? 'the verb needs a second word; svc help lists them' : sentence;
+}
+
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+}

@@ -1,0 +1,118 @@
+import type { CommandFacts } from '../../command-line/command-table.ts';
+import { type Place, placeOfArgument, placeOfOption } from './values.ts';
+
+/**
+ * The completion of verbs, options and values for bash, with nothing to start but `svc completion fibers|agents`.
+ * It also serves zsh through its `bashcompinit`, so it keeps to what both shells read alike.
+ */
+export function bashScript(commands: readonly CommandFacts[]): string {
+  const listed = commands.filter((command) => command.group !== null);
+  const verbs = [...new Set(listed.map((command) => command.path[0]!)), 'help'];
+  const parents = [...new Set(listed.filter(({ path }) => path.length > 1).map(({ path }) => path[0]!))];
+  return `# completion of svc for bash, and for zsh through bashcompinit
+_svc() {
+  local cur prev verb place words valued asked
+  local first=1 at position=0
+  COMPREPLY=()
+  cur="\${COMP_WORDS[COMP_CWORD]}"
+  prev="\${COMP_WORDS[COMP_CWORD-1]}"
+  asked="svc"
+  if [[ "\${COMP_WORDS[1]}" == demo && $COMP_CWORD -gt 1 && "\${COMP_WORDS[2]}" != -* ]]; then
+    first=2
+    asked="svc demo"
+  fi
+  if [[ $COMP_CWORD -eq $first ]]; then
+    COMPREPLY=( $(compgen -W "${verbs.join(' ')}" -- "$cur") )
+    return 0
+  fi
+  verb="\${COMP_WORDS[first]}"
+  if [[ "$verb" == help ]]; then
+    COMPREPLY=( $(compgen -W "${verbs.join(' ')}" -- "$cur") )
+    return 0
+  fi
+  case "$verb" in
+${parents.map((parent) => secondWords(parent, listed)).join('')}  esac
+  words=""
+  valued=" "
+  case "$verb" in
+${listed.map(optionCase).join('')}    *) return 0 ;;
+  esac
+  for (( at = first + 1; at < COMP_CWORD; at++ )); do
+    case "\${COMP_WORDS[at]}" in
+      -*) [[ "$valued" == *" \${COMP_WORDS[at]} "* ]] && at=$(( at + 1 )) ;;
+      *) position=$(( position + 1 )) ;;
+    esac
+  done
+  place=""
+  if [[ "$valued" == *" $prev "* ]]; then
+    case "$verb $prev" in
+${listed.flatMap(valueCases).join('')}      *) return 0 ;;
+    esac
+  elif [[ "$cur" == -* ]]; then
+    COMPREPLY=( $(compgen -W "$words" -- "$cur") )
+    return 0
+  else
+    case "$verb $position" in
+${listed.flatMap(argumentCases).join('')}      *) return 0 ;;
+    esac
+  fi
+  case "$place" in
+    folders) COMPREPLY=( $(compgen -d -- "$cur") ) ;;
+    fibers|agents) COMPREPLY=( $(compgen -W "$(command $asked completion $place "$cur" 2>/dev/null)" -- "$cur") ) ;;
+    *) COMPREPLY=( $(compgen -W "$place" -- "$cur") ) ;;
+  esac
+  return 0
+}
+complete -F _svc svc
+`;
+}
+
+export function zshScript(commands: readonly CommandFacts[]): string {
+  return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`;
+}
+
+function secondWords(parent: string, commands: readonly CommandFacts[]): string {
+  const seconds = commands
+    .filter(({ path }) => path[0] === parent && path.length > 1)
+    .map(({ path }) => path[1]!);
+  return `    ${parent})
+      if [[ $COMP_CWORD -eq $(( first + 1 )) ]]; then
+        COMPREPLY=( $(compgen -W "${seconds.join(' ')}" -- "$cur") )
+        return 0
+      fi
+      case "\${COMP_WORDS[first+1]}" in
+        ${seconds.join('|')}) first=$(( first + 1 )); verb="$verb \${COMP_WORDS[first]}" ;;
+      esac
+      ;;
+`;
+}
+
+function optionCase(command: CommandFacts): string {
+  const all = [...command.options.flatMap(({ names }) => names), '--help'];
+  const valued = command.options.filter(({ value }) => value !== null).flatMap(({ names }) => names);
+  return `    "${command.path.join(' ')}") words="${all.join(' ')}"; valued=" ${valued.join(' ')} " ;;\n`;
+}
+
+function valueCases(command: CommandFacts): string[] {
+  return command.options.flatMap((option) => {
+    const place = placeOfOption(option);
+    return place === null
+      ? []
+      : option.names.map(
+          (name) => `      "${command.path.join(' ')} ${name}") place="${textOf(place)}" ;;\n`,
+        );
+  });
+}
+
+function argumentCases(command: CommandFacts): string[] {
+  return command.arguments.flatMap((_, position) => {
+    const place = placeOfArgument(command, position);
+    return place === null
+      ? []
+      : [`      "${command.path.join(' ')} ${position}") place="${textOf(place)}" ;;\n`];
+  });
+}
+
+function textOf(place: NonNullable<Place>): string {
+  return place.kind === 'words' ? place.words.join(' ') : place.kind;
+}

@@ -1,0 +1,75 @@
+import { closeSync, existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../../../config/settings.ts';
+import { READ_LIMITS } from '../../../platform/read-limits.ts';
+import { openRegularFileSync, readAtSync } from '../../../platform/regular-file.ts';
+
+/** A log larger than this is set aside as `daemon.log.1` at the next start. */
+const MOST_LOG_BYTES = 16 * 1024 * 1024;
+
+/** Output of a daemon that was started in the background. */
+export function logPath(settings: Settings): string {
+  return join(settings.data_dir, 'daemon.log');
+}
+
+/** Keeps the log bounded: one older file beside the current one. */
+export function rotateLog(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MOST_LOG_BYTES) renameSync(path, `${path}.1`);
+}
+
+/** The last lines that were written after `from` (a byte offset), oldest first. */
+export function lastLines(path: string, count: number, from = 0): string[] {
+  if (!existsSync(path)) return [];
+  const lines = endOf(path, from).split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return count === 0 ? [] : lines.slice(-count);
+}
+
+/** What was written after `from`, without the beginning of what is too much. */
+function endOf(path: string, from: number): string {
+  const { fd, stats } = openRegularFileSync(path);
+  try {
+    const size = Number(stats.size);
+    const start = Math.max(from, size - READ_LIMITS.log_end);
+    const text = readAtSync(fd, Buffer.alloc(Math.max(0, size - start)), start).toString('utf8');
+    return start === from ? text : text.slice(text.indexOf('\n') + 1);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+const SHOWN_APART = new Set(['level', 'time', 'component', 'msg']);
+
+/** One log line for a reader: `<time> <level> <component>: <message> key=value …`; other text as it is. */
+export function readableLine(line: string): string {
+  const record = parseRecord(line);
+  if (record === null) return line;
+  const time = typeof record.time === 'number' ? new Date(record.time).toISOString() : '';
+  const level = LEVELS[Number(record.level)] ?? String(record.level);
+  const rest = Object.entries(record)
+    .filter(([key]) => !SHOWN_APART.has(key))
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const head = `${time} ${level.padEnd(5)} ${record.component ?? 'daemon'}: ${record.msg ?? ''}`;
+  return [head.trimEnd(), ...rest].join(' ');
+}
+
+function parseRecord(line: string): Record<string, unknown> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'level' in value
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+import { closeSync, existsSync, statSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { sleep } from '../../../base/clock.ts';
+import type { Settings } from '../../../config/settings.ts';
+import { openRegularFileSync, readAtSync } from '../../../platform/regular-file.ts';
+import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { lastLines, logPath, readableLine } from './log-file.ts';
+
+const FOLLOW_STEP_MS = 250;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Shows the end of the log; with `follow` goes on until the command is interrupted. */
+export async function runLogs(
+  context: CliContext,
+  settings: Settings,
+  options: { follow?: boolean; lines: number; json?: boolean },
+): Promise<ExitCode> {
+  const path = logPath(settings);
+  const show = (line: string) => context.out(`${options.json ? line : readableLine(line)}\n`);
+  let offset = sizeOf(path);
+  if (!existsSync(path) && !options.follow) {
+    context.err(`svc: there is no log at ${path}; it is written when svc daemon start has run\n`);
+    return EXIT.refused;
+  }
+  for (const line of lastLines(path, options.lines)) show(line);
+  if (!options.follow) return EXIT.ok;
+  let torn = '';
+  let decoder = new StringDecoder('utf8');
+  for (;;) {
+    await sleep(context.clock, FOLLOW_STEP_MS);
+    const size = sizeOf(path);
+    if (size < offset) {
+      offset = 0;
+      torn = '';
+      decoder = new StringDecoder('utf8');
+    }
+    while (offset < size) {
+      const bytes = readAt(path, offset);
+      if (bytes.length === 0) break;
+      offset += bytes.length;
+      const lines = (torn + decoder.write(bytes)).split('\n');
+      torn = lines.pop() ?? '';
+      for (const line of lines) show(line);
+    }
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function readAt(path: string, offset: number): Buffer {
+  const { fd } = openRegularFileSync(path);
+  try {
+    return readAtSync(fd, Buffer.alloc(CHUNK_BYTES), offset);
+  } finally {
+    closeSync(fd);
+  }
+}

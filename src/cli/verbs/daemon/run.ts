@@ -1,0 +1,18 @@
+import type { Settings } from '../../../config/settings.ts';
+import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+
+/** Bytes of request headers that the HTTP server takes; cookies of every local port arrive here. */
+const MOST_HEADER_BYTES = '65536';
+
+/** Runs the daemon in this process until a signal stops it; `onListening` is given the addresses it has bound. */
+export async function runForeground(
+  context: CliContext,
+  settings: Settings,
+  onListening: (listen: readonly string[]) => void = () => {},
+): Promise<ExitCode> {
+  // The native module reads this once, while it is being loaded.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= MOST_HEADER_BYTES;
+  const { runDaemon } = await import('../../../daemon.ts');
+  const code = await runDaemon({ settings, clock: context.clock, say: context.err, onListening });
+  return code === 0 ? EXIT.ok : EXIT.refused;
+}

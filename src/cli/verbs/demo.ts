@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { CodedError, isCoded } from '../../base/errors.ts';
+import { readStores } from '../../config/path-lists.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
+import { openStore } from '../../fibers/store.ts';
+import { packageRoot } from '../../platform/package-root.ts';
+import { createRunner } from '../../platform/process.ts';
+import { wholeNumber } from '../command-line/options.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { findDaemon } from '../daemon-client/daemon-file.ts';
+import { runForeground } from './daemon/run.ts';
+import { demoContext, demoRoot, demoSocket } from './demo/environment.ts';
+import { ownCommand } from './demo/own-command.ts';
+import { prepareDemo, requireDemoTools } from './demo/prepare.ts';
+import { ownFibers, removeDemo } from './demo/remove.ts';
+import { demoFolders, isPlayedOut } from './demo/store.ts';
+import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
+
+type DemoOptions = {
+  dir?: string;
+  unlessConfigured?: boolean;
+  remove?: boolean;
+  force?: boolean;
+  paceMs: number;
+};
+
+/**
+ * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all below one
+ * folder and apart from the user's own configuration. A verb after it is run against that demo.
+ */
+export const verb: Verb = {
+  name: 'demo',
+  summary: 'Try everything with an agent that costs nothing',
+  register(command, context, exit) {
+    command
+      .usage('[--dir <dir>] [options] | [--dir <dir>] <verb> …')
+      .option('--dir <dir>', 'folder for everything the demo makes')
+      .option('--unless-configured', 'run the daemon on the configured stores when there are any')
+      .option('--remove', 'end what the demo runs and remove all it made')
+      .option('--force', 'remove the fibers you added to it too')
+      .option('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', wholeNumber, 1500)
+      .addHelpText(
+        'after',
+        '\nA verb after it works on the demo instead of your own setup: svc demo status, svc demo attach loader.',
+      )
+      .action(async (options: DemoOptions) => exit(await runDemo(context, options)));
+  },
+};
+
+async function runDemo(context: CliContext, options: DemoOptions): Promise<ExitCode> {
+  const own = readSettings(context.env);
+  if (options.unlessConfigured === true && readStores(own).paths.length > 0)
+    return runConfigured(context, own);
+  const root = demoRoot(context, options.dir);
+  const inside = demoContext(context, options.dir);
+  const settings = readSettings(inside.env);
+  await refuseWhileRunning(settings);
+  if (options.remove === true) return remove(context, root, options.force === true);
+  requireDemoTools(context.env.PATH ?? '');
+  await prepareDemo(demoFolders(root), {
+    runner: createRunner(),
+    pace_ms: options.paceMs,
+    socket: demoSocket(root),
+  });
+  // The tmux server and its workers take their environment from this process.
+  Object.assign(process.env, inside.env);
+  const dir = options.dir === undefined ? null : root;
+  const played_out = isPlayedOut(
+    openStore(demoFolders(root).store, { clock: context.clock }).list().documents,
+  );
+  return withFreePortHint(() =>
+    runForeground(inside, settings, (listen) =>
+      context.err(demoWelcome({ listen, svc: typed(context), dir, root, played_out })),
+    ),
+  );
+}
+
+function runConfigured(context: CliContext, settings: Settings): Promise<ExitCode> {
+  const stores = readStores(settings).paths;
+  return withFreePortHint(() =>
+    runForeground(context, settings, (listen) =>
+      context.err(configuredWelcome({ listen, svc: typed(context), stores })),
+    ),
+  );
+}
+
+function typed(context: CliContext): string {
+  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
+  return ownCommand({ path: context.env.PATH ?? '', cwd: context.cwd, launcher });
+}
+
+async function refuseWhileRunning(settings: Settings): Promise<void> {
+  const found = await findDaemon(settings);
+  if (found.kind !== 'running') return;
+  const { pid, listen } = found.daemon;
+  throw new CodedError(
+    'daemon_running',
+    `the demo runs already (pid ${pid}, at ${listen.join(' and ')}); stop it with Ctrl-C in its terminal or svc demo daemon stop`,
+  );
+}
+
+/** Says how to take another port in the words of whoever typed `npm start`. */
+async function withFreePortHint(run: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isCoded(error, 'address_in_use')) throw error;
+    const again = process.env.npm_lifecycle_event === 'start' ? 'npm start' : 'svc demo';
+    throw new CodedError('address_in_use', `${error.message}: SVC_LISTEN=127.0.0.1:0 ${again}`, {
+      details: error.details,
+    });
+  }
+}
+
+async function remove(context: CliContext, root: string, force: boolean): Promise<ExitCode> {
+  const own = ownFibers(root, context.clock);
+  if (own.length > 0 && !force)
+    throw new CodedError(
+      'invalid_request',
+      `the demo's store ${demoFolders(root).store} holds ${own.length === 1 ? 'a fiber' : 'fibers'} of yours (${own.join(', ')}); move what you want to keep, then add --force`,
+    );
+  const removed = await removeDemo(root, { runner: createRunner(), clock: context.clock });
+  const ended = removed.sessions === 0 ? '' : ` and ended ${removed.sessions} of its tmux sessions`;
+  context.out(removed.existed ? `Removed ${root}${ended}.\n` : `There is no demo in ${root}.\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,151 @@
+import { appendFileSync } from 'node:fs';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import { makeFolder } from '../../../platform/make-folder.ts';
+import type { ProcessRunner } from '../../../platform/process.ts';
+import { DemoTranscript } from './transcript.ts';
+
+/** Everything the demo agent touches. */
+export type DemoAgentWorld = {
+  prompt: string;
+  session_id: string;
+  /** Folder it works in: the fiber's `project_dir`. */
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  runner: ProcessRunner;
+  out(text: string): void;
+  /** Milliseconds between two steps. */
+  pace_ms: number;
+  /** Folder of the demo's own projects; outside it nothing is written. */
+  playground: string | null;
+};
+
+/**
+ * Works on one fiber as a real agent would, with no model behind it: reads the fiber through `svc`, works for
+ * some seconds, commits, rewrites `## Status` and the outcome, and hands off. Answers its exit code.
+ */
+export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
+  const transcript = new DemoTranscript(world);
+  transcript.user(world.prompt);
+  const id = world.env.SVC_FIBER_UID ?? fiberOf(world.prompt);
+  if (id === null) {
+    world.out('The prompt names no fiber; nothing to do.\n');
+    return 1;
+  }
+  const fiber = await readFiber(world, id);
+  world.out(`\n  demo agent at work on “${fiber.name}”\n  in ${world.cwd}\n\n`);
+  const progress = readProgress(fiber.body);
+  const session = progress.done + 1;
+  for (const step of ['reading the last status', 'doing the next piece', 'writing it down']) {
+    world.out(`  · ${step}\n`);
+    transcript.assistant(`I am ${step} (session ${session} of ${progress.planned}).`);
+    await sleep(world.clock, world.pace_ms);
+  }
+  const leaf = fiber.id.split('/').at(-1) ?? fiber.id;
+  const plays = isInside(world.cwd, world.playground);
+  if (plays) await commitNote(world, leaf, `${fiber.name}: session ${session} of ${progress.planned}`);
+  const finished = session >= progress.planned;
+  const outcome = plays
+    ? playedOutcome(session, progress.planned, join(world.cwd, `${leaf}.md`))
+    : `Rehearsed without a model; nothing was changed in ${world.cwd}.`;
+  const body = writeProgress(fiber.body, { done: session, planned: progress.planned });
+  const edit = ['fiber', 'edit', id, '--outcome', outcome, '--body', '-'];
+  const closing = finished && fiber.svc?.kind !== 'standing' ? ['--status', 'closed'] : [];
+  await svc(world, [...edit, ...closing], body);
+  transcript.assistant(outcome);
+  world.out(`\n  ${outcome}\n  handing off\n`);
+  await svc(world, ['handoff', id]);
+  return 0;
+}
+
+function playedOutcome(session: number, planned: number, notes: string): string {
+  return session >= planned
+    ? `Done in ${session} ${session === 1 ? 'session' : 'sessions'}; the notes are in ${notes}.`
+    : `Session ${session} of ${planned} is in; the next one goes on from the status.`;
+}
+
+/** Only the demo's own projects are written to; a person's folder is left as it is. */
+export function isInside(folder: string, playground: string | null): boolean {
+  if (playground === null) return false;
+  const path = relative(playground, folder);
+  return path !== '' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
+
+type DemoFiber = { id: string; name: string; body: string; svc?: { kind?: string } };
+export type Progress = { done: number; planned: number };
+
+const STATUS = /(^|\n)## Status\n[\s\S]*$/;
+
+/** How far the demo fiber is, by its own words: `Sessions planned: N` and the count in `## Status`. */
+export function readProgress(body: string): Progress {
+  const planned = Number(/^Sessions planned: (\d+)/m.exec(body)?.[1] ?? 1);
+  const done = Number(/^Session (\d+) of \d+ is done/m.exec(STATUS.exec(body)?.[0] ?? '')?.[1] ?? 0);
+  return { done: done >= planned ? 0 : done, planned };
+}
+
+/** The body with its `## Status` section rewritten. */
+export function writeProgress(body: string, progress: Progress): string {
+  const rest = body.replace(STATUS, '').trimEnd();
+  const next =
+    progress.done < progress.planned
+      ? 'Next: go on where this one stopped.'
+      : 'Next: nothing; please review.';
+  return `${rest}\n\n## Status\n\nSession ${progress.done} of ${progress.planned} is done. ${next}\n`;
+}
+
+function fiberOf(prompt: string): string | null {
+  return /^Fiber: (\S+)/m.exec(prompt)?.[1] ?? null;
+}
+
+async function readFiber(world: DemoAgentWorld, id: string): Promise<DemoFiber> {
+  const reply = JSON.parse(await svc(world, ['fiber', 'show', id, '--json'])) as { fiber: DemoFiber };
+  return reply.fiber;
+}
+
+async function commitNote(world: DemoAgentWorld, leaf: string, line: string): Promise<void> {
+  makeFolder(world.cwd, 0o777);
+  appendFileSync(join(world.cwd, `${leaf}.md`), `- ${line}\n`);
+  const author = [
+    '-c',
+    'user.name=Demo agent',
+    '-c',
+    'user.email=demo@localhost',
+    '-c',
+    'commit.gpgsign=false',
+  ];
+  await run(world, 'git', [...author, 'add', '--', `${leaf}.md`]);
+  // Two workers of one folder may commit at the same moment; the one that finds the index locked leaves its
+  // note to the next commit.
+  await run(
+    world,
+    'git',
+    [...author, 'commit', '--quiet', '--no-verify', '-m', line],
+    undefined,
+    [0, 1, 128],
+  );
+}
+
+function svc(world: DemoAgentWorld, args: string[], input?: string): Promise<string> {
+  return run(world, 'svc', args, input);
+}
+
+async function run(
+  world: DemoAgentWorld,
+  file: string,
+  args: string[],
+  input?: string,
+  accepted: readonly number[] = [0],
+): Promise<string> {
+  const result = await world.runner.run({
+    file,
+    args,
+    cwd: world.cwd,
+    timeout_ms: 60_000,
+    max_output_bytes: 4 * 1024 * 1024,
+    ...(input === undefined ? {} : { input }),
+  });
+  if (result.kind === 'exited' && accepted.includes(result.code)) return result.stdout;
+  const told = result.kind === 'exited' ? `exited ${result.code}: ${result.stderr.trim()}` : result.kind;
+  throw new Error(`${file} ${args[0]} ${told}`);
+}

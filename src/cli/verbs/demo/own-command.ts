@@ -1,0 +1,27 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { findExecutable } from '../../../platform/find-executable.ts';
+import { quoteWord } from './welcome.ts';
+
+const LINKED = join('node_modules', '.bin');
+
+/**
+ * The words that run this very `svc` when a person types them in `cwd`: `svc` where the PATH leads to it, `npx svc`
+ * where the folder has it as a dependency, else the launcher's path. Folders that npm puts on the PATH of its
+ * scripts do not count, since a terminal does not have them.
+ */
+export function ownCommand(options: { path: string; cwd: string; launcher: string }): string {
+  const { path, cwd, launcher } = options;
+  const typed = path
+    .split(delimiter)
+    .filter((entry) => !entry.endsWith(LINKED))
+    .join(delimiter);
+  const onPath = findExecutable('svc', typed);
+  if (onPath !== null && isSame(onPath, launcher)) return 'svc';
+  if (isSame(join(cwd, LINKED, 'svc'), launcher)) return 'npx svc';
+  return quoteWord(launcher);
+}
+
+function isSame(path: string, launcher: string): boolean {
+  return existsSync(path) && realpathSync(path) === realpathSync(launcher);
+}

@@ -1,0 +1,69 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CodedError } from '../../../base/errors.ts';
+import { findExecutable } from '../../../platform/find-executable.ts';
+import { makeFolder } from '../../../platform/make-folder.ts';
+import { packageRoot } from '../../../platform/package-root.ts';
+import type { ProcessRunner } from '../../../platform/process.ts';
+import { DEMO_AGENT, DEMO_PROJECTS, type DemoFolders, seedDemo } from './store.ts';
+
+const TOOLS = {
+  tmux: 'to run its workers in',
+  git: 'for the repositories its workers commit to',
+};
+
+/** Throws `cli_unavailable` naming every program that the demo needs and this PATH lacks. */
+export function requireDemoTools(path: string): void {
+  const missing = Object.entries(TOOLS).filter(([name]) => findExecutable(name, path) === null);
+  if (missing.length === 0) return;
+  const names = missing.map(([name]) => name).join(' and ');
+  const needs = missing.map(([name, why]) => `${name} ${why}`).join(' and ');
+  const install =
+    process.platform === 'darwin' ? `brew install ${names}` : `apt install ${names}, dnf install ${names}`;
+  throw new CodedError(
+    'cli_unavailable',
+    `the demo needs ${needs}; install it (${install.replaceAll(' and ', ' ')}) and try again`,
+  );
+}
+
+/** Makes what the demo needs and does not have yet: its store, its projects, its agent, its socket's folder. */
+export async function prepareDemo(
+  folders: DemoFolders,
+  options: { runner: ProcessRunner; pace_ms: number; socket: string },
+): Promise<void> {
+  await seedDemo(folders);
+  for (const name of DEMO_PROJECTS) await makeRepository(options.runner, join(folders.projects, name));
+  writeAgents(folders, options.pace_ms);
+  makeFolder(dirname(options.socket));
+}
+
+async function makeRepository(runner: ProcessRunner, cwd: string): Promise<void> {
+  if (existsSync(join(cwd, '.git'))) return;
+  const made = await runner.run({
+    file: 'git',
+    args: ['init', '--quiet'],
+    cwd,
+    timeout_ms: 10_000,
+    max_output_bytes: 64 * 1024,
+  });
+  if (made.kind === 'exited' && made.code === 0) return;
+  const told = made.kind === 'exited' ? made.stderr.trim() || `exit ${made.code}` : made.kind;
+  throw new CodedError('cli_unavailable', `git cannot make a repository in ${cwd}: ${told}`);
+}
+
+/** The demo agent speaks the option language of Claude Code, and keeps its transcripts in the demo's folder. */
+function writeAgents(folders: DemoFolders, pace_ms: number): void {
+  const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
+  const entry = {
+    id: DEMO_AGENT,
+    harness: 'claude',
+    cli: process.execPath,
+    args: [launcher, 'demo-agent', '--pace-ms', String(pace_ms), '--playground', folders.projects],
+    effort_levels: [],
+    default: true,
+    env: { CLAUDE_CONFIG_DIR: folders.agent },
+  };
+  makeFolder(folders.config);
+  const text = JSON.stringify({ version: 1, agents: [entry] }, null, 2);
+  writeFileSync(join(folders.config, 'agents.json'), `${text}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { isCoded } from '../../../base/errors.ts';
+import { readStores } from '../../../config/path-lists.ts';
+import { holdsControlCharacters } from '../../../config/resolve-directory.ts';
+import type { Agent } from '../../../contract/agent.ts';
+import { openStore } from '../../../fibers/store.ts';
+import { createAdapters } from '../../../harness/adapters.ts';
+import { loadRegistry } from '../../../harness/agents/registry.ts';
+import { createCapabilities } from '../../../harness/capabilities.ts';
+import { type AgentFinding, type AgentUse, checkHarnesses } from '../../../harness/doctor.ts';
+import { guardAdapters } from '../../../harness/guarded-adapter.ts';
+import { createRunner } from '../../../platform/process.ts';
+import { followedStores } from '../../find-fiber.ts';
+import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
+import { hostOf } from './host.ts';
+
+/** Which agents can start, and which question of theirs would wait for a person in a worker's terminal. */
+export const checkAgents: Check = async (context) => {
+  const { env, settings } = context;
+  const { registry } = loadRegistry(settings);
+  const capabilities = createCapabilities({ runner: createRunner(), env });
+  const guard = { disks: context.disks, clock: context.clock, env };
+  const adapters = guardAdapters(
+    createAdapters({ env, uid: process.getuid?.() ?? null, capabilities }),
+    guard,
+  );
+  const [unusable, uses] = partition(await usesOf(context), ({ project_dir }) =>
+    holdsControlCharacters(project_dir ?? ''),
+  );
+  // A broken agents file is told where the operator files are.
+  const { startable, findings } = await checkHarnesses({ registry, problem: null, adapters, env, uses });
+  return [
+    summary(startable),
+    ...findings.map(told),
+    ...unusable.map(noDirectory),
+    ...readable(registry.agents),
+  ];
+};
+
+function summary(startable: readonly string[]): Finding {
+  if (startable.length > 0) return ok('agents', `these can start: ${startable.join(', ')}`);
+  return warn(
+    'agents',
+    'no agent can start here, so only the demo can show a worker',
+    'install Claude Code (npm install -g @anthropic-ai/claude-code), Codex (npm install -g @openai/codex) or ' +
+      'Pi (npm install -g @earendil-works/pi-coding-agent), and run it once to log in',
+  );
+}
+
+/** Every user of the machine can read the arguments of a process. */
+function readable(agents: readonly Agent[]): Finding[] {
+  const named = agents.filter(({ prompt }) => prompt === 'argument').map(({ id }) => id);
+  if (named.length === 0) return [];
+  return [
+    warn(
+      `agent ${named.join(', ')}`,
+      'other users of this machine can read its launch messages, which it gets as an argument',
+      'take "prompt": "argument" out of agents.json where the program reads a file or its standard input',
+    ),
+  ];
+}
+
+function told(finding: AgentFinding): Finding {
+  const name = finding.agents.length === 0 ? 'agents' : `agent ${finding.agents.join(', ')}`;
+  const { what, mend } = finding;
+  return finding.severity === 'error' ? fail(name, what, mend) : warn(name, what, mend);
+}
+
+function noDirectory({ fiber }: AgentUse): Finding {
+  const mend = `set another with: svc install ${fiber} --project-dir DIR`;
+  return fail(`fiber ${fiber}`, 'its project_dir holds control characters, so no worker can start', mend);
+}
+
+function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(takes), all.filter((one) => !takes(one))];
+}
+
+/** The fibers that this host is to work on, without those that are done; a store that cannot be read has none. */
+async function usesOf({ settings, clock, disks }: DoctorContext): Promise<AgentUse[]> {
+  const host = hostOf(settings);
+  const followed = followedStores(settings);
+  const roots = storesOf(settings);
+  const proofs = await Promise.all(roots.map((root) => disks.prove(join(root, '.fibers'))));
+  return roots.flatMap((root, at) => {
+    if (proofs[at] !== 'answers') return [];
+    try {
+      return openStore(root, { clock, follow: () => followed.includes(root) })
+        .list()
+        .documents.filter(({ svc, status }) => svc?.host === host && status !== 'closed')
+        .map(({ id, svc, project_dir }) => ({
+          fiber: id,
+          agent: svc?.agent ?? null,
+          project_dir: project_dir ?? null,
+        }));
+    } catch (error) {
+      if (isCoded(error)) return [];
+      throw error;
+    }
+  });
+}
+
+function storesOf(settings: DoctorContext['settings']): string[] {
+  try {
+    return readStores(settings).paths;
+  } catch (error) {
+    if (isCoded(error, 'invalid_config')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { isCoded } from '../../../base/errors.ts';
+import { type State, stateSchema, type WorkerMemoryView } from '../../../contract/http/state.ts';
+import { showBytes } from '../../../contract/memory-max.ts';
+import { createDaemonClient } from '../../daemon-client/client.ts';
+import { type Check, type Finding, ok, warn } from './check.ts';
+
+/** What roots the running tmux server [MUX-4], as the daemon sees it; nothing while no daemon answers. */
+export const checkMuxServer: Check = async ({ daemon: found }) => {
+  if (found.kind !== 'running') return [];
+  try {
+    const { poll_health, incidents, worker_memory } = await createDaemonClient(found.daemon).get(
+      '/state',
+      stateSchema,
+    );
+    return [...owner(poll_health.mux.owner), memory(worker_memory), ...incidents.map(incident)];
+  } catch (error) {
+    // That the daemon does not answer is told by another check.
+    if (isCoded(error)) return [];
+    throw error;
+  }
+};
+
+function owner(found: { kind: string; name: string | null }): Finding[] {
+  if (found.kind === 'daemon_born')
+    return [
+      warn(
+        'tmux server',
+        `daemon_born: it belongs to the daemon’s own service (${found.name}) and ends with it, with all workers`,
+        'when no worker runs, end the server and start one from your own terminal: tmux new-session -d -s svc-anchor',
+      ),
+    ];
+  if (found.kind === 'user_born') return [ok('tmux server', `user_born: ${found.name}`)];
+  if (found.kind === 'absent') return [ok('tmux server', 'absent: one is started with the first worker')];
+  return [ok('tmux server', 'unknown: the system does not tell what started it')];
+}
+
+/** What holds workers to their memory limits, and the limits. */
+function memory({ mechanism, detail, worker_bytes, total_bytes }: WorkerMemoryView): Finding {
+  if (worker_bytes === null && total_bytes === null)
+    return ok('worker memory', 'off: host.json turns both limits off; an agent may have one of its own');
+  if (mechanism === 'none')
+    return warn(
+      'worker memory',
+      `not limited: ${detail}; one worker can use up the memory of all`,
+      'run the daemon where systemd answers or its control group is delegated, or let fewer workers run at once (max_concurrent in host.json)',
+    );
+  const show = (bytes: number | null) => (bytes === null ? 'no limit' : showBytes(bytes));
+  return ok(
+    'worker memory',
+    `${mechanism} (${detail}): ${show(worker_bytes)} for each worker, ${show(total_bytes)} for all together`,
+  );
+}
+
+function incident({ id, fibers, message }: State['incidents'][number]): Finding {
+  return warn(
+    'incident',
+    message === undefined
+      ? `${fibers.length} workers went down together (${id})`
+      : `a worker was ${message} (${id})`,
+    `start them again with: svc incident resume ${id}`,
+  );
+}

@@ -1,0 +1,47 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { isCoded, systemCode } from '../../../base/errors.ts';
+import { readStores } from '../../../config/path-lists.ts';
+import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
+
+/** Whether the configured stores are there and can be read and written (DSP-7). */
+export const checkStores: Check = async ({ settings, disks }) => {
+  try {
+    const { paths, followed, source, file } = readStores(settings);
+    if (paths.length > 0)
+      return await Promise.all(paths.map((root) => store(root, followed.includes(root), disks)));
+    const place = source === 'environment' ? 'SVC_STORES' : file;
+    const example =
+      source === 'environment' ? '/path/to/project' : '{"version": 1, "stores": ["/path/to/project"]}';
+    return [
+      warn(
+        'stores',
+        'no store is configured, so there is nothing to dispatch',
+        `name one in ${place}: ${example}`,
+      ),
+    ];
+  } catch (error) {
+    // What is wrong with the file is told where the operator files are.
+    if (isCoded(error, 'invalid_config')) return [];
+    throw error;
+  }
+};
+
+async function store(root: string, follow: boolean, disks: DoctorContext['disks']): Promise<Finding> {
+  const folder = join(root, '.fibers');
+  if ((await disks.prove(folder)) !== 'answers')
+    return fail('store', `the disk of ${root} does not answer`, 'mount it again; the other stores go on');
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return ok('store', follow ? `${root} (documents may be links out of it)` : root);
+  } catch (error) {
+    const code = systemCode(error);
+    return code === 'ENOENT'
+      ? fail('store', `${folder} does not exist`, `make it with: mkdir -p ${folder}`)
+      : fail(
+          'store',
+          `${folder} cannot be read and written (${code ?? 'unknown error'})`,
+          'give yourself access to it',
+        );
+  }
+}

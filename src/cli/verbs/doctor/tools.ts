@@ -1,0 +1,86 @@
+import { isCoded } from '../../../base/errors.ts';
+import { doctorReplySchema } from '../../../contract/http/doctor.ts';
+import type { DaemonFile } from '../../../contract/operator-files.ts';
+import { findExecutable } from '../../../platform/find-executable.ts';
+import { runProcess } from '../../../platform/process.ts';
+import { createDaemonClient } from '../../daemon-client/client.ts';
+import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
+import { isOlder } from './runtime.ts';
+
+/** The oldest tmux whose control mode and session options the driver uses. */
+const LEAST_TMUX = '3.0';
+
+/** The programs that are needed, as this shell finds them and as the daemon does. */
+export const checkTools: Check = async (context) => [
+  tmux(await firstLine(context, 'tmux', ['-V'])),
+  git(await firstLine(context, 'git', ['--version'])),
+  ...(context.daemon.kind === 'running' ? await seenByDaemon(context.daemon.daemon) : []),
+];
+
+function tmux(found: Tool | null): Finding {
+  if (found === null)
+    return fail('tmux', 'tmux is not on the PATH', 'install tmux with the system’s packages');
+  if (found.line === null)
+    return fail('tmux', `${found.path} does not run`, 'install tmux again with the system’s packages');
+  const version = /(\d+\.\d+)/.exec(found.line)?.[1];
+  return version !== undefined && isOlder(version, LEAST_TMUX)
+    ? fail('tmux', `${found.line} is too old`, `install tmux ${LEAST_TMUX} or newer`)
+    : ok('tmux', `${found.line} (${found.path})`);
+}
+
+function git(found: Tool | null): Finding {
+  return found === null || found.line === null
+    ? warn('git', 'git is not on the PATH', 'install git; workers need it for most projects')
+    : ok('git', `${found.line} (${found.path})`);
+}
+
+/** `line` is the first line it prints about itself; null where it fails. */
+type Tool = { path: string; line: string | null };
+
+async function firstLine(
+  context: DoctorContext,
+  name: string,
+  args: readonly string[],
+): Promise<Tool | null> {
+  const path = findExecutable(name, context.env.PATH ?? '');
+  if (path === null) return null;
+  const result = await runProcess({
+    file: path,
+    args,
+    env: context.env,
+    timeout_ms: 5_000,
+    max_output_bytes: 64 * 1024,
+  });
+  const line = result.kind === 'exited' && result.code === 0 ? result.stdout.split('\n')[0] : undefined;
+  return { path, line: line ?? null };
+}
+
+async function seenByDaemon(daemon: DaemonFile): Promise<Finding[]> {
+  const name = 'tools of the daemon';
+  try {
+    const { path, tools } = await createDaemonClient(daemon).get('/doctor', doctorReplySchema);
+    const missing = tools.filter((tool) => tool.path === null).map((tool) => tool.name);
+    const found = tools.filter((tool) => tool.path !== null);
+    return [
+      ...found.map((tool) =>
+        ok(name, `${tool.name}: ${tool.path}${tool.version ? ` (${tool.version})` : ''}`),
+      ),
+      ...missing.map((tool) =>
+        warn(
+          name,
+          `the daemon does not find ${tool}; its PATH is ${path}`,
+          `install ${tool}, or start the daemon from a shell that finds it: svc daemon restart`,
+        ),
+      ),
+    ];
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return [
+      warn(
+        name,
+        `the daemon does not tell: ${error.message}`,
+        'if it is an older one, run: svc daemon restart',
+      ),
+    ];
+  }
+}

@@ -1,0 +1,17 @@
+import { text } from 'node:stream/consumers';
+import { CodedError } from '../../../base/errors.ts';
+import { MAX_DOCUMENT_BYTES } from '../../../fibers/document.ts';
+import type { CliContext } from '../../command-line/verb.ts';
+
+/** A body option: the text itself, or standard input for `-`; ends with a line end. */
+export async function readBody(context: CliContext, option: string | undefined): Promise<string | undefined> {
+  if (option === undefined) return undefined;
+  const body = option === '-' ? await text(context.stdin) : option;
+  if (Buffer.byteLength(body) > MAX_DOCUMENT_BYTES) {
+    throw new CodedError(
+      'invalid_request',
+      `the body is longer than ${MAX_DOCUMENT_BYTES} bytes; give a shorter one`,
+    );
+  }
+  return body === '' || body.endsWith('\n') ? body : `${body}\n`;
+}

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRunner } from '../../../platform/process.ts';
+import { createProcessFacts } from '../../../platform/process-facts.ts';
+import { READ_LIMITS } from '../../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../../platform/regular-file.ts';
+
+/**
+ * The run directory of the run that this process belongs to, found without `SVC_RUN_DIR`: a session that a person
+ * started and claimed has none in its environment. It is the open run of the fiber whose agent, by pid and start
+ * time, this process descends from; null when there is none.
+ */
+export async function findOwnRun(data_dir: string, uid: string): Promise<string | null> {
+  const open = openRunsOf(join(data_dir, 'runs'), uid);
+  if (open.length === 0) return null;
+  const facts = createProcessFacts({ platform: process.platform, runner: createRunner() });
+  const table = (await facts.table()) ?? [];
+  const above = new Map<number, string>();
+  for (let pid = process.pid; !above.has(pid); ) {
+    const row = table.find((one) => one.pid === pid);
+    if (row === undefined) break;
+    above.set(row.pid, row.start_time);
+    pid = row.parent;
+  }
+  return open.find(({ agent }) => above.get(agent.pid) === agent.start_time)?.dir ?? null;
+}
+
+type OpenRun = { dir: string; agent: { pid: number; start_time: string } };
+
+/** Newest first. */
+function openRunsOf(runs: string, uid: string): OpenRun[] {
+  let names: string[];
+  try {
+    names = readdirSync(runs).sort().reverse();
+  } catch {
+    return [];
+  }
+  return names.flatMap((name) => {
+    try {
+      const dir = join(runs, name);
+      const run = JSON.parse(readRegularTextSync(join(dir, 'run.json'), READ_LIMITS.run_file));
+      if (run.uid !== uid || run.state === 'ended') return [];
+      return [{ dir, agent: JSON.parse(readRegularTextSync(join(dir, 'agent.pid'), READ_LIMITS.run_file)) }];
+    } catch {
+      // A run that is being made or removed is nobody's to end.
+      return [];
+    }
+  });
+}

@@ -1,0 +1,51 @@
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import type { FiberDocument } from '../../../contract/fiber.ts';
+import { type State, stateSchema } from '../../../contract/http/state.ts';
+import { formatDuration } from '../../command-line/output.ts';
+import type { CliContext } from '../../command-line/verb.ts';
+import { connectDaemon } from '../../daemon-client/client.ts';
+
+type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
+
+/** What becomes of a fiber that was just written, asked of the daemon; no answer is an answer too. */
+export async function whatNext(context: CliContext, fiber: Written): Promise<string> {
+  if (fiber.svc === undefined) return '';
+  const settings = readSettings(context.env);
+  return describeNext(fiber, await readState(settings), settings.demo ? 'svc demo' : 'svc');
+}
+
+/** One line for the person: who starts a worker for this fiber, when, and what to type if nobody does. */
+export function describeNext(fiber: Written, state: State | null, svc: string): string {
+  if (fiber.svc === undefined) return '';
+  const isFiber = (row: { fiber_id: string; store: string }) =>
+    row.fiber_id === fiber.id && row.store === fiber.store;
+  // What becomes of its worker was said with the write.
+  if (state?.running.some(isFiber)) return '';
+  if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
+    return `It is started by hand: ${svc} dispatch ${fiber.id}\n`;
+  if (fiber.status !== 'active') return '';
+  if (state === null) {
+    const start = svc === 'svc' ? 'svc daemon start' : svc;
+    return `No daemon runs here; start it with: ${start}\n`;
+  }
+  if (fiber.svc.host !== state.host)
+    return `The daemon of ${fiber.svc.host} starts it; the one here is ${state.host}.\n`;
+  if (!state.poll_health.stores.some(({ store }) => store === fiber.store))
+    return `The daemon does not poll ${fiber.store}; add it with: svc fiber init ${fiber.store} --poll\n`;
+  if (state.boot_quarantine.active)
+    return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
+  if (state.brake.on)
+    return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
+  if (state.pending_launch.some(isFiber))
+    return `It is held back; see why, and what to do: ${svc} why ${fiber.id}\n`;
+  if (fiber.svc.kind === 'standing') return `The daemon starts it when its schedule says so: ${svc} status\n`;
+  return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${fiber.id}\n`;
+}
+
+async function readState(settings: Settings): Promise<State | null> {
+  try {
+    return await (await connectDaemon(settings)).get('/state', stateSchema);
+  } catch {
+    return null;
+  }
+}

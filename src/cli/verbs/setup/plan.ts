@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { CodedError } from '../../../base/errors.ts';
+import { digestOf, RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
+
+/** One file as it is to be; `text` null: removed. */
+export type Change = { path: string; action: 'create' | 'update' | 'remove'; text: string | null };
+/** What a setup would do to one home; nothing is written while it is made. */
+export type Plan = { changes: Change[]; kept: string[] };
+
+/** A file of the user that gets a part of ours. */
+export type SharedFile = {
+  name: string;
+  put: (before: string | null) => string;
+  take: (text: string) => string;
+};
+
+/** Plans that `home` has exactly these files of ours, and our part in the shared ones. */
+export function planInstall(
+  home: string,
+  wanted: ReadonlyMap<string, string>,
+  shared: readonly SharedFile[],
+): Plan {
+  const receipt = readReceipt(home);
+  const next: Receipt = { version: 1, files: {}, before: { ...receipt.before } };
+  const plan: Plan = { changes: [], kept: [] };
+  for (const [name, text] of wanted) {
+    const path = join(home, name);
+    const now = readText(path);
+    if (now !== null && now !== text && receipt.files[name] !== digestOf(now))
+      throw new CodedError(
+        'conflict',
+        `${path} is there already and is not what a setup wrote; move it away, then run this again`,
+        { details: { path } },
+      );
+    next.files[name] = digestOf(text);
+    change(plan, path, now, text);
+  }
+  for (const [name, digest] of Object.entries(receipt.files))
+    if (!wanted.has(name)) removeOwn(plan, join(home, name), digest);
+  for (const { name, put, take } of shared) {
+    const path = join(home, name);
+    const now = readText(path);
+    const original =
+      receipt.before[name]?.digest === digestOf(now ?? '') ? receipt.before[name].text : undefined;
+    // As if it were the first time, so that twice is the same as once.
+    const text = put(original === undefined ? now : original);
+    const before = original === undefined ? (now === null ? null : take(now)) : original;
+    next.before[name] = { digest: digestOf(text), text: before };
+    if (before !== null && take(text) === before) delete next.before[name];
+    change(plan, path, now, text);
+  }
+  const receiptText = `${JSON.stringify(next)}\n`;
+  change(plan, join(home, RECEIPT_FILE), readText(join(home, RECEIPT_FILE)), receiptText);
+  return plan;
+}
+
+/** Plans that nothing of ours is left; files of ours that somebody changed since are kept and named. */
+export function planUninstall(home: string, shared: readonly Pick<SharedFile, 'name' | 'take'>[]): Plan {
+  const receipt = readReceipt(home);
+  const plan: Plan = { changes: [], kept: [] };
+  for (const [name, digest] of Object.entries(receipt.files)) removeOwn(plan, join(home, name), digest);
+  for (const { name, take } of shared) {
+    const path = join(home, name);
+    const now = readText(path);
+    if (now === null) continue;
+    const kept = receipt.before[name];
+    change(plan, path, now, kept?.digest === digestOf(now) ? kept.text : take(now));
+  }
+  const path = join(home, RECEIPT_FILE);
+  change(plan, path, readText(path), null);
+  return plan;
+}
+
+function removeOwn(plan: Plan, path: string, digest: string): void {
+  const now = readText(path);
+  if (now === null) return;
+  if (digestOf(now) === digest) change(plan, path, now, null);
+  else plan.kept.push(path);
+}
+
+function change(plan: Plan, path: string, now: string | null, text: string | null): void {
+  if (now === text) return;
+  const action = text === null ? 'remove' : now === null ? 'create' : 'update';
+  plan.changes.push({ path, action, text });
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CodedError, messageOf, systemCode } from '../../../base/errors.ts';
+import { READ_LIMITS } from '../../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../../platform/regular-file.ts';
+import { systemMend } from '../../command-line/system-mend.ts';
+
+const receiptSchema = z.object({
+  version: z.literal(1),
+  /** Files that are wholly ours, by path below the harness's home, with the digest of what was written. */
+  files: z.record(z.string(), z.string()),
+  /** What a changed file of the user said before, where taking our part out does not give it back exactly. */
+  before: z.record(z.string(), z.object({ digest: z.string(), text: z.string().nullable() })),
+});
+/** What a setup wrote into a harness's home, so that exactly that can be taken out again. */
+export type Receipt = z.infer<typeof receiptSchema>;
+
+export const RECEIPT_FILE = '.fiber-dispatch.json';
+
+/** The receipt of a home; an empty one where there is none. Throws `invalid_config` for one that cannot be read. */
+export function readReceipt(home: string): Receipt {
+  const path = join(home, RECEIPT_FILE);
+  const text = readText(path);
+  if (text === null) return { version: 1, files: {}, before: {} };
+  try {
+    return receiptSchema.parse(JSON.parse(text));
+  } catch {
+    throw new CodedError(
+      'invalid_config',
+      `${path} cannot be read, so what a setup wrote is not known; move it away and remove the skills by hand`,
+      { details: { path } },
+    );
+  }
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Null when there is no such file. */
+export function readText(path: string): string | null {
+  try {
+    return readRegularTextSync(path, READ_LIMITS.harness_config);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw new CodedError(
+      'invalid_config',
+      `${path} cannot be read (${systemCode(error) ?? messageOf(error)}); ${systemMend(error) ?? 'move it away'}`,
+      {
+        details: { path },
+      },
+    );
+  }
+}

@@ -1,0 +1,199 @@
+import { CodedError } from '../../base/errors.ts';
+import { readSettings } from '../../config/settings.ts';
+import { fiberReplySchema } from '../../contract/http/fibers.ts';
+import { type State, stateSchema } from '../../contract/http/state.ts';
+import { versionSchema } from '../../contract/http/version.ts';
+import { formatMoment, formatTable, printJson } from '../command-line/output.ts';
+import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
+import { fiberPath } from '../daemon-client/fiber-path.ts';
+import { presence } from './daemon/status.ts';
+import { incidentLines } from './incident.ts';
+import { runningTable } from './ps.ts';
+import { fiberPage } from './status/fiber-page.ts';
+
+/** `svc status [fiber]`: one page on the whole daemon, or on one fiber (OPR-2). */
+export const verb: Verb = {
+  name: 'status',
+  summary: 'Show what the daemon does, or one fiber',
+  register(command, context, exit) {
+    command
+      .argument('[fiber]', 'canonical id or uid')
+      .option('--json', 'answer as JSON')
+      .action(async (fiber: string | undefined, options: { json?: boolean }) =>
+        exit(await (fiber === undefined ? runAll(context, options) : runOne(context, fiber, options))),
+      );
+  },
+};
+
+async function runOne(context: CliContext, id: string, options: { json?: boolean }): Promise<ExitCode> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
+  if (options.json) printJson(context, fiber);
+  else context.out(fiberPage(fiber, context.clock.now()));
+  return EXIT.ok;
+}
+
+async function runAll(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
+  const daemon = await connectDaemon(readSettings(context.env));
+  const version = await daemon.get('/version', versionSchema);
+  if (!version.ready)
+    throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
+  const state = await daemon.get('/state', stateSchema);
+  if (options.json) printJson(context, { version, state });
+  else {
+    const now = context.clock.now();
+    context.out(presence(daemon.daemon, { version }, now));
+    context.out(statePage(state, now));
+  }
+  return EXIT.ok;
+}
+
+/** What the poller knows, as sections; a section without rows is left out, except the workers. */
+export function statePage(state: State, now: number): string {
+  return [
+    dataDirLine(state),
+    brakeLine(state, now),
+    section(
+      'Stores',
+      storeRows(state, now),
+      ['store', 'state', 'fibers', 'listed', 'error'],
+      'No store is configured; name one in stores.json or SVC_STORES.',
+    ),
+    documentErrors(state),
+    leaseLines(state),
+    `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    startsLine(state),
+    section('Captures without a fiber', captureRows(state, now), [
+      'session',
+      'agent',
+      'since',
+      'state',
+      'its text',
+    ]),
+    section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
+    pending(state, now),
+    section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
+    state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now)}`,
+    mux(state),
+    skills(state),
+  ].join('');
+}
+
+function section(
+  title: string,
+  rows: readonly (readonly string[])[],
+  header: readonly string[],
+  empty?: string,
+): string {
+  if (rows.length > 0) return `\n${title}\n${formatTable(header, rows)}`;
+  return empty === undefined ? '' : `\n${title}\n${empty}\n`;
+}
+
+function storeRows(state: State, now: number): string[][] {
+  return state.poll_health.stores.map((store) => [
+    store.store,
+    store.state,
+    String(store.fibers),
+    store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
+    store.error ?? '-',
+  ]);
+}
+
+function documentErrors({ document_errors: { count, first } }: State): string {
+  const more = count > first.length ? `and ${count - first.length} more; see svc fiber check\n` : '';
+  return (
+    section(
+      'Documents with an error',
+      first.map(({ path, error }) => [path, error]),
+      ['document', 'what to mend'],
+    ) + more
+  );
+}
+
+function captureRows(state: State, now: number): string[][] {
+  return state.captures.map((capture) => [
+    capture.mux_session ?? `conversation ${capture.thread_id ?? capture.run_id}`,
+    capture.agent,
+    formatMoment(capture.captured_at, now),
+    capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,
+    capture.prompt_file,
+  ]);
+}
+
+function blockedRows(state: State, now: number): string[][] {
+  return state.blocked.map((row) => [
+    row.fiber_id,
+    row.reason,
+    String(row.attempts),
+    row.retry_at === null ? 'by you' : formatMoment(row.retry_at, now),
+    row.message,
+  ]);
+}
+
+function standingRows(state: State, now: number): string[][] {
+  return state.standing_roles.map((role) => [
+    role.fiber_id,
+    role.schedule,
+    role.tz,
+    role.error ?? (role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now)),
+  ]);
+}
+
+/** One line for all the fibers that the machine itself holds back. */
+function startsLine({ start_gate: { hold, waiting } }: State): string {
+  if (hold === null || waiting === 0) return '';
+  return `\n${waiting} ${waiting === 1 ? 'fiber waits' : 'fibers wait'} for the machine: ${hold.message}\nTo go on: ${hold.mend}\n`;
+}
+
+function pending(state: State, now: number): string {
+  const rows = state.pending_launch.map((row) => [row.fiber_id, formatMoment(row.since, now), row.reason]);
+  if (rows.length === 0)
+    return state.boot_quarantine.active
+      ? '\nSince the daemon started nothing is launched by itself; allow it with: svc daemon release\n'
+      : '';
+  return `${section('Held back', rows, ['fiber', 'since', 'reason'])}Let them start with: svc daemon release\n`;
+}
+
+function mux(state: State): string {
+  const { state: answer, detail } = state.poll_health.mux;
+  if (answer === 'unknown') return `\ntmux does not answer: ${detail ?? 'no detail'}; see: svc doctor\n`;
+  const { kind, name } = state.poll_health.mux.owner;
+  if (kind === 'absent') return '\ntmux server: absent\n';
+  const mend = kind === 'daemon_born' ? '; it ends with the daemon’s service, see: svc doctor' : '';
+  return `\ntmux server: ${kind}${name === null ? '' : ` (${name})`}${mend}\n`;
+}
+
+function skills(state: State): string {
+  return state.skills.installed
+    .filter((one) => one.state === 'skewed')
+    .map(
+      ({ harness }) =>
+        `\nWorker skills of ${harness} are not those of this package; run: svc setup ${harness}\n`,
+    )
+    .join('');
+}
+
+function brakeLine({ brake }: State, now: number): string {
+  if (!brake.on) return '';
+  const since = brake.since === null ? '' : ` since ${formatMoment(brake.since, now)}`;
+  const note = brake.note === null ? '' : ` (${brake.note})`;
+  const fault = brake.fault === undefined ? '' : `But ${brake.fault}.\n`;
+  return `\nThe emergency brake is on${since}${note}: nothing new is started; let it go with: svc resume-all\n${fault}`;
+}
+
+function dataDirLine({ data_dir }: State): string {
+  return data_dir.fault === null ? '' : `\nNothing is started: ${data_dir.fault}.\n`;
+}
+
+/** Who dispatches from the stores that this daemon starts nothing from. */
+function leaseLines({ poll_health }: State): string {
+  return poll_health.stores
+    .flatMap(({ held_back }) => (held_back === null ? [] : [held_back]))
+    .map(({ message, mend }) => `\nNothing is started from a store: ${message}.\nWhat to do: ${mend}.\n`)
+    .join('');
+}
+
+function bound({ workers }: State): string {
+  return workers.most === null ? '' : ` (${workers.count} of at most ${workers.most})`;
+}

@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../../src/base/errors.ts';
+import { runVerb } from '../../../src/cli/command-line/run-verb.ts';
+import { VERB_GROUPS } from '../../../src/cli/command-line/verb-row.ts';
+import { VERBS } from '../../../src/cli/verbs.ts';
+import { createMachine, type Machine } from '../kit.ts';
+
+let machine: Machine;
+beforeEach(() => {
+  machine = createMachine();
+});
+afterEach(() => machine.remove());
+
+describe('svc', () => {
+  it.each(VERBS.map((row) => [row.name, row] as const))(
+    'lists %s as its module names itself',
+    async (_, row) => {
+      const verb = await row.load();
+      expect({ name: verb.name, summary: verb.summary }).toEqual({ name: row.name, summary: row.summary });
+    },
+  );
+
+  it('lists every verb once, in its help', async () => {
+    const { code, out } = await machine.svc('help');
+    expect(code).toBe(0);
+    for (const { name, summary, group } of VERBS)
+      expect(
+        out.split('\n').filter((line) => line.trim().startsWith(`${name} `) && line.endsWith(summary)),
+      ).toHaveLength(group === null ? 0 : 1);
+    for (const group of VERB_GROUPS) expect(out).toContain(`\n${group}:\n`);
+  });
+
+  it('tells a newcomer without a verb how to begin, in 80 columns', async () => {
+    const { code, out, err } = await machine.svc();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    for (const [, name] of out.matchAll(/svc ([a-z]+)/g))
+      expect([...VERBS.map((row) => row.name), 'help', 'supervises']).toContain(name);
+  });
+
+  it('shows the options of one verb', async () => {
+    expect((await machine.svc('help', 'dispatch')).out).toContain('--project-dir');
+    expect((await machine.svc('dispatch', '--help')).out).toContain('--project-dir');
+  });
+
+  it('calls an unknown verb a usage error and suggests the nearest', async () => {
+    const { code, out, err } = await machine.svc('dispach');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain("svc: unknown command 'dispach'");
+    expect(err).toContain('Did you mean dispatch?');
+  });
+
+  it.each([
+    [['dispatch']],
+    [['ps', '--colour']],
+    [['daemon']],
+    [['daemon', 'fly']],
+    [['daemon', 'logs', '-n', 'many']],
+    [['kill', 'a', 'b']],
+  ])('calls %j a usage error', async (argv) => {
+    const { code, out, err } = await machine.svc(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).not.toBe('');
+  });
+
+  it('names a setting that does not parse', async () => {
+    machine.env.SVC_POLL_INTERVAL_MS = 'soon';
+    const { code, err } = await machine.svc('ps');
+    expect(code).toBe(1);
+    expect(err).toBe('svc: SVC_POLL_INTERVAL_MS is "soon"; it takes a whole number of at least 50\n');
+  });
+
+  /** The context with what was said on each stream, in order. */
+  const recorded = () => {
+    const said: string[] = [];
+    const out = (text: string) => void said.push(`out: ${text}`);
+    const err = (text: string) => void said.push(`err: ${text}`);
+    return { said, context: { ...machine.context, out, err } };
+  };
+
+  const failing = (error: unknown) => [
+    {
+      name: 'fail',
+      summary: 'Fails',
+      group: null,
+      load: async () => ({
+        name: 'fail',
+        summary: 'Fails',
+        register: (command: Command) => {
+          command.option('--json').action(() => {
+            throw error;
+          });
+        },
+      }),
+    },
+  ];
+
+  it('prints a refusal as one sentence, and as JSON where JSON was asked for', async () => {
+    const error = new CodedError('locked', 'the fiber is being written', { details: { holder: 7 } });
+    const plain = recorded();
+    expect(await runVerb(['fail'], plain.context, failing(error))).toBe(1);
+    expect(plain.said).toEqual(['err: svc: the fiber is being written\n']);
+    const json = recorded();
+    expect(await runVerb(['fail', '--json'], json.context, failing(error))).toBe(1);
+    expect(json.said).toHaveLength(1);
+    expect(JSON.parse(json.said[0]!.replace('err: ', ''))).toEqual({
+      error: 'locked',
+      message: 'the fiber is being written',
+      holder: 7,
+    });
+  });
+
+  it('exits 1 for a mistake of its own and shows the stack only when debugging', async () => {
+    const quiet = recorded();
+    const mistake = failing(new TypeError('x is not a function'));
+    expect(await runVerb(['fail'], quiet.context, mistake)).toBe(1);
+    expect(quiet.said).toEqual(['err: svc: x is not a function\n']);
+    machine.env.SVC_LOG_LEVEL = 'debug';
+    const debugging = recorded();
+    await runVerb(['fail'], debugging.context, mistake);
+    expect(debugging.said.join('')).toContain('    at ');
+  });
+});

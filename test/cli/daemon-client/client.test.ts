@@ -1,0 +1,152 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { chooseAddress, connectDaemon, parseAddress } from '../../../src/cli/daemon-client/client.ts';
+import { findDaemon } from '../../../src/cli/daemon-client/daemon-file.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
+
+let machine: Machine;
+const servers: StandIn[] = [];
+const settings = () => readSettings(machine.env);
+
+beforeEach(() => {
+  machine = createMachine();
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  machine.remove();
+});
+
+async function serve(...args: Parameters<typeof serveAnswers>): Promise<StandIn> {
+  const server = await serveAnswers(...args);
+  servers.push(server);
+  return server;
+}
+
+describe('the address of a daemon', () => {
+  it.each([
+    ['127.0.0.1:4000', { host: '127.0.0.1', port: 4000 }],
+    ['[::1]:4000', { host: '::1', port: 4000 }],
+    ['localhost:80', { host: 'localhost', port: 80 }],
+    ['http://127.0.0.1:4000/', { host: '127.0.0.1', port: 4000 }],
+    ['unix:/run/svc.sock', { socketPath: '/run/svc.sock' }],
+    ['unix:relative', null],
+    ['127.0.0.1:0', null],
+    ['127.0.0.1:70000', null],
+    ['127.0.0.1', null],
+    ['::1:4000', null],
+    ['', null],
+  ])('reads %s', (text, address) => {
+    expect(parseAddress(text)).toEqual(address);
+  });
+
+  it('prefers the socket file, then the first that can be read', () => {
+    expect(chooseAddress(['127.0.0.1:1', 'unix:/a'])).toEqual({ socketPath: '/a' });
+    expect(chooseAddress(['what', '[::1]:2', '127.0.0.1:1'])).toEqual({ host: '::1', port: 2 });
+    expect(chooseAddress([])).toBeNull();
+  });
+});
+
+describe('finding the daemon', () => {
+  it('finds none, a running one, one whose pid was taken by another, and a file that says nothing', async () => {
+    expect(await findDaemon(settings())).toEqual({ kind: 'absent' });
+    machine.writeDaemonFile(['127.0.0.1:1']);
+    expect(await findDaemon(settings())).toMatchObject({ kind: 'running', daemon: { pid: process.pid } });
+    machine.writeDaemonFile(['127.0.0.1:1'], { start_time: null });
+    expect(await findDaemon(settings())).toMatchObject({ kind: 'running' });
+    machine.writeDaemonFile(['127.0.0.1:1'], { start_time: '1' });
+    expect(await findDaemon(settings())).toMatchObject({ kind: 'stale' });
+    machine.writeDaemonFile(['127.0.0.1:1'], { pid: 0 });
+    expect(await findDaemon(settings())).toMatchObject({ kind: 'stale' });
+    for (const text of ['', '{"pid":', '[]', '{"pid":"7"}']) {
+      writeFileSync(join(machine.data_dir, 'daemon.json'), text);
+      expect(await findDaemon(settings())).toMatchObject({ kind: 'unreadable' });
+    }
+  });
+
+  it('says how to start one where none runs', async () => {
+    await expect(connectDaemon(settings())).rejects.toMatchObject({
+      code: 'daemon_unreachable',
+      message: 'the daemon does not run; start it with: svc daemon start',
+    });
+  });
+});
+
+describe('talking to the daemon', () => {
+  const schema = z.object({ n: z.number() });
+
+  it('asks and tells over TCP and over a socket file', async () => {
+    for (const path of [undefined, join(machine.folder, 'api.sock')]) {
+      const server = await serve({ 'GET /a': { body: { n: 1 } }, 'POST /b': (body) => body }, path);
+      machine.writeDaemonFile([server.listen]);
+      const client = await connectDaemon(settings());
+      expect(await client.get('/a', schema)).toEqual({ n: 1 });
+      expect(await client.post('/b', { n: 2 }, schema)).toEqual({ n: 2 });
+      expect(server.seen).toEqual([
+        { path: '/a', body: null },
+        { path: '/b', body: { n: 2 } },
+      ]);
+    }
+  });
+
+  it('carries the code, the sentence and the fields of a refusal', async () => {
+    const body = { error: 'conflict', message: 'it moved on', conflict: true };
+    const server = await serve({ 'GET /a': { status: 409, body }, 'GET /b': { status: 500, body: [] } });
+    machine.writeDaemonFile([server.listen]);
+    const client = await connectDaemon(settings());
+    await expect(client.get('/a', schema)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'it moved on',
+      details: { conflict: true },
+    });
+    await expect(client.get('/b', schema)).rejects.toMatchObject({
+      code: 'internal',
+      message: 'the daemon answered 500 to /b',
+    });
+  });
+
+  it('[RDY-1] tells a daemon that boots from one that fails', async () => {
+    const server = await serve({ 'GET /state': { status: 503, body: { error: 'booting', ready: false } } });
+    machine.writeDaemonFile([server.listen]);
+    await expect((await connectDaemon(settings())).get('/state', schema)).rejects.toMatchObject({
+      code: 'booting',
+      message: 'the daemon is still starting; try again in a moment',
+    });
+  });
+
+  it('refuses an answer of another shape, naming the mend', async () => {
+    const server = await serve({ 'GET /a': { body: { n: 'one' } } });
+    machine.writeDaemonFile([server.listen]);
+    await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject({
+      code: 'internal',
+      message: expect.stringContaining('svc daemon restart'),
+    });
+  });
+
+  it('calls a closed port, a cut connection and words that are not JSON unreachable', async () => {
+    const unreachable = { code: 'daemon_unreachable', message: expect.stringContaining('svc daemon logs') };
+    const server = await serveAnswers({});
+    machine.writeDaemonFile([server.listen]);
+    await server.close();
+    await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject(unreachable);
+
+    for (const said of [
+      '',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+      'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}',
+    ]) {
+      const raw = createServer((socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.end(said));
+      });
+      await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
+      const address = raw.address();
+      machine.writeDaemonFile([`127.0.0.1:${typeof address === 'object' ? address?.port : 0}`]);
+      await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject(unreachable);
+      await new Promise((resolve) => raw.close(resolve));
+    }
+  });
+});

@@ -1,0 +1,248 @@
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withSafeOutput } from '../../../src/cli/command-line/safe-output.ts';
+import { processLife } from '../../../src/cli/daemon-client/daemon-process.ts';
+import { runStart } from '../../../src/cli/verbs/daemon/start.ts';
+import { runStop } from '../../../src/cli/verbs/daemon/stop.ts';
+import { readSettings, SETTINGS } from '../../../src/config/settings.ts';
+import { runningRow, stateAnswer, versionAnswer } from '../answers.ts';
+import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
+
+const TINY = new URL('../fixtures/tiny-daemon.mjs', import.meta.url).pathname;
+
+let machine: Machine;
+const servers: StandIn[] = [];
+const pids: number[] = [];
+let said = '';
+
+beforeEach(() => {
+  machine = createMachine();
+  said = '';
+});
+afterEach(async () => {
+  for (const pid of pids.splice(0)) endProcess(pid);
+  for (const server of servers.splice(0)) await server.close();
+  machine.remove();
+});
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already, which is what is wanted.
+  }
+}
+
+function daemonFile(): { pid: number; listen: string[] } {
+  return JSON.parse(readFileSync(join(machine.data_dir, 'daemon.json'), 'utf8'));
+}
+
+const context = () =>
+  withSafeOutput({
+    ...machine.context,
+    out(text: string) {
+      said += text;
+    },
+  });
+const settings = () => readSettings(machine.env);
+
+/** Starts the tiny daemon in one of its modes, in the background, as `svc daemon start` does. */
+async function start(mode: string, timeout = 20): Promise<number> {
+  const answers = join(machine.folder, 'answers.json');
+  writeFileSync(
+    answers,
+    JSON.stringify({ version: versionAnswer(), state: stateAnswer({ running: [runningRow()] }) }),
+  );
+  const program = { file: process.execPath, args: [TINY, mode, answers] };
+  try {
+    return await runStart(context(), settings(), { timeout }, program);
+  } finally {
+    if (existsSync(join(machine.data_dir, 'daemon.json'))) pids.push(daemonFile().pid);
+  }
+}
+
+describe('svc daemon start and stop', () => {
+  it('waits until the daemon is ready, then stops it and names the workers that go on', async () => {
+    expect(await start('ready')).toBe(0);
+    const { pid } = daemonFile();
+    expect(said).toContain(`The daemon runs: pid ${pid}, version 0.1.0`);
+    expect(statSync(join(machine.data_dir, 'daemon.log')).mode & 0o777).toBe(0o600);
+
+    expect(await machine.svc('daemon', 'stop')).toEqual({
+      code: 0,
+      out: `The daemon (pid ${pid}) has stopped.\nThese workers keep running:\n  ${runningRow().mux_session}\n`,
+      err: '',
+    });
+    expect(await processLife({ pid, start_time: null })).toBe('gone');
+    expect(await machine.svc('daemon', 'stop')).toEqual({ code: 0, out: 'No daemon runs.\n', err: '' });
+  });
+
+  it('[P33] says who runs where one does already, and starts none', async () => {
+    await start('ready');
+    const { pid, listen } = daemonFile();
+    const again = await machine.svc('daemon', 'start');
+    expect(again.code).toBe(0);
+    expect(again.out).toMatch(`The daemon runs already: pid ${pid}, since 20`);
+    const json = await machine.svc('daemon', 'start', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ started: false, already_running: true, pid, listen });
+    expect(daemonFile().pid).toBe(pid);
+  });
+
+  it('shows the last words of a daemon that ends while it starts', async () => {
+    writeFileSync(join(machine.data_dir, 'daemon.log'), 'words of yesterday\n');
+    await expect(start('dies')).rejects.toMatchObject({
+      code: 'launch_failed',
+      message: 'the daemon ended while it started; its last words:\nport 4000 is taken by pid 7',
+    });
+  });
+
+  it('[LIM-19] waits longer than its patience for a daemon that says that it boots', async () => {
+    expect(await start('slow', 1)).toBe(0);
+    expect(said).toContain('The daemon runs: pid ');
+  });
+
+  it('[LIM-19] gives up on a daemon that stays silent, and leaves it running', async () => {
+    await expect(start('silent', 1)).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: expect.stringContaining('has not answered for 1 s'),
+    });
+    expect(await processLife({ pid: daemonFile().pid, start_time: null })).toBe('alive');
+  });
+
+  it('says how to end a daemon that does not stop', async () => {
+    await start('stays');
+    const { pid } = daemonFile();
+    await expect(runStop(context(), settings(), { timeout: 1 })).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: expect.stringContaining(`kill -9 ${pid}`),
+    });
+    expect(await processLife({ pid, start_time: null })).toBe('alive');
+  });
+
+  it('never signals a process that merely has the pid of an earlier daemon', async () => {
+    machine.writeDaemonFile(['127.0.0.1:1'], { start_time: '1' });
+    expect(await machine.svc('daemon', 'stop', '--json')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"stopped": false'),
+    });
+  });
+});
+
+describe('svc daemon status', () => {
+  it('exits 3 and says how to start it where none runs', async () => {
+    expect(await machine.svc('daemon', 'status')).toEqual({
+      code: 3,
+      out: 'The daemon does not run. Start it with: svc daemon start\n',
+      err: '',
+    });
+    expect(await machine.svc('daemon', 'status', '--json')).toMatchObject({ code: 3 });
+    machine.writeDaemonFile([], { start_time: '1' });
+    expect((await machine.svc('daemon', 'status')).out).toContain('ended without saying so');
+  });
+
+  it('[OPR-1] shows what runs, and says so where it is another build', async () => {
+    const components = [
+      { name: 'audio', state: 'failed' as const, restarts: 5, started_at: null, last_error: 'no recorder' },
+    ];
+    await serve({ 'GET /version': { body: versionAnswer({ git_short_sha: '0000000', components }) } });
+    const { code, out } = await machine.svc('daemon', 'status');
+    expect(code).toBe(0);
+    expect(out).toContain(`pid ${process.pid}, started 2 min ago`);
+    expect(out).toMatch(/version {2}0\.1\.0 \(0000000\), while svc is .*svc daemon restart/);
+    expect(out).toMatch(/audio +failed +5 +no recorder/);
+  });
+
+  it('exits 3 where the process runs but does not answer', async () => {
+    machine.writeDaemonFile(['127.0.0.1:1']);
+    const { code, out } = await machine.svc('daemon', 'status', '--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject({
+      running: true,
+      answer: null,
+      error: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+});
+
+async function serve(answers: Parameters<typeof serveAnswers>[0]): Promise<StandIn> {
+  const server = await serveAnswers(answers);
+  servers.push(server);
+  machine.writeDaemonFile([server.listen]);
+  return server;
+}
+
+describe('svc daemon logs', () => {
+  const log = () => join(machine.data_dir, 'daemon.log');
+
+  it('shows the last lines readably, or as they were written', async () => {
+    const record =
+      '{"level":40,"time":1767603600000,"component":"poller","msg":"store is slow","store":"/srv/n","ms":7}';
+    writeFileSync(log(), `one\ntwo\n${record}\n`);
+    expect((await machine.svc('daemon', 'logs', '-n', '2')).out).toBe(
+      'two\n2026-01-05T09:00:00.000Z warn  poller: store is slow store=/srv/n ms=7\n',
+    );
+    expect((await machine.svc('daemon', 'logs', '-n', '1', '--json')).out).toBe(`${record}\n`);
+  });
+
+  it('makes control characters of a log line visible', async () => {
+    writeFileSync(log(), '\u001b]0;gotcha\u0007\n');
+    expect((await machine.svc('daemon', 'logs')).out).toBe('\\u001b]0;gotcha\\u0007\n');
+  });
+
+  it('says where the log would be', async () => {
+    expect(await machine.svc('daemon', 'logs')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(log()),
+    });
+  });
+
+  it('follows lines as they are completed, also after the log was begun anew', async () => {
+    const { runLogs } = await import('../../../src/cli/verbs/daemon/logs.ts');
+    writeFileSync(log(), 'old\n');
+    const steps = [
+      () => appendFileSync(log(), 'fir'),
+      () => appendFileSync(log(), 'st\nsecond\n'),
+      () => writeFileSync(log(), 'new\n'),
+    ];
+    // The clock of this run moves the log on instead of the time.
+    const clock = {
+      ...machine.context.clock,
+      after: (_: number, run: () => void) => {
+        const step = steps.shift();
+        if (step === undefined) throw new Error('followed to the end');
+        step();
+        queueMicrotask(run);
+        return () => {};
+      },
+    };
+    await expect(runLogs({ ...context(), clock }, settings(), { follow: true, lines: 0 })).rejects.toThrow(
+      'to the end',
+    );
+    expect(said).toBe('first\nsecond\nnew\n');
+  });
+});
+
+describe('svc daemon release and settings', () => {
+  it('[WPL-25] releases what the restart held back', async () => {
+    const server = await serve({ 'POST /quarantine/release': { body: { released: true, pending: 2 } } });
+    expect(await machine.svc('daemon', 'release')).toEqual({
+      code: 0,
+      out: 'Released 2 held fibers.\n',
+      err: '',
+    });
+    expect(server.seen).toEqual([{ path: '/quarantine/release', body: {} }]);
+  });
+
+  it('lists every setting with its value here', async () => {
+    machine.env.SVC_POLL_INTERVAL_MS = '700';
+    const { out } = await machine.svc('daemon', 'settings', '--json');
+    const rows = JSON.parse(out) as { env: string; value: unknown; default: unknown }[];
+    expect(rows.map((row) => row.env)).toEqual(Object.values(SETTINGS).map((row) => row.env));
+    expect(rows.find((row) => row.env === 'SVC_POLL_INTERVAL_MS')).toMatchObject({
+      value: 700,
+      default: 30_000,
+    });
+    expect((await machine.svc('daemon', 'settings')).out).toMatch(/^VARIABLE +VALUE +DEFAULT +MEANING\n/);
+  });
+});

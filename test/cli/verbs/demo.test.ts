@@ -1,0 +1,224 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isInside, type Progress, readProgress, writeProgress } from '../../../src/cli/verbs/demo/agent.ts';
+import { readDemoCall } from '../../../src/cli/verbs/demo/call.ts';
+import { demoEnvironment, demoSocket } from '../../../src/cli/verbs/demo/environment.ts';
+import { ownCommand } from '../../../src/cli/verbs/demo/own-command.ts';
+import { prepareDemo, requireDemoTools } from '../../../src/cli/verbs/demo/prepare.ts';
+import {
+  DEMO_FIBER_IDS,
+  DEMO_PROJECTS,
+  demoFolders,
+  isPlayedOut,
+} from '../../../src/cli/verbs/demo/store.ts';
+import {
+  configuredWelcome,
+  demoCommands,
+  demoWelcome,
+  quoteWord,
+} from '../../../src/cli/verbs/demo/welcome.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { openStore } from '../../../src/fibers/store.ts';
+import { createRunner } from '../../../src/platform/process.ts';
+import { createMachine, type Machine } from '../kit.ts';
+
+let folder: string;
+let machine: Machine;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-demo-'));
+  machine = createMachine();
+});
+afterEach(() => {
+  machine.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function program(...path: string[]): string {
+  const file = join(folder, ...path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, '#!/bin/sh\n');
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe('a verb after demo', () => {
+  it.each<[string[], ReturnType<typeof readDemoCall>]>([
+    [['demo', 'status', '--json'], { dir: undefined, argv: ['status', '--json'] }],
+    [['demo', '--dir', '/d', 'ps'], { dir: '/d', argv: ['ps'] }],
+    [['demo', '--dir=/d', 'fiber', 'add', 'x'], { dir: '/d', argv: ['fiber', 'add', 'x'] }],
+    [['demo'], null],
+    [['demo', '--remove'], null],
+    [['demo', '--dir', '/d', '--remove'], null],
+    [['demo', '--dir'], null],
+    [['demo', '--help'], null],
+    [['status', 'demo'], null],
+  ])('reads %j', (argv, call) => expect(readDemoCall(argv)).toEqual(call));
+
+  it('works on the demo and leaves the user’s own setup alone', async () => {
+    const dir = join(folder, 'demo');
+    mkdirSync(join(dir, 'store', '.fibers'), { recursive: true });
+    const { code, out } = await machine.svc('demo', '--dir', dir, 'fiber', 'add', 'Mine', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).fiber.store).toBe(join(dir, 'store'));
+    expect(await machine.svc('demo', '--dir', dir, 'status')).toMatchObject({
+      code: 3,
+      err: 'svc: the daemon does not run; start the demo with: svc demo\n',
+    });
+  });
+});
+
+describe('the demo’s settings', () => {
+  it('are its own, whatever the user has set', () => {
+    const user = {
+      SVC_AGENTS_FILE: '/mine/agents.json',
+      SVC_HOST_CONFIG_FILE: '/mine/host.json',
+      SVC_PROJECTS: '/mine',
+      SVC_CLI: '/mine/svc',
+      SVC_LISTEN: '127.0.0.1:0',
+    };
+    const settings = readSettings({ ...user, ...demoEnvironment(user, folder) });
+    expect(settings).toMatchObject({
+      agents_file: null,
+      host_config_file: null,
+      projects: null,
+      cli: null,
+      listen: '127.0.0.1:0',
+      host: 'demo-host',
+      stores: [join(folder, 'store')],
+      demo: true,
+    });
+    for (const path of [settings.data_dir, settings.config_dir, settings.tmux_socket])
+      expect(path!.startsWith(folder)).toBe(true);
+  });
+
+  it('give a socket that tmux takes, and each long folder one of its own', () => {
+    const long = (name: string) => join(folder, 'x'.repeat(120), name);
+    expect(demoSocket(long('a')).length).toBeLessThan(96);
+    expect(demoSocket(long('a'))).not.toBe(demoSocket(long('b')));
+  });
+});
+
+describe('preparing the demo', () => {
+  it.each([
+    [['tmux', 'git'], null],
+    [['git'], /^the demo needs tmux to run its workers in; install it \(.*tmux.*\) and try again$/],
+    [[], /needs tmux to run its workers in and git for the repositories/],
+  ])('with %j on the PATH', (programs, message) => {
+    for (const name of programs) program('bin', name);
+    const require = () => requireDemoTools(join(folder, 'bin'));
+    if (message === null) expect(require).not.toThrow();
+    else expect(require).toThrow(message);
+  });
+
+  it('makes eight fibers of all kinds once, and an agent beside the built-in ones', async () => {
+    const folders = demoFolders(join(folder, 'demo'));
+    const options = { runner: createRunner(), pace_ms: 5, socket: join(folder, 'demo', 't.sock') };
+    await prepareDemo(folders, options);
+    const store = openStore(folders.store);
+    const { documents, errors } = store.list();
+    expect(errors).toEqual([]);
+    expect(documents.map((document) => document.id).sort()).toEqual([...DEMO_FIBER_IDS].sort());
+    expect(documents).toHaveLength(8);
+    expect(new Set(documents.map((document) => document.svc?.kind))).toEqual(
+      new Set(['oneshot', 'standing', 'pinned', undefined]),
+    );
+    expect(new Set(documents.map((document) => document.status))).toEqual(
+      new Set(['open', 'active', 'closed']),
+    );
+    for (const name of DEMO_PROJECTS)
+      expect(readFileSync(join(folders.projects, name, '.git', 'HEAD'), 'utf8')).toContain('ref:');
+    expect(isPlayedOut(documents)).toBe(false);
+    const done = documents.map(({ id }) => ({ id, status: id === 'archive' ? 'active' : 'closed' }) as const);
+    expect(isPlayedOut(done)).toBe(true);
+    await store.remove('loader');
+    await prepareDemo(folders, options);
+    expect(store.list().documents).toHaveLength(7);
+  });
+});
+
+describe('the demo agent', () => {
+  it.each<[string, string, Progress]>([
+    ['takes a fiber without a plan as one session', 'Just text', { done: 0, planned: 1 }],
+    ['starts a plan', 'x\n\nSessions planned: 3', { done: 0, planned: 3 }],
+    [
+      'goes on where the last session stopped',
+      'Sessions planned: 3\n\n## Status\n\nSession 2 of 3 is done.',
+      { done: 2, planned: 3 },
+    ],
+    [
+      'begins anew after the last one',
+      'Sessions planned: 2\n\n## Status\n\nSession 2 of 2 is done.',
+      { done: 0, planned: 2 },
+    ],
+  ])('%s', (_, body, progress) => expect(readProgress(body)).toEqual(progress));
+
+  it('rewrites its status and nothing else', () => {
+    const body = 'Text\n\nSessions planned: 3\n\n## Status\n\nSession 1 of 3 is done. Old.\n';
+    const next = writeProgress(body, { done: 2, planned: 3 });
+    expect(next.startsWith('Text\n\nSessions planned: 3\n\n## Status\n\n')).toBe(true);
+    expect(next).not.toContain('Old.');
+    expect(readProgress(next)).toEqual({ done: 2, planned: 3 });
+  });
+
+  it.each([
+    ['/demo/projects/notes', '/demo/projects', true],
+    ['/demo/projects', '/demo/projects', false],
+    ['/demo/projects-mine', '/demo/projects', false],
+    ['/home/me/project', '/demo/projects', false],
+    ['/home/me/project', null, false],
+  ])('in %s with the playground %s: writes there is %s', (cwd, playground, writes) =>
+    expect(isInside(cwd, playground)).toBe(writes),
+  );
+});
+
+describe('the welcome', () => {
+  it('shows the bound address and its three commands', () => {
+    const text = demoWelcome({
+      listen: ['127.0.0.1:4711'],
+      svc: 'npx svc',
+      dir: '/a b',
+      root: '/a b',
+      played_out: false,
+    });
+    expect(text).not.toContain('for a fresh demo');
+    expect(text).toContain('http://127.0.0.1:4711/api/v1/fibers');
+    for (const command of demoCommands("npx svc demo --dir '/a b'"))
+      expect(text).toContain(`\n  ${command}\n`);
+  });
+
+  it('says when an earlier run has left nothing to do', () => {
+    const facts = { listen: ['127.0.0.1:1'], svc: 'svc', dir: null, root: '/d', played_out: true };
+    expect(demoWelcome(facts)).toContain('type svc demo --remove, and start again');
+  });
+
+  it('tells how to begin where stores are configured', () => {
+    const text = configuredWelcome({ listen: ['unix:/run/x.sock'], svc: 'svc', stores: ['/srv/notes'] });
+    for (const part of ['/srv/notes', 'curl --unix-socket /run/x.sock', 'svc daemon release'])
+      expect(text).toContain(part);
+  });
+
+  it.each([
+    ['/plain/path-1.txt', '/plain/path-1.txt'],
+    ["it's", "'it'\\''s'"],
+    ['', "''"],
+  ])('quotes %j', (text, quoted) => expect(quoteWord(text)).toBe(quoted));
+});
+
+describe('the words that run this svc', () => {
+  it('are svc where a terminal’s PATH leads here, npx svc where the folder links it, else the path', () => {
+    const launcher = program('package', 'svc.cjs');
+    const links = { bin: join(folder, 'bin'), dependency: join(folder, 'node_modules', '.bin') };
+    for (const path of Object.values(links)) {
+      mkdirSync(path, { recursive: true });
+      symlinkSync(launcher, join(path, 'svc'));
+    }
+    const other = join(program('other', 'svc'), '..');
+    const words = (path: string, cwd: string) => ownCommand({ path, cwd, launcher });
+    expect(words(`${links.dependency}:${links.bin}`, '/')).toBe('svc');
+    expect(words(`${other}:${links.bin}`, folder)).toBe('npx svc');
+    expect(words(links.dependency, folder)).toBe('npx svc');
+    expect(words(links.dependency, '/')).toBe(launcher);
+  });
+});

@@ -1,0 +1,142 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verb } from '../../../src/cli/verbs/fiber.ts';
+import { runVerb } from '../../fixtures/fibers/run-verb.ts';
+import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
+
+let temp: TempStore;
+beforeEach(() => {
+  temp = createTempStore();
+});
+afterEach(() => temp.remove());
+const run = (args: string[], options: Parameters<typeof runVerb>[2] = {}) =>
+  runVerb(verb, args, { env: { SVC_STORES: temp.root }, ...options });
+
+describe('svc fiber', () => {
+  it('makes a store, adds a fiber, edits, shows, lists and removes it', async () => {
+    const dir = join(temp.root, 'project');
+    expect(await run(['init', 'project'], { cwd: temp.root })).toMatchObject({
+      code: 0,
+      out: `Store ${dir}\n`,
+    });
+    const inProject = { env: { SVC_STORES: dir } };
+    const added = await run(
+      [
+        'add',
+        'Rewrite it',
+        '--tag',
+        'a',
+        'b',
+        '--due',
+        '2026-02-14',
+        '--body',
+        '-',
+        '--status',
+        'open',
+        '--json',
+      ],
+      { ...inProject, stdin: 'Do this.' },
+    );
+    const { fiber } = JSON.parse(added.out);
+    expect(fiber).toMatchObject({
+      id: 'rewrite-it',
+      tags: ['a', 'b'],
+      due: '2026-02-14',
+      body: 'Do this.\n',
+    });
+    const edited = await run(
+      [
+        'edit',
+        fiber.uid,
+        '--outcome',
+        'Done',
+        '--tag',
+        'c',
+        '--untag',
+        'a',
+        '--set',
+        'svc.agent=pi',
+        'tempered=true',
+        '--unset',
+        'due',
+      ],
+      inProject,
+    );
+    expect(edited).toMatchObject({ code: 0, error: null });
+    const shown = JSON.parse((await run(['show', 'rewrite-it', '--json'], inProject)).out).fiber;
+    expect(shown).toMatchObject({ outcome: 'Done', tags: ['b', 'c'], svc: { agent: 'pi' }, tempered: true });
+    expect(shown.due).toBeUndefined();
+    expect((await run(['show', 'rewrite-it', '--body-only'], inProject)).out).toBe('Do this.\n');
+    expect((await run(['show', 'rewrite-it'], inProject)).out).toMatch(
+      /^fiber +rewrite-it\n.*name +Rewrite it\n/s,
+    );
+    expect((await run(['ls', '--svc', '--tag', 'b'], inProject)).out).toBe(
+      'FIBER       STATUS  KIND  HOST  NAME\nrewrite-it  open                Rewrite it\n',
+    );
+    expect((await run(['ls', '--status', 'closed'], inProject)).out).toBe('No fibers.\n');
+    expect((await run(['rm', 'rewrite-it'], inProject)).code).toBe(0);
+    expect(JSON.parse((await run(['ls', '--json'], inProject)).out)).toEqual({ fibers: [], errors: [] });
+  });
+
+  it('refuses an edit with a digest that moved', async () => {
+    const { digest } = await temp.store.create({ name: 'a' });
+    expect((await run(['edit', 'a', '--outcome', 'one', '--expected-digest', digest])).code).toBe(0);
+    expect(await run(['edit', 'a', '--outcome', 'two', '--expected-digest', digest])).toMatchObject({
+      error: 'conflict',
+    });
+  });
+
+  it.each([
+    [['add', 'x', '--status', 'done'], 'invalid_request'],
+    [['add', 'x', '--parent', 'nobody'], 'fiber_not_found'],
+    [['add', ' '], 'invalid_request'],
+    [['edit', 'a'], 'invalid_request'],
+    [['edit', 'a', '--set', 'nonsense'], 'invalid_request'],
+    [['edit', 'a', '--set', 'x=[1'], 'invalid_request'],
+    [['show', 'nobody'], 'fiber_not_found'],
+    [['show', '../a'], 'invalid_request'],
+  ])('refuses %j', async (args, error) => {
+    await temp.store.create({ name: 'a' });
+    expect(await run(args)).toMatchObject({ code: null, error });
+  });
+
+  it('lists a store that cannot be read as an error, beside the fibers of the others', async () => {
+    await temp.store.create({ name: 'a' });
+    const outcome = await run(['ls'], { env: { SVC_STORES: `${temp.root},${temp.root}/nowhere` } });
+    expect(outcome.code).toBe(1);
+    expect(outcome.out).toContain('a      open');
+    expect(outcome.err).toContain('svc fiber init');
+    const find = await run(['show', 'b'], { env: { SVC_STORES: `${temp.root},${temp.root}/nowhere` } });
+    expect(find.error).toBe('store_unavailable');
+  });
+
+  it('checks the documents and ends with 1 while something is to be mended', async () => {
+    await temp.store.create({ name: 'a' });
+    expect(await run(['check'])).toMatchObject({ code: 0, out: '1 checked, 0 to mend\n' });
+    temp.write('bad/bad.md', '---\nname: [\n---\n');
+    const outcome = await run(['check', '--json']);
+    expect(outcome.code).toBe(1);
+    expect(JSON.parse(outcome.out)).toMatchObject({
+      checked: 2,
+      problems: [{ message: expect.stringContaining('line 3') }],
+    });
+  });
+
+  it('takes the stores from stores.json, then from the folder it runs in, and else says what to do', async () => {
+    await temp.store.create({ name: 'a' });
+    writeFileSync(join(temp.root, 'stores.json'), JSON.stringify({ version: 1, stores: [temp.root] }));
+    expect((await run(['show', 'a'], { env: { SVC_CONFIG_DIR: temp.root } })).code).toBe(0);
+    writeFileSync(join(temp.root, 'stores.json'), '{');
+    expect((await run(['show', 'a'], { env: { SVC_CONFIG_DIR: temp.root } })).error).toBe('invalid_config');
+    rmSync(join(temp.root, 'stores.json'));
+    expect((await run(['show', 'a'], { env: {}, cwd: join(temp.root, '.fibers/a') })).code).toBe(0);
+    expect(await run(['ls'], { env: {}, cwd: '/' })).toMatchObject({ error: 'store_not_found' });
+  });
+
+  it('prints hostile names without letting them steer the terminal', async () => {
+    await temp.store.create({ name: 'x\u001b[2Jy\nz', slug: 'h' });
+    expect((await run(['ls'])).out).toContain('h      open                x\\u001b[2Jy z\n');
+    expect(readFileSync(join(temp.root, '.fibers/h/h.md'), 'utf8')).toContain('\\u001b[2Jy\\nz');
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { describeNext } from '../../../../src/cli/verbs/lifecycle/what-next.ts';
+import type { FiberDocument } from '../../../../src/contract/fiber.ts';
+import type { State } from '../../../../src/contract/http/state.ts';
+
+type Written = Parameters<typeof describeNext>[0];
+const fiber = (over: Partial<Written> = {}): Written => ({
+  id: 'work/loader',
+  store: '/srv/notes',
+  status: 'active',
+  svc: { kind: 'oneshot', host: 'host-a' },
+  ...over,
+});
+const svc = (over: FiberDocument['svc']) => fiber({ svc: { host: 'host-a', ...over } });
+
+type Over = { active?: boolean; store?: string; brake?: boolean; running?: string[]; held?: string[] };
+
+function state(over: Over = {}): State {
+  const rows = (ids: string[] = []) => ids.map((fiber_id) => ({ fiber_id, store: '/srv/notes' }));
+  const stores = [
+    { store: over.store ?? '/srv/notes', state: 'ok', fibers: 1, last_ok_at: 1, last_ms: 1, error: null },
+  ];
+  return {
+    host: 'host-a',
+    running: rows(over.running),
+    pending_launch: rows(over.held),
+    brake: { on: over.brake ?? false, since: null, note: null },
+    boot_quarantine: { active: over.active ?? false, reason: 'restart', held: 0, released_at: null },
+    poll_health: { interval_ms: 30_000, stores },
+  } as unknown as State;
+}
+
+describe('what a written fiber waits for', () => {
+  it.each<[string, Written, State | null, string]>([
+    ['no daemon', fiber(), null, 'start it with: svc daemon start'],
+    ['the quarantine', fiber(), state({ active: true }), 'let it begin with: svc daemon release'],
+    ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
+    ['the brake', fiber(), state({ brake: true }), 'let it go with: svc resume-all'],
+    ['a hold', fiber(), state({ held: ['work/loader'] }), 'what to do: svc why work/loader'],
+    ['its schedule', svc({ kind: 'standing' }), state(), 'when its schedule says so'],
+    [
+      'a person',
+      { ...svc({ kind: 'pinned' }), status: 'open' },
+      state(),
+      'started by hand: svc dispatch work/loader',
+    ],
+    ['another host', svc({ kind: 'oneshot', host: 'host-b' }), state(), 'The daemon of host-b starts it'],
+    ['a store that is polled', fiber(), state({ store: '/other' }), 'svc fiber init /srv/notes --poll'],
+  ])('names %s', (_, written, answer, sentence) => {
+    expect(describeNext(written, answer, 'svc')).toContain(sentence);
+  });
+
+  it('promises no start of a fiber whose worker runs', () => {
+    expect(describeNext(fiber(), state({ running: ['work/loader'] }), 'svc')).toBe('');
+    expect(describeNext(fiber(), state({ running: ['other'] }), 'svc')).toContain('starts it within');
+  });
+
+  it('says nothing of a document that nobody takes up', () => {
+    expect(describeNext(fiber({ svc: undefined }), state(), 'svc')).toBe('');
+    expect(describeNext(fiber({ status: 'open' }), state(), 'svc')).toBe('');
+  });
+
+  it('speaks of the demo inside it', () => {
+    expect(describeNext(fiber(), state(), 'svc demo')).toContain('see: svc demo status work/loader');
+  });
+});

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verb } from '../../../src/cli/verbs/remotes.ts';
+import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
+import { runInProcess } from '../in-process.ts';
+
+let scratch: ScratchFolder;
+beforeEach(() => {
+  scratch = scratchFolder();
+});
+afterEach(() => scratch.remove());
+
+const remotes = (...args: string[]) => runInProcess(verb, args, { SVC_CONFIG_DIR: scratch.path });
+const file = () => join(scratch.path, 'remotes.json');
+const listed = async () => JSON.parse((await remotes('list', '--configured', '--json')).out).remotes;
+
+describe('svc remotes', () => {
+  it('[OPF-2] lists what remotes.json configures, every key of it', async () => {
+    expect(await listed()).toEqual([]);
+    expect((await remotes()).out).toBe('No remote.\n');
+    const remote = { name: 'host-b', port: 4001, ssh_flags: ['-4'], auth: 'pubkey', odd: { a: 1 } };
+    scratch.write('remotes.json', { remotes: [remote], defaults: { poll_interval_ms: 5_000 } });
+    expect(await listed()).toEqual([remote]);
+    expect((await remotes('list')).out).toMatch(/host-b +- +http:\/\/127\.0\.0\.1:4001/);
+  });
+
+  it.each([
+    { text: '{"remotes": [{"port": 1}]}', says: /not valid at remotes\.0\.name/ },
+    { text: '{"remotes": [{"name": "a b", "port": 1}]}', says: /must be a host id/ },
+    { text: '{"remotes": [{"name": "a", "port": 70000}]}', says: /remotes\.0\.port/ },
+    {
+      text: '{"remotes": [{"name": "a", "ssh": "-oProxyCommand=x", "port": 1}]}',
+      says: /may not begin with a dash/,
+    },
+    { text: '{"remotes": [{"name": "a", "url": "ftp://a"}]}', says: /http or https/ },
+    { text: '{"remotes": [{"name": "a"}]}', says: /neither a port nor a url/ },
+    {
+      text: '{"remotes": [{"name": "a", "port": 1}, {"name": "a", "port": 2}]}',
+      says: /two remotes are named "a"/,
+    },
+    { text: '{"version": 2, "remotes": []}', says: /not valid at version/ },
+  ])('[OPF-2] refuses $text in a sentence', async ({ text, says }) => {
+    scratch.write('remotes.json', text);
+    await expect(remotes('list')).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(says),
+    });
+    await expect(remotes('add', 'host-c', '--port', '4002')).rejects.toMatchObject({
+      code: 'invalid_config',
+    });
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+  });
+
+  it('[AUT-4] adds, replaces and removes one remote, and leaves the text of the others alone', async () => {
+    const text = `{ "defaults": {"request_timeout_ms": 2000},\n  "remotes": [ {"name": "host-b", "port": 4001, "auth": "pubkey", "big": 1e2} ] }\n`;
+    scratch.write('remotes.json', text);
+    const shown = await remotes('add', 'host-c', '--ssh', 'c', '--port', '4002', '--dry-run');
+    expect(shown.out).toContain('+');
+    expect(readFileSync(file(), 'utf8')).toBe(text);
+
+    await remotes('add', 'host-c', '--ssh', 'c', '--port', '4002');
+    expect(readFileSync(file(), 'utf8')).toContain(
+      '{"name": "host-b", "port": 4001, "auth": "pubkey", "big": 1e2}',
+    );
+    expect((await listed()).map((one: { name: string }) => one.name)).toEqual(['host-b', 'host-c']);
+    await remotes('add', 'host-c', '--url', 'http://c.example:4000');
+    expect((await listed())[1]).toEqual({ name: 'host-c', url: 'http://c.example:4000' });
+    expect((await remotes('rm', 'host-c')).out).toContain('host-b');
+    await expect(remotes('rm', 'host-c')).rejects.toMatchObject({ code: 'not_found' });
+    expect(JSON.parse(readFileSync(file(), 'utf8')).defaults).toEqual({ request_timeout_ms: 2000 });
+  });
+
+  it('[OPF-6] the last remote takes the file with it', async () => {
+    await remotes('add', 'host-b', '--port', '4001');
+    expect((await remotes('rm', 'host-b')).out).toMatch(/: no remote\n$/);
+    expect(existsSync(file())).toBe(false);
+  });
+
+  it.each([
+    [['add', 'a b', '--port', '1']],
+    [['add', 'host-b', '--port', 'x']],
+    [['add', 'host-b', '--ssh=-x', '--port', '1']],
+  ])('refuses %j and writes nothing', async (args) => {
+    await expect(remotes(...args)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(remotes('add', 'host-b')).rejects.toMatchObject({ code: 'invalid_config' });
+    expect(existsSync(file())).toBe(false);
+  });
+});

@@ -1,0 +1,246 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { runCli } from '../../../../src/cli/main.ts';
+import type { Finding } from '../../../../src/cli/verbs/doctor/check.ts';
+import { withoutTrust, withTrust } from '../../../../src/cli/verbs/setup/codex-trust.ts';
+import { programOf } from '../../../../src/harness/hooks/hook-command.ts';
+import { compareHooks } from '../../../../src/harness/hooks/installed-hooks.ts';
+import { installedSkew } from '../../../../src/harness/hooks/skew.ts';
+import { compareSkills } from '../../../../src/harness/hooks/worker-skills.ts';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'svc-setup-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const env = () => ({
+  HOME: home,
+  SVC_DATA_DIR: join(home, 'data'),
+  SVC_CONFIG_DIR: join(home, 'config'),
+  PATH: '/nonexistent',
+});
+
+async function svc(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const code = await runCli(argv, {
+    env: env(),
+    cwd: home,
+    clock: systemClock,
+    stdin: process.stdin,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  return { code, out, err };
+}
+
+const put = (name: string, text: string) => {
+  mkdirSync(dirname(join(home, name)), { recursive: true });
+  writeFileSync(join(home, name), text);
+};
+const text = (name: string) => readFileSync(join(home, name), 'utf8');
+const everything = () =>
+  readdirSync(home, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => [path, readFileSync(path, 'utf8')]);
+
+const USERS_HOOK = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine.sh' }] };
+const SETTINGS = [
+  ['two spaces', `${JSON.stringify({ theme: 'dark', hooks: { PreToolUse: [USERS_HOOK] } }, null, 2)}\n`],
+  ['tabs, no end of line', JSON.stringify({ hooks: { Stop: [] }, x: 1 }, null, '\t')],
+  ['one line, strangely spaced', '{ "a":1,"hooks" : {} }'],
+] as const;
+
+describe('svc setup', () => {
+  it.each(SETTINGS)(
+    'keeps the user’s settings, twice is once, and takes out exactly its part: %s',
+    async (_how, before) => {
+      put('.claude/settings.json', before);
+      put('.claude/skills/mine/SKILL.md', 'mine');
+      const all = everything();
+      expect((await svc('setup', 'claude')).code).toBe(0);
+      const settings = JSON.parse(text('.claude/settings.json'));
+      expect(settings).toMatchObject({ ...JSON.parse(before), hooks: expect.anything() });
+      expect(settings.hooks.SessionStart).toHaveLength(1);
+      if (before.includes('mine.sh')) expect(settings.hooks.PreToolUse[0]).toEqual(USERS_HOOK);
+      const done = everything();
+      expect((await svc('setup', 'claude')).out).toBe('claude: nothing to change\n');
+      expect(everything()).toEqual(done);
+      expect((await svc('setup', 'claude', '--uninstall')).code).toBe(0);
+      expect(everything()).toEqual(all);
+    },
+  );
+
+  it('keeps what the user added after the setup', async () => {
+    await svc('setup', 'claude');
+    const settings = JSON.parse(text('.claude/settings.json'));
+    settings.hooks.Stop.unshift(USERS_HOOK);
+    settings.theme = 'light';
+    put('.claude/settings.json', JSON.stringify(settings, null, 2));
+    put('.claude/skills/fiber-store/SKILL.md', 'changed by me');
+    const { out } = await svc('setup', 'claude', '--uninstall');
+    expect(JSON.parse(text('.claude/settings.json'))).toEqual({
+      hooks: { Stop: [USERS_HOOK] },
+      theme: 'light',
+    });
+    expect(text('.claude/skills/fiber-store/SKILL.md')).toBe('changed by me');
+    expect(out).toContain('kept ');
+  });
+
+  it.each(['{ "hooks": ', '[]', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])(
+    'backs off from settings that it does not understand: %s',
+    async (broken) => {
+      put('.claude/settings.json', broken);
+      const all = everything();
+      const { code, err } = await svc('setup', 'claude');
+      expect(code).toBe(1);
+      expect(err).toContain('settings.json was left as it is');
+      expect(everything()).toEqual(all);
+    },
+  );
+
+  it('backs off from a skill of that name that it did not write', async () => {
+    put('.pi/agent/skills/fiber-store/SKILL.md', 'somebody’s own');
+    const { code, err } = await svc('setup', 'pi');
+    expect([code, existsSync(join(home, '.pi/agent/extensions'))]).toEqual([1, false]);
+    expect(err).toContain('move it away');
+  });
+
+  it('removes what a setup that was killed left, and not what another one is writing', async () => {
+    const ended = spawnSync(process.execPath, ['-e', '0']).pid;
+    const left = (pid: number) => `.pi/agent/skills/fiber-store/.SKILL.md.tmp-${pid}-0123456789ab`;
+    put(left(ended), '');
+    put(left(process.pid), '');
+    expect((await svc('setup', 'pi')).code).toBe(0);
+    expect([ended, process.pid].map((pid) => existsSync(join(home, left(pid))))).toEqual([false, true]);
+  });
+
+  it.each(['claude', 'pi'])(
+    'says with --dry-run what it would change for %s, and writes nothing',
+    async (name) => {
+      const dry = JSON.parse((await svc('setup', name, '--dry-run', '--json')).out);
+      expect(everything()).toEqual([]);
+      const real = JSON.parse((await svc('setup', name, '--json')).out);
+      expect(dry).toEqual({ ...real, dry_run: true });
+      expect(real.changes.every(({ path }: { path: string }) => existsSync(path))).toBe(true);
+    },
+  );
+
+  it('leaves the hooks of Codex out where nobody can vouch for them, since Codex would ask', async () => {
+    const { code, err } = await svc('setup', 'codex');
+    expect(code).toBe(1);
+    expect(err).toContain('codex is not on the PATH');
+    expect(existsSync(join(home, '.codex/hooks.json'))).toBe(false);
+    expect(existsSync(join(home, '.codex/skills/fiber-service/SKILL.md'))).toBe(true);
+  });
+
+  it('adds its part to config.toml and takes it out to the byte, and not to one it cannot read', () => {
+    const hooks = {
+      file: '/h/hooks.json',
+      places: [{ event: 'SessionStart', group: 2 }],
+      hashes: new Map([['sessionStart', 'sha256:1']]),
+    };
+    for (const before of ['', 'model = "x" # mine\n', '[a]\nb = 1\n']) {
+      const after = withTrust('config.toml', before, hooks);
+      expect(after).toContain('[hooks.state."/h/hooks.json:session_start:2:0"]\ntrusted_hash = "sha256:1"');
+      expect(withTrust('config.toml', after, hooks)).toBe(after);
+      expect(withoutTrust(after)).toBe(before);
+    }
+    expect(() => withTrust('config.toml', 'a = [', hooks)).toThrow('was left as it is');
+  });
+
+  it('[VER-3] brings skills of another generation up to date, which are told as a skew until then', async () => {
+    const state = () => compareSkills(env()).installed.find(({ harness }) => harness === 'claude')?.state;
+    expect(state()).toBe('absent');
+    await svc('setup', 'claude');
+    expect(state()).toBe('current');
+    rmSync(join(home, '.claude/skills/fiber-service/references/handoff.md'));
+    expect(state()).toBe('skewed');
+    await svc('setup', 'claude');
+    expect(state()).toBe('current');
+  });
+
+  describe('its hooks', () => {
+    const hooksOf = (name: string) => compareHooks(env()).find(({ harness }) => harness === name);
+    const doctor = async () => {
+      const { findings } = JSON.parse((await svc('doctor', '--json')).out) as { findings: Finding[] };
+      return findings.filter(({ name }) => name.startsWith('hooks of '));
+    };
+    const moved = (file: string, from: RegExp, to: string) => put(file, text(file).replaceAll(from, to));
+
+    it.each([
+      ['claude', '.claude/settings.json'],
+      ['pi', '.pi/agent/extensions/fiber-dispatch.ts'],
+    ])('[VER-3] of %s are told by doctor when they run what is gone or another svc', async (name, file) => {
+      expect(hooksOf(name)?.state).toBe('absent');
+      expect(await doctor()).toEqual([]);
+      await svc('setup', name);
+      expect(hooksOf(name)).toMatchObject({ state: 'current' });
+      expect(await doctor()).toMatchObject([{ level: 'ok' }]);
+
+      moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
+      expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
+      const mend = `run: svc setup ${name}`;
+      expect(await doctor()).toMatchObject([
+        { level: 'warn', what: expect.stringContaining('not there'), mend },
+      ]);
+
+      put('old/svc.cjs', '');
+      expect(hooksOf(name)?.state).toBe('elsewhere');
+      expect(await doctor()).toMatchObject([
+        { level: 'warn', what: expect.stringContaining('another installation'), mend },
+      ]);
+      expect(installedSkew(env())).toMatchObject([{ of: 'hooks', where: name, mend: `svc setup ${name}` }]);
+    });
+
+    it('[VER-3] are outdated when another version wrote fewer, and a setup mends them', async () => {
+      await svc('setup', 'claude');
+      const settings = JSON.parse(text('.claude/settings.json'));
+      delete settings.hooks.StopFailure;
+      put('.claude/settings.json', JSON.stringify(settings));
+      expect(hooksOf('claude')?.state).toBe('outdated');
+      await svc('setup', 'claude');
+      expect(hooksOf('claude')?.state).toBe('current');
+      expect(installedSkew(env())).toEqual([]);
+    });
+
+    it('are not taken for ours when they are the user’s own', () => {
+      put('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [USERS_HOOK], Stop: 3 } }));
+      expect(hooksOf('claude')?.state).toBe('absent');
+    });
+  });
+});
+
+describe('the program of a hook command', () => {
+  it.each([
+    [['/usr/bin/node', '/opt/svc/svc.cjs']],
+    [['/usr/bin/node', '/home/a b/it’s/svc.cjs']],
+    [["/n'o de", '/x y']],
+  ])('is read back as it was written: %j', (words) => {
+    const quoted = words.map((word) =>
+      /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+    );
+    expect(programOf(`${quoted.join(' ')} hook event --harness claude >/dev/null 2>&1 || true`)).toEqual(
+      words,
+    );
+  });
+});
