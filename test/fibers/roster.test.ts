@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verb as fiber } from '../../src/cli/verbs/fiber.ts';
 import { documentEdit, newFiber } from '../../src/dispatch/requests/document-requests.ts';
 import { requireRoster } from '../../src/fibers/roster.ts';
 import { runVerb } from '../fixtures/fibers/run-verb.ts';
@@ -67,7 +66,7 @@ describe('svc fiber edit --collaboration', () => {
   });
   afterEach(() => temp.remove());
   const run = (args: string[], stdin = '') =>
-    runVerb(fiber, ['edit', 'a', ...args], { env: { SVC_STORES: temp.root }, cwd: temp.root, stdin });
+    runVerb(['fiber', 'edit', 'a', ...args], { env: { SVC_STORES: temp.root }, cwd: temp.root, stdin });
 
   it('[WPL-11] [FIB-13] replaces the roster in one write that changes nothing else, from an argument or standard input', async () => {
     const before = temp.store.read('a');

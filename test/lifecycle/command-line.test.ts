@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../src/cli/verbs.ts';
+import { declareRow, NO_PROCESS } from '../../src/cli/command-line/commander.ts';
+import { LIFECYCLE } from '../../src/cli/verbs/lifecycle.ts';
 import { LIFECYCLE_ACTIONS, type LifecycleRequest } from '../../src/contract/http/lifecycle.ts';
 import { lifecycleArgv } from '../../src/lifecycle/command-line.ts';
 
@@ -34,18 +35,8 @@ describe('the command line of a lifecycle request', () => {
 
   it.each(REQUESTS)('[WPL-3] is one that svc takes, with every field: $action', async (request) => {
     const [name, ...args] = lifecycleArgv(request);
-    const row = VERBS.find((verb) => verb.name === name)!;
     const command = new Command(name).exitOverride();
-    const context = {
-      env: {},
-      cwd: '/',
-      clock: null as never,
-      stdin: process.stdin,
-      out() {},
-      err() {},
-      verbatim() {},
-    };
-    (await row.load()).register(command, context, () => {});
+    await declareRow(command, async () => LIFECYCLE[request.action], NO_PROCESS);
     let seen: unknown[] = [];
     command.action((...given: unknown[]) => {
       seen = given;

@@ -8,7 +8,6 @@ import { findBounds } from '../../ops/scripts/limits.mjs';
 import { LIMITS } from '../../ops/scripts/limits-table.mjs';
 import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { verb as fiberVerb } from '../../src/cli/verbs/fiber.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
 import { Launches } from '../../src/dispatch/run/launches.ts';
@@ -99,7 +98,7 @@ const attached = (...images: ReturnType<typeof sentImage>[]) =>
   codeOf(() => checkAttachments(bodyOf(images))) === null;
 /** Whether the command takes it for an id. No fiber has it, and some documents of this store cannot be read. */
 async function isIdByCli(id: string): Promise<boolean> {
-  const { err, error } = await runVerb(fiberVerb, ['edit', id, '--name', 'x'], {
+  const { err, error } = await runVerb(['fiber', 'edit', id, '--name', 'x'], {
     env: { SVC_STORES: temp.root },
   });
   expect([err, error]).toEqual([
@@ -131,7 +130,7 @@ const PROBES: Probe[] = [
     async takes(size) {
       temp.write('edited/edited.md', `---\nid: ${UID}\nname: x\nstatus: open\n---\n`);
       const edit = (text: string) =>
-        runVerb(fiberVerb, ['edit', 'edited', '--body', '-'], {
+        runVerb(['fiber', 'edit', 'edited', '--body', '-'], {
           env: { SVC_STORES: temp.root },
           stdin: text,
         });
@@ -198,7 +197,7 @@ const PROBES: Probe[] = [
     way: 'CLI',
     async takes(size) {
       const env = { SVC_STORES: temp.root };
-      const { code, error } = await runVerb(fiberVerb, ['add', 'Name', '--slug', x(size)], { env });
+      const { code, error } = await runVerb(['fiber', 'add', 'Name', '--slug', x(size)], { env });
       expect([code, error]).toEqual(error === null ? [0, null] : [null, 'invalid_request']);
       return error === null;
     },

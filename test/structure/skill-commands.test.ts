@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { declareVerbs, NO_PROCESS } from '../../src/cli/command-line/commander.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 
 const SKILLS = new URL('../../ops/skills/', import.meta.url).pathname;
@@ -27,22 +27,12 @@ function words(line: string): string[] {
 
 /** Parses the words with the real verb, whose action is taken out; answers what is wrong, or null. */
 async function refusal(argv: readonly string[]): Promise<string | null> {
-  const row = VERBS.find(({ name }) => name === argv[0]);
-  if (row === undefined) return `there is no verb ${argv[0]}`;
   const program = new Command('svc')
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  const command = program.command(row.name);
-  const context = {
-    env: {},
-    cwd: '/',
-    clock: systemClock,
-    stdin: process.stdin,
-    out: () => {},
-    err: () => {},
-    verbatim: () => {},
-  };
-  (await row.load()).register(command, context, () => {});
+  await declareVerbs(program, VERBS, argv, NO_PROCESS);
+  const command = program.commands.find((each) => each.name() === argv[0]);
+  if (command === undefined) return `there is no verb ${argv[0]}`;
   // A command that is only mentioned by its name, such as `svc fiber edit`, need not be complete.
   const [, sub, more] = argv;
   if (sub === undefined || (more === undefined && command.commands.some((each) => each.name() === sub)))

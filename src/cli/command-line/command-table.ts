@@ -1,100 +1,76 @@
 import { Command } from 'commander';
-import { systemClock } from '../../base/clock.ts';
-import { EXAMPLES, type Example, NO_JSON } from '../examples.ts';
-import type { CliContext } from './verb.ts';
-import type { VerbRow } from './verb-row.ts';
+import { commanderOption, declareRow, NO_PROCESS } from './commander.ts';
+import type { Argument, Completes, Option } from './options.ts';
+import type { Verb } from './verb.ts';
+import { type Load, rowsOf, type VerbTable } from './verb-table.ts';
 
-/** An argument or option as its command declares it; `value` is null for a switch. */
-export type ArgumentFacts = { name: string; usage: string; description: string };
-export type OptionFacts = {
-  flags: string;
+export type ArgumentFacts = Omit<Argument, 'completes'> & { name: string; completes: Completes | null };
+/** `names`: the short and the long one; `value`: what stands for its value in the help, null for a switch. */
+export type OptionFacts = Omit<Option, 'completes'> & {
   names: string[];
   value: string | null;
-  optionalValue: boolean;
-  description: string;
+  completes: Completes | null;
 };
 
 /** One command that can be typed: a verb, or a verb and its second word. */
 export type CommandFacts = {
   /** Words after `svc`: `['fiber', 'add']`. */
   path: readonly string[];
-  summary: string;
-  group: VerbRow['group'];
+  group: string;
   usage: string;
   arguments: ArgumentFacts[];
+  /** Without those that the help does not show. */
   options: OptionFacts[];
-  examples: readonly Example[];
-  /** Null where the command takes `--json`, else why it does not. */
-  no_json: string | null;
+  verb: Verb;
 };
 
-/** Reads every command from the verbs themselves, so that help, pages and completion cannot tell otherwise. */
-export async function readCommands(verbs: readonly VerbRow[]): Promise<CommandFacts[]> {
+/** Every command of a table with its declaration, for the reference page and the completion scripts. */
+export async function readCommands(table: VerbTable): Promise<CommandFacts[]> {
   const found: CommandFacts[] = [];
-  for (const row of verbs) {
-    const command = new Command(row.name).description(row.summary);
-    (await row.load()).register(command, unusedContext(), () => {});
-    for (const leaf of leaves(command, [row.name])) found.push(factsOf(leaf.command, leaf.path, row.group));
+  for (const { name, group, entry } of rowsOf(table)) {
+    const command = new Command(name);
+    await declareRow(command, entry, NO_PROCESS);
+    const add = async (path: readonly string[], load: Load, made: Command) =>
+      found.push(factsOf(path, group, await load(), made));
+    if (typeof entry === 'function') await add([name], entry, command);
+    else {
+      if (entry.alone !== undefined) await add([name], entry.alone, command);
+      for (const [at, [word, load]] of Object.entries(entry.verbs).entries())
+        await add([name, word], load, command.commands[at]!);
+    }
   }
   return found;
 }
 
-/** Adds the examples to the help of a verb and of its second words. */
-export function addExamples(command: Command, path: readonly string[] = [command.name()]): void {
-  const examples = EXAMPLES[path.join(' ')];
-  if (examples !== undefined) command.addHelpText('after', exampleText(examples));
-  for (const child of command.commands) addExamples(child, [...path, child.name()]);
-}
-
-function exampleText(examples: readonly Example[]): string {
-  return `\nExamples:\n${examples.map(([line, does]) => `  ${line}\n      ${does}\n`).join('')}`.trimEnd();
-}
-
-type Leaf = { command: Command; path: string[] };
-
-function leaves(command: Command, path: string[]): Leaf[] {
-  if (command.commands.length === 0) return [{ command, path }];
-  const below = command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
-  return typesAlone(command) ? [{ command, path }, ...below] : below;
-}
-
-/** A verb with second words may also stand alone, when it takes options or arguments of its own. */
-function typesAlone(command: Command): boolean {
-  return command.options.length > 0 || command.registeredArguments.length > 0;
-}
-
-function factsOf(command: Command, path: readonly string[], group: VerbRow['group']): CommandFacts {
-  const name = path.join(' ');
-  const options = command.options
-    .filter((option) => !option.hidden)
-    .map((option) => ({
-      flags: option.flags,
-      names: [option.short, option.long].filter((one) => typeof one === 'string'),
-      value: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1] ?? null,
-      optionalValue: option.optional,
-      description: option.description,
-    }));
+function factsOf(path: readonly string[], group: string, verb: Verb, command: Command): CommandFacts {
   return {
     path,
-    summary: command.description(),
     group,
-    usage: `svc ${name} ${command.usage()}`.trimEnd(),
-    arguments: command.registeredArguments.map((argument) => ({
-      name: argument.name(),
-      usage: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
-      description: argument.description,
-    })),
-    options,
-    examples: EXAMPLES[name] ?? [],
-    no_json: options.some((option) => option.names.includes('--json')) ? null : (NO_JSON[name] ?? ''),
+    usage: `svc ${path.join(' ')} ${command.usage()}`.trimEnd(),
+    arguments: Object.values(verb.arguments).map((one) => {
+      const name = one.usage.replace(/[<>[\]]|[.]{3}/g, '');
+      return { ...one, name, usage: one.usage.replace('...', ''), completes: completesOf(one, name) };
+    }),
+    options: Object.values(verb.options)
+      .filter(({ hidden }) => hidden !== true)
+      .map((one) => {
+        const { short, long } = commanderOption(one);
+        const value = /[<[]([^>\]]+)[>\]]/.exec(one.flags)?.[1] ?? null;
+        const names = [short, long].filter((name) => typeof name === 'string');
+        return { ...one, names, value, completes: value === null ? null : completesOf(one, value) };
+      }),
+    verb,
   };
 }
 
-/** Registering reads nothing of the process; only an action would. */
-function unusedContext(): CliContext {
-  const silent = () => {};
-  return {
-    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
-    ...{ out: silent, err: silent, verbatim: silent },
-  };
+/** What a place takes, judged by its name where its declaration does not say. */
+function completesOf({ completes, choices }: Argument | Option, name: string): Completes | null {
+  if (completes !== undefined) return completes;
+  return choices ?? COMPLETED_BY_NAME[name] ?? null;
 }
+
+const COMPLETED_BY_NAME: Readonly<Record<string, Completes>> = {
+  fiber: 'fibers',
+  agent: 'agents',
+  dir: 'folders',
+};

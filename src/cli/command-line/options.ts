@@ -1,9 +1,106 @@
 import { InvalidArgumentError } from 'commander';
+import { CodedError } from '../../base/errors.ts';
+import { FIBER_STATUSES, type FiberStatus, SURFACES, type Surface } from '../../contract/fiber.ts';
 
-/** Parses an option that takes a count; anything else is a usage error. */
-export function wholeNumber(text: string): number {
+/** What a shell offers in a place of the command line: names that it asks for, folders, or fixed words. */
+export type Completes = 'fibers' | 'agents' | 'folders' | readonly string[];
+
+type Place = {
+  description: string;
+  completes?: Completes;
+  /** Other words are a usage error. */
+  choices?: readonly string[];
+  /** Throws `InvalidArgumentError` for what it does not take. */
+  parse?: (text: string) => unknown;
+  fallback?: unknown;
+};
+
+/** An argument; `usage` is `<name>`, `[name]` or `<name...>`. `T` is the type of its value. */
+export type Argument<T = unknown> = Place & { usage: string; value?: T };
+/** An option; `flags` as in the help. `T` is the type of its value. */
+export type Option<T = unknown> = Place & {
+  flags: string;
+  required?: true;
+  hidden?: true;
+  value_of_option?: T;
+};
+
+type TextOf<U extends string> = U extends `${string}...${string}` ? string[] : string;
+type ArgumentValue<U extends string> = U extends `[${string}` ? TextOf<U> | undefined : TextOf<U>;
+type OptionValue<F extends string> = F extends `${string}<${string}` ? TextOf<F> : boolean;
+
+export function argument<const U extends string>(
+  usage: U,
+  description: string,
+  more: Omit<Place, 'description'> = {},
+): Argument<ArgumentValue<U>> {
+  return { usage, description, ...more };
+}
+
+/** An option that may be left out; one without a `<value>` is a switch. */
+export function option<const F extends string>(
+  flags: F,
+  description: string,
+  more: { completes?: Completes; hidden?: true } = {},
+): Option<OptionValue<F> | undefined> {
+  return { flags, description, ...more };
+}
+
+/** The same, where the verb does not run without it. */
+export function required<T>(optional: Option<T | undefined>): Option<T> {
+  return { ...optional, required: true } as Option<T>;
+}
+
+/** An option that takes one of these words; anything else is a usage error. */
+export function choice<const W extends string>(
+  flags: string,
+  words: readonly W[],
+  description: string,
+): Option<W | undefined> {
+  return { flags, description, choices: words };
+}
+
+/** An option that takes a whole number; anything else is a usage error. */
+export function count(flags: string, description: string, fallback: number): Option<number> {
+  return { flags, description, parse: wholeNumber, fallback };
+}
+
+function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError('It takes a whole number.');
   return value;
+}
+
+export const JSON_OPTION = option('--json', 'print the result as JSON');
+/** The option of every verb that writes. */
+export const DRY_RUN = option('--dry-run', 'show what it would write and run, and do neither');
+
+/** A fiber that the verb finds in the stores. */
+export const FIBER = argument('<fiber>', 'canonical id, uid or leaf');
+/** A fiber that the daemon finds. */
+export const SERVED_FIBER = argument('<fiber>', 'canonical id or uid');
+
+export const STORE = option('--store <dir>', 'store to look in');
+export const PROJECT_DIR = option('--project-dir <dir>', 'folder that the worker runs in');
+export const AGENT = option('--agent <id>', 'agent of the registry', { completes: 'agents' });
+export const EFFORT = option('--effort <level>', 'effort of the agent');
+export const OUTCOME = option('--outcome <line>', 'the line that the card shows');
+export const DUE = option('--due <day>', 'due day');
+
+export function statusOption(description: string): Option<FiberStatus | undefined> {
+  return { flags: '--status <status>', description, ...oneOf(FIBER_STATUSES, 'a status', ', ') };
+}
+
+export function surfaceOption(description: string): Option<Surface | undefined> {
+  return { flags: '--surface <surface>', description, ...oneOf(SURFACES, 'a surface', ' or ') };
+}
+
+/** A value that is judged here, with a sentence of its own instead of the parser's. */
+function oneOf(words: readonly string[], what: string, between: string): Omit<Place, 'description'> {
+  const parse = (text: string) => {
+    if (words.includes(text)) return text;
+    throw new CodedError('invalid_request', `"${text}" is not ${what}; it takes ${words.join(between)}`);
+  };
+  return { completes: words, parse };
 }

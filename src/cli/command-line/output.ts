@@ -1,9 +1,15 @@
 import { escapeForTerminal } from '../../base/terminal-text.ts';
-import type { CliContext } from './verb.ts';
+import type { Settings } from '../../config/settings.ts';
+import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
 
-/** One JSON document, indented, with a newline at the end. */
-export function printJson(context: CliContext, value: unknown): void {
-  context.out(`${JSON.stringify(value, null, 2)}\n`);
+/** Prints what a verb answers and gives its exit code. */
+export function printOutcome(context: CliContext, outcome: Outcome, asJson: boolean): ExitCode {
+  if (typeof outcome === 'number') return outcome;
+  const { json, text, one_line, warnings = [], faults = [], exit = EXIT.ok } = outcome;
+  if (asJson) context.out(`${JSON.stringify(json, null, one_line === true ? 0 : 2)}\n`);
+  else context.out(text);
+  for (const sentence of asJson ? faults : [...warnings, ...faults]) context.err(`svc: ${sentence}\n`);
+  return exit;
 }
 
 /** Columns as wide as their widest cell, two spaces apart; `header` in capitals above them; one line a row. */
@@ -51,4 +57,14 @@ export function formatTime(at: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** How a person shows the terminal of a worker that has just begun; nothing for one without a terminal. */
+export function watchLine(settings: Settings, mux_session: string | null): string {
+  return mux_session === null ? '' : `Watch it with: ${svcOf(settings)} attach ${mux_session}\n`;
+}
+
+/** The words that run a verb on this very setup. */
+export function svcOf(settings: Settings): string {
+  return settings.demo ? 'svc demo' : 'svc';
 }

@@ -1,31 +1,26 @@
-import { RESULTS, SHAPES } from '../results.ts';
+import type { z } from 'zod';
+import { agentSchema } from '../../contract/agent.ts';
+import { fiberDocumentSchema, fiberRowSchema } from '../../contract/fiber.ts';
+import { incidentSchema } from '../../contract/http/incidents.ts';
+import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
+import { stateSchema } from '../../contract/http/state.ts';
+import { versionSchema } from '../../contract/http/version.ts';
+import { lifeEntrySchema } from '../verbs/log/fiber-life.ts';
 import type { CommandFacts } from './command-table.ts';
 import { shapeText } from './shape-text.ts';
-import { VERB_GROUPS } from './verb-row.ts';
 
-/** Pages of `ops/` that tell more of a verb. */
-const MORE: Readonly<Record<string, string>> = {
-  daemon: 'daemon.md',
-  log: 'ledgers.md',
-  why: 'why.md',
-  'stop-all': 'why.md',
-  'resume-all': 'why.md',
-  capture: 'sessions.md',
-  claim: 'sessions.md',
-  attach: 'sessions.md',
-  dispatch: 'resume.md',
-  setup: 'setup.md',
-  incident: 'setup.md',
-  reshape: 'lifecycle.md',
-  pause: 'lifecycle.md',
-  resume: 'lifecycle.md',
-  accept: 'lifecycle.md',
-  close: 'lifecycle.md',
-  reopen: 'lifecycle.md',
-  'set-agent': 'lifecycle.md',
-  'set-model': 'lifecycle.md',
-  'set-outcome': 'lifecycle.md',
-};
+/** Shapes that the page tells once and names elsewhere. */
+const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
+  [fiberDocumentSchema, 'Fiber'],
+  [fiberRowSchema, 'FiberRow'],
+  [stateSchema.shape.running.element, 'Worker'],
+  [agentSchema, 'Agent'],
+  [incidentSchema, 'Incident'],
+  [lifeEntrySchema, 'LifeEntry'],
+  [rehearsalSchema, 'Rehearsal'],
+  [stateSchema, 'State'],
+  [versionSchema, 'Version'],
+]);
 
 const INTRO = `# The command line
 
@@ -74,31 +69,25 @@ The ids are read from the folders of the stores, so that they are offered while 
 
 /** The text of `ops/cli.md`. */
 export function renderReferencePage(commands: readonly CommandFacts[]): string {
-  const groups = VERB_GROUPS.map((group) =>
+  const groups = [...new Set(commands.map(({ group }) => group))];
+  const texts = groups.map((group) =>
     groupText(
       group,
       commands.filter((one) => one.group === group),
     ),
   );
-  const programs = groupText(
-    'For programs',
-    commands.filter((one) => one.group === null),
-  );
-  return `${INTRO}${[...groups, programs, shapesText()].filter((text) => text !== '').join('\n')}`;
+  return `${INTRO}${[...texts, shapesText()].join('\n')}`;
 }
 
 function groupText(title: string, commands: readonly CommandFacts[]): string {
-  if (commands.length === 0) return '';
   return `## ${title}\n${commands.map(commandText).join('')}`;
 }
 
-function commandText(command: CommandFacts): string {
-  const name = command.path.join(' ');
-  const more = MORE[command.path[0]!];
-  const about = `${command.summary}.${more === undefined ? '' : ` See [${more}](${more}).`}`;
+function commandText({ path, usage, verb, ...command }: CommandFacts): string {
+  const about = `${verb.summary}.${verb.page === undefined ? '' : ` See [${verb.page}](${verb.page}).`}`;
   return [
-    `\n### \`svc ${name}\`\n\n${about}\n`,
-    `\n\`\`\`sh\n${[command.usage, ...command.examples.map(([line, does]) => `${line}  # ${plain(does)}`)].join('\n')}\n\`\`\`\n`,
+    `\n### \`svc ${path.join(' ')}\`\n\n${about}\n`,
+    `\n\`\`\`sh\n${[usage, ...verb.examples.map(([line, does]) => `${line}  # ${plain(does)}`)].join('\n')}\n\`\`\`\n`,
     table(
       ['argument', 'is'],
       command.arguments.map((one) => [`\`${one.usage}\``, one.description]),
@@ -107,14 +96,13 @@ function commandText(command: CommandFacts): string {
       ['option', 'does'],
       command.options.map((one) => [`\`${one.flags}\``, one.description]),
     ),
-    command.no_json === null ? resultText(name) : `\nNo \`--json\`: ${command.no_json}.\n`,
+    verb.json === undefined
+      ? `\nNo \`--json\`: ${verb.no_json}.\n`
+      : `\nWith \`--json\`:\n\n\`\`\`text\n${shapeText(verb.json, SHAPES)}\n\`\`\`\n`,
+    ...Object.entries(verb.exits ?? {}).map(
+      ([code, when]) => `\nAnswers with exit code ${code} where ${when}.\n`,
+    ),
   ].join('');
-}
-
-function resultText(name: string): string {
-  const schema = RESULTS[name];
-  if (schema === undefined) return '';
-  return `\nWith \`--json\`:\n\n\`\`\`text\n${shapeText(schema, SHAPES)}\n\`\`\`\n`;
 }
 
 /** Each shape that several commands answer with. */

@@ -1,31 +1,19 @@
 import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
-import { printJson } from './output.ts';
-import type { CliContext } from './verb.ts';
+import type { Answer } from './verb.ts';
 
-/** The option of every verb that writes. */
-export const DRY_RUN = ['--dry-run', 'show what it would write and run, and do neither'] as const;
-
-/** Prints what a verb would do. */
-export function printRehearsal(context: CliContext, shown: Rehearsal, options: { json?: boolean }): void {
-  if (options.json) printJson(context, shown);
-  else context.out(rehearsalPage(shown));
+/** What a verb answers to `--dry-run`. */
+export function rehearsed(shown: Rehearsal): Answer {
+  return { json: shown, text: rehearsalPage(shown) };
 }
 
-/** Asks the daemon what a write would do and prints it; a refusal is thrown as the write itself would throw it. */
-export async function rehearseRequest(
-  context: CliContext,
-  daemon: DaemonClient,
-  path: string,
-  body: object,
-  options: { json?: boolean },
-): Promise<void> {
-  const shown = await daemon.post(path, { ...body, dry_run: true }, rehearsalSchema);
-  printRehearsal(context, shown, options);
+/** Asks the daemon what a write would do; a refusal is thrown as the write itself would throw it. */
+export async function rehearseRequest(daemon: DaemonClient, path: string, body: object): Promise<Answer> {
+  return rehearsed(await daemon.post(path, { ...body, dry_run: true }, rehearsalSchema));
 }
 
 /** One page for a person; everything of it that is not ours is made safe for a terminal. */
-export function rehearsalPage(shown: Rehearsal): string {
+function rehearsalPage(shown: Rehearsal): string {
   const steps = shown.steps.map((step, at) =>
     `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),
   );

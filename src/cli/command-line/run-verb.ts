@@ -1,25 +1,24 @@
 import { Command, CommanderError } from 'commander';
 import { readDemoCall } from '../verbs/demo/call.ts';
 import { VERBS } from '../verbs.ts';
-import { addExamples } from './command-table.ts';
+import { declareVerbs } from './commander.ts';
 import { reportError, reportJson } from './exit-code.ts';
 import { NEWCOMER } from './newcomer.ts';
 import { type CliProcess, withSafeOutput } from './safe-output.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
-import type { VerbRow } from './verb-row.ts';
+import type { VerbTable } from './verb-table.ts';
 
 /** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
 export async function runVerb(
   argv: readonly string[],
   given: CliProcess,
-  verbs: readonly VerbRow[] = VERBS,
+  verbs: VerbTable = VERBS,
 ): Promise<ExitCode> {
   // The only context that verbs see, so that none can print past it.
   const context = withSafeOutput(given);
-  let code: ExitCode = EXIT.ok;
   if (argv.length === 0) {
     context.out(NEWCOMER);
-    return code;
+    return EXIT.ok;
   }
   const json = asksForJson(argv);
   try {
@@ -28,27 +27,33 @@ export async function runVerb(
       const { demoContext } = await import('../verbs/demo/environment.ts');
       return await runVerb(onDemo.argv, demoContext(given, onDemo.dir), verbs);
     }
-    const chosen = argv[0] === 'help' ? argv[1] : argv[0];
-    const program = createProgram(json ? { ...context, err: () => {} } : context);
-    for (const row of verbs) {
-      const command = program.command(row.name, { hidden: row.group === null }).description(row.summary);
-      if (row.group !== null) command.helpGroup(`${row.group}:`);
-      // The help lists every verb; only the chosen one is loaded.
-      if (row.name === chosen) {
-        (await row.load()).register(command, context, (chosenCode) => {
-          code = chosenCode;
-        });
-        addExamples(command);
-      }
-    }
-    await program.parseAsync([...argv], { from: 'user' });
-    return code;
+    return await parseAndRun(argv, context, verbs, json);
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, context, json);
     if (error.exitCode === 0) return EXIT.ok;
     if (json) reportJson(context, { error: 'invalid_request', message: usageMessage(error) });
     return EXIT.usage;
   }
+}
+
+/** The same without a word on errors: throws what the verb throws, and `CommanderError` for a wrong command line. */
+export async function parseAndRun(
+  argv: readonly string[],
+  context: CliContext,
+  verbs: VerbTable,
+  json: boolean,
+): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  const runner = {
+    context,
+    exit: (chosen: ExitCode) => {
+      code = chosen;
+    },
+  };
+  const program = createProgram(json ? { ...context, err: () => {} } : context);
+  await declareVerbs(program, verbs, argv, runner);
+  await program.parseAsync([...argv], { from: 'user' });
+  return code;
 }
 
 function createProgram(context: CliContext): Command {

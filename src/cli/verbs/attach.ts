@@ -1,59 +1,54 @@
 import { CodedError, systemCode } from '../../base/errors.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { resumedSessionSchema } from '../../contract/http/attach.ts';
-import { rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
+import { type Rehearsal, rehearsal, rehearsalSchema, stepOf } from '../../contract/http/rehearsal.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { runInTerminal } from '../../platform/interactive-process.ts';
-import { DRY_RUN, printRehearsal } from '../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
-import { connectDaemon, errorOf } from '../daemon-client/client.ts';
+import { argument, DRY_RUN, option } from '../command-line/options.ts';
+import { rehearsed } from '../command-line/rehearsal.ts';
+import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
 
 /** `svc attach <fiber|session>`: shows a worker's terminal in this one; detach with the tmux prefix and `d`. */
-export const verb: Verb = {
-  name: 'attach',
+export const verb = defineVerb({
   summary: 'Open a worker’s terminal here',
-  register(command, context, exit) {
-    command
-      .argument(
-        '[fiber|session]',
-        'canonical id, uid or last part of the id of a running fiber, or a session name',
-      )
-      .option('--session <id>', 'a past session, by the id of its conversation: it is opened again')
-      .option(...DRY_RUN)
-      .action(async (name: string | undefined, options: Options) =>
-        exit(
-          options.dryRun === true
-            ? await rehearseAttach(context, name, options)
-            : await run(context, await sessionToShow(context, name, options)),
-        ),
-      );
+  arguments: {
+    name: argument(
+      '[fiber|session]',
+      'canonical id, uid or last part of the id of a running fiber, or a session name',
+      { completes: 'fibers' },
+    ),
   },
-};
+  options: {
+    session: option('--session <id>', 'a past session, by the id of its conversation: it is opened again'),
+    dry_run: DRY_RUN,
+  },
+  examples: [['svc attach say-hello', 'shows the worker here; leave with the tmux prefix and d']],
+  page: 'sessions.md',
+  no_json: 'it hands the terminal over to the worker',
+  run: async (context, given) =>
+    given.dry_run === true
+      ? rehearsed(await rehearseAttach(context, given))
+      : run(context, await sessionToShow(context, given)),
+});
 
-type Options = { session?: string; dryRun?: boolean };
+/** `session`: the conversation of a past one. */
+type Chosen = { name: string | undefined; session: string | undefined };
 
 /** What it would run here, and first of all what the daemon would start for a past session. */
-async function rehearseAttach(
-  context: CliContext,
-  name: string | undefined,
-  options: Options,
-): Promise<ExitCode> {
+async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehearsal> {
   const settings = readSettings(context.env);
   const show = (mux_session: string) => {
     const { file, args } = attachCommand(mux_session, settings.tmux_socket, context.env);
     const command = { argv: [file, ...args], cwd: context.cwd, env: [], mux_session };
     return rehearsal(`show ${mux_session} in this terminal`, { command });
   };
-  if (options.session === undefined) {
-    printRehearsal(context, show(await sessionToShow(context, name, options)), {});
-    return EXIT.ok;
-  }
-  requireOneSession(name, options.session);
-  const body = { session: options.session, dry_run: true };
+  if (chosen.session === undefined) return show(await sessionToShow(context, chosen));
+  requireOneSession(chosen);
+  const body = { session: chosen.session, dry_run: true };
   const opened = await (await connectDaemon(settings)).post('/sessions/resume', body, rehearsalSchema);
-  const steps = [opened, show(opened.command?.mux_session ?? `resume-${options.session}`)].map(stepOf);
-  printRehearsal(context, rehearsal('open a past session and show it here', { steps }), {});
-  return EXIT.ok;
+  const steps = [opened, show(opened.command?.mux_session ?? `resume-${chosen.session}`)].map(stepOf);
+  return rehearsal('open a past session and show it here', { steps });
 }
 
 async function run(context: CliContext, session: string): Promise<ExitCode> {
@@ -71,23 +66,16 @@ async function run(context: CliContext, session: string): Promise<ExitCode> {
 }
 
 /** The terminal session to show; a past one is started, or found, by its host's daemon. */
-async function sessionToShow(
-  context: CliContext,
-  name: string | undefined,
-  { session: past }: Options,
-): Promise<string> {
+async function sessionToShow(context: CliContext, { name, session }: Chosen): Promise<string> {
   const settings = readSettings(context.env);
-  requireOneSession(name, past);
+  requireOneSession({ name, session });
   if (name !== undefined) return isSessionName(name) ? name : sessionOf(settings, name);
   const daemon = await connectDaemon(settings);
-  const answer = await daemon.request('POST', '/sessions/resume', { session: past });
-  const resumed = resumedSessionSchema.safeParse(answer.body);
-  if (!resumed.success) throw errorOf(answer, '/sessions/resume');
-  return resumed.data.mux_session;
+  return (await daemon.post('/sessions/resume', { session }, resumedSessionSchema)).mux_session;
 }
 
-function requireOneSession(name: string | undefined, past: string | undefined): void {
-  if ((name === undefined) !== (past === undefined)) return;
+function requireOneSession({ name, session }: Chosen): void {
+  if ((name === undefined) !== (session === undefined)) return;
   throw new CodedError('invalid_request', 'name a running fiber or a session, or a past one with --session');
 }
 

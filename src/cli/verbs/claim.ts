@@ -1,80 +1,64 @@
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
-import { surfaceSchema } from '../../contract/fiber.ts';
+import { type Surface, surfaceSchema } from '../../contract/fiber.ts';
 import { type ClaimRequest, claimedSchema } from '../../contract/http/capture.ts';
 import { createRunner } from '../../platform/process.ts';
-import { printJson } from '../command-line/output.ts';
-import { DRY_RUN, rehearseRequest } from '../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
-import { connectDaemon, errorOf } from '../daemon-client/client.ts';
+import { DRY_RUN, FIBER, option, STORE, surfaceOption } from '../command-line/options.ts';
+import { rehearseRequest } from '../command-line/rehearsal.ts';
+import { type CliContext, defineVerb } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
 import { findInStores } from '../find-fiber.ts';
 
-type Options = {
-  surface?: string;
-  muxSession?: string;
-  sessionUuid?: string;
-  meeting?: string;
-  store?: string;
-  dryRun?: boolean;
-  json?: boolean;
-};
-
 /** `svc claim <fiber>`: makes this session, or an app conversation, the worker of a fiber (WPL-5). */
-export const verb: Verb = {
-  name: 'claim',
+export const verb = defineVerb({
   summary: 'Make this session the worker of a fiber',
-  register(command, context, exit) {
-    command
-      .argument('<fiber>', 'canonical id, uid or leaf')
-      .option('--surface <surface>', 'app for an app conversation; cli otherwise')
-      .option('--mux-session <name>', 'another session than the one this is called in')
-      .option('--session-uuid <id>', 'id of the agent’s conversation')
-      .option('--meeting <id>', 'launch id of a recording that belongs to the fiber')
-      .option('--store <dir>', 'store to look in')
-      .option(...DRY_RUN)
-      .option('--json', 'answer as JSON')
-      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
+  arguments: { fiber: FIBER },
+  options: {
+    surface: surfaceOption('app for an app conversation; cli otherwise'),
+    mux_session: option('--mux-session <name>', 'tmux session to claim instead of the current one'),
+    session_uuid: option('--session-uuid <id>', 'id of the agent’s conversation'),
+    meeting: option('--meeting <id>', 'launch id of a recording that belongs to the fiber'),
+    store: STORE,
+    dry_run: DRY_RUN,
   },
-};
-
-async function run(context: CliContext, reference: string, options: Options): Promise<ExitCode> {
-  const { id } = findInStores(context, reference, options.store);
-  const surface = surfaceSchema.safeParse(options.surface ?? context.env.SVC_SURFACE ?? 'cli');
-  if (!surface.success)
-    throw new CodedError('invalid_request', `"${options.surface}" is not a surface; it takes cli or app`);
-  const terminal = surface.data === 'cli';
-  const mux_session = terminal ? (options.muxSession ?? (await ownSession(context))) : undefined;
-  const session_uuid = options.sessionUuid ?? (terminal ? ownConversation(context.env) : undefined);
-  const request = {
-    fiber_id: id,
-    surface: surface.data,
-    ...(mux_session === undefined ? {} : { mux_session }),
-    ...(session_uuid === undefined ? {} : { session_uuid }),
-    ...(options.meeting === undefined ? {} : { meeting: options.meeting }),
-  };
-  if (options.dryRun === true) {
-    const daemon = await connectDaemon(readSettings(context.env));
-    await rehearseRequest(context, daemon, '/claim', request, options);
-    return EXIT.ok;
-  }
-  const claimed = await claim(context, request);
-  if (options.json) printJson(context, claimed);
-  else {
+  examples: [['svc claim say-hello', 'typed in the session of an agent']],
+  page: 'sessions.md',
+  json: claimedSchema,
+  async run(context, given) {
+    const { id } = findInStores(context, given.fiber, given.store);
+    const surface = given.surface ?? ownSurface(context.env);
+    const isTerminal = surface === 'cli';
+    const request: ClaimRequest = {
+      fiber_id: id,
+      surface,
+      mux_session: isTerminal ? (given.mux_session ?? (await ownSession(context))) : undefined,
+      session_uuid: given.session_uuid ?? (isTerminal ? ownConversation(context.env) : undefined),
+      meeting: given.meeting,
+    };
+    if (given.dry_run === true)
+      return rehearseRequest(await connectDaemon(readSettings(context.env)), '/claim', request);
+    const claimed = await claim(context, request);
     const how = claimed.already_claimed ? 'was claimed before' : 'claimed';
-    context.out(
-      `${claimed.fiber_id} ${how}: ${claimed.agent} in ${claimed.mux_session ?? claimed.surface}\n`,
-    );
-  }
-  return EXIT.ok;
+    return {
+      json: claimed,
+      text: `${claimed.fiber_id} ${how}: ${claimed.agent} in ${claimed.mux_session ?? claimed.surface}\n`,
+    };
+  },
+});
+
+/** The surface that the agent program of this session was started for. */
+function ownSurface({ SVC_SURFACE }: NodeJS.ProcessEnv): Surface {
+  const surface = surfaceSchema.safeParse(SVC_SURFACE ?? 'cli');
+  if (surface.success) return surface.data;
+  throw new CodedError(
+    'invalid_request',
+    `SVC_SURFACE is "${SVC_SURFACE}", which is not a surface; name one with --surface: app or cli`,
+  );
 }
 
 /** Sends one claim; throws the daemon's refusal. */
 export async function claim(context: CliContext, request: ClaimRequest) {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const answer = await daemon.request('POST', '/claim', request);
-  const claimed = claimedSchema.safeParse(answer.body);
-  if (!claimed.success) throw errorOf(answer, '/claim');
-  return claimed.data;
+  return (await connectDaemon(readSettings(context.env))).post('/claim', request, claimedSchema);
 }
 
 /** The tmux session this is called in: a capture knows its own, else tmux tells whose pane it is. */

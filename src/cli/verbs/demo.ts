@@ -5,8 +5,8 @@ import { readSettings, type Settings } from '../../config/settings.ts';
 import { openStore } from '../../fibers/store.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 import { createRunner } from '../../platform/process.ts';
-import { wholeNumber } from '../command-line/options.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { count, option } from '../command-line/options.ts';
+import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
 import { runForeground } from './daemon/run.ts';
 import { demoContext, demoRoot, demoSocket } from './demo/environment.ts';
@@ -16,40 +16,45 @@ import { ownFibers, removeDemo } from './demo/remove.ts';
 import { demoFolders, isPlayedOut } from './demo/store.ts';
 import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
 
-type DemoOptions = {
-  dir?: string;
-  unlessConfigured?: boolean;
-  remove?: boolean;
-  force?: boolean;
-  paceMs: number;
-};
-
 /**
  * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all below one
  * folder and apart from the user's own configuration. A verb after it is run against that demo.
  */
-export const verb: Verb = {
-  name: 'demo',
+export const verb = defineVerb({
   summary: 'Try everything with an agent that costs nothing',
-  register(command, context, exit) {
-    command
-      .usage('[--dir <dir>] [options] | [--dir <dir>] <verb> …')
-      .option('--dir <dir>', 'folder for everything the demo makes')
-      .option('--unless-configured', 'run the daemon on the configured stores when there are any')
-      .option('--remove', 'end what the demo runs and remove all it made')
-      .option('--force', 'remove the fibers you added to it too')
-      .option('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', wholeNumber, 1500)
-      .addHelpText(
-        'after',
-        '\nA verb after it works on the demo instead of your own setup: svc demo status, svc demo attach loader.',
-      )
-      .action(async (options: DemoOptions) => exit(await runDemo(context, options)));
+  usage: '[--dir <dir>] [options] | [--dir <dir>] <verb> …',
+  options: {
+    dir: option('--dir <dir>', 'folder for everything the demo makes'),
+    unless_configured: option(
+      '--unless-configured',
+      'run the daemon on the configured stores when there are any',
+    ),
+    remove: option('--remove', 'end what the demo runs and remove all it made'),
+    force: option('--force', 'remove the fibers you added to it too'),
+    pace_ms: count('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', 1500),
   },
-};
+  note: 'A verb after it works on the demo instead of your own setup: svc demo status, svc demo attach loader.',
+  examples: [
+    ['svc demo', 'runs the demo in this terminal'],
+    ['svc demo status', 'runs a verb on the demo instead of your own setup'],
+    ['svc demo --remove', 'removes everything that the demo made'],
+  ],
+  no_json: 'it runs in the terminal until it is told to stop',
+  run: runDemo,
+});
 
-async function runDemo(context: CliContext, options: DemoOptions): Promise<ExitCode> {
+async function runDemo(
+  context: CliContext,
+  options: {
+    dir: string | undefined;
+    unless_configured: boolean | undefined;
+    remove: boolean | undefined;
+    force: boolean | undefined;
+    pace_ms: number;
+  },
+): Promise<ExitCode> {
   const own = readSettings(context.env);
-  if (options.unlessConfigured === true && readStores(own).paths.length > 0)
+  if (options.unless_configured === true && readStores(own).paths.length > 0)
     return runConfigured(context, own);
   const root = demoRoot(context, options.dir);
   const inside = demoContext(context, options.dir);
@@ -59,7 +64,7 @@ async function runDemo(context: CliContext, options: DemoOptions): Promise<ExitC
   requireDemoTools(context.env.PATH ?? '');
   await prepareDemo(demoFolders(root), {
     runner: createRunner(),
-    pace_ms: options.paceMs,
+    pace_ms: options.pace_ms,
     socket: demoSocket(root),
   });
   // The tmux server and its workers take their environment from this process.

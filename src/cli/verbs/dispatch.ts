@@ -1,89 +1,71 @@
-import { Option } from 'commander';
+import { z } from 'zod';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { type DispatchRequest, dispatchedSchema, refusedSchema } from '../../contract/http/dispatch.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
-import { printJson } from '../command-line/output.ts';
-import { DRY_RUN, printRehearsal } from '../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { choice, DRY_RUN, option, SERVED_FIBER } from '../command-line/options.ts';
+import { watchLine } from '../command-line/output.ts';
+import { rehearsed } from '../command-line/rehearsal.ts';
+import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, errorOf } from '../daemon-client/client.ts';
 
-type Options = {
-  force?: boolean;
-  adHoc?: boolean;
-  despiteBrake?: boolean;
-  message?: string;
-  projectDir?: string;
-  resumeMode?: ResumeMode;
-  dryRun?: boolean;
-  json?: boolean;
-};
-type ResumeMode = NonNullable<DispatchRequest['resume_mode']>;
-
 /** `svc dispatch <fiber>`: starts a worker now (WPL-1). */
-export const verb: Verb = {
-  name: 'dispatch',
+export const verb = defineVerb({
   summary: 'Start a worker for a fiber now',
-  register(command, context, exit) {
-    command
-      .argument('<fiber>', 'canonical id or uid')
-      .option('--force', 'end a worker that runs, and start a fresh one')
-      .option('--message <text>', 'what to tell the worker besides the fiber')
-      .option('--project-dir <dir>', 'folder to work in; it is saved in the fiber')
-      .option('--ad-hoc', 'a run of a standing role outside its schedule')
-      .option('--despite-brake', 'start although `svc stop-all` is in force')
-      .option(...DRY_RUN)
-      .addOption(
-        new Option(
-          '--resume-mode <mode>',
-          'previous: go on with the last conversation; fresh: begin a new one; continue: by the rule for oneshots',
-        ).choices(['previous', 'fresh', 'continue']),
-      )
-      .option('--json', 'answer as JSON')
-      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
+  arguments: { fiber: SERVED_FIBER },
+  options: {
+    force: option('--force', 'end a worker that runs, and start a fresh one'),
+    message: option('--message <text>', 'what to tell the worker besides the fiber'),
+    project_dir: option('--project-dir <dir>', 'folder to work in; it is saved in the fiber'),
+    ad_hoc: option('--ad-hoc', 'run a standing role outside its schedule'),
+    despite_brake: option('--despite-brake', 'start although `svc stop-all` is in force'),
+    dry_run: DRY_RUN,
+    resume_mode: choice(
+      '--resume-mode <mode>',
+      ['previous', 'fresh', 'continue'],
+      'previous: resume the last conversation; fresh: start a new one; continue: decide as for a oneshot',
+    ),
   },
-};
-
-async function run(context: CliContext, fiber: string, options: Options): Promise<ExitCode> {
-  const body: DispatchRequest = {
-    fiber_id: fiber,
-    ...(options.force ? { force: true } : {}),
-    ...(options.message === undefined ? {} : { user_message: options.message }),
-    ...(options.projectDir === undefined
-      ? {}
-      : { project_dir: resolveDirectory(options.projectDir, context.cwd) }),
-    ...(options.adHoc ? { ad_hoc: true } : {}),
-    ...(options.despiteBrake ? { despite_brake: true } : {}),
-    ...(options.resumeMode === undefined ? {} : { resume_mode: options.resumeMode }),
-    ...(options.dryRun ? { dry_run: true } : {}),
-  };
-  const settings = readSettings(context.env);
-  const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
-  const refused = refusedSchema.safeParse(answer.body);
-  if (refused.success) {
-    if (options.json) printJson(context, refused.data);
-    else context.err(`svc: ${refused.data.message}${needs(refused.data.needs)}\n`);
-    return EXIT.refused;
-  }
-  const rehearsed = rehearsalSchema.safeParse(answer.body);
-  if (rehearsed.success) {
-    printRehearsal(context, rehearsed.data, options);
-    return EXIT.ok;
-  }
-  const launched = dispatchedSchema.safeParse(answer.body);
-  if (!launched.success) throw errorOf(answer, '/dispatch');
-  const run = launched.data;
-  if (options.json) printJson(context, run);
-  else {
-    const verbs = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
-    context.out(`${run.fiber_id} ${verbs}: ${run.agent} in ${run.mux_session ?? run.surface}\n`);
-    for (const note of run.notes ?? []) context.out(`Note: ${note}\n`);
-    if (run.mux_session !== null)
-      context.out(`Watch it with: svc ${settings.demo ? 'demo ' : ''}attach ${run.mux_session}\n`);
-  }
-  return EXIT.ok;
-}
-
-function needs(field: 'project_dir' | undefined): string {
-  return field === undefined ? '' : '; name the folder with --project-dir';
-}
+  examples: [
+    [
+      'svc dispatch reviewer --message "Look at the last commit."',
+      'starts it now, with a word to the worker',
+    ],
+    ['svc dispatch say-hello --force', 'ends the worker that runs, and starts a fresh one'],
+  ],
+  page: 'resume.md',
+  json: z.union([dispatchedSchema, refusedSchema]),
+  exits: { 1: 'the launch was refused' },
+  async run(context, { fiber, message, project_dir, force, ad_hoc, despite_brake, dry_run, resume_mode }) {
+    const body: DispatchRequest = {
+      fiber_id: fiber,
+      force,
+      user_message: message,
+      project_dir: project_dir === undefined ? undefined : resolveDirectory(project_dir, context.cwd),
+      ad_hoc,
+      despite_brake,
+      resume_mode,
+      dry_run,
+    };
+    const settings = readSettings(context.env);
+    const answer = await (await connectDaemon(settings)).request('POST', '/dispatch', body);
+    const refused = refusedSchema.safeParse(answer.body);
+    if (refused.success) {
+      const { message, needs } = refused.data;
+      const warnings = [`${message}${needs === undefined ? '' : '; name the folder with --project-dir'}`];
+      return { json: refused.data, text: '', warnings, exit: EXIT.refused };
+    }
+    const shown = rehearsalSchema.safeParse(answer.body);
+    if (shown.success) return rehearsed(shown.data);
+    const launched = dispatchedSchema.safeParse(answer.body);
+    if (!launched.success) throw errorOf(answer, '/dispatch');
+    const run = launched.data;
+    const how = run.already_running ? 'runs already' : run.resumed ? 'resumed' : 'started';
+    const text = [
+      `${run.fiber_id} ${how}: ${run.agent} in ${run.mux_session ?? run.surface}\n`,
+      ...(run.notes ?? []).map((note) => `Note: ${note}\n`),
+      watchLine(settings, run.mux_session),
+    ];
+    return { json: run, text: text.join('') };
+  },
+});

@@ -1,38 +1,36 @@
+import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { createDisks } from '../../platform/disks.ts';
 import { createRunner } from '../../platform/process.ts';
-import { printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { findDaemon } from '../daemon-client/daemon-file.ts';
-import { type DoctorContext, type Finding, fail, type NamedCheck } from './doctor/check.ts';
+import { type DoctorContext, type Finding, fail, findingSchema, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
 
 /** Longer than the longest wait of a check for one program or one answer. */
 const CHECK_LIMIT_MS = 60_000;
 
 /** `svc doctor`: everything an operator can get wrong, and how to mend it. */
-export const verb: Verb = {
-  name: 'doctor',
+export const verb = defineVerb({
   summary: 'Check this installation and say how to mend it',
-  register(command, context, exit) {
-    command
-      .option('--json', 'answer as JSON')
-      .action(async (options: { json?: boolean }) => exit(await run(context, options)));
+  examples: [['svc doctor', 'checks everything; each line that is not ok says how to mend it']],
+  json: z.object({ ok: z.boolean(), findings: z.array(findingSchema) }),
+  exits: { 1: 'a check failed' },
+  async run(context) {
+    const settings = readSettings(context.env);
+    const { clock, env } = context;
+    const daemon = await findDaemon(settings);
+    const disks = createDisks({ clock, runner: createRunner() });
+    const findings = await examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop());
+    const ok = findings.every((finding) => finding.level !== 'fail');
+    return {
+      json: { ok, findings },
+      text: findings.map(line).join(''),
+      exit: ok ? EXIT.ok : EXIT.refused,
+    };
   },
-};
-
-async function run(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
-  const settings = readSettings(context.env);
-  const { clock, env } = context;
-  const daemon = await findDaemon(settings);
-  const disks = createDisks({ clock, runner: createRunner() });
-  const findings = await examine({ env, clock, settings, daemon, disks }).finally(() => disks.stop());
-  const failed = findings.some((finding) => finding.level === 'fail');
-  if (options.json) printJson(context, { ok: !failed, findings });
-  else context.out(findings.map(line).join(''));
-  return failed ? EXIT.refused : EXIT.ok;
-}
+});
 
 /** Runs every check; they look at different things, so all at once, and none can take another's findings away. */
 async function examine(context: DoctorContext): Promise<Finding[]> {

@@ -1,29 +1,28 @@
-import type { Verb } from '../command-line/verb.ts';
-import { EXIT } from '../command-line/verb.ts';
+import { option } from '../command-line/options.ts';
+import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 
 /**
  * `svc hook event|commit`: what agent programs and Git call to feed the ledgers. `svc.cjs` takes the short way to
  * `hook/run.cjs`; this is the same by the long way, and its help.
  */
-export const verb: Verb = {
-  name: 'hook',
-  summary: 'Record what an agent program or Git tells',
-  register(command, context, exit) {
-    const run = async (argv: string[]) => {
-      const { runHook } = await import('../hook/run.cjs');
-      await runHook(argv, { env: context.env, cwd: context.cwd, now: () => context.clock.now() });
-      exit(EXIT.ok);
-    };
-    command
-      .command('event')
-      .description('Add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0')
-      .option('--harness <name>', 'claude, codex or pi')
-      .action((options: { harness?: string }) =>
-        run(['event', ...(options.harness === undefined ? [] : ['--harness', options.harness])]),
-      );
-    command
-      .command('commit')
-      .description('Add one line to commits.jsonl for the last commit of this work tree; always ends with 0')
-      .action(() => run(['commit']));
-  },
-};
+async function runHook(context: CliContext, argv: string[]): Promise<ExitCode> {
+  const hook = await import('../hook/run.cjs');
+  await hook.runHook(argv, { env: context.env, cwd: context.cwd, now: () => context.clock.now() });
+  return EXIT.ok;
+}
+
+export const event = defineVerb({
+  summary: 'Add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0',
+  options: { harness: option('--harness <name>', 'claude, codex or pi') },
+  examples: [['svc hook event --harness claude', 'typed by the hooks that `svc setup` installs']],
+  no_json: 'it prints nothing',
+  run: (context, { harness }) =>
+    runHook(context, ['event', ...(harness === undefined ? [] : ['--harness', harness])]),
+});
+
+export const commit = defineVerb({
+  summary: 'Add one line to commits.jsonl for the last commit of this work tree; always ends with 0',
+  examples: [['svc hook commit', 'typed by a Git hook after a commit']],
+  no_json: 'it prints nothing',
+  run: (context) => runHook(context, ['commit']),
+});

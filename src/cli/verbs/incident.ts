@@ -1,67 +1,71 @@
+import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
-import { type Incident, type IncidentReply, incidentReplySchema } from '../../contract/http/incidents.ts';
+import {
+  type Incident,
+  type IncidentReply,
+  incidentReplySchema,
+  incidentSchema,
+} from '../../contract/http/incidents.ts';
 import { stateSchema } from '../../contract/http/state.ts';
-import { formatMoment, formatTable, printJson } from '../command-line/output.ts';
-import { DRY_RUN, rehearseRequest } from '../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { argument, DRY_RUN, option } from '../command-line/options.ts';
+import { formatMoment, formatTable } from '../command-line/output.ts';
+import { rehearseRequest } from '../command-line/rehearsal.ts';
+import { defineVerb, EXIT, type Example, type Verb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-type Options = { all?: boolean; dryRun?: boolean; json?: boolean };
-
-/** `svc incident`: what a lost tmux server cut off, and the word to start it again (P2). */
-export const verb: Verb = {
-  name: 'incident',
-  summary: 'List lost tmux servers; start what they cut off',
-  register(command, context, exit) {
-    command
-      .option('--json', 'answer as JSON')
-      .action(async (options: Options) => exit(await list(context, options)));
-    for (const [name, summary] of [
-      ['resume', 'Dispatch the fibers that an incident cut off'],
-      ['dismiss', 'Take an incident off the list; what holds its fibers back stays'],
-    ] as const)
-      command
-        .command(name)
-        .description(summary)
-        .argument('[id]', 'id of the incident')
-        .option('--all', 'every incident')
-        .option(...DRY_RUN)
-        .option('--json', 'answer as JSON')
-        .action(async (id: string | undefined, _options: Options, sub: { optsWithGlobals(): Options }) =>
-          exit(await act(context, name, id, sub.optsWithGlobals())),
-        );
+/** `svc incident`: what a lost tmux server cut off (P2). */
+export const list = defineVerb({
+  summary: 'List lost tmux servers; restart the workers they took down',
+  examples: [['svc incident', 'lists what is open']],
+  page: 'setup.md',
+  json: z.object({ incidents: z.array(incidentSchema) }),
+  async run(context) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const { incidents } = await daemon.get('/state', stateSchema);
+    const text = incidents.length === 0 ? 'No incident.\n' : incidentLines(incidents, context.clock.now());
+    return { json: { incidents }, text };
   },
-};
+});
 
-async function list(context: CliContext, options: Options): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const { incidents } = await daemon.get('/state', stateSchema);
-  if (options.json) printJson(context, { incidents });
-  else context.out(incidents.length === 0 ? 'No incident.\n' : incidentLines(incidents, context.clock.now()));
-  return EXIT.ok;
-}
+export const resume = settling('resume', 'Dispatch the fibers whose workers an incident ended', [
+  'svc incident resume --all',
+  'starts its fibers again',
+]);
+export const dismiss = settling('dismiss', 'Remove an incident from the list; its fibers stay held', [
+  'svc incident dismiss --all',
+  'removes them from the list and starts nothing',
+]);
 
-async function act(
-  context: CliContext,
-  name: 'resume' | 'dismiss',
-  id: string | undefined,
-  options: Options,
-): Promise<ExitCode> {
-  if ((id === undefined) === (options.all !== true))
-    throw new CodedError('invalid_request', 'name one incident, or give --all; `svc incident` lists them');
-  const daemon = await connectDaemon(readSettings(context.env));
-  const body = id === undefined ? {} : { id };
-  if (options.dryRun === true) {
-    await rehearseRequest(context, daemon, `/incidents/${name}`, body, options);
-    return EXIT.ok;
-  }
-  const reply = await daemon.post(`/incidents/${name}`, body, incidentReplySchema);
-  if (options.json) printJson(context, reply);
-  else context.out(outcomes(reply));
-  if (reply.fault !== undefined) context.err(`svc: ${reply.fault}\n`);
-  const whole = reply.fault === undefined && reply.fibers.every(({ outcome }) => outcome !== 'refused');
-  return whole ? EXIT.ok : EXIT.refused;
+function settling(name: 'resume' | 'dismiss', summary: string, example: Example): Verb {
+  return defineVerb({
+    summary,
+    arguments: { id: argument('[id]', 'id of the incident') },
+    options: { all: option('--all', 'every incident'), dry_run: DRY_RUN },
+    examples: [example],
+    page: 'setup.md',
+    json: incidentReplySchema,
+    exits: { 1: 'a fiber was refused' },
+    async run(context, { id, all, dry_run }) {
+      if ((id === undefined) === (all !== true))
+        throw new CodedError(
+          'invalid_request',
+          'name one incident, or give --all; `svc incident` lists them',
+        );
+      const daemon = await connectDaemon(readSettings(context.env));
+      const body = { id };
+      if (dry_run === true) return rehearseRequest(daemon, `/incidents/${name}`, body);
+      const reply = await daemon.post(`/incidents/${name}`, body, incidentReplySchema);
+      const { fault, fibers } = reply;
+      const whole = fault === undefined && fibers.every(({ outcome }) => outcome !== 'refused');
+      return {
+        json: reply,
+        text: outcomes(reply),
+        faults: fault === undefined ? [] : [fault],
+        exit: whole ? EXIT.ok : EXIT.refused,
+      };
+    },
+  });
 }
 
 function outcomes({ fibers }: IncidentReply): string {

@@ -1,46 +1,47 @@
+import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
-import type { FiberRow } from '../../contract/fiber.ts';
+import { type FiberRow, fiberRowSchema } from '../../contract/fiber.ts';
 import { activitySchema } from '../../contract/http/activity.ts';
 import { commitsSchema } from '../../contract/http/commits.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { sentFilesSchema } from '../../contract/http/sent-files.ts';
 import { sessionsSchema } from '../../contract/http/sessions.ts';
 import { type Spend, spendSchema } from '../../contract/http/spend.ts';
-import { wholeNumber } from '../command-line/options.ts';
-import { printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { count, SERVED_FIBER } from '../command-line/options.ts';
+import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
-import { fiberLife, type LifeEntry } from './log/fiber-life.ts';
+import { fiberLife, type LifeEntry, lifeEntrySchema } from './log/fiber-life.ts';
 import { lifePage } from './log/life-page.ts';
-
-type Options = { lines: number; json?: boolean };
 
 const MINUTE_MS = 60_000;
 
 /** `svc log <fiber>`: a fiber's life on one page, from the ledgers of this host (TMP-1 to TMP-5). */
-export const verb: Verb = {
-  name: 'log',
+export const verb = defineVerb({
   summary: 'Show what happened to a fiber, and what it used',
-  register(command, context, exit) {
-    command
-      .argument('<fiber>', 'canonical id or uid')
-      .option('-n, --lines <count>', 'how many of the newest entries to show', wholeNumber, 50)
-      .option('--json', 'answer as JSON')
-      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
+  arguments: { fiber: SERVED_FIBER },
+  options: { lines: count('-n, --lines <count>', 'how many of the newest entries to show', 50) },
+  examples: [
+    ['svc log say-hello', 'what happened to it, and what its sessions used'],
+    ['svc log say-hello -n 200 --json', 'the newest 200 entries as JSON'],
+  ],
+  page: 'ledgers.md',
+  json: z.object({
+    host: z.string(),
+    fiber: fiberRowSchema,
+    entries: z.array(lifeEntrySchema),
+    earlier: z.number().int(),
+    spend: spendSchema.nullable(),
+  }),
+  async run(context, given) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const { fiber } = await daemon.get(`/fibers/${fiberPath(given.fiber)}`, fiberReplySchema);
+    const { host, life, spend } = await readLife(daemon, fiber, context.clock.now());
+    const earlier = Math.max(0, life.length - given.lines);
+    const page = { host, fiber, entries: life.slice(earlier), earlier, spend };
+    return { json: page, text: lifePage(page) };
   },
-};
-
-async function run(context: CliContext, id: string, options: Options): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
-  const { host, life, spend } = await readLife(daemon, fiber, context.clock.now());
-  const earlier = Math.max(0, life.length - options.lines);
-  const page = { host, fiber, entries: life.slice(earlier), earlier, spend };
-  if (options.json) printJson(context, page);
-  else context.out(lifePage(page));
-  return EXIT.ok;
-}
+});
 
 async function readLife(
   daemon: DaemonClient,

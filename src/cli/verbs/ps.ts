@@ -1,27 +1,20 @@
 import { readSettings } from '../../config/settings.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
-import { formatDuration, formatMoment, formatTable, printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { formatDuration, formatMoment, formatTable } from '../command-line/output.ts';
+import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
 /** `svc ps`: the workers that run. */
-export const verb: Verb = {
-  name: 'ps',
+export const verb = defineVerb({
   summary: 'List the running workers',
-  register(command, context, exit) {
-    command
-      .option('--json', 'answer as JSON')
-      .action(async (options: { json?: boolean }) => exit(await run(context, options)));
+  examples: [['svc ps', 'the workers that run now']],
+  json: stateSchema.shape.running,
+  async run(context) {
+    const { running } = await (await connectDaemon(readSettings(context.env))).get('/state', stateSchema);
+    const text = running.length === 0 ? 'No worker runs.\n' : runningTable(running, context.clock.now());
+    return { json: running, text };
   },
-};
-
-async function run(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
-  const state = await (await connectDaemon(readSettings(context.env))).get('/state', stateSchema);
-  if (options.json) printJson(context, state.running);
-  else if (state.running.length === 0) context.out('No worker runs.\n');
-  else context.out(runningTable(state.running, context.clock.now()));
-  return EXIT.ok;
-}
+});
 
 /** One line for each running worker. */
 export function runningTable(running: State['running'], now: number): string {

@@ -1,28 +1,24 @@
 import { realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
+import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import { resolveDirectory } from '../../config/resolve-directory.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
-import { printJson } from '../command-line/output.ts';
-import { EXIT, type Verb } from '../command-line/verb.ts';
+import { argument } from '../command-line/options.ts';
+import { defineVerb } from '../command-line/verb.ts';
 
 /** `svc resolve-dir <dir>`: the absolute directory that a fiber would be given (WPL-1); it must be one. */
-export const verb: Verb = {
-  name: 'resolve-dir',
-  summary: 'Print a folder as a fiber names it',
-  register(command, context, exit) {
-    command
-      .argument('<dir>', 'a folder; ~ and relative paths are worked out')
-      .option('--json', 'answer as JSON')
-      .action((given: string, options: { json?: boolean }) => {
-        const path = resolveDirectory(given, context.cwd);
-        requireProjectFolder(path);
-        if (options.json) printJson(context, { path });
-        else context.out(`${path}\n`);
-        exit(EXIT.ok);
-      });
+export const verb = defineVerb({
+  summary: 'Print the absolute path that a fiber stores for a folder',
+  arguments: { dir: argument('<dir>', 'a folder; ~ and relative paths are resolved') },
+  examples: [['svc resolve-dir .', 'the path of this folder']],
+  json: z.object({ path: z.string() }),
+  run(context, { dir }) {
+    const path = resolveDirectory(dir, context.cwd);
+    requireProjectFolder(path);
+    return { json: { path }, text: `${path}\n` };
   },
-};
+});
 
 /** Throws `project_dir_missing` for what is no directory, `project_dir_in_store` for a folder of fibers. */
 export function requireProjectFolder(path: string): void {

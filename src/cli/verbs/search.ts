@@ -1,38 +1,34 @@
 import { readSettings } from '../../config/settings.ts';
 import { type SearchHit, type SearchReply, searchReplySchema } from '../../contract/http/search.ts';
-import { printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { argument, option, statusOption } from '../command-line/options.ts';
+import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
-import { parseStatus } from './fiber/add.ts';
-
-type Options = { limit?: string; tag?: string; status?: string; json?: boolean };
 
 /** `svc search <words...>`: the fibers whose name, outcome, tags or body have all the words (RPL-4). */
-export const verb: Verb = {
-  name: 'search',
+export const verb = defineVerb({
   summary: 'Find fibers by what is written in them',
-  register(command, context, exit) {
-    command
-      .argument('<words...>', 'words or beginnings of words; "several words" as they stand')
-      .option('--limit <count>', 'how many at most (20 unless given)')
-      .option('--tag <tag>', 'only those with this tag')
-      .option('--status <status>', 'only this status')
-      .option('--json', 'answer as JSON')
-      .action(async (words: string[], options: Options) => exit(await run(context, words, options)));
+  arguments: {
+    words: argument('<words...>', 'words or beginnings of words; "several words" match as a phrase'),
   },
-};
-
-async function run(context: CliContext, words: string[], options: Options): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const query = new URLSearchParams({ query: words.map(quoted).join(' ') });
-  const { limit, tag } = options;
-  const wishes = { limit, tag, status: parseStatus(options.status) };
-  for (const [name, value] of Object.entries(wishes)) if (value !== undefined) query.set(name, value);
-  const reply = await daemon.get(`/search?${query}`, searchReplySchema);
-  if (options.json) printJson(context, reply);
-  else context.out(searchPage(reply));
-  return EXIT.ok;
-}
+  options: {
+    limit: option('--limit <count>', 'how many at most (20 unless given)'),
+    tag: option('--tag <tag>', 'only those with this tag'),
+    status: statusOption('only this status'),
+  },
+  examples: [
+    ['svc search loader fonts', 'fibers that have both words, the best first'],
+    ['svc search "the loader" --status active', 'the exact phrase, in armed fibers'],
+  ],
+  json: searchReplySchema,
+  async run(context, { words, limit, tag, status }) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const query = new URLSearchParams({ query: words.map(quoted).join(' ') });
+    for (const [name, value] of Object.entries({ limit, tag, status }))
+      if (value !== undefined) query.set(name, value);
+    const reply = await daemon.get(`/search?${query}`, searchReplySchema);
+    return { json: reply, text: searchPage(reply) };
+  },
+});
 
 /** A shell takes the quotes of a quoted text away; what has a space in it was one. */
 function quoted(word: string): string {

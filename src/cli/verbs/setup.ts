@@ -1,27 +1,17 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
-import { printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { type Argument, option } from '../command-line/options.ts';
+import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { applyChanges } from './setup/apply.ts';
 import { planInstall, planUninstall } from './setup/plan.ts';
 import { setupTarget } from './setup/targets.ts';
 
-type Options = { uninstall?: boolean; dryRun?: boolean; json?: boolean };
-
-/** `svc setup <harness>`: puts the worker skills and the hooks where the agent program looks for them. */
-export const verb: Verb = {
-  name: 'setup',
-  summary: 'Give an agent program the skills and hooks',
-  register(command, context, exit) {
-    command
-      .argument('<harness>', HARNESS_NAMES.join(', '), harnessName)
-      .option('--uninstall', 'take out exactly what a setup put in')
-      .option('--dry-run', 'say what would be changed and write nothing')
-      .option('--json', 'answer as JSON')
-      .action(async (harness: HarnessName, options: Options) => exit(await run(context, harness, options)));
-  },
+const HARNESS: Argument<HarnessName> = {
+  ...{ usage: '<harness>', description: HARNESS_NAMES.join(', '), completes: HARNESS_NAMES },
+  parse: harnessName,
 };
 
 function harnessName(text: string): HarnessName {
@@ -30,25 +20,42 @@ function harnessName(text: string): HarnessName {
   return name;
 }
 
-async function run(context: CliContext, harness: HarnessName, options: Options): Promise<ExitCode> {
-  const mode = options.uninstall === true ? 'uninstall' : 'install';
-  const temp = join(readSettings(context.env).data_dir, 'tmp');
-  const target = await setupTarget(harness, context.env, temp, mode);
-  const plan =
-    mode === 'install'
-      ? planInstall(target.home, target.files, target.shared)
-      : planUninstall(target.home, target.shared);
-  const dry_run = options.dryRun === true;
-  if (!dry_run) applyChanges(target.home, plan.changes);
-  const changes = plan.changes.map(({ path, action }) => ({ path, action }));
-  if (options.json)
-    printJson(context, { harness, mode, dry_run, changes, kept: plan.kept, lacks: target.lacks });
-  else {
-    const would = dry_run ? 'would ' : '';
-    for (const { path, action } of changes) context.out(`${would}${action} ${path}\n`);
-    for (const path of plan.kept) context.out(`kept ${path}: it was changed since the setup\n`);
-    if (changes.length === 0) context.out(`${harness}: nothing to change\n`);
-    if (target.lacks !== null) context.err(`svc: ${target.lacks}\n`);
-  }
-  return target.lacks === null ? EXIT.ok : EXIT.refused;
-}
+/** `svc setup <harness>`: puts the worker skills and the hooks where the agent program looks for them. */
+export const verb = defineVerb({
+  summary: 'Install the worker skills and hooks for an agent program',
+  arguments: { harness: HARNESS },
+  options: {
+    uninstall: option('--uninstall', 'remove exactly what a setup installed'),
+    dry_run: option('--dry-run', 'say what would be changed and write nothing'),
+  },
+  examples: [['svc setup claude --dry-run', 'says which skills and hooks it would install']],
+  page: 'setup.md',
+  json: z.looseObject({
+    harness: z.string(),
+    mode: z.enum(['install', 'uninstall']),
+    dry_run: z.boolean(),
+    changes: z.array(z.object({ path: z.string(), action: z.enum(['create', 'update', 'remove']) })),
+    kept: z.array(z.string()),
+  }),
+  exits: { 1: 'something was left out' },
+  async run(context, { harness, uninstall, dry_run = false }) {
+    const mode = uninstall === true ? 'uninstall' : 'install';
+    const temp = join(readSettings(context.env).data_dir, 'tmp');
+    const { home, files, shared, lacks } = await setupTarget(harness, context.env, temp, mode);
+    const { kept, ...plan } =
+      mode === 'install' ? planInstall(home, files, shared) : planUninstall(home, shared);
+    if (!dry_run) applyChanges(home, plan.changes);
+    const changes = plan.changes.map(({ path, action }) => ({ path, action }));
+    const text = [
+      ...changes.map(({ path, action }) => `${dry_run ? 'would ' : ''}${action} ${path}\n`),
+      ...kept.map((path) => `kept ${path}: it was changed since the setup\n`),
+      changes.length === 0 ? `${harness}: nothing to change\n` : '',
+    ].join('');
+    return {
+      json: { harness, mode, dry_run, changes, kept, lacks },
+      text,
+      warnings: lacks === null ? [] : [lacks],
+      exit: lacks === null ? EXIT.ok : EXIT.refused,
+    };
+  },
+});

@@ -1,10 +1,13 @@
+import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
+import { fiberRowSchema } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
-import { formatMoment, formatTable, printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { argument } from '../command-line/options.ts';
+import { formatMoment, formatTable } from '../command-line/output.ts';
+import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
 import { presence } from './daemon/status.ts';
@@ -13,41 +16,31 @@ import { runningTable } from './ps.ts';
 import { fiberPage } from './status/fiber-page.ts';
 
 /** `svc status [fiber]`: one page on the whole daemon, or on one fiber (OPR-2). */
-export const verb: Verb = {
-  name: 'status',
+export const verb = defineVerb({
   summary: 'Show what the daemon does, or one fiber',
-  register(command, context, exit) {
-    command
-      .argument('[fiber]', 'canonical id or uid')
-      .option('--json', 'answer as JSON')
-      .action(async (fiber: string | undefined, options: { json?: boolean }) =>
-        exit(await (fiber === undefined ? runAll(context, options) : runOne(context, fiber, options))),
-      );
-  },
-};
-
-async function runOne(context: CliContext, id: string, options: { json?: boolean }): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
-  if (options.json) printJson(context, fiber);
-  else context.out(fiberPage(fiber, context.clock.now()));
-  return EXIT.ok;
-}
-
-async function runAll(context: CliContext, options: { json?: boolean }): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const version = await daemon.get('/version', versionSchema);
-  if (!version.ready)
-    throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
-  const state = await daemon.get('/state', stateSchema);
-  if (options.json) printJson(context, { version, state });
-  else {
+  arguments: { fiber: argument('[fiber]', 'canonical id or uid') },
+  examples: [
+    ['svc status', 'stores, workers, and what waits and why'],
+    ['svc status say-hello', 'one fiber'],
+  ],
+  json: z.union([z.object({ version: versionSchema, state: stateSchema }), fiberRowSchema]),
+  async run(context, { fiber: id }) {
+    const daemon = await connectDaemon(readSettings(context.env));
     const now = context.clock.now();
-    context.out(presence(daemon.daemon, { version }, now));
-    context.out(statePage(state, now));
-  }
-  return EXIT.ok;
-}
+    if (id !== undefined) {
+      const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
+      return { json: fiber, text: fiberPage(fiber, now) };
+    }
+    const version = await daemon.get('/version', versionSchema);
+    if (!version.ready)
+      throw new CodedError('booting', 'the daemon is still starting; svc daemon status shows how far it is');
+    const state = await daemon.get('/state', stateSchema);
+    return {
+      json: { version, state },
+      text: `${presence(daemon.daemon, version, now)}${statePage(state, now)}`,
+    };
+  },
+});
 
 /** What the poller knows, as sections; a section without rows is left out, except the workers. */
 export function statePage(state: State, now: number): string {

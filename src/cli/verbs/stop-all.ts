@@ -7,49 +7,48 @@ import {
   pullBrakeSchema,
 } from '../../contract/http/brake.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
-import { printJson } from '../command-line/output.ts';
-import { DRY_RUN, printRehearsal, rehearseRequest } from '../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { DRY_RUN, option } from '../command-line/options.ts';
+import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
+import { type Answer, type CliContext, defineVerb, EXIT, type Given } from '../command-line/verb.ts';
 import { daemonOrNone, pullBrakeFile, whenBooted } from '../daemon-client/brake-without-daemon.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
 
-type Options = { kill?: boolean; note?: string; dryRun?: boolean; json?: boolean };
+const OPTIONS = {
+  kill: option('--kill', 'also end the workers that run; each is then held'),
+  note: option('--note <text>', 'why, for whoever finds the brake on'),
+};
+type Options = Given<typeof OPTIONS>;
 
 /** `svc stop-all`: the emergency brake. Nothing new is started until `svc resume-all`. */
-export const verb: Verb = {
-  name: 'stop-all',
+export const verb = defineVerb({
   summary: 'Emergency brake: start nothing new on this host',
-  register(command, context, exit) {
-    command
-      .option('--kill', 'also end the workers that run; each is then held')
-      .option('--note <text>', 'why, for whoever finds the brake on')
-      .option(...DRY_RUN)
-      .option('--json', 'answer as JSON')
-      .action(async (options: Options) => exit(await run(context, options)));
+  options: { ...OPTIONS, dry_run: DRY_RUN },
+  examples: [['svc stop-all --note "disk is full"', 'nothing new starts on this host']],
+  page: 'why.md',
+  json: brakePulledSchema,
+  exits: { 1: 'the brake is on, but a worker was not ended' },
+  async run(context, { kill, note, dry_run }) {
+    const settings = readSettings(context.env);
+    const daemon = await daemonOrNone(settings);
+    if (dry_run === true)
+      return daemon === null
+        ? rehearsed(rehearsal('put the brake on for the next daemon; none runs'))
+        : rehearseRequest(daemon, '/brake', bodyOf({ kill, note }));
+    return daemon === null
+      ? pullHere(context, settings, { kill, note }, null)
+      : pullThere(context, settings, daemon, { kill, note });
   },
-};
-
-async function run(context: CliContext, options: Options): Promise<ExitCode> {
-  const settings = readSettings(context.env);
-  const daemon = await daemonOrNone(settings);
-  if (options.dryRun === true) {
-    if (daemon !== null) await rehearseRequest(context, daemon, '/brake', bodyOf(options), options);
-    else printRehearsal(context, rehearsal('put the brake on for the next daemon; none runs'), options);
-    return EXIT.ok;
-  }
-  if (daemon !== null) return pullThere(context, settings, daemon, options);
-  return pullHere(context, settings, options, null);
-}
+});
 
 async function pullThere(
   context: CliContext,
   settings: Settings,
   daemon: DaemonClient,
   options: Options,
-): Promise<ExitCode> {
+): Promise<Answer> {
   try {
     const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
-    return tell(context, pulled, options);
+    return answerOf(pulled);
   } catch (error) {
     // The poller of a daemon whose listener hangs takes up the file by itself.
     if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
@@ -63,7 +62,7 @@ async function pullHere(
   settings: Settings,
   options: Options,
   silent: DaemonClient | null,
-): Promise<ExitCode> {
+): Promise<Answer> {
   const asked = pullBrakeSchema.safeParse(bodyOf(options));
   if (!asked.success)
     throw new CodedError(
@@ -79,19 +78,19 @@ async function pullHere(
     silent === null
       ? 'No daemon runs'
       : `The daemon (pid ${silent.daemon.pid}) does not answer; it takes up the file with its next tick if it still ticks`;
-  if (options.json) printJson(context, { stopped: true, changed: !was, file: path, daemon: false });
-  else {
-    context.out(
-      `${was ? 'The brake was on already' : 'The brake is on'}, by its file ${path}. ${why}; nothing new is started.\n`,
-    );
-    context.out('Let work start again with: svc resume-all\n');
-  }
-  if (not_ended)
-    context.err(
-      'svc: no worker was ended: only a daemon can do that; run: svc daemon start, then: svc stop-all --kill\n',
-    );
-  return not_ended ? EXIT.refused : EXIT.ok;
+  return {
+    json: { stopped: true, changed: !was, file: path, daemon: false },
+    text:
+      `${was ? 'The brake was on already' : 'The brake is on'}, by its file ${path}. ${why}; nothing new is started.\n` +
+      LET_GO,
+    faults: not_ended
+      ? ['no worker was ended: only a daemon can do that; run: svc daemon start, then: svc stop-all --kill']
+      : [],
+    exit: not_ended ? EXIT.refused : EXIT.ok,
+  };
 }
+
+const LET_GO = 'Let work start again with: svc resume-all\n';
 
 function bodyOf(options: Options): PullBrake {
   return {
@@ -100,21 +99,20 @@ function bodyOf(options: Options): PullBrake {
   };
 }
 
-function tell(context: CliContext, pulled: BrakePulled, options: Options): ExitCode {
-  if (options.json) printJson(context, pulled);
-  else {
-    context.out(`${pulled.changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`);
-    if (pulled.killed.length > 0) context.out(`Ended and held: ${names(pulled.killed)}\n`);
-    for (const { fiber_id, message } of pulled.not_killed)
-      context.err(`svc: ${fiber_id} was not ended: ${message}\n`);
-    const goesOn = pulled.running.filter((id) => !pulled.not_killed.some((one) => one.fiber_id === id));
-    if (goesOn.length > 0) context.out(`Still at work: ${names(goesOn)}; end them too with --kill\n`);
-    context.out('Let work start again with: svc resume-all\n');
-  }
-  if (pulled.fault !== undefined) context.err(`svc: ${pulled.fault}\n`);
-  return pulled.not_killed.length === 0 && pulled.fault === undefined ? EXIT.ok : EXIT.refused;
-}
-
-function names(fibers: readonly string[]): string {
-  return fibers.join(', ');
+function answerOf(pulled: BrakePulled): Answer {
+  const { changed, killed, not_killed, running, fault } = pulled;
+  const goesOn = running.filter((id) => !not_killed.some((one) => one.fiber_id === id));
+  const text = [
+    `${changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`,
+    killed.length === 0 ? '' : `Ended and held: ${killed.join(', ')}\n`,
+    goesOn.length === 0 ? '' : `Still at work: ${goesOn.join(', ')}; end them too with --kill\n`,
+    LET_GO,
+  ];
+  return {
+    json: pulled,
+    text: text.join(''),
+    warnings: not_killed.map(({ fiber_id, message }) => `${fiber_id} was not ended: ${message}`),
+    faults: fault === undefined ? [] : [fault],
+    exit: not_killed.length === 0 && fault === undefined ? EXIT.ok : EXIT.refused,
+  };
 }

@@ -1,32 +1,25 @@
 import { readSettings } from '../../config/settings.ts';
 import { type Why, whySchema } from '../../contract/http/why.ts';
-import { formatMoment, formatTable, printJson } from '../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode, type Verb } from '../command-line/verb.ts';
+import { option, SERVED_FIBER } from '../command-line/options.ts';
+import { formatMoment, formatTable } from '../command-line/output.ts';
+import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-type Options = { look: boolean; json?: boolean };
-
 /** `svc why <fiber>`: what keeps the daemon from starting it, and what to do (LIF-2). */
-export const verb: Verb = {
-  name: 'why',
-  summary: 'Say why a fiber is not running, and the mend',
-  register(command, context, exit) {
-    command
-      .argument('<fiber>', 'canonical id or uid')
-      .option('--no-look', 'do not touch its project folder or ask its agent')
-      .option('--json', 'answer as JSON')
-      .action(async (fiber: string, options: Options) => exit(await run(context, fiber, options)));
+export const verb = defineVerb({
+  summary: 'Say why a fiber is not running, and what to do',
+  arguments: { fiber: SERVED_FIBER },
+  options: { look: option('--no-look', 'do not check its project folder or its agent program') },
+  examples: [['svc why say-hello', 'the first condition that is not met, and what to do']],
+  page: 'why.md',
+  json: whySchema,
+  async run(context, { fiber, look }) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const query = `fiber=${encodeURIComponent(fiber)}&look=${look ? '1' : '0'}`;
+    const why = await daemon.get(`/why?${query}`, whySchema);
+    return { json: why, text: whyPage(why) };
   },
-};
-
-async function run(context: CliContext, fiber: string, options: Options): Promise<ExitCode> {
-  const daemon = await connectDaemon(readSettings(context.env));
-  const query = `fiber=${encodeURIComponent(fiber)}&look=${options.look ? '1' : '0'}`;
-  const why = await daemon.get(`/why?${query}`, whySchema);
-  if (options.json) printJson(context, why);
-  else context.out(whyPage(why));
-  return EXIT.ok;
-}
+});
 
 /** The first shut gate in words, then every gate. */
 export function whyPage(why: Why): string {

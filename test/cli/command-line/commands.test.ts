@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readCommands } from '../../../src/cli/command-line/command-table.ts';
 import { renderReferencePage } from '../../../src/cli/command-line/reference-page.ts';
-import { EXAMPLES, NO_JSON } from '../../../src/cli/examples.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
 import { createMachine } from '../kit.ts';
 
@@ -17,25 +16,36 @@ describe('the command table', () => {
   });
 
   it.each(named)('svc %s has examples of itself', (name, command) => {
-    expect(command.examples.length, `add one to src/cli/examples.ts`).toBeGreaterThan(0);
-    for (const [line] of command.examples) expect(line).toContain(`svc ${name.split(' ')[0]}`);
+    expect(command.verb.examples.length).toBeGreaterThan(0);
+    for (const [line] of command.verb.examples) expect(line).toContain(`svc ${name.split(' ')[0]}`);
   });
 
   it.each(named)('svc %s uses only its own options in its examples', (_, command) => {
     const own = command.options.flatMap(({ names }) => names);
-    for (const [line] of command.examples)
+    for (const [line] of command.verb.examples)
       for (const [, option] of line.matchAll(/ (--?[a-z][a-z-]*)/g)) expect(own, line).toContain(option);
   });
 
   it.each(named)('svc %s describes each argument and option', (_, command) => {
-    expect(command.summary).not.toBe('');
+    expect(command.verb.summary).not.toBe('');
     for (const one of [...command.arguments, ...command.options])
       expect(one.description, JSON.stringify(one)).not.toBe('');
   });
 
-  it.each(named)('svc %s takes --json or is said not to', (name, command) => {
-    expect(command.no_json, 'add --json, or a reason to NO_JSON in src/cli/examples.ts').not.toBe('');
-    if (command.no_json === null) expect(NO_JSON[name]).toBeUndefined();
+  it.each(named)('svc %s takes --json and says what it prints, or says why not', (_, { verb, options }) => {
+    const takes = options.some(({ names }) => names.includes('--json'));
+    expect(takes).toBe(verb.json !== undefined);
+    if (!takes) expect(verb.no_json).not.toBe('');
+  });
+
+  it.each(named)('svc %s gives each argument and option a name of its own', (_, { verb }) => {
+    const places = [...Object.keys(verb.arguments), ...Object.keys(verb.options)];
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it.each(named)('svc %s names a page that there is', (_, { verb }) => {
+    if (verb.page !== undefined)
+      expect(existsSync(new URL(`../../../ops/${verb.page}`, import.meta.url))).toBe(true);
   });
 
   it.each(named)('svc %s shows its examples in its help', async (_, command) => {
@@ -43,15 +53,10 @@ describe('the command table', () => {
     try {
       const { code, out } = await machine.svc(...command.path, '--help');
       expect(code).toBe(0);
-      for (const [line] of command.examples) expect(out).toContain(line);
+      for (const [line] of command.verb.examples) expect(out).toContain(line);
     } finally {
       machine.remove();
     }
-  });
-
-  it('has examples and reasons only of commands that exist', () => {
-    const names = named.map(([name]) => name);
-    for (const name of [...Object.keys(EXAMPLES), ...Object.keys(NO_JSON)]) expect(names).toContain(name);
   });
 
   it('ops/cli.md is up to date', () => {

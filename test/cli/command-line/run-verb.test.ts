@@ -1,11 +1,13 @@
-import type { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { CodedError } from '../../../src/base/errors.ts';
 import { runVerb } from '../../../src/cli/command-line/run-verb.ts';
-import { VERB_GROUPS } from '../../../src/cli/command-line/verb-row.ts';
+import { defineVerb } from '../../../src/cli/command-line/verb.ts';
+import { FOR_PROGRAMS, rowsOf, type VerbTable } from '../../../src/cli/command-line/verb-table.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
+const rows = rowsOf(VERBS);
 let machine: Machine;
 beforeEach(() => {
   machine = createMachine();
@@ -13,22 +15,18 @@ beforeEach(() => {
 afterEach(() => machine.remove());
 
 describe('svc', () => {
-  it.each(VERBS.map((row) => [row.name, row] as const))(
-    'lists %s as its module names itself',
-    async (_, row) => {
-      const verb = await row.load();
-      expect({ name: verb.name, summary: verb.summary }).toEqual({ name: row.name, summary: row.summary });
-    },
-  );
-
   it('lists every verb once, in its help', async () => {
     const { code, out } = await machine.svc('help');
     expect(code).toBe(0);
-    for (const { name, summary, group } of VERBS)
+    for (const { name, group, entry } of rows) {
+      const { summary } = typeof entry === 'function' ? await entry() : entry;
       expect(
         out.split('\n').filter((line) => line.trim().startsWith(`${name} `) && line.endsWith(summary)),
-      ).toHaveLength(group === null ? 0 : 1);
-    for (const group of VERB_GROUPS) expect(out).toContain(`\n${group}:\n`);
+      ).toHaveLength(group === FOR_PROGRAMS ? 0 : 1);
+    }
+    for (const group of Object.keys(VERBS).filter((one) => one !== FOR_PROGRAMS))
+      expect(out).toContain(`\n${group}:\n`);
+    expect(out).not.toContain(FOR_PROGRAMS);
   });
 
   it('tells a newcomer without a verb how to begin, in 80 columns', async () => {
@@ -36,7 +34,7 @@ describe('svc', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     for (const [, name] of out.matchAll(/svc ([a-z]+)/g))
-      expect([...VERBS.map((row) => row.name), 'help', 'supervises']).toContain(name);
+      expect([...rows.map(({ name }) => name), 'help', 'supervises']).toContain(name);
   });
 
   it('shows the options of one verb', async () => {
@@ -79,22 +77,19 @@ describe('svc', () => {
     return { said, context: { ...machine.context, out, err } };
   };
 
-  const failing = (error: unknown) => [
-    {
-      name: 'fail',
-      summary: 'Fails',
-      group: null,
-      load: async () => ({
-        name: 'fail',
-        summary: 'Fails',
-        register: (command: Command) => {
-          command.option('--json').action(() => {
+  const failing = (error: unknown): VerbTable => ({
+    Tasks: {
+      fail: async () =>
+        defineVerb({
+          summary: 'Fails',
+          examples: [],
+          json: z.null(),
+          run() {
             throw error;
-          });
-        },
-      }),
+          },
+        }),
     },
-  ];
+  });
 
   it('prints a refusal as one sentence, and as JSON where JSON was asked for', async () => {
     const error = new CodedError('locked', 'the fiber is being written', { details: { holder: 7 } });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { verb } from '../../../src/cli/verbs/agents.ts';
 import { agentsReplySchema } from '../../../src/contract/agent.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { runInProcess } from '../in-process.ts';
@@ -11,7 +10,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 
 const agents = (args: string[], env: NodeJS.ProcessEnv = {}) =>
-  runInProcess(verb, args, { SVC_CONFIG_DIR: scratch.path, ...env });
+  runInProcess(['agents', ...args], { SVC_CONFIG_DIR: scratch.path, ...env });
 
 it('[RPL-5] svc agents --json prints the effective registry', async () => {
   scratch.write('agents.json', { agents: [{ id: 'mine', harness: 'pi', default: true }] });

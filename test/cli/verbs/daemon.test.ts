@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withSafeOutput } from '../../../src/cli/command-line/safe-output.ts';
 import { processLife } from '../../../src/cli/daemon-client/daemon-process.ts';
-import { runStart } from '../../../src/cli/verbs/daemon/start.ts';
-import { runStop } from '../../../src/cli/verbs/daemon/stop.ts';
+import { startDaemon } from '../../../src/cli/verbs/daemon/start.ts';
+import { stopDaemon } from '../../../src/cli/verbs/daemon/stop.ts';
 import { readSettings, SETTINGS } from '../../../src/config/settings.ts';
 import { runningRow, stateAnswer, versionAnswer } from '../answers.ts';
 import { createMachine, type Machine, type StandIn, serveAnswers } from '../kit.ts';
@@ -56,7 +56,9 @@ async function start(mode: string, timeout = 20): Promise<number> {
   );
   const program = { file: process.execPath, args: [TINY, mode, answers] };
   try {
-    return await runStart(context(), settings(), { timeout }, program);
+    const { text, exit = 0 } = await startDaemon(context(), settings(), timeout, program);
+    said += text;
+    return exit;
   } finally {
     if (existsSync(join(machine.data_dir, 'daemon.json'))) pids.push(daemonFile().pid);
   }
@@ -113,7 +115,7 @@ describe('svc daemon start and stop', () => {
   it('says how to end a daemon that does not stop', async () => {
     await start('stays');
     const { pid } = daemonFile();
-    await expect(runStop(context(), settings(), { timeout: 1 })).rejects.toMatchObject({
+    await expect(stopDaemon(context(), settings(), 1)).rejects.toMatchObject({
       code: 'deadline_exceeded',
       message: expect.stringContaining(`kill -9 ${pid}`),
     });

@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verb } from '../../../src/cli/verbs/fiber.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
 
@@ -10,8 +9,8 @@ beforeEach(() => {
   temp = createTempStore();
 });
 afterEach(() => temp.remove());
-const run = (args: string[], options: Parameters<typeof runVerb>[2] = {}) =>
-  runVerb(verb, args, { env: { SVC_STORES: temp.root }, ...options });
+const run = (args: string[], options: Parameters<typeof runVerb>[1] = {}) =>
+  runVerb(['fiber', ...args], { env: { SVC_STORES: temp.root }, ...options });
 
 describe('svc fiber', () => {
   it('makes a store, adds a fiber, edits, shows, lists and removes it', async () => {

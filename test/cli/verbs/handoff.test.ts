@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endSession } from '../../../src/cli/verbs/handoff/end-session.ts';
-import { verb } from '../../../src/cli/verbs/handoff.ts';
 import { readProcessStart } from '../../../src/platform/file-lock.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
@@ -42,10 +41,10 @@ function nameAgent(pid: number, start_time: string): void {
 
 describe('svc handoff', () => {
   it('[LIF-7] only stamps the document outside a run, and says so', async () => {
-    const outcome = await runVerb(verb, [], { env: { SVC_STORES: temp.root, SVC_FIBER: 'a' } });
+    const outcome = await runVerb(['handoff'], { env: { SVC_STORES: temp.root, SVC_FIBER: 'a' } });
     expect(outcome).toMatchObject({ code: 0, out: expect.stringContaining('no session is ended') });
     expect(temp.store.read('a').svc?.runtime?.handed_off_at).toMatch(/^\d{4}-.*Z$/);
-    expect(await runVerb(verb, [], { env: { SVC_STORES: temp.root } })).toMatchObject({
+    expect(await runVerb(['handoff'], { env: { SVC_STORES: temp.root } })).toMatchObject({
       error: 'invalid_request',
     });
   });
@@ -56,7 +55,7 @@ describe('svc handoff', () => {
       const agent = await startAgent('');
       const gone = once(agent, 'exit');
       const env = { SVC_STORES: temp.root, SVC_FIBER_UID: '01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z', SVC_RUN_DIR: runDir };
-      expect(await runVerb(verb, ['--json'], { env })).toMatchObject({ code: 0, error: null });
+      expect(await runVerb(['handoff', '--json'], { env })).toMatchObject({ code: 0, error: null });
       expect((await gone)[1]).toBe('SIGHUP');
       const end = join(runDir, 'end.json');
       expect(JSON.parse(readFileSync(end, 'utf8'))).toEqual({ reason: 'handoff', at: expect.any(Number) });

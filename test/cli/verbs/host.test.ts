@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createHostVerb } from '../../../src/cli/verbs/host.ts';
+import { hostVerb } from '../../../src/cli/verbs/host.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { runInProcess } from '../in-process.ts';
 
@@ -10,9 +10,9 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-const verb = createHostVerb({ hostname: () => 'Box.local' });
+const verbs = { Box: { host: async () => hostVerb({ hostname: () => 'Box.local' }) } };
 const host = (args: string[], env: NodeJS.ProcessEnv = {}) =>
-  runInProcess(verb, args, { SVC_CONFIG_DIR: scratch.path, ...env });
+  runInProcess(['host', ...args], { SVC_CONFIG_DIR: scratch.path, ...env }, { verbs });
 
 it('[DSP-3] svc host prints the id alone, and writes nothing', async () => {
   expect(await host([])).toEqual({ out: 'box\n', err: '', code: 0 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatTime } from '../../../src/cli/command-line/output.ts';
-import { RESULTS } from '../../../src/cli/results.ts';
 import { fiberLife } from '../../../src/cli/verbs/log/fiber-life.ts';
+import { verb } from '../../../src/cli/verbs/log.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { Activity } from '../../../src/contract/http/activity.ts';
 import type { SentFilesRow } from '../../../src/contract/http/sent-files.ts';
@@ -253,7 +253,7 @@ describe('svc log', () => {
     const { code, out } = await machine.svc('log', 'work/loader', '--json', '-n', '2');
     expect(code).toBe(0);
     const answer = JSON.parse(out);
-    expect(RESULTS.log!.parse(answer)).toEqual(answer);
+    expect(verb.json!.parse(answer)).toEqual(answer);
     expect(answer).toMatchObject({ host: 'host-a', earlier: 3, fiber: { uid: UID }, spend: SPEND });
     expect(answer.entries.map(({ kind }: { kind: string }) => kind)).toEqual(['commit', 'sent']);
   });

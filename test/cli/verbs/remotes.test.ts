@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verb } from '../../../src/cli/verbs/remotes.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 import { runInProcess } from '../in-process.ts';
 
@@ -11,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-const remotes = (...args: string[]) => runInProcess(verb, args, { SVC_CONFIG_DIR: scratch.path });
+const remotes = (...args: string[]) => runInProcess(['remotes', ...args], { SVC_CONFIG_DIR: scratch.path });
 const file = () => join(scratch.path, 'remotes.json');
 const listed = async () => JSON.parse((await remotes('list', '--configured', '--json')).out).remotes;
 

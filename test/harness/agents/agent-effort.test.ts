@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { verb as agents } from '../../../src/cli/verbs/agents.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { createAgentsOnDisk } from '../../../src/dispatch/agents-on-disk.ts';
 import { setAgentEffort } from '../../../src/harness/agents/agent-effort.ts';
@@ -99,7 +98,7 @@ describe('setAgentEffort', () => {
 });
 
 describe('svc agents effort', () => {
-  const run = (...args: string[]) => runVerb(agents, args, { env: { SVC_CONFIG_DIR: folder } });
+  const run = (...args: string[]) => runVerb(['agents', ...args], { env: { SVC_CONFIG_DIR: folder } });
 
   it('[WPL-17] sets a level, resets it, and says so', async () => {
     writeFileSync(file, MINE);

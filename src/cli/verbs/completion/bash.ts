@@ -1,12 +1,13 @@
 import type { CommandFacts } from '../../command-line/command-table.ts';
-import { type Place, placeOfArgument, placeOfOption } from './values.ts';
+import type { Completes } from '../../command-line/options.ts';
+import { FOR_PROGRAMS } from '../../command-line/verb-table.ts';
 
 /**
  * The completion of verbs, options and values for bash, with nothing to start but `svc completion fibers|agents`.
  * It also serves zsh through its `bashcompinit`, so it keeps to what both shells read alike.
  */
 export function bashScript(commands: readonly CommandFacts[]): string {
-  const listed = commands.filter((command) => command.group !== null);
+  const listed = commands.filter((command) => command.group !== FOR_PROGRAMS);
   const verbs = [...new Set(listed.map((command) => command.path[0]!)), 'help'];
   const parents = [...new Set(listed.filter(({ path }) => path.length > 1).map(({ path }) => path[0]!))];
   return `# completion of svc for bash, and for zsh through bashcompinit
@@ -94,25 +95,21 @@ function optionCase(command: CommandFacts): string {
 }
 
 function valueCases(command: CommandFacts): string[] {
-  return command.options.flatMap((option) => {
-    const place = placeOfOption(option);
-    return place === null
+  return command.options.flatMap(({ names, completes }) => {
+    return completes === null
       ? []
-      : option.names.map(
-          (name) => `      "${command.path.join(' ')} ${name}") place="${textOf(place)}" ;;\n`,
-        );
+      : names.map((name) => `      "${command.path.join(' ')} ${name}") place="${textOf(completes)}" ;;\n`);
   });
 }
 
 function argumentCases(command: CommandFacts): string[] {
-  return command.arguments.flatMap((_, position) => {
-    const place = placeOfArgument(command, position);
-    return place === null
+  return command.arguments.flatMap(({ completes }, position) => {
+    return completes === null
       ? []
-      : [`      "${command.path.join(' ')} ${position}") place="${textOf(place)}" ;;\n`];
+      : [`      "${command.path.join(' ')} ${position}") place="${textOf(completes)}" ;;\n`];
   });
 }
 
-function textOf(place: NonNullable<Place>): string {
-  return place.kind === 'words' ? place.words.join(' ') : place.kind;
+function textOf(completes: Completes): string {
+  return typeof completes === 'string' ? completes : completes.join(' ');
 }

@@ -1,13 +1,28 @@
 import { closeSync, existsSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
+import { z } from 'zod';
 import { sleep } from '../../../base/clock.ts';
-import type { Settings } from '../../../config/settings.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
 import { openRegularFileSync, readAtSync } from '../../../platform/regular-file.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { count, JSON_OPTION, option } from '../../command-line/options.ts';
+import { type CliContext, defineVerb, EXIT, type ExitCode } from '../../command-line/verb.ts';
 import { lastLines, logPath, readableLine } from './log-file.ts';
 
 const FOLLOW_STEP_MS = 250;
 const CHUNK_BYTES = 64 * 1024;
+
+export const verb = defineVerb({
+  summary: 'Show the log of the daemon that was started in the background',
+  options: {
+    follow: option('-f, --follow', 'keep showing new lines until interrupted'),
+    lines: count('-n, --lines <count>', 'how many lines to show first', 50),
+    json: { ...JSON_OPTION, description: 'show the lines as they were written' },
+  },
+  examples: [['svc daemon logs -f -n 20', 'the last 20 lines, then every new one']],
+  page: 'daemon.md',
+  json: z.looseObject({ level: z.number(), time: z.unknown(), msg: z.string() }),
+  run: (context, given) => runLogs(context, readSettings(context.env), given),
+});
 
 /** Shows the end of the log; with `follow` goes on until the command is interrupted. */
 export async function runLogs(

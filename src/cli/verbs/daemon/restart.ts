@@ -1,14 +1,18 @@
-import type { Settings } from '../../../config/settings.ts';
-import type { CliContext, ExitCode } from '../../command-line/verb.ts';
-import { runStart } from './start.ts';
+import { readSettings } from '../../../config/settings.ts';
+import { defineVerb } from '../../command-line/verb.ts';
+import { startDaemon, startedSchema, timeout } from './start.ts';
 import { stopDaemon } from './stop.ts';
 
-/** Stops the daemon where it runs and starts it; `json` answers what the start answers. */
-export async function runRestart(
-  context: CliContext,
-  settings: Settings,
-  options: { timeout: number; json?: boolean },
-): Promise<ExitCode> {
-  await stopDaemon(context, settings, options.timeout);
-  return runStart(context, settings, options);
-}
+/** `svc daemon restart`: stops the daemon where it runs and starts it; answers what the start answers. */
+export const verb = defineVerb({
+  summary: 'Stop the daemon and start it again',
+  options: { timeout: timeout('seconds to wait for its end, then for an answer of the new one') },
+  examples: [['svc daemon restart', 'takes over changed settings or a new version']],
+  page: 'daemon.md',
+  json: startedSchema,
+  async run(context, given) {
+    const settings = readSettings(context.env);
+    await stopDaemon(context, settings, given.timeout);
+    return startDaemon(context, settings, given.timeout);
+  },
+});

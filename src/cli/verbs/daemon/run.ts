@@ -1,8 +1,16 @@
-import type { Settings } from '../../../config/settings.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import { type CliContext, defineVerb, EXIT, type ExitCode } from '../../command-line/verb.ts';
 
 /** Bytes of request headers that the HTTP server takes; cookies of every local port arrive here. */
 const MOST_HEADER_BYTES = '65536';
+
+export const verb = defineVerb({
+  summary: 'Run the daemon in this terminal until it is told to stop',
+  examples: [['svc daemon run', 'for systemd, launchd or a terminal of its own']],
+  page: 'daemon.md',
+  no_json: 'it runs until it is told to stop and writes a log',
+  run: (context) => runForeground(context, readSettings(context.env)),
+});
 
 /** Runs the daemon in this process until a signal stops it; `onListening` is given the addresses it has bound. */
 export async function runForeground(

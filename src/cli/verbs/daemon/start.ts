@@ -1,14 +1,15 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import { CodedError } from '../../../base/errors.ts';
 import { makeDataDir } from '../../../config/data-dir.ts';
-import type { Settings } from '../../../config/settings.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import { startDetached } from '../../../platform/detached-process.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
-import { printJson } from '../../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { count } from '../../command-line/options.ts';
+import { type Answer, type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
 import { nameProcess, processLife } from '../../daemon-client/daemon-process.ts';
@@ -29,19 +30,46 @@ function ownDaemon(): Program {
   return { file: process.execPath, args: [launcher, 'daemon', 'run'] };
 }
 
-/** Starts the daemon in the background and waits until it is ready; says who runs where one does already. */
-export async function runStart(
+const address = { pid: z.number(), booted_at: z.string(), listen: z.array(z.string()) };
+
+export const startedSchema = z.object({
+  started: z.literal(true),
+  already_running: z.literal(false),
+  version: z.string(),
+  ...address,
+});
+
+export function timeout(description: string) {
+  return count('--timeout <seconds>', description, 30);
+}
+
+/** `svc daemon start`: starts the daemon in the background; says who runs where one does already. */
+export const verb = defineVerb({
+  summary: 'Start the daemon in the background and wait until it is ready',
+  options: { timeout: timeout('seconds without an answer after which to give up') },
+  examples: [['svc daemon start', 'returns when the daemon is ready']],
+  page: 'daemon.md',
+  json: z.union([
+    startedSchema,
+    z.object({ started: z.literal(false), already_running: z.literal(true), ...address }),
+  ]),
+  run: (context, given) => startDaemon(context, readSettings(context.env), given.timeout),
+});
+
+/** Starts the daemon and waits until it is ready, or for `silence` seconds without a word of it. */
+export async function startDaemon(
   context: CliContext,
   settings: Settings,
-  options: { timeout: number; json?: boolean },
+  silence: number,
   program: Program = ownDaemon(),
-): Promise<ExitCode> {
+): Promise<Answer> {
   const found = await findDaemon(settings);
   if (found.kind === 'running') {
     const { pid, booted_at, listen } = found.daemon;
-    if (options.json) printJson(context, { started: false, already_running: true, pid, booted_at, listen });
-    else context.out(`The daemon runs already: pid ${pid}, since ${booted_at}, at ${listen.join(', ')}\n`);
-    return EXIT.ok;
+    return {
+      json: { started: false, already_running: true, pid, booted_at, listen },
+      text: `The daemon runs already: pid ${pid}, since ${booted_at}, at ${listen.join(', ')}\n`,
+    };
   }
   makeDataDir(settings);
   const log_path = logPath(settings);
@@ -54,7 +82,7 @@ export async function runStart(
     log_path,
   });
   const child = await nameProcess(pid);
-  const outcome = await untilReady(context.clock, options.timeout * 1000, {
+  const outcome = await untilReady(context.clock, silence * 1000, {
     ended: async () => (await processLife(child)) === 'gone',
     version: () => askVersion(settings, pid),
   });
@@ -62,19 +90,16 @@ export async function runStart(
   if (outcome === 'silent')
     throw new CodedError(
       'deadline_exceeded',
-      `the daemon (pid ${pid}) has not answered for ${options.timeout} s and goes on starting; watch it with: svc daemon logs -f`,
+      `the daemon (pid ${pid}) has not answered for ${silence} s and goes on starting; watch it with: svc daemon logs -f`,
       { details: { pid } },
     );
   const { listen, version, booted_at } = outcome;
-  if (options.json)
-    printJson(context, { started: true, already_running: false, pid, booted_at, version, listen });
-  else {
-    context.out(`The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n`);
-    context.out(
+  return {
+    json: { started: true, already_running: false, pid, booted_at, version, listen },
+    text:
+      `The daemon runs: pid ${pid}, version ${version}, at ${listen.join(', ')}\n` +
       'What waits for a worker is held back after a start; let it begin with: svc daemon release\n',
-    );
-  }
-  return EXIT.ok;
+  };
 }
 
 /** Waits while the daemon says that it boots, however long that takes; `silent` after `silent_ms` without a word. */

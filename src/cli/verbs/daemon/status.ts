@@ -1,40 +1,38 @@
+import { z } from 'zod';
 import { isCoded, messageOf } from '../../../base/errors.ts';
-import type { Settings } from '../../../config/settings.ts';
+import { readSettings } from '../../../config/settings.ts';
 import { type Version, versionSchema } from '../../../contract/http/version.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
 import { readBuildStamp } from '../../../platform/build-stamp.ts';
-import { formatMoment, formatTable, printJson } from '../../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { formatMoment, formatTable } from '../../command-line/output.ts';
+import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type DaemonLookup, findDaemon } from '../../daemon-client/daemon-file.ts';
 
-/** Says whether the daemon runs, and what it says of itself. */
-export async function runStatus(
-  context: CliContext,
-  settings: Settings,
-  options: { json?: boolean },
-): Promise<ExitCode> {
-  const found = await findDaemon(settings);
-  if (found.kind !== 'running') {
-    if (options.json) printJson(context, { running: false, reason: found.kind });
-    else context.out(absence(found));
-    return EXIT.unreachable;
-  }
-  const answer = await ask(found.daemon);
-  if (options.json)
-    printJson(context, {
-      running: true,
-      ...found.daemon,
-      answer: 'version' in answer ? answer.version : null,
-      error: 'error' in answer ? answer.error : null,
-    });
-  else context.out(presence(found.daemon, answer, context.clock.now()));
-  return 'version' in answer ? EXIT.ok : EXIT.unreachable;
-}
+/** `svc daemon status`: whether the daemon runs, and what it says of itself. */
+export const verb = defineVerb({
+  summary: 'Say whether the daemon runs (exit 3 when it does not)',
+  examples: [['svc daemon status --json', 'the daemon, its version and its components as JSON']],
+  page: 'daemon.md',
+  json: z.union([
+    z.looseObject({ running: z.literal(true) }),
+    z.object({ running: z.literal(false), reason: z.string() }),
+  ]),
+  exits: { 3: 'no daemon runs, or it does not answer' },
+  async run(context) {
+    const found = await findDaemon(readSettings(context.env));
+    if (found.kind !== 'running')
+      return { json: { running: false, reason: found.kind }, text: absence(found), exit: EXIT.unreachable };
+    const { version = null, error = null } = await ask(found.daemon);
+    return {
+      json: { running: true, ...found.daemon, answer: version, error },
+      text: presence(found.daemon, version ?? String(error), context.clock.now()),
+      exit: version === null ? EXIT.unreachable : EXIT.ok,
+    };
+  },
+});
 
-type Answer = { version: Version } | { error: string };
-
-async function ask(daemon: DaemonFile): Promise<Answer> {
+async function ask(daemon: DaemonFile): Promise<{ version?: Version; error?: string }> {
   try {
     return { version: await createDaemonClient(daemon).get('/version', versionSchema) };
   } catch (error) {
@@ -51,12 +49,12 @@ function absence(found: Exclude<DaemonLookup, { kind: 'running' }>): string {
   return 'The daemon does not run. Start it with: svc daemon start\n';
 }
 
-/** One page on a daemon whose process runs. */
-export function presence(daemon: DaemonFile, answer: Answer, now: number): string {
+/** One page on a daemon whose process runs; `answer` is what it says of itself, or why it says nothing. */
+export function presence(daemon: DaemonFile, answer: Version | string, now: number): string {
   const since = formatMoment(Date.parse(daemon.booted_at), now);
   const head = `daemon   pid ${daemon.pid}, started ${since}, at ${daemon.listen.join(', ')}\n`;
-  if ('error' in answer) return `${head}answer   ${answer.error}\n`;
-  const { version } = answer;
+  if (typeof answer === 'string') return `${head}answer   ${answer}\n`;
+  const version = answer;
   return [
     head,
     `version  ${version.version} (${version.git_short_sha})${skew(version)}\n`,

@@ -1,43 +1,52 @@
+import { z } from 'zod';
+import { sleep } from '../../../base/clock.ts';
 import { CodedError } from '../../../base/errors.ts';
-import type { Settings } from '../../../config/settings.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
 import type { DaemonFile } from '../../../contract/operator-files.ts';
-import { printJson } from '../../command-line/output.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { type CliContext, defineVerb } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
 import { processLife, signalProcess } from '../../daemon-client/daemon-process.ts';
-import { waitFor } from '../../wait.ts';
+import { timeout } from './start.ts';
 
-/** Stops the daemon; one that does not run counts as stopped. */
-export async function runStop(
-  context: CliContext,
-  settings: Settings,
-  options: { timeout: number; json?: boolean },
-): Promise<ExitCode> {
-  const stopped = await stopDaemon(context, settings, options.timeout);
-  if (options.json) printJson(context, stopped);
-  else context.out(describe(stopped));
-  return EXIT.ok;
-}
+const LOOK_EVERY_MS = 50;
 
 /** `workers`: sessions that go on without the daemon; null where it could not be asked before it ended. */
-export type Stopped = { stopped: boolean; pid: number | null; workers: string[] | null };
+const stoppedSchema = z.object({
+  stopped: z.boolean(),
+  pid: z.number().nullable(),
+  workers: z.array(z.string()).nullable(),
+});
+type Stopped = z.infer<typeof stoppedSchema>;
+
+/** `svc daemon stop`: stops the daemon; one that does not run counts as stopped. */
+export const verb = defineVerb({
+  summary: 'Stop the daemon; workers keep running',
+  options: { timeout: timeout('seconds to wait for its end') },
+  examples: [['svc daemon stop', 'the workers keep running']],
+  page: 'daemon.md',
+  json: stoppedSchema,
+  async run(context, given) {
+    const stopped = await stopDaemon(context, readSettings(context.env), given.timeout);
+    return { json: stopped, text: describe(stopped) };
+  },
+});
 
 /** Ends the daemon of this data folder and waits for its end; throws `deadline_exceeded` where it stays. */
-export async function stopDaemon(context: CliContext, settings: Settings, timeout: number): Promise<Stopped> {
+export async function stopDaemon(context: CliContext, settings: Settings, seconds: number): Promise<Stopped> {
   const found = await findDaemon(settings);
   if (found.kind !== 'running') return { stopped: false, pid: null, workers: null };
   const { daemon } = found;
   const workers = await runningWorkers(daemon);
   await signalProcess(daemon, 'SIGTERM');
-  const ended = await waitFor(context.clock, timeout * 1000, async () =>
-    (await processLife(daemon)) === 'gone' ? true : undefined,
-  );
-  if (ended === undefined)
+  const end = context.clock.now() + seconds * 1000;
+  while ((await processLife(daemon)) !== 'gone' && context.clock.now() < end)
+    await sleep(context.clock, LOOK_EVERY_MS);
+  if ((await processLife(daemon)) !== 'gone')
     throw new CodedError(
       'deadline_exceeded',
-      `the daemon (pid ${daemon.pid}) still runs after ${timeout} s; wait longer with --timeout, or end it with: kill -9 ${daemon.pid}`,
+      `the daemon (pid ${daemon.pid}) still runs after ${seconds} s; wait longer with --timeout, or end it with: kill -9 ${daemon.pid}`,
       { details: { pid: daemon.pid } },
     );
   return { stopped: true, pid: daemon.pid, workers };

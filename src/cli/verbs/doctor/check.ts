@@ -1,15 +1,17 @@
+import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import type { Settings } from '../../../config/settings.ts';
 import type { Disks } from '../../../platform/disks.ts';
 import type { DaemonLookup } from '../../daemon-client/daemon-file.ts';
 
 /** One thing that was looked at. `mend` says what to do, and is null where nothing is to be done. */
-export type Finding = {
-  name: string;
-  level: 'ok' | 'warn' | 'fail';
-  what: string;
-  mend: string | null;
-};
+export const findingSchema = z.object({
+  name: z.string(),
+  level: z.enum(['ok', 'warn', 'fail']),
+  what: z.string(),
+  mend: z.string().nullable(),
+});
+export type Finding = z.infer<typeof findingSchema>;
 
 /** What the checks look at, read once. */
 export type DoctorContext = {

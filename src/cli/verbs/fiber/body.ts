@@ -1,7 +1,12 @@
 import { text } from 'node:stream/consumers';
+import { z } from 'zod';
 import { CodedError } from '../../../base/errors.ts';
+import { fiberDocumentSchema } from '../../../contract/fiber.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../fibers/document.ts';
 import type { CliContext } from '../../command-line/verb.ts';
+
+/** What `--json` prints of a document that was read or written. */
+export const fiberWithBodySchema = z.object({ fiber: fiberDocumentSchema.extend({ body: z.string() }) });
 
 /** A body option: the text itself, or standard input for `-`; ends with a line end. */
 export async function readBody(context: CliContext, option: string | undefined): Promise<string | undefined> {

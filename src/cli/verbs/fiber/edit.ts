@@ -4,80 +4,70 @@ import type { DocumentEdit } from '../../../fibers/edit.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import { rosterEdit } from '../../../fibers/roster.ts';
 import { parseYamlValue } from '../../../fibers/yaml-document.ts';
-import { DRY_RUN, printRehearsal } from '../../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type Verb } from '../../command-line/verb.ts';
+import { DRY_RUN, DUE, FIBER, OUTCOME, option, STORE, statusOption } from '../../command-line/options.ts';
+import { rehearsed } from '../../command-line/rehearsal.ts';
+import { type CliContext, defineVerb, type Given } from '../../command-line/verb.ts';
 import { findInStores } from '../../find-fiber.ts';
-import { parseStatus } from './add.ts';
-import { readBody } from './body.ts';
+import { fiberWithBodySchema, readBody } from './body.ts';
 
-type EditOptions = {
-  name?: string;
-  status?: string;
-  outcome?: string;
-  body?: string;
-  tag?: string[];
-  untag?: string[];
-  due?: string;
-  set?: string[];
-  unset?: string[];
-  expectedDigest?: string;
-  collaboration?: string;
-  store?: string;
-  dryRun?: boolean;
-  json?: boolean;
+/** The options that change something; a roster goes without them. */
+const CHANGES = {
+  name: option('--name <name>', 'new name'),
+  status: statusOption('open, active or closed'),
+  outcome: OUTCOME,
+  body: option('--body <text>', 'new markdown body; - reads standard input'),
+  tag: option('--tag <tag...>', 'tags to add'),
+  untag: option('--untag <tag...>', 'tags to take away'),
+  due: DUE,
+  set: option('--set <key=value...>', 'frontmatter path and YAML value, such as svc.agent=codex'),
+  unset: option('--unset <key...>', 'frontmatter paths to remove'),
 };
+type Changes = Given<typeof CHANGES>;
 
 /** `svc fiber edit <id>`: one locked write; everything that is not named keeps its bytes. */
-export const registerEdit: Verb['register'] = (command, context, exit) => {
-  command
-    .command('edit')
-    .description('Change fields or the body of a fiber')
-    .argument('<fiber>', 'canonical id, uid or leaf')
-    .option('--name <name>', 'new name')
-    .option('--status <status>', 'open, active or closed')
-    .option('--outcome <line>', 'the line that the card shows')
-    .option('--body <text>', 'new markdown body; - reads standard input')
-    .option('--tag <tag...>', 'tags to add')
-    .option('--untag <tag...>', 'tags to take away')
-    .option('--due <day>', 'due day')
-    .option('--set <key=value...>', 'frontmatter path and YAML value, such as svc.agent=codex')
-    .option('--unset <key...>', 'frontmatter paths to remove')
-    .option(
+export const verb = defineVerb({
+  summary: 'Change fields or the body of a fiber',
+  arguments: { fiber: FIBER },
+  options: {
+    ...CHANGES,
+    collaboration: option(
       '--collaboration <json>',
       'the whole roster as JSON, roles to lists of names, without any other change; - reads standard input',
-    )
-    .option('--expected-digest <sha256>', 'refuse when the document is not this one any more')
-    .option('--store <dir>', 'store to look in')
-    .option(...DRY_RUN)
-    .option('--json', 'print JSON')
-    .action(async (reference: string, options: EditOptions) => {
-      const { store, id } = findInStores(context, reference, options.store);
-      const fixed =
-        options.collaboration === undefined
-          ? fixedEdit(options, await readBody(context, options.body))
-          : await assignment(context, options, options.collaboration);
-      const plan = (document: FiberDocument) => ({
-        ...fixed,
-        set: { ...fixed.set, ...tagEdit(document, options) },
-      });
-      if (options.dryRun === true) {
-        const rehearsed = store.rehearse(id, plan, { expectedDigest: options.expectedDigest });
-        printRehearsal(context, rehearsedWrite('write', rehearsed), options);
-        exit(EXIT.ok);
-        return;
-      }
-      const fiber = await store.update(id, plan, options.expectedDigest);
-      context.out(
-        options.json === true ? `${JSON.stringify({ fiber })}\n` : `${fiber.id}  ${fiber.digest}\n`,
-      );
-      exit(EXIT.ok);
+    ),
+    expected_digest: option(
+      '--expected-digest <sha256>',
+      'refuse if the document does not have this digest any more',
+    ),
+    store: STORE,
+    dry_run: DRY_RUN,
+  },
+  examples: [
+    ['svc fiber edit say-hello --outcome "Greets in two languages."', 'sets the line that the card shows'],
+    ['svc fiber edit say-hello --set svc.effort=high', 'sets any field; the rest stays as it is'],
+  ],
+  json: fiberWithBodySchema,
+  async run(context, { fiber: reference, collaboration, expected_digest, ...given }) {
+    const { store, id } = findInStores(context, reference, given.store);
+    const fixed =
+      collaboration === undefined
+        ? fixedEdit(given, await readBody(context, given.body))
+        : await assignment(context, given, collaboration);
+    const plan = (document: FiberDocument) => ({
+      ...fixed,
+      set: { ...fixed.set, ...tagEdit(document, given) },
     });
-};
+    if (given.dry_run === true) {
+      const shown = store.rehearse(id, plan, { expectedDigest: expected_digest });
+      return rehearsed(rehearsedWrite('write', shown));
+    }
+    const fiber = await store.update(id, plan, expected_digest);
+    return { json: { fiber }, text: `${fiber.id}  ${fiber.digest}\n`, one_line: true };
+  },
+});
 
 /** The roster is replaced as a whole, in a write of its own (WPL-11). */
-async function assignment(context: CliContext, options: EditOptions, given: string): Promise<DocumentEdit> {
-  const { collaboration: _roster, expectedDigest: _digest, store: _store, json: _json, ...others } = options;
-  if (Object.keys(others).length > 0)
+async function assignment(context: CliContext, changes: Changes, given: string): Promise<DocumentEdit> {
+  if ((Object.keys(CHANGES) as (keyof Changes)[]).some((name) => changes[name] !== undefined))
     throw new CodedError(
       'invalid_request',
       '--collaboration is an assignment of its own; leave the other changes to a second command',
@@ -95,10 +85,10 @@ async function assignment(context: CliContext, options: EditOptions, given: stri
   }
 }
 
-function fixedEdit(options: EditOptions, body: string | undefined): DocumentEdit {
+function fixedEdit(options: Changes, body: string | undefined): DocumentEdit {
   const named = {
     name: options.name,
-    status: parseStatus(options.status),
+    status: options.status,
     outcome: options.outcome,
     due: options.due,
   };
@@ -115,7 +105,7 @@ function fixedEdit(options: EditOptions, body: string | undefined): DocumentEdit
   return edit;
 }
 
-function tagEdit(document: FiberDocument, options: EditOptions): { tags?: string[] } {
+function tagEdit(document: FiberDocument, options: Changes): { tags?: string[] } {
   if (options.tag === undefined && options.untag === undefined) return {};
   const away = new Set(options.untag);
   return { tags: [...new Set([...document.tags, ...(options.tag ?? [])])].filter((tag) => !away.has(tag)) };

@@ -1,29 +1,25 @@
+import { z } from 'zod';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
-import { DRY_RUN, printRehearsal } from '../../command-line/rehearsal.ts';
-import { EXIT, type Verb } from '../../command-line/verb.ts';
+import { DRY_RUN, FIBER, option, STORE } from '../../command-line/options.ts';
+import { rehearsed } from '../../command-line/rehearsal.ts';
+import { defineVerb } from '../../command-line/verb.ts';
 import { findInStores } from '../../find-fiber.ts';
 
-type RmOptions = { recursive?: boolean; store?: string; dryRun?: boolean; json?: boolean };
-
 /** `svc fiber rm <id>`: removes a document; companions and children only with `--recursive`. */
-export const registerRm: Verb['register'] = (command, context, exit) => {
-  command
-    .command('rm')
-    .description('Remove a fiber')
-    .argument('<fiber>', 'canonical id, uid or leaf')
-    .option('--recursive', 'remove its companions and children too')
-    .option('--store <dir>', 'store to look in')
-    .option(...DRY_RUN)
-    .option('--json', 'print JSON')
-    .action(async (reference: string, options: RmOptions) => {
-      const { store, id } = findInStores(context, reference, options.store);
-      if (options.dryRun === true) {
-        printRehearsal(context, rehearsedWrite('remove', store.rehearseRemove(id, options)), options);
-        exit(EXIT.ok);
-        return;
-      }
-      const removed = await store.remove(id, { recursive: options.recursive });
-      context.out(options.json === true ? `${JSON.stringify({ removed })}\n` : `Removed ${removed.path}\n`);
-      exit(EXIT.ok);
-    });
-};
+export const verb = defineVerb({
+  summary: 'Remove a fiber',
+  arguments: { fiber: FIBER },
+  options: {
+    recursive: option('--recursive', 'remove its companions and children too'),
+    store: STORE,
+    dry_run: DRY_RUN,
+  },
+  examples: [['svc fiber rm say-hello --dry-run', 'shows what would be removed']],
+  json: z.object({ removed: z.object({ id: z.string(), path: z.string() }) }),
+  async run(context, { fiber, recursive, dry_run, ...given }) {
+    const { store, id } = findInStores(context, fiber, given.store);
+    if (dry_run === true) return rehearsed(rehearsedWrite('remove', store.rehearseRemove(id, { recursive })));
+    const removed = await store.remove(id, { recursive });
+    return { json: { removed }, text: `Removed ${removed.path}\n`, one_line: true };
+  },
+});

@@ -1,9 +1,8 @@
-import { type Command, Option } from 'commander';
 import { ulid } from 'ulid';
 import { CodedError } from '../../../base/errors.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
-import { type FiberDocument, SURFACES, surfaceSchema } from '../../../contract/fiber.ts';
+import type { FiberDocument, Surface } from '../../../contract/fiber.ts';
 import { type LifecycleRequest, lifecycleRequestSchema } from '../../../contract/http/lifecycle.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
@@ -12,8 +11,9 @@ import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { describeFiber, isArming, planAction } from '../../../lifecycle/actions.ts';
-import { DRY_RUN, printRehearsal, rehearseRequest } from '../../command-line/rehearsal.ts';
-import { type CliContext, EXIT, type ExitCode } from '../../command-line/verb.ts';
+import { DRY_RUN, JSON_OPTION, option, STORE } from '../../command-line/options.ts';
+import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
+import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
 import { connectDaemon, type DaemonClient, errorOf } from '../../daemon-client/client.ts';
 import { findInStores, thisHost } from '../../find-fiber.ts';
 import { claimBeforeArming, ownFiber } from '../capture-session.ts';
@@ -21,100 +21,74 @@ import { requireProjectFolder } from '../resolve-dir.ts';
 import { whatNext } from './what-next.ts';
 
 /** Options of every lifecycle verb. */
-export type LifecycleOptions = { store?: string; dryRun?: boolean; local?: boolean; json?: boolean };
-/** Options that install, repeat, pin and reshape share. */
-export type ServiceOptions = LifecycleOptions & {
-  projectDir?: string;
-  agent?: string;
-  effort?: string;
-  host?: string;
-  surface?: string;
+export const WRITE = {
+  store: STORE,
+  dry_run: DRY_RUN,
+  local: option('--local', 'write the document here, even where a daemon could be asked to', {
+    hidden: true,
+  }),
+  json: JSON_OPTION,
 };
+
 type Fields<R> = R extends LifecycleRequest ? Omit<R, 'fiber' | 'store' | 'origin'> : never;
 /** A request without its fiber, which the command line names in its own way. */
 export type LifecycleFields = Fields<LifecycleRequest>;
 
-export function addLifecycleOptions(command: Command): Command {
-  return command
-    .option('--store <dir>', 'store to look in')
-    .option(...DRY_RUN)
-    .addOption(
-      new Option('--local', 'write the document here, even where a daemon could be asked to').hideHelp(),
-    )
-    .option('--json', 'print JSON');
-}
+/** What the options of install, repeat, pin and reshape give. */
+type ServiceFields = {
+  host: string | undefined;
+  project_dir: string | undefined;
+  agent: string | undefined;
+  effort: string | undefined;
+  surface: Surface | undefined;
+};
 
-export function addFiberArgument(command: Command): Command {
-  return command.argument('<fiber>', 'canonical id, uid or leaf');
-}
-
-export function addServiceOptions(command: Command): Command {
-  return addLifecycleOptions(
-    addFiberArgument(command)
-      .option('--project-dir <dir>', 'folder that the worker runs in')
-      .option('--agent <id>', 'agent of the registry')
-      .option('--effort <level>', 'effort of the agent')
-      .option('--host <id>', 'host that owns dispatch; this host otherwise')
-      .option('--surface <surface>', SURFACES.join(' or ')),
-  );
-}
-
-/** The fields that the options give; a folder on this host must exist, one on another host must be absolute. */
-export function readServiceFields(context: CliContext, options: ServiceOptions) {
-  const surface = options.surface === undefined ? undefined : surfaceSchema.safeParse(options.surface);
-  if (surface?.success === false) {
-    throw new CodedError(
-      'invalid_request',
-      `"${options.surface}" is not a surface; it takes ${SURFACES.join(' or ')}`,
-    );
-  }
-  const isHere = options.host === undefined || options.host === thisHost(context);
+/** The same for a request; a folder on this host must exist, one on another host must be absolute. */
+export function readServiceFields(context: CliContext, given: ServiceFields): ServiceFields {
+  const { host, project_dir, agent, effort, surface } = given;
+  const isHere = host === undefined || host === thisHost(context);
   return {
-    host: options.host,
-    project_dir: isHere ? localFolder(context, options.projectDir) : options.projectDir,
-    agent: options.agent,
-    effort: options.effort,
-    surface: surface?.data,
+    host,
+    project_dir: isHere ? localFolder(context, project_dir) : project_dir,
+    agent,
+    effort,
+    surface,
   };
 }
 
 /**
- * Runs one lifecycle verb and prints where the fiber stands afterwards. The daemon that polls the fiber's store does the
+ * Runs one lifecycle verb and answers where the fiber stands afterwards. The daemon that polls the fiber's store does the
  * write, in turn with its own; where none runs, or with `--local`, the document is written here under its lock.
  */
 export async function runLifecycle(
   context: CliContext,
-  reference: string,
-  options: LifecycleOptions,
+  given: { fiber: string } & Given<typeof WRITE>,
   fields: LifecycleFields,
-  exit: (code: ExitCode) => void,
-): Promise<void> {
-  const found = findInStores(context, reference, options.store);
+): Promise<Answer> {
+  const found = findInStores(context, given.fiber, given.store);
   const parsed = lifecycleRequestSchema.safeParse({ ...fields, fiber: found.id, store: found.store.root });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new CodedError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
   }
-  if (isArming(fields.action, true) && options.local !== true && options.dryRun !== true)
+  const request = parsed.data;
+  const local = given.local === true;
+  if (isArming(fields.action, true) && !local && given.dry_run !== true)
     await claimBeforeArming(context, found.id);
-  const daemon = options.local === true ? null : await daemonOf(context, found.store.root);
-  if (options.dryRun === true) {
-    if (daemon !== null) await rehearseRequest(context, daemon, '/lifecycle', parsed.data, options);
-    else printRehearsal(context, rehearseHere(context, found, parsed.data), options);
-    exit(EXIT.ok);
-    return;
-  }
-  const text =
-    daemon === null ? await writeHere(context, found, parsed.data) : await askDaemon(daemon, parsed.data);
+  const daemon = local ? null : await daemonOf(context, found.store.root);
+  if (given.dry_run === true)
+    return daemon === null
+      ? rehearsed(rehearseHere(context, found, request))
+      : rehearseRequest(daemon, '/lifecycle', request);
+  const text = daemon === null ? await writeHere(context, found, request) : await askDaemon(daemon, request);
   const { body: _body, ...fiber } = found.store.read(found.id);
-  if (options.json === true) context.out(`${JSON.stringify({ fiber })}\n`);
-  else {
-    context.out(text);
-    const isOwn = fiber.uid !== null && ownFiber(context) === fiber.uid;
-    if (options.local !== true)
-      context.out(isOwn ? 'This session is its worker.\n' : await whatNext(context, fiber));
-  }
-  exit(EXIT.ok);
+  const next = given.json === true || local ? '' : await nextOf(context, fiber);
+  return { json: { fiber }, text: `${text}${next}`, one_line: true };
+}
+
+async function nextOf(context: CliContext, fiber: FiberDocument): Promise<string> {
+  const isOwn = fiber.uid !== null && ownFiber(context) === fiber.uid;
+  return isOwn ? 'This session is its worker.\n' : whatNext(context, fiber);
 }
 
 /** The daemon here, where it is ready and polls this store. */

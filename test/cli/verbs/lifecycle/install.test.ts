@@ -1,9 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Verb } from '../../../../src/cli/command-line/verb.ts';
-import { verb as install } from '../../../../src/cli/install.ts';
-import { verb as pin } from '../../../../src/cli/pin.ts';
-import { verb as repeat } from '../../../../src/cli/repeat.ts';
-import { verb as uninstall } from '../../../../src/cli/uninstall.ts';
 import { runVerb } from '../../../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../../../fixtures/fibers/temp-store.ts';
 
@@ -13,8 +8,8 @@ beforeEach(async () => {
   await temp.store.create({ name: 'a' });
 });
 afterEach(() => temp.remove());
-const run = (verb: Verb, args: string[]) =>
-  runVerb(verb, args, {
+const run = (verb: string, args: string[]) =>
+  runVerb([verb, ...args], {
     env: { SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_DATA_DIR: `${temp.root}/data` },
     cwd: temp.root,
   });
@@ -22,7 +17,7 @@ const run = (verb: Verb, args: string[]) =>
 describe('service verbs', () => {
   it('[FIB-5] installs a fiber on this host, in a folder given relative to where it runs', async () => {
     expect(
-      await run(install, ['a', '--project-dir', '.', '--agent', 'codex', '--effort', 'high']),
+      await run('install', ['a', '--project-dir', '.', '--agent', 'codex', '--effort', 'high']),
     ).toMatchObject({
       code: 0,
       out: 'a: oneshot on host-a, active\nNo daemon runs here; start it with: svc daemon start\n',
@@ -35,8 +30,8 @@ describe('service verbs', () => {
 
   it('[CAP-7] installs a fiber as an app conversation, with an agent that has those', async () => {
     const app = ['a', '--project-dir', '.', '--surface', 'app', '--json'];
-    expect(JSON.parse((await run(install, app)).out).fiber.svc).toMatchObject({ surface: 'app' });
-    expect(JSON.parse((await run(install, [...app, '--agent', 'codex'])).out).fiber.svc).toMatchObject({
+    expect(JSON.parse((await run('install', app)).out).fiber.svc).toMatchObject({ surface: 'app' });
+    expect(JSON.parse((await run('install', [...app, '--agent', 'codex'])).out).fiber.svc).toMatchObject({
       surface: 'app',
       agent: 'codex',
     });
@@ -55,7 +50,7 @@ describe('service verbs', () => {
     '[WPL-3] refuses an unfit %s, names those that fit, and writes nothing',
     async (_what, more, code, said) => {
       const { digest } = temp.store.read('a');
-      const refused = await run(install, ['a', '--project-dir', '.', ...more]);
+      const refused = await run('install', ['a', '--project-dir', '.', ...more]);
       expect(refused).toMatchObject({ code: null, error: code, err: expect.stringMatching(said) });
       expect(temp.store.read('a').digest).toBe(digest);
     },
@@ -63,7 +58,7 @@ describe('service verbs', () => {
 
   it('gives a document without a ULID one, since it could not be dispatched otherwise', async () => {
     temp.write('old/old.md', 'just text\n');
-    await run(install, ['old', '--project-dir', '.']);
+    await run('install', ['old', '--project-dir', '.']);
     expect(temp.store.read('old')).toMatchObject({
       uid: expect.stringMatching(/^[0-9A-Z]{26}$/),
       body: 'just text\n',
@@ -72,30 +67,30 @@ describe('service verbs', () => {
 
   it('[STD-1] repeats on a schedule, then pins, then uninstalls twice', async () => {
     const args = ['a', '--project-dir', '.', '--schedule', '0 9 * * 1-5', '--tz', 'Europe/Paris', '--json'];
-    expect(JSON.parse((await run(repeat, args)).out).fiber.svc).toMatchObject({
+    expect(JSON.parse((await run('repeat', args)).out).fiber.svc).toMatchObject({
       kind: 'standing',
       schedule: '0 9 * * 1-5',
       tz: 'Europe/Paris',
       runtime: { handed_off_at: expect.any(String) },
     });
-    expect((await run(pin, ['a'])).out).toBe(
+    expect((await run('pin', ['a'])).out).toBe(
       'a: pinned on host-a, open\nIt is started by hand: svc dispatch a\n',
     );
     expect(temp.store.read('a').svc).not.toHaveProperty('schedule');
-    expect((await run(uninstall, ['a'])).out).toBe('a: no service, open\n');
+    expect((await run('uninstall', ['a'])).out).toBe('a: no service, open\n');
     const { digest } = temp.store.read('a');
-    expect((await run(uninstall, ['a'])).code).toBe(0);
+    expect((await run('uninstall', ['a'])).code).toBe(0);
     expect(temp.store.read('a').digest).toBe(digest);
   });
 
-  it.each<[Verb, string[], string]>([
-    [install, ['a'], 'project_dir_missing'],
-    [install, ['a', '--project-dir', 'nowhere'], 'project_dir_missing'],
-    [install, ['a', '--project-dir', 'x', '--host', 'elsewhere'], 'invalid_request'],
-    [install, ['a', '--project-dir', '.', '--surface', 'web'], 'invalid_request'],
-    [repeat, ['a', '--project-dir', '.', '--schedule', 'often'], 'invalid_request'],
-    [repeat, ['a', '--project-dir', '.', '--schedule', '@daily', '--tz', 'Nowhere'], 'invalid_request'],
-    [uninstall, ['nobody'], 'fiber_not_found'],
+  it.each<[string, string[], string]>([
+    ['install', ['a'], 'project_dir_missing'],
+    ['install', ['a', '--project-dir', 'nowhere'], 'project_dir_missing'],
+    ['install', ['a', '--project-dir', 'x', '--host', 'elsewhere'], 'invalid_request'],
+    ['install', ['a', '--project-dir', '.', '--surface', 'web'], 'invalid_request'],
+    ['repeat', ['a', '--project-dir', '.', '--schedule', 'often'], 'invalid_request'],
+    ['repeat', ['a', '--project-dir', '.', '--schedule', '@daily', '--tz', 'Nowhere'], 'invalid_request'],
+    ['uninstall', ['nobody'], 'fiber_not_found'],
   ])('refuses %#', async (verb, args, error) => {
     const { digest } = temp.store.read('a');
     expect(await run(verb, args)).toMatchObject({ code: null, error });
@@ -103,7 +98,7 @@ describe('service verbs', () => {
   });
 
   it('takes a folder of another host as it is given', async () => {
-    await run(install, ['a', '--project-dir', '/only/there', '--host', 'host-z']);
+    await run('install', ['a', '--project-dir', '/only/there', '--host', 'host-z']);
     expect(temp.store.read('a').svc).toMatchObject({ host: 'host-z', project_dir: '/only/there' });
   });
 });

@@ -1,0 +1,109 @@
+import { type Command, Argument as CommanderArgument, Option as CommanderOption } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import type { Argument, Option } from './options.ts';
+import { printOutcome } from './output.ts';
+import type { CliContext, Example, ExitCode, Verb } from './verb.ts';
+import { type Family, FOR_PROGRAMS, rowsOf, type VerbRow, type VerbTable } from './verb-table.ts';
+
+/** Where a verb runs, and who is told its exit code. */
+export type Runner = { context: CliContext; exit(code: ExitCode): void };
+
+const silent = () => {};
+/** For commands that are only looked at: to declare one reads nothing of the process, only its action would. */
+export const NO_PROCESS: Runner = {
+  context: {
+    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
+    ...{ out: silent, err: silent, verbatim: silent },
+  },
+  exit: silent,
+};
+
+/** Declares every verb by its name, and with all it takes the one that `argv` names. */
+export async function declareVerbs(
+  program: Command,
+  verbs: VerbTable,
+  argv: readonly string[],
+  runner: Runner,
+): Promise<void> {
+  const rows = rowsOf(verbs);
+  const [word, second] = argv[0] === 'help' ? [argv[1]] : argv;
+  const isVerb = rows.some(({ name }) => name === word);
+  for (const { name, group, entry } of rows) {
+    const command = program.command(name, { hidden: group === FOR_PROGRAMS }).helpGroup(`${group}:`);
+    if (name === word) await declareRow(command, entry, runner, second);
+    // Where no verb is named the help is shown, which lists them all.
+    else if (!isVerb) command.description((typeof entry === 'function' ? await entry() : entry).summary);
+  }
+}
+
+/**
+ * Declares a row of the table. Of second words only `second` is loaded, or all where it is none of them: then the help
+ * that lists them is what will be shown.
+ */
+export async function declareRow(
+  command: Command,
+  entry: VerbRow['entry'],
+  runner: Runner,
+  second?: string,
+): Promise<void> {
+  if (typeof entry === 'function') declare(command, await entry(), runner);
+  else await declareFamily(command, entry, runner, second);
+}
+
+async function declareFamily(
+  command: Command,
+  family: Family,
+  runner: Runner,
+  second: string | undefined,
+): Promise<void> {
+  const { alone, verbs, implied } = family;
+  if (alone !== undefined) declare(command, await alone(), runner);
+  command.description(family.summary);
+  if (family.usage !== undefined) command.usage(family.usage);
+  for (const [word, load] of Object.entries(verbs)) {
+    const child = command.command(word, { isDefault: word === implied });
+    if (second === undefined || second === word || !(second in verbs)) declare(child, await load(), runner);
+  }
+}
+
+function declare(command: Command, verb: Verb, { context, exit }: Runner): void {
+  const named = Object.entries(verb.arguments);
+  const options = Object.entries(verb.options).map(([key, one]) => [key, commanderOption(one)] as const);
+  command.description(verb.summary);
+  if (verb.usage !== undefined) command.usage(verb.usage);
+  if (verb.takes_any_option === true) command.allowUnknownOption();
+  for (const [, one] of named) command.addArgument(commanderArgument(one));
+  for (const [, one] of options) command.addOption(one);
+  if (verb.note !== undefined) command.addHelpText('after', `\n${verb.note}`);
+  command.addHelpText('after', exampleText(verb.examples));
+  command.action(async () => {
+    // An option that the word before declares too is taken there.
+    const values = command.optsWithGlobals();
+    const given = Object.fromEntries([
+      ...named.map(([key], at) => [key, command.processedArgs[at]]),
+      ...options.map(([key, one]) => [key, values[one.attributeName()]]),
+    ]);
+    exit(printOutcome(context, await verb.run(context, given as never), given.json === true));
+  });
+}
+
+function exampleText(examples: readonly Example[]): string {
+  return `\nExamples:\n${examples.map(([line, does]) => `  ${line}\n      ${does}\n`).join('')}`.trimEnd();
+}
+
+function commanderArgument({ usage, description, choices, parse, fallback }: Argument): CommanderArgument {
+  const made = new CommanderArgument(usage, description);
+  if (choices !== undefined) made.choices(choices);
+  if (parse !== undefined) made.argParser(parse);
+  return fallback === undefined ? made : made.default(fallback);
+}
+
+/** The option as the parser knows it, with its names and the place of its value. */
+export function commanderOption(declared: Option): CommanderOption {
+  const { flags, description, choices, parse, fallback, required, hidden } = declared;
+  const made = new CommanderOption(flags, description);
+  if (choices !== undefined) made.choices(choices);
+  if (parse !== undefined) made.argParser(parse);
+  if (fallback !== undefined) made.default(fallback);
+  return made.makeOptionMandatory(required === true).hideHelp(hidden === true);
+}

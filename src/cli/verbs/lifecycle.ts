@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { FIBER_KINDS, fiberDocumentSchema } from '../../contract/fiber.ts';
+import {
+  AGENT,
+  argument,
+  choice,
+  EFFORT,
+  FIBER,
+  OUTCOME,
+  option,
+  PROJECT_DIR,
+  required,
+  surfaceOption,
+} from '../command-line/options.ts';
+import type { CliContext, Example, Given, Verb } from '../command-line/verb.ts';
+import { type LifecycleFields, readServiceFields, runLifecycle, WRITE } from './lifecycle/write.ts';
+
+type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
+  summary: string;
+  /** Besides the fiber. */
+  arguments?: A;
+  /** Besides `WRITE`, which comes after them where it is not placed among them. */
+  options?: O;
+  examples: readonly Example[];
+  /** The request, but for its fiber. */
+  fields(given: Given<A> & Given<O>, context: CliContext): LifecycleFields;
+};
+
+// biome-ignore lint/complexity/noBannedTypes: a verb without arguments has none of any name
+function lifecycle<A extends Verb['arguments'] = {}, O extends Verb['options'] = {}>({
+  fields,
+  ...declared
+}: Declared<A, O>): Verb {
+  return {
+    ...declared,
+    arguments: { fiber: FIBER, ...declared.arguments },
+    options: { ...declared.options, ...WRITE },
+    page: 'lifecycle.md',
+    json: z.object({ fiber: fiberDocumentSchema }),
+    run: (context, given: Given<A> & Given<O> & Parameters<typeof runLifecycle>[1]) =>
+      runLifecycle(context, given, fields(given, context)),
+  };
+}
+
+const SERVICE = {
+  project_dir: PROJECT_DIR,
+  agent: AGENT,
+  effort: EFFORT,
+  host: option('--host <id>', 'host that owns dispatch; this host otherwise'),
+  surface: surfaceOption('app or cli'),
+};
+const KILL = option('--kill', 'also stop the running worker, which goes on otherwise');
+const OF_THAT_AGENT = {
+  effort: option('--effort <level>', 'effort of that agent'),
+  default_effort: option('--default-effort', 'clear the effort, so that the agent uses its default'),
+};
+
+/** The effort of a request: null takes away what the fiber names. */
+function effortOf(given: { effort: string | undefined; default_effort: boolean | undefined }) {
+  return given.default_effort === true ? null : given.effort;
+}
+
+/** The verbs that write the service of a fiber: the daemon's `POST /lifecycle`, or the document itself (WPL-3). */
+export const LIFECYCLE = {
+  install: lifecycle({
+    summary: 'Have a worker take up a fiber once',
+    options: SERVICE,
+    examples: [
+      [
+        'svc install say-hello --project-dir ~/my-project --agent claude-sonnet',
+        'a worker takes it up in that folder',
+      ],
+      [
+        'svc install say-hello --project-dir . --dry-run',
+        'shows the change of the document and writes nothing',
+      ],
+    ],
+    fields: (given, context) => ({ action: 'install', ...readServiceFields(context, given) }),
+  }),
+  repeat: lifecycle({
+    summary: 'Have a worker take up a fiber on a schedule',
+    options: {
+      ...SERVICE,
+      ...WRITE,
+      schedule: required(option('--schedule <cron>', 'five cron fields, such as "0 9 * * 1-5"')),
+      tz: option('--tz <zone>', 'time zone of the schedule; that of this machine otherwise'),
+    },
+    examples: [
+      [
+        'svc repeat triage --project-dir . --schedule "0 9 * * 1-5"',
+        'every weekday at nine, in this time zone',
+      ],
+    ],
+    fields: ({ schedule, tz, ...given }, context) => ({
+      action: 'repeat',
+      ...readServiceFields(context, given),
+      schedule,
+      tz,
+    }),
+  }),
+  pin: lifecycle({
+    summary: 'Keep a fiber as a role that is started by hand',
+    options: SERVICE,
+    examples: [['svc pin reviewer --project-dir .', 'a role that `svc dispatch reviewer` starts']],
+    fields: (given, context) => ({ action: 'pin', ...readServiceFields(context, given) }),
+  }),
+  reshape: lifecycle({
+    summary: 'Change the kind, schedule, folder or surface of a fiber',
+    options: {
+      ...SERVICE,
+      ...WRITE,
+      kind: choice('--kind <kind>', FIBER_KINDS, 'what it becomes'),
+      schedule: option('--schedule <cron>', 'five cron fields; a new schedule counts from now'),
+      tz: option('--tz <zone>', 'time zone of the schedule'),
+    },
+    examples: [['svc reshape triage --schedule "0 8 * * *"', 'another schedule, counted from now']],
+    fields: ({ kind, schedule, tz, ...given }, context) => ({
+      action: 'reshape',
+      ...readServiceFields(context, given),
+      kind,
+      schedule,
+      tz,
+    }),
+  }),
+  pause: lifecycle({
+    summary: 'Park a fiber, so that no worker takes it up',
+    options: { kill: KILL },
+    examples: [['svc pause triage', 'nothing starts for it until `svc resume triage`']],
+    fields: ({ kill }) => ({ action: 'pause', kill }),
+  }),
+  resume: lifecycle({
+    summary: 'Let a parked, closed or awaiting fiber be taken up again',
+    examples: [['svc resume triage', 'it may be taken up again']],
+    fields: () => ({ action: 'resume' }),
+  }),
+  accept: lifecycle({
+    summary: 'Accept the work; a role on a schedule goes on',
+    options: { outcome: OUTCOME },
+    examples: [['svc accept say-hello', 'the work is good; a role on a schedule goes on']],
+    fields: ({ outcome }) => ({ action: 'accept', outcome }),
+  }),
+  close: lifecycle({
+    summary: 'Close a fiber for review',
+    options: { outcome: OUTCOME, kill: KILL },
+    examples: [
+      ['svc close say-hello --outcome "Not needed any more."', 'closes it with a line for the card'],
+    ],
+    fields: ({ outcome, kill }) => ({ action: 'close', outcome, kill }),
+  }),
+  reopen: lifecycle({
+    summary: 'Take a closed fiber up again',
+    examples: [['svc reopen say-hello', 'a worker takes the closed fiber up again']],
+    fields: () => ({ action: 'reopen' }),
+  }),
+  'set-agent': lifecycle({
+    summary: 'Give a fiber another agent',
+    arguments: { agent: argument('<agent>', 'agent of the registry; svc agents lists them') },
+    options: OF_THAT_AGENT,
+    examples: [['svc set-agent say-hello codex --effort high', 'its next worker is this agent']],
+    fields: ({ agent, ...given }) => ({ action: 'set-agent', agent, effort: effortOf(given) }),
+  }),
+  'set-model': lifecycle({
+    summary: 'Have a fiber worked on by another model',
+    arguments: { model: argument('<model>', 'model of an agent of the registry') },
+    options: OF_THAT_AGENT,
+    examples: [['svc set-model say-hello sonnet', 'its next worker uses this model']],
+    fields: ({ model, ...given }) => ({ action: 'set-model', model, effort: effortOf(given) }),
+  }),
+  'set-outcome': lifecycle({
+    summary: 'Write the line that the card shows',
+    arguments: { outcome: argument('<outcome>', 'one line') },
+    examples: [['svc set-outcome say-hello "Greets in two languages."', 'writes the line of the card']],
+    fields: ({ outcome }) => ({ action: 'set-outcome', outcome }),
+  }),
+  uninstall: lifecycle({
+    summary: 'Make a fiber a plain document again',
+    options: { kill: KILL },
+    examples: [['svc uninstall say-hello', 'nothing starts for it any more']],
+    fields: ({ kill }) => ({ action: 'uninstall', kill }),
+  }),
+} satisfies Record<LifecycleFields['action'], Verb>;
