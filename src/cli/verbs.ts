@@ -63,7 +63,6 @@ export const VERBS: VerbTable = {
     'stop-all': async () => (await import('./verbs/stop-all.ts')).verb,
     'resume-all': async () => (await import('./verbs/resume-all.ts')).verb,
     incident: {
-      summary: 'List lost tmux servers; restart the workers they took down',
       alone: async () => (await import('./verbs/incident.ts')).list,
       verbs: {
         resume: async () => (await import('./verbs/incident.ts')).resume,
@@ -74,7 +73,6 @@ export const VERBS: VerbTable = {
   'This machine': {
     host: async () => (await import('./verbs/host.ts')).verb,
     agents: {
-      summary: 'List the agents that can work on fibers',
       alone: async () => (await import('./verbs/agents.ts')).verb,
       verbs: { effort: async () => (await import('./verbs/agents.ts')).effort },
     },

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Argument, Option } from './options.ts';
 import { printOutcome } from './output.ts';
 import type { CliContext, Example, ExitCode, Verb } from './verb.ts';
-import { type Family, FOR_PROGRAMS, rowsOf, type VerbRow, type VerbTable } from './verb-table.ts';
+import { type Family, FOR_PROGRAMS, rowsOf, summaryOf, type VerbRow, type VerbTable } from './verb-table.ts';
 
 /** Where a verb runs, and who is told its exit code. */
 export type Runner = { context: CliContext; exit(code: ExitCode): void };
@@ -32,7 +32,7 @@ export async function declareVerbs(
     const command = program.command(name, { hidden: group === FOR_PROGRAMS }).helpGroup(`${group}:`);
     if (name === word) await declareRow(command, entry, runner, second);
     // Where no verb is named the help is shown, which lists them all.
-    else if (!isVerb) command.description((typeof entry === 'function' ? await entry() : entry).summary);
+    else if (!isVerb) command.description(await summaryOf(entry));
   }
 }
 
@@ -56,9 +56,9 @@ async function declareFamily(
   runner: Runner,
   second: string | undefined,
 ): Promise<void> {
-  const { alone, verbs, implied } = family;
-  if (alone !== undefined) declare(command, await alone(), runner);
-  command.description(family.summary);
+  const { verbs, implied } = family;
+  if (family.alone !== undefined) declare(command, await family.alone(), runner);
+  else command.description(family.summary);
   if (family.usage !== undefined) command.usage(family.usage);
   for (const [word, load] of Object.entries(verbs)) {
     const child = command.command(word, { isDefault: word === implied });

@@ -5,14 +5,11 @@ export type Load = () => Promise<Verb>;
 
 /** A verb with second words, as `svc daemon start`. */
 export type Family = {
-  summary: string;
   verbs: Readonly<Record<string, Load>>;
-  /** What the first word does alone. */
-  alone?: Load;
   /** The second word that is meant where none is typed. */
   implied?: string;
   usage?: string;
-};
+} & ({ summary: string; alone?: undefined } | { /** What the first word does alone. */ alone: Load });
 
 /** Heading of the help for the verbs that only programs call; they are not listed. */
 export const FOR_PROGRAMS = 'For programs';
@@ -27,4 +24,10 @@ export function rowsOf(table: VerbTable): VerbRow[] {
   return Object.entries(table).flatMap(([group, verbs]) =>
     Object.entries(verbs).map(([name, entry]) => ({ name, group, entry })),
   );
+}
+
+/** The line of the help; only a family without a verb of its own has one that needs no loading. */
+export async function summaryOf(entry: Load | Family): Promise<string> {
+  if (typeof entry === 'function') return (await entry()).summary;
+  return entry.alone === undefined ? entry.summary : (await entry.alone()).summary;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CodedError } from '../../../src/base/errors.ts';
 import { runVerb } from '../../../src/cli/command-line/run-verb.ts';
 import { defineVerb } from '../../../src/cli/command-line/verb.ts';
-import { FOR_PROGRAMS, rowsOf, type VerbTable } from '../../../src/cli/command-line/verb-table.ts';
+import { FOR_PROGRAMS, rowsOf, summaryOf, type VerbTable } from '../../../src/cli/command-line/verb-table.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
@@ -19,7 +19,7 @@ describe('svc', () => {
     const { code, out } = await machine.svc('help');
     expect(code).toBe(0);
     for (const { name, group, entry } of rows) {
-      const { summary } = typeof entry === 'function' ? await entry() : entry;
+      const summary = await summaryOf(entry);
       expect(
         out.split('\n').filter((line) => line.trim().startsWith(`${name} `) && line.endsWith(summary)),
       ).toHaveLength(group === FOR_PROGRAMS ? 0 : 1);
