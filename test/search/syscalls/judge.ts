@@ -32,7 +32,11 @@ export function problemsOf(judged: Judged, kind: 'writes' | 'reads' | 'hook'): s
   const took = isEqual(after, reference) && !isEqual(before, reference);
   if (ran.code === 0 && !isEqual(after, reference))
     problems.push(`it ended with 0 without its effect: ${difference(after, reference)}`);
-  if (ran.code !== 0 && took && !/\b(?:written|was removed|took effect|in place|was made|is made)\b/i.test(ran.stderr))
+  if (
+    ran.code !== 0 &&
+    took &&
+    !/\b(?:written|was removed|took effect|in place|was made|is made)\b/i.test(ran.stderr)
+  )
     problems.push(`it took effect, and its error does not say so: ${quote(ran.stderr)}`);
   return problems;
 }
