@@ -11,6 +11,7 @@ import { bench as endNoticed } from './questions/end-noticed.ts';
 import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
+import { bench as framePath } from './questions/frame-path.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as largeEdits } from './questions/large-edits.ts';
@@ -42,6 +43,7 @@ const BENCHES = [
   fileThroughput,
   eventsIndex,
   activity,
+  framePath,
   hookStart,
   idleCost,
   startup,

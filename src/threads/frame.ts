@@ -23,6 +23,8 @@ const frameSchema = z.discriminatedUnion('kind', [
     details: z.record(z.string(), z.unknown()),
   }),
   z.object({ kind: z.literal('event'), name: z.string(), payload: z.unknown() }),
+  /** So many events were heard since the last `heard`, with so many bulk bytes. */
+  z.object({ kind: z.literal('heard'), notices: id, bytes: z.number().int().nonnegative() }),
   z.object({ kind: z.literal('ping') }),
   z.object({ kind: z.literal('pong') }),
   z.object({ kind: z.literal('ready') }),

@@ -8,17 +8,38 @@ import type { CallSpec, CallTable, EventTable } from '../contract/threads/call-t
 import { type Caller, type Handlers, lateAnswer, tooManyCalls, unavailable } from './calls.ts';
 import type { Channel } from './channel.ts';
 import type { ControlKind, Frame } from './frame.ts';
+import { IncomingNotices, OutgoingNotices, type WhenBehind } from './notices.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 
 /** Calls one side may have waiting for an answer at a time. */
 const MAX_IN_FLIGHT = 1024;
 
+/**
+ * Sends a one-way notice. False when it was not sent: the conversation is over, or the other side is too far behind and
+ * the bulk bytes are still the caller's. Else bytes that fill their buffer are given away.
+ */
+export type Notify<E extends EventTable> = <N extends keyof E & string>(
+  event: N,
+  payload: z.input<E[N]>,
+  bulk?: Uint8Array | null,
+) => boolean;
+
+/** What is called with each notice of one name, parsed, and the bulk bytes that came with it. */
+export type Hear<E extends EventTable, N extends keyof E> = (
+  payload: z.output<E[N]>,
+  bulk: Uint8Array | null,
+) => void;
+
+/** Calls `hear` with each notice; the returned function ends that. */
+export type OnEvent<E extends EventTable> = <N extends keyof E & string>(
+  event: N,
+  hear: Hear<E, N>,
+) => () => void;
+
 /** One side of a typed conversation with another thread: calls, events and control frames both ways. */
 export type Peer<C extends CallTable, Emits extends EventTable, Hears extends EventTable> = Caller<C> & {
-  /** Sends a one-way notice; has no effect once closed. */
-  notify<N extends keyof Emits & string>(event: N, payload: z.input<Emits[N]>): void;
-  /** Calls `hear` with each parsed notice; the returned function ends that. */
-  onEvent<N extends keyof Hears & string>(event: N, hear: (payload: z.output<Hears[N]>) => void): () => void;
+  notify: Notify<Emits>;
+  onEvent: OnEvent<Hears>;
   /** How many of its calls wait for an answer. */
   waiting(): number;
   control(kind: ControlKind): void;
@@ -41,6 +62,8 @@ export type PeerOptions<
   calls: C;
   emits: Emits;
   hears: Hears;
+  /** What becomes of its own notices while the other side is too far behind. */
+  when_behind: WhenBehind;
   clock: Clock;
   logger: Logger;
   max_in_flight?: number;
@@ -64,7 +87,12 @@ export function createPeer<
   const { channel, other, logger } = options;
   const bound = options.max_in_flight ?? MAX_IN_FLIGHT;
   const pending = new Map<number, Pending>();
-  const hearers = new Map<string, Set<(payload: unknown) => void>>();
+  const hearers = new Map<string, Set<(payload: unknown, bulk: Uint8Array | null) => void>>();
+  const outgoing = new OutgoingNotices(
+    ({ name, payload, bulk }) => channel.post({ kind: 'event', name, payload }, bulk),
+    options.when_behind,
+  );
+  const incoming = new IncomingNotices((notices, bytes) => channel.post({ kind: 'heard', notices, bytes }));
   let hearControl: (kind: ControlKind) => void = () => undefined;
   let lastId = 0;
   let closed: { reason: Error | null } | null = null;
@@ -85,6 +113,7 @@ export function createPeer<
     const { request_id } = call;
     const follows = options.follows_requests === true && request_id !== undefined;
     const served = await (follows ? runForRequest(request_id, run) : run());
+    outgoing.flush();
     try {
       channel.post(served.frame, served.bulk);
     } catch (error) {
@@ -93,7 +122,7 @@ export function createPeer<
     }
   };
 
-  const hearEvent = (name: string, payload: unknown): void => {
+  const hearEvent = (name: string, payload: unknown, bulk: Uint8Array | null): void => {
     const schema = Object.hasOwn(options.hears, name) ? options.hears[name] : undefined;
     const parsed = schema?.safeParse(payload);
     if (!parsed?.success) {
@@ -104,7 +133,9 @@ export function createPeer<
       channel.close(new CodedError('internal', `The ${other} component sent a wrong event ${name}`));
       return;
     }
-    for (const hear of hearers.get(name) ?? []) hear(parsed.data);
+    const bytes = bulk?.byteLength ?? 0;
+    for (const hear of hearers.get(name) ?? []) hear(parsed.data, bulk);
+    incoming.heard(bytes);
   };
 
   channel.onClose((reason) => {
@@ -127,7 +158,10 @@ export function createPeer<
         take(frame.id)?.answer.reject(new CodedError(frame.code, frame.message, { details: frame.details }));
         break;
       case 'event':
-        hearEvent(frame.name, frame.payload);
+        hearEvent(frame.name, frame.payload, bulk);
+        break;
+      case 'heard':
+        outgoing.heard(frame.notices, frame.bytes);
         break;
       default:
         hearControl(frame.kind);
@@ -175,8 +209,9 @@ export function createPeer<
       bulk?: Uint8Array | null,
       callOptions?: { deadline_ms?: number },
     ) => exchange(name, input, bulk ?? null, callOptions?.deadline_ms),
-    notify: (name: string, payload: unknown) => channel.post({ kind: 'event', name, payload }),
-    onEvent(event: string, hear: (payload: unknown) => void) {
+    notify: (name: string, payload: unknown, bulk: Uint8Array | null = null) =>
+      closed === null && outgoing.send({ name, payload, bulk }),
+    onEvent(event: string, hear: (payload: unknown, bulk: Uint8Array | null) => void) {
       const set = hearers.get(event) ?? new Set();
       hearers.set(event, set.add(hear));
       return () => void set.delete(hear);

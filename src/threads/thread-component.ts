@@ -1,11 +1,10 @@
-import type { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { CallTable, EventTable } from '../contract/threads/call-table.ts';
+import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
 import { type Caller, type Handlers, unavailable } from './calls.ts';
 import type { ChildSpec } from './child.ts';
-import { createPeer, type Peer } from './peer.ts';
+import { createPeer, type Notify, type OnEvent, type Peer } from './peer.ts';
 import { launchThread } from './thread-life.ts';
 
 /** Time a thread has from launch to ready, unless its options say otherwise. */
@@ -15,19 +14,28 @@ export const START_LIMIT_MS = 30_000;
  * A component that runs in its own thread, as the supervisor and its callers see it. Callers keep it across
  * restarts; while it is down every call rejects with `component_unavailable`.
  */
-export type ThreadComponent<C extends CallTable, E extends EventTable> = ChildSpec &
+export type ThreadComponent<
+  C extends CallTable,
+  E extends EventTable,
+  H extends EventTable = NoEvents,
+> = ChildSpec &
   Caller<C> & {
     /** How many calls to it wait for an answer. */
     waiting(): number;
-    /** Calls `hear` with each notice, across restarts; the returned function ends that. */
-    onEvent<N extends keyof E & string>(event: N, hear: (payload: z.output<E[N]>) => void): () => void;
+    /** Sends a notice to the thread of this life; one that the thread has not heard when it ends is lost with it. */
+    notify: Notify<H>;
+    /** As of a peer, across restarts. */
+    onEvent: OnEvent<E>;
   };
 
-export type ThreadComponentOptions<C extends CallTable, E extends EventTable> = {
+export type ThreadComponentOptions<C extends CallTable, E extends EventTable, H extends EventTable> = {
   name: string;
   url: URL;
   calls: C;
+  /** Its notices. */
   events: E;
+  /** Notices to it. */
+  hears?: H;
   /** Serves what the thread asks of the main thread. */
   host: Handlers<typeof hostCalls>;
   /** Plain data, cloned into the thread. */
@@ -41,19 +49,21 @@ export type ThreadComponentOptions<C extends CallTable, E extends EventTable> = 
   fault_injection?: boolean;
 };
 
-export function createThreadComponent<C extends CallTable, E extends EventTable>(
-  options: ThreadComponentOptions<C, E>,
-): ThreadComponent<C, E> {
+export function createThreadComponent<
+  C extends CallTable,
+  E extends EventTable,
+  H extends EventTable = NoEvents,
+>(options: ThreadComponentOptions<C, E, H>): ThreadComponent<C, E, H> {
   const { name, clock, logger } = options;
-  const hearers = new Map<string, Set<(payload: unknown) => void>>();
-  let serving: Peer<C, Record<never, never>, E> | null = null;
+  const hearers = new Map<string, Set<(payload: unknown, bulk: Uint8Array | null) => void>>();
+  let serving: Peer<C, H, E> | null = null;
 
-  const current = (): Peer<C, Record<never, never>, E> => {
+  const current = (): Peer<C, H, E> => {
     if (serving === null) throw unavailable(name);
     return serving;
   };
-  const spread = (event: string, payload: unknown): void => {
-    for (const hear of hearers.get(event) ?? []) hear(payload);
+  const spread = (event: string, payload: unknown, bulk: Uint8Array | null): void => {
+    for (const hear of hearers.get(event) ?? []) hear(payload, bulk);
   };
 
   return {
@@ -61,7 +71,7 @@ export function createThreadComponent<C extends CallTable, E extends EventTable>
     essential: options.essential ?? false,
     start_limit_ms: options.start_limit_ms ?? START_LIMIT_MS,
     launch(heard) {
-      let opened: Peer<C, Record<never, never>, E> | null = null;
+      let opened: Peer<C, H, E> | null = null;
       const life = launchThread({
         url: options.url,
         data: { name, settings: options.settings, fault_injection: options.fault_injection ?? false },
@@ -70,19 +80,20 @@ export function createThreadComponent<C extends CallTable, E extends EventTable>
         logger,
         heard,
         converse(channel) {
-          const peer = createPeer({
+          const peer: Peer<C, H, E> = createPeer({
             channel,
             other: name,
             serves: hostCalls,
             handlers: options.host,
             calls: options.calls,
-            emits: {},
+            emits: options.hears ?? ({} as H),
             hears: options.events,
+            when_behind: 'refuse',
             clock,
             logger,
           });
           for (const event of Object.keys(options.events))
-            peer.onEvent(event, (payload) => spread(event, payload));
+            peer.onEvent(event, (payload, bulk) => spread(event, payload, bulk));
           channel.onClose(() => {
             if (serving === peer) serving = null;
           });
@@ -101,7 +112,8 @@ export function createThreadComponent<C extends CallTable, E extends EventTable>
     call: async (call, input, callOptions) => current().call(call, input, callOptions),
     exchange: async (call, input, bulk, callOptions) => current().exchange(call, input, bulk, callOptions),
     waiting: () => serving?.waiting() ?? 0,
-    onEvent(event, hear) {
+    notify: (event, payload, bulk) => serving?.notify(event, payload, bulk) ?? false,
+    onEvent(event: string, hear: (payload: never, bulk: Uint8Array | null) => void) {
       const set = hearers.get(event) ?? new Set();
       hearers.set(event, set.add(hear as (payload: unknown) => void));
       return () => void set.delete(hear as (payload: unknown) => void);

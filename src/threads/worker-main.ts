@@ -1,13 +1,12 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { z } from 'zod';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { createLogger, directDestination, type Logger } from '../base/logger.ts';
-import type { CallTable, EventTable } from '../contract/threads/call-table.ts';
+import type { CallTable, EventTable, NoEvents } from '../contract/threads/call-table.ts';
 import { hostCalls } from '../contract/threads/host.ts';
 import type { Caller, Handlers } from './calls.ts';
 import { portChannel } from './channel.ts';
-import { createPeer } from './peer.ts';
+import { createPeer, type Hear, type Notify } from './peer.ts';
 import { createPoolCaller, type PoolCaller } from './pool-caller.ts';
 import type { ThreadData } from './thread-life.ts';
 
@@ -19,22 +18,27 @@ export type ComponentContext<S, E extends EventTable> = {
   /** Calls to the main thread. */
   host: Caller<typeof hostCalls>;
   pool: PoolCaller;
-  /** Sends a notice to the main thread. */
-  notify<N extends keyof E & string>(event: N, payload: z.input<E[N]>): void;
+  /** Sends a notice to the main thread; while that is too far behind, the last one of each name waits. */
+  notify: Notify<E>;
 };
 
 /** A component that has started. */
-export type RunningComponent<C extends CallTable> = {
+export type RunningComponent<C extends CallTable, H extends EventTable = NoEvents> = {
   handlers: Handlers<C>;
+  /** What becomes of each notice from the main thread. */
+  hearers?: { [N in keyof H]: Hear<H, N> };
   /** Finishes what must not be cut off; the thread ends afterwards, or when the stop time is up. */
   stop(): Promise<void>;
 };
 
-export type ComponentProgram<S, C extends CallTable, E extends EventTable> = {
+export type ComponentProgram<S, C extends CallTable, E extends EventTable, H extends EventTable> = {
   name: string;
   calls: C;
+  /** Its notices to the main thread. */
   events: E;
-  start(context: ComponentContext<S, E>): Promise<RunningComponent<C>>;
+  /** Notices of the main thread to it. */
+  hears?: H;
+  start(context: ComponentContext<S, E>): Promise<RunningComponent<C, H>>;
 };
 
 /**
@@ -45,7 +49,8 @@ export async function runComponent<
   S extends { readonly log_level: string },
   C extends CallTable,
   E extends EventTable,
->(program: ComponentProgram<S, C, E>): Promise<void> {
+  H extends EventTable = NoEvents,
+>(program: ComponentProgram<S, C, E, H>): Promise<void> {
   const data = workerData as ThreadData & { settings: S; port: MessagePort };
   const logger = createLogger({
     component: program.name,
@@ -63,7 +68,8 @@ export async function runComponent<
     handlers: handlers as Handlers<CallTable>,
     calls: hostCalls,
     emits: program.events,
-    hears: {},
+    hears: program.hears ?? ({} as H),
+    when_behind: 'keep_latest',
     clock: systemClock,
     logger,
     follows_requests: true,
@@ -87,6 +93,9 @@ export async function runComponent<
     peer.control('stopped');
     peer.close();
   };
-  Object.assign(handlers, (await started).handlers, faults?.faultHandlers);
+  const running = await started;
+  Object.assign(handlers, running.handlers, faults?.faultHandlers);
+  const hearers: [string, unknown][] = Object.entries(running.hearers ?? {});
+  for (const [event, hear] of hearers) peer.onEvent(event as keyof H & string, hear as never);
   peer.control('ready');
 }

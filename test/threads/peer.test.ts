@@ -21,6 +21,7 @@ const calls = {
   wait: { input: z.object({}), output: z.string(), deadline_ms: 500 },
 } satisfies CallTable;
 const events = { moved: z.object({ to: z.string() }) } satisfies EventTable;
+const orders = { frame: z.object({ nth: z.number() }) } satisfies EventTable;
 
 let release: (() => void)[] = [];
 const handlers: Handlers<typeof calls> = {
@@ -50,8 +51,9 @@ function conversation(options: { max_in_flight?: number } = {}) {
     serves: {},
     handlers: {},
     calls,
-    emits: {},
+    emits: orders,
     hears: events,
+    when_behind: 'refuse',
   });
   const server = createPeer({
     ...shared,
@@ -61,7 +63,8 @@ function conversation(options: { max_in_flight?: number } = {}) {
     handlers,
     calls: {},
     emits: events,
-    hears: {},
+    hears: orders,
+    when_behind: 'keep_latest',
   });
   return { caller, server };
 }
@@ -173,6 +176,78 @@ describe('an event', () => {
     server.notify('moved', { to: 'b' });
     await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
     expect(heard).toEqual(['a']);
+  });
+
+  it('carries bulk bytes from either side, given away when they fill their buffer', async () => {
+    const { caller, server } = conversation();
+    const heard: unknown[] = [];
+    server.onEvent('frame', ({ nth }, bulk) => heard.push([nth, bulk]));
+    caller.onEvent('moved', ({ to }, bulk) => heard.push([to, bulk]));
+    const mine = new Uint8Array([1, 2, 3]);
+    const part = new Uint8Array([9, 8, 7, 6]).subarray(1, 3);
+    expect([caller.notify('frame', { nth: 1 }, mine), server.notify('moved', { to: 'a' }, part)]).toEqual([
+      true,
+      true,
+    ]);
+    expect([mine.byteLength, ...part]).toEqual([0, 8, 7]);
+    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    expect(heard).toEqual([
+      [1, new Uint8Array([1, 2, 3])],
+      ['a', new Uint8Array([8, 7])],
+    ]);
+  });
+
+  it('is refused with its bytes left to the caller while the other side is too far behind', async () => {
+    const { caller, server } = conversation();
+    const heard: number[] = [];
+    server.onEvent('frame', ({ nth }) => heard.push(nth));
+    let sent = 0;
+    const bytes = () => new Uint8Array(3_200);
+    while (caller.notify('frame', { nth: sent }, bytes())) sent += 1;
+    const kept = bytes();
+    expect(caller.notify('frame', { nth: -1 }, kept)).toBe(false);
+    expect(kept.byteLength).toBe(3_200);
+    expect(sent).toBe(256);
+    await vi.waitFor(() => expect(heard).toHaveLength(sent));
+    await vi.waitFor(() => expect(caller.notify('frame', { nth: sent }, kept)).toBe(true));
+    await vi.waitFor(() => expect(heard).toEqual(Array.from({ length: sent + 1 }, (_, nth) => nth)));
+  });
+
+  it('is refused above the bound of bytes, and one that no bound has room for throws', async () => {
+    const { caller } = conversation();
+    const sizes = Array.from({ length: 5 }, () =>
+      caller.notify('frame', { nth: 0 }, new Uint8Array(2 ** 20)),
+    );
+    expect(sizes).toEqual([true, true, true, true, false]);
+    expect(() => caller.notify('frame', { nth: 0 }, new Uint8Array(2 ** 20 + 1))).toThrow(/at most 1048576/);
+  });
+
+  it('that tells how things are is kept until there is room, the last one of each name alone', async () => {
+    const { caller, server } = conversation();
+    const heard: string[] = [];
+    caller.onEvent('moved', ({ to }) => heard.push(to));
+    for (let nth = 0; nth < 1_000; nth += 1)
+      expect(server.notify('moved', { to: String(nth) }, new Uint8Array(1))).toBe(true);
+    await vi.waitFor(() => expect(heard.at(-1)).toBe('999'));
+    expect(heard).toHaveLength(257);
+  });
+
+  it('does not come after the answer to a later call, however far behind the other side is', async () => {
+    const { caller, server } = conversation();
+    const heard: string[] = [];
+    caller.onEvent('moved', ({ to }) => heard.push(to));
+    const answered = caller.call('wait', {});
+    await vi.waitFor(() => expect(release).toHaveLength(1));
+    for (let nth = 0; nth < 300; nth += 1) server.notify('moved', { to: String(nth) });
+    release[0]!();
+    await answered;
+    expect(heard.at(-1)).toBe('299');
+  });
+
+  it('is not sent once the conversation is over', async () => {
+    const { caller } = conversation();
+    caller.close();
+    expect(caller.notify('frame', { nth: 1 })).toBe(false);
   });
 
   it('of unknown name or wrong payload closes the channel', async () => {

@@ -213,7 +213,13 @@ describe('jobs', () => {
   it('reach the pool from a worker thread through the main thread, bulk bytes included', async () => {
     await supervisor.start();
     const [near, far] = channelPair(silentLogger);
-    const shared = { clock: systemClock, logger: silentLogger, emits: {}, hears: {} };
+    const shared = {
+      clock: systemClock,
+      logger: silentLogger,
+      emits: {},
+      hears: {},
+      when_behind: 'refuse' as const,
+    };
     createPeer({
       ...shared,
       channel: far,

@@ -5,7 +5,7 @@ import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
-import { fixtureCalls, fixtureEvents } from '../fixtures/threads/calls.ts';
+import { fixtureCalls, fixtureEvents, fixtureHears } from '../fixtures/threads/calls.ts';
 import { blockingFile } from './blocking-file.ts';
 import { MEMORY_MB, quickRules, temporarySettings } from './real-components.ts';
 
@@ -34,6 +34,7 @@ async function startFixture<C extends CallTable = typeof fixtureCalls>(
     url: new URL(`../fixtures/threads/${program}.ts`, import.meta.url),
     calls,
     events: fixtureEvents,
+    hears: fixtureHears,
     settings: { log_level: 'silent' },
     memory_mb: MEMORY_MB,
     clock: systemClock,
@@ -99,6 +100,22 @@ describe('a component in its own thread', () => {
     await become(supervisor, { state: 'running', restarts: 1 });
     await component.call('echo', { text: 'two' });
     await vi.waitFor(() => expect(heard).toEqual(['one', 'two']));
+  });
+
+  it('is sent notices with bulk bytes, which are lost with the life that they were sent to', async () => {
+    const { component, supervisor } = await startFixture('exits');
+    const heard: string[] = [];
+    component.onEvent('echoed', ({ text }) => heard.push(text));
+    expect(component.notify('frame', { nth: 1 }, new Uint8Array(3_200))).toBe(true);
+    await vi.waitFor(() => expect(heard).toEqual(['1 3200']));
+    const dying = component.call('go', {});
+    await dying.catch(() => undefined);
+    const kept = new Uint8Array(3_200);
+    expect(component.notify('frame', { nth: 2 }, kept)).toBe(false);
+    expect(kept.byteLength).toBe(3_200);
+    await become(supervisor, { state: 'running', restarts: 1 });
+    expect(component.notify('frame', { nth: 3 }, kept)).toBe(true);
+    await vi.waitFor(() => expect(heard).toEqual(['1 3200', '3 3200']));
   });
 
   it('says why it cannot start, tries again, and reports an essential one that never does', async () => {

@@ -13,6 +13,7 @@ export type CallTable = { readonly [name: string]: CallSpec };
 
 /** One-way notices: name → schema of the payload. */
 export type EventTable = { readonly [name: string]: z.ZodType };
+export type NoEvents = Record<never, never>;
 
 export type CallInput<T extends CallTable, N extends keyof T> = z.input<T[N]['input']>;
 export type CallOutput<T extends CallTable, N extends keyof T> = z.output<T[N]['output']>;

@@ -266,7 +266,7 @@ export class SimulatedHost {
       clock: process.clock,
       host: { exchange: never, call: never } as never,
       pool: this.#pool(process),
-      notify: () => {},
+      notify: () => true,
     };
   }
 

@@ -1,0 +1,3 @@
+import { runSink } from '../frame-sink.ts';
+
+await runSink();
