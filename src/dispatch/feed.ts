@@ -2,6 +2,16 @@ import { createHash } from 'node:crypto';
 import type { BlockedView, FiberDocument, FiberRow, RunView } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
+import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
+import { type Changed, ChangeOrder, UNCHANGED } from './change-order.ts';
+
+/** Rows that changed after a tag; above either bound the whole feed is read instead. */
+const MOST_CHANGES = 1_000;
+const CHANGES_BYTES = 512 * 1024;
+/** Removed rows that are remembered; a tag from before a forgotten one is too old. */
+const MOST_REMOVED = 1_000;
+
+type Variant = 'all' | 'svc';
 
 /** What a row shows beside its document. */
 export type RowFacts = {
@@ -12,27 +22,38 @@ export type RowFacts = {
   next_due_at?: number;
 };
 
-type EncodedRow = {
+type EncodedRow = Changed & {
+  readonly path: string;
   document: FiberDocument;
   /** The very facts that were given last, which most rows are given again and again. */
   given: RowFacts;
   facts: string;
   json: string;
   own: boolean;
+  /** The number of the change that last took it out of the `svc` variant. */
+  left_own: number;
+  gone: boolean;
 };
 
 /**
  * The body of `GET /fibers`, kept as encoded rows: a change encodes one row, and the whole body is only
- * joined when somebody asks for it. A tag names one exact body: the nonce of this process and the number
- * of changes so far; while a store is cold there is none.
+ * joined when somebody asks for it. Changes are numbered. A tag names one exact body: the nonce of this process and the
+ * number of the last change that moved it; while a store is cold there is none.
  */
 export class Feed {
   readonly #host: string;
   readonly #nonce: string;
   #rows = new Map<string, EncodedRow>();
+  /** Rows that are gone, the longest gone first. */
+  #removed = new Map<string, EncodedRow>();
+  /** All of them by their last change. */
+  #order_of_change = new ChangeOrder<EncodedRow>();
+  /** Removals up to this change are forgotten. */
+  #forgotten = 0;
   /** The rows as they are listed; null when one came or went. */
   #order: EncodedRow[] | null = null;
-  #generation = { all: 0, svc: 0 };
+  #last_change = { all: 0, svc: 0 };
+  #told: { change: number; etags: FeedNotice['since'] } = { change: 0, etags: { all: null, svc: null } };
   #changed_at: { all: number; svc: number };
   #state: FeedState = 'cold';
 
@@ -65,8 +86,7 @@ export class Feed {
       known.given = facts;
       return false;
     }
-    const row: FiberRow = { ...document, ...facts };
-    const json = JSON.stringify(row);
+    const json = JSON.stringify({ ...document, ...facts } satisfies FiberRow);
     if (known?.json === json) {
       known.document = document;
       known.given = facts;
@@ -75,12 +95,18 @@ export class Feed {
     }
     const own = document.svc?.host === this.#host;
     const was_own = known?.own === true;
-    const encoded = { document, given: facts, facts: encodedFacts, json, own };
+    const encoded = { document, given: facts, facts: encodedFacts, json, own, gone: false };
+    const row = known ??
+      this.#removed.get(document.path) ?? { path: document.path, ...encoded, left_own: 0, ...UNCHANGED };
     if (known === undefined) {
-      this.#rows.set(document.path, encoded);
+      this.#removed.delete(row.path);
+      this.#rows.set(row.path, row);
       this.#order = null;
-    } else Object.assign(known, encoded);
+    }
+    Object.assign(row, encoded);
     this.#moved(own || was_own, now);
+    if (was_own && !own) row.left_own = this.#last_change.all;
+    this.#order_of_change.changed(row, this.#last_change.all);
     return true;
   }
 
@@ -91,6 +117,11 @@ export class Feed {
     this.#rows.delete(path);
     this.#order = null;
     this.#moved(known.own, now);
+    if (known.own) known.left_own = this.#last_change.all;
+    Object.assign(known, { own: false, gone: true, json: '', facts: '' });
+    this.#order_of_change.changed(known, this.#last_change.all);
+    this.#removed.set(path, known);
+    this.#forgetRemoved();
     return true;
   }
 
@@ -104,6 +135,19 @@ export class Feed {
     this.#state = state;
     this.#moved(true, now);
     return true;
+  }
+
+  /** What changed in one variant after an entity tag, and the encoded rows of it. */
+  changesSince(etag: string, variant: Variant): { value: FeedChanges; bytes: Uint8Array } {
+    return this.#changes(this.#changeOf(etag, variant), variant);
+  }
+
+  /** What changed after the last notice. */
+  notice(): { value: FeedNotice; bytes: Uint8Array } {
+    const { change, etags } = this.#told;
+    const { value, bytes } = this.#changes(etags.all === null ? null : change, 'all');
+    this.#told = { change: this.#last_change.all, etags: value.etags };
+    return { value: { ...value, since: etags }, bytes };
   }
 
   /** The encoded body and its tag. */
@@ -132,7 +176,10 @@ export class Feed {
   #sorted(svc: boolean): EncodedRow[] {
     // A path stands for one id in one store, so that only a row more or less changes the order.
     this.#order ??= [...this.#rows.values()].sort(
-      (a, b) => compare(a.document.id, b.document.id) || compare(a.document.store, b.document.store),
+      (a, b) =>
+        compare(a.document.id, b.document.id) ||
+        compare(a.document.store, b.document.store) ||
+        compare(a.path, b.path),
     );
     return svc ? this.#order.filter((row) => row.own) : this.#order;
   }
@@ -144,14 +191,59 @@ export class Feed {
   }
 
   #tag(variant: 'all' | 'svc'): string | null {
-    return this.#state === 'cold' ? null : `"${this.#nonce}-${variant}-${this.#generation[variant]}"`;
+    return this.#state === 'cold' ? null : `"${this.#nonce}-${variant}-${this.#last_change[variant]}"`;
+  }
+
+  /** The number of the change that a tag names; null for a tag that this feed never had. */
+  #changeOf(etag: string, variant: Variant): number | null {
+    const prefix = `"${this.#nonce}-${variant}-`;
+    const change = etag.startsWith(prefix) ? /^(\d{1,15})"$/.exec(etag.slice(prefix.length)) : null;
+    return change !== null && Number(change[1]) <= this.#last_change[variant] ? Number(change[1]) : null;
+  }
+
+  #changes(since: number | null, variant: Variant): { value: FeedChanges; bytes: Uint8Array } {
+    const head = { etags: this.etags(), state: this.#state, generated_at: { ...this.#changed_at } };
+    const rows = since === null ? null : this.#changedRows(since, variant);
+    if (since === null || rows === null || this.#state === 'cold')
+      return { value: { ...head, changes: null }, bytes: new Uint8Array(0) };
+    const changes = rows.map(({ path, own, left_own, gone, json }) => ({
+      ...{ path, own, was_own: left_own > since },
+      bytes: gone ? null : Buffer.byteLength(json),
+    }));
+    return {
+      value: { ...head, changes },
+      bytes: new TextEncoder().encode(rows.map((row) => row.json).join('')),
+    };
+  }
+
+  /** Null when too much changed, or when a removal after that change is forgotten. */
+  #changedRows(since: number, variant: Variant): EncodedRow[] | null {
+    if (since < this.#forgotten) return null;
+    const rows: EncodedRow[] = [];
+    let bytes = 0;
+    for (const row of this.#order_of_change.after(since)) {
+      if (variant === 'svc' && !row.own && row.left_own <= since) continue;
+      rows.push(row);
+      bytes += Buffer.byteLength(row.json);
+      if (rows.length > MOST_CHANGES || bytes > CHANGES_BYTES) return null;
+    }
+    return rows;
+  }
+
+  #forgetRemoved(): void {
+    for (const [path, row] of this.#removed) {
+      if (this.#removed.size <= MOST_REMOVED) return;
+      this.#removed.delete(path);
+      this.#order_of_change.forget(row);
+      this.#forgotten = row.change;
+    }
   }
 
   #moved(own: boolean, now: number): void {
-    this.#generation.all += 1;
+    this.#last_change.all += 1;
     this.#changed_at.all = now;
     if (!own) return;
-    this.#generation.svc += 1;
+    this.#last_change.svc = this.#last_change.all;
     this.#changed_at.svc = now;
   }
 }

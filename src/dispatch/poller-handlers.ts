@@ -70,6 +70,10 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         : feed.encode({ svc });
       return withBulk({ etag, state: feed.state }, bytes);
     },
+    feed_changes({ svc, since }) {
+      const { value, bytes } = feed.changesSince(since, svc ? 'svc' : 'all');
+      return withBulk(value, bytes);
+    },
     catalogue({ known }) {
       const { silent } = documents;
       const catalogue = [`${epoch}-${documents.generation}`, ...silent].join(' ');

@@ -210,7 +210,8 @@ function createFeedNotice(context: Context, feed: Feed): () => void {
     // A microtask, not a later turn: the notice must leave before the reply to the call that moved the feed.
     queueMicrotask(() => {
       told = false;
-      context.notify('feed_changed', { etags: feed.etags(), state: feed.state });
+      const { value, bytes } = feed.notice();
+      context.notify('feed_changed', value, bytes);
     });
   };
 }

@@ -25,7 +25,10 @@ export type Caller<C extends CallTable> = {
 
 /** Notices from one component, across its restarts. */
 export type Notices<E extends EventTable> = {
-  onEvent<N extends keyof E & string>(event: N, hear: (payload: z.output<E[N]>) => void): unknown;
+  onEvent<N extends keyof E & string>(
+    event: N,
+    hear: (payload: z.output<E[N]>, bulk: Uint8Array | null) => void,
+  ): unknown;
 };
 
 /** Jobs of the pool, with bulk bytes both ways; they reject as a `Caller` does. */

@@ -26,8 +26,10 @@ export const ENDPOINT_NOTES: Readonly<Record<string, EndpointNote>> = {
     page: 'why.md',
   },
   'GET /api/v1/fibers': {
-    summary: 'Every fiber of the polled stores; `svc` keeps this host’s own, `body` adds the bodies',
+    summary:
+      'Every fiber of the polled stores; `svc` keeps this host’s own, `body` adds the bodies, `since` asks what changed',
     example: { query: 'svc=true' },
+    page: 'http.md',
   },
   'GET /api/v1/fibers/*id': { summary: 'One fiber with its body', example: { params: { id: FIBER } } },
   'POST /api/v1/fiber/create': {

@@ -1,17 +1,31 @@
 import { CodedError } from '../base/errors.ts';
+import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { answeredDelta, encodeDelta, etagOf, type FeedVariant, FeedWindow, tagOf } from './feed-window.ts';
 
-type Kept = { etag: string; reply: Reply };
-type Asked = { notices: number; reply: Promise<Reply> };
+type Body = { etag: string | null; bytes: Uint8Array; reply: Reply };
+type Asked = { notices: number; body: Promise<Body> };
+
+/** A move of one variant of the feed, for who follows it. Tags are without quotes. */
+export type FeedMove = {
+  /** The tag before; null while the feed was cold or unknown. */
+  since: string | null;
+  /** The tag now; null while the feed is cold, or its thread is gone. */
+  tag: string | null;
+  /** The body of `GET /fibers?since=` for who has `since`; null where the whole feed has to be read. */
+  delta: Uint8Array | null;
+};
 
 /** One of the two bodiless feeds: its current tag, the bytes last seen, and a question under way. */
 class Variant {
   tag: string | null = null;
   not_modified: Reply | null = null;
-  kept: Kept | null = null;
+  kept: Body | null = null;
   asked: Asked | null = null;
+  /** The answers to `since` that are the whole feed, of the bodies that they are made of. */
+  readonly wholes = new WeakMap<Uint8Array, Reply>();
 
   become(tag: string | null): void {
     this.tag = tag;
@@ -21,28 +35,43 @@ class Variant {
 }
 
 /**
- * The encoded feed on the main thread: the poller says when its tags change, and its bytes are fetched at
- * most once for each. Nothing is kept from a poller that has died: a stale feed must not look alive.
+ * The encoded feed on the main thread: the poller says when it changes and what, and its bytes are fetched at
+ * most once for each tag. Nothing is kept from a poller that has died: a stale feed must not look alive.
  */
 export class FeedCache {
+  readonly #host: string;
   #poller: Callers['poller'];
   #variants = { all: new Variant(), svc: new Variant() };
+  readonly #window = new FeedWindow();
+  readonly #followers = {
+    all: new Set<(move: FeedMove) => void>(),
+    svc: new Set<(move: FeedMove) => void>(),
+  };
   /** Counts what may outdate an answer that is under way: notices, and deaths of the poller. */
   #notices = 0;
 
-  constructor(poller: Callers['poller']) {
+  constructor(poller: Callers['poller'], host: string) {
+    this.#host = host;
     this.#poller = poller;
-    poller.onEvent('feed_changed', ({ etags }) => {
+    poller.onEvent('feed_changed', (notice, bytes) => {
       this.#notices += 1;
-      this.#variants.all.become(etags.all);
-      this.#variants.svc.become(etags.svc);
+      this.#window.push(notice, bytes);
+      for (const variant of VARIANTS) this.#become(variant, notice.etags[variant]);
     });
   }
 
   /** The poller has gone; every read asks the next one. */
   drop(): void {
     this.#notices += 1;
+    this.#window.clear();
+    for (const variant of VARIANTS) this.#become(variant, null);
     this.#variants = { all: new Variant(), svc: new Variant() };
+  }
+
+  /** Calls `follow` with each move of one variant, encoded once for all who follow; the returned function ends that. */
+  onDelta(variant: FeedVariant, follow: (move: FeedMove) => void): () => void {
+    this.#followers[variant].add(follow);
+    return () => void this.#followers[variant].delete(follow);
   }
 
   /** The current tag and the answer to who has it already; null while cold or without a poller. */
@@ -53,16 +82,20 @@ export class FeedCache {
 
   /** The feed: at once when its bytes are here, else from the poller, asked once for all who wait. */
   read(svc: boolean): Reply | Promise<Reply> {
-    const variant = this.#variant(svc);
-    if (variant.kept !== null) return variant.kept.reply;
-    if (variant.asked?.notices === this.#notices) return variant.asked.reply;
-    const asked: Asked = { notices: this.#notices, reply: this.#ask(variant, svc) };
-    variant.asked = asked;
-    const forget = () => {
-      if (variant.asked === asked) variant.asked = null;
-    };
-    asked.reply.then(forget, forget);
-    return asked.reply;
+    const body = this.#body(svc);
+    return body instanceof Promise ? body.then(({ reply }) => reply) : body.reply;
+  }
+
+  /** What changed after a tag: at once when that was lately, else the poller is asked; or the whole feed. */
+  async since(tag: string, svc: boolean): Promise<Reply> {
+    const [etag, variant] = [etagOf(tag), svc ? 'svc' : 'all'] as const;
+    let delta = this.#window.since(etag, variant);
+    if (delta === null && tag !== '') {
+      const { value, bulk } = await this.#poller.exchange('feed_changes', { svc, since: etag });
+      delta = answeredDelta(value, bulk, variant);
+    }
+    if (delta === null) return this.#whole(svc);
+    return { status: 200, bytes: encodeDelta(this.#host, delta), content_type: 'application/json' };
   }
 
   /** The feed with bodies; large and rarely asked for, so nothing of it is kept. */
@@ -70,20 +103,61 @@ export class FeedCache {
     return this.#fetch(svc, true).then(({ reply }) => reply);
   }
 
-  async #ask(variant: Variant, svc: boolean): Promise<Reply> {
-    const notices = this.#notices;
-    const { etag, reply } = await this.#fetch(svc, false);
-    // Without a notice since, the answer is the newest word on the tag.
-    if (notices === this.#notices && variant.tag !== etag) variant.become(etag);
-    if (etag !== null && variant.tag === etag) variant.kept = { etag, reply };
+  #become(name: FeedVariant, etag: string | null): void {
+    const variant = this.#variants[name];
+    const before = variant.tag;
+    variant.become(etag);
+    const followers = this.#followers[name];
+    if (before === etag || followers.size === 0) return;
+    const delta = before === null ? null : this.#window.since(before, name);
+    const move = {
+      since: before === null ? null : tagOf(before),
+      tag: etag === null ? null : tagOf(etag),
+      delta: delta === null ? null : encodeDelta(this.#host, delta),
+    };
+    for (const follow of followers) follow(move);
+  }
+
+  async #whole(svc: boolean): Promise<Reply> {
+    const { etag, bytes } = await this.#body(svc);
+    const { wholes } = this.#variant(svc);
+    const known = wholes.get(bytes);
+    if (known !== undefined) return known;
+    const head = JSON.stringify({ tag: etag === null ? null : tagOf(etag), whole: true });
+    const pieces = new Pieces([Buffer.from(`${head.slice(0, -1)},`), bytes.subarray(1)]);
+    const reply: Reply = { status: 200, pieces, content_type: 'application/json' };
+    wholes.set(bytes, reply);
     return reply;
   }
 
-  async #fetch(svc: boolean, body: boolean): Promise<{ etag: string | null; reply: Reply }> {
+  #body(svc: boolean): Body | Promise<Body> {
+    const variant = this.#variant(svc);
+    if (variant.kept !== null) return variant.kept;
+    if (variant.asked?.notices === this.#notices) return variant.asked.body;
+    const asked: Asked = { notices: this.#notices, body: this.#ask(variant, svc) };
+    variant.asked = asked;
+    const forget = () => {
+      if (variant.asked === asked) variant.asked = null;
+    };
+    asked.body.then(forget, forget);
+    return asked.body;
+  }
+
+  async #ask(variant: Variant, svc: boolean): Promise<Body> {
+    const notices = this.#notices;
+    const body = await this.#fetch(svc, false);
+    // Without a notice since, the answer is the newest word on the tag.
+    if (notices === this.#notices && variant.tag !== body.etag) variant.become(body.etag);
+    if (body.etag !== null && variant.tag === body.etag) variant.kept = body;
+    return body;
+  }
+
+  async #fetch(svc: boolean, body: boolean): Promise<Body> {
     const { value, bulk } = await this.#poller.exchange('feed', { svc, body });
     if (bulk === null) throw new CodedError('internal', 'the poller answered without the bytes of the feed');
     const { etag } = value;
-    return { etag, reply: { status: 200, bytes: bulk, content_type: 'application/json', etag } };
+    const reply: Reply = { status: 200, bytes: bulk, content_type: 'application/json', etag };
+    return { etag, bytes: bulk, reply };
   }
 
   #variant(svc: boolean): Variant {
@@ -91,12 +165,14 @@ export class FeedCache {
   }
 }
 
+const VARIANTS = ['all', 'svc'] as const;
+
 /** The feed of a poller, which goes with it. */
 export function createFeedCache(
   poller: Callers['poller'],
-  context: Pick<RouteContext, 'components' | 'onChanged'>,
+  context: Pick<RouteContext, 'components' | 'onChanged' | 'host'>,
 ): FeedCache {
-  const feed = new FeedCache(poller);
+  const feed = new FeedCache(poller, context.host);
   const isRunning = () =>
     context.components().some((view) => view.name === 'poller' && view.state === 'running');
   let was_running = isRunning();

@@ -1,9 +1,10 @@
+import { CodedError } from '../base/errors.ts';
 import {
   createFiberSchema,
   editFiberSchema,
   fiberReplySchema,
-  fibersFeedSchema,
   fibersQuerySchema,
+  fibersReplySchema,
   nestedSchema,
   nestFiberSchema,
 } from '../contract/http/fibers.ts';
@@ -30,9 +31,13 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       query: fibersQuerySchema,
       body_limit: 0,
       shared: false,
-      replies: { 200: fibersFeedSchema, 304: 'empty' },
+      replies: { 200: fibersReplySchema, 304: 'empty' },
       handler({ query, headers }) {
         const svc = query.svc ?? false;
+        if (query.since !== undefined) {
+          if (query.body) throw noBodiesSince();
+          return feed.since(query.since, svc);
+        }
         if (query.body) return feed.readWithBodies(svc);
         const current = feed.current(svc);
         if (current !== null && namesTag(headers['if-none-match'], current.etag)) return current.not_modified;
@@ -94,4 +99,11 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       },
     }),
   ];
+}
+
+function noBodiesSince(): CodedError {
+  return new CodedError(
+    'invalid_request',
+    'since tells changed rows without their bodies; leave body out, and read one body with GET /fibers/*id',
+  );
 }

@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fibersFeedSchema } from '../../src/contract/http/fibers.ts';
+import { fibersDeltaSchema, fibersFeedSchema, fibersWholeSchema } from '../../src/contract/http/fibers.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { Json } from '../kit/http.ts';
 import { until } from '../kit/until.ts';
@@ -115,6 +117,31 @@ describe('a row of GET /fibers', () => {
     const bodies = await daemon.http.get('/fibers?body=true');
     expect(bodies.headers.etag).not.toBe(moved.headers.etag);
     expect((await daemon.http.get('/fibers?svc=true', { 'if-none-match': own })).status).toBe(304);
+  });
+});
+
+describe('GET /fibers?since=', () => {
+  it('[RPL-1] tells a client what changed on disk since its tag, and nothing else', async () => {
+    type Delta = { tag: string; rows: Json[]; removed: string[] };
+    const first = await daemon.http.get<Json>('/fibers?since=');
+    expect(fibersWholeSchema.parse(first.body).state).toBe('fresh');
+    daemon.home.fiber('work/short-lived', { svc: null });
+    const path = daemon.home.documentPath('work/short-lived');
+    let { tag } = first.body as unknown as Delta;
+    const told = async (when: (delta: Delta) => boolean) => {
+      let delta: Delta | undefined;
+      await until('the change', async () => {
+        const { body } = await daemon.http.get<Json>(`/fibers?since=${tag}`);
+        delta = fibersDeltaSchema.parse(body);
+        return when(delta);
+      });
+      return delta!;
+    };
+    const came = await told(({ rows }) => rows.length > 0);
+    expect(came).toMatchObject({ rows: [{ id: 'work/short-lived', path }], removed: [] });
+    tag = came.tag;
+    rmSync(dirname(path), { recursive: true });
+    expect(await told(({ removed }) => removed.length > 0)).toMatchObject({ rows: [], removed: [path] });
   });
 });
 

@@ -6,7 +6,7 @@ import { audioCalls } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
-import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
+import { type FeedNotice, pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
 import { createFileReader } from '../../src/platform/file-reader.ts';
 import type { Caller, Callers, Pool } from '../../src/routes/callers.ts';
@@ -63,7 +63,7 @@ export class InProcessComponent<C extends CallTable> implements Caller<C> {
   }
 }
 
-type FeedChanged = (payload: z.output<typeof pollerEvents.feed_changed>) => void;
+type FeedChanged = (payload: z.output<typeof pollerEvents.feed_changed>, bulk: Uint8Array | null) => void;
 
 /** The poller, which also gives notice of its feed. */
 export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
@@ -75,18 +75,28 @@ export class InProcessPoller extends InProcessComponent<typeof pollerCalls> {
 
   onEvent<N extends keyof typeof pollerEvents>(
     _event: N,
-    hear: (payload: z.output<(typeof pollerEvents)[N]>) => void,
+    hear: (payload: z.output<(typeof pollerEvents)[N]>, bulk: Uint8Array | null) => void,
   ): void {
     this.#hearers.push(hear as FeedChanged);
   }
 
-  /** Says that the feed has new tags. */
+  /** Says that the feed has new tags, and not what changed. */
   notify(all: string | null, svc: string | null = all): void {
-    const payload = pollerEvents.feed_changed.parse({
-      etags: { all, svc },
-      state: all === null ? 'cold' : 'fresh',
+    this.notice({
+      value: {
+        since: { all: null, svc: null },
+        etags: { all, svc },
+        state: all === null ? 'cold' : 'fresh',
+        generated_at: { all: 0, svc: 0 },
+        changes: null,
+      },
+      bytes: null,
     });
-    for (const hear of this.#hearers) hear(payload);
+  }
+
+  /** Says what changed in the feed. */
+  notice({ value, bytes }: { value: FeedNotice; bytes: Uint8Array | null }): void {
+    for (const hear of this.#hearers) hear(pollerEvents.feed_changed.parse(value), bytes);
   }
 }
 
@@ -125,7 +135,7 @@ export class InProcessLedgers extends InProcessComponent<typeof ledgersCalls> {
 
   onEvent<N extends keyof typeof ledgersEvents>(
     _event: N,
-    hear: (payload: z.output<(typeof ledgersEvents)[N]>) => void,
+    hear: (payload: z.output<(typeof ledgersEvents)[N]>, bulk: null) => void,
   ): void {
     this.#hearers.push(hear as (stamps: LedgersChanged) => void);
   }

@@ -8,8 +8,15 @@ const flag = z
   .enum(['true', 'false', '1', '0', ''])
   .transform((value) => value === 'true' || value === '1' || value === '');
 
-/** `GET /fibers?svc=&body=` (RPL-1): `svc` keeps only this host's own, `body` adds the markdown bodies. */
-export const fibersQuerySchema = z.object({ svc: flag.optional(), body: flag.optional() });
+/**
+ * `GET /fibers?svc=&body=&since=` (RPL-1): `svc` keeps only this host's own, `body` adds the markdown bodies, `since` is
+ * the tag of a copy, with or without the quotes of an `ETag`; only what changed after it is answered.
+ */
+export const fibersQuerySchema = z.object({
+  svc: flag.optional(),
+  body: flag.optional(),
+  since: referenceSchema.optional(),
+});
 
 /** `cold`: no store listed yet; `partial`: some store is cold or on last-known rows; `fresh`: all listed. */
 export const feedStateSchema = z.enum(['cold', 'partial', 'fresh']);
@@ -21,6 +28,24 @@ export const fibersFeedSchema = z.object({
   generated_at: z.number(),
   fibers: z.array(fiberRowSchema),
 });
+
+/** With `since`: the rows that came or changed after that tag, and the paths of those that left the feed. */
+export const fibersDeltaSchema = z.object({
+  host: z.string(),
+  state: feedStateSchema,
+  generated_at: z.number(),
+  tag: z.string(),
+  rows: z.array(fiberRowSchema),
+  removed: z.array(z.string()),
+});
+
+/** With `since` where that tag is unknown or too old; `tag` is null while the feed is cold. */
+export const fibersWholeSchema = fibersFeedSchema.extend({
+  tag: z.string().nullable(),
+  whole: z.literal(true),
+});
+
+export const fibersReplySchema = z.union([fibersWholeSchema, fibersFeedSchema, fibersDeltaSchema]);
 
 /** `GET /fibers/*id` and the answers of the document writes. */
 export const fiberReplySchema = z.object({ fiber: fiberRowSchema });

@@ -61,7 +61,35 @@ import { sessionLineSchema } from '../ledger.ts';
 import { operatorFileIdSchema } from '../operator-files.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
+/** Entity tags of the feed and of its `svc` variant; null while cold. */
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
+
+/** What the feed is now, and what changed in it after a tag. */
+const feedChangesSchema = z.object({
+  etags: feedTagsSchema,
+  state: feedStateSchema,
+  /** When each variant last changed, in milliseconds since the Unix epoch. */
+  generated_at: z.object({ all: z.number(), svc: z.number() }),
+  /**
+   * Each row that changed, once; null when the tag is unknown, too old, or too much changed. The encoded rows come one
+   * after another as bulk: `bytes` of each, null for one that is gone. `own`: in the `svc` variant; `was_own`: was in it
+   * at some time after the tag, and left it.
+   */
+  changes: z
+    .array(
+      z.object({
+        path: z.string(),
+        bytes: z.number().int().nullable(),
+        own: z.boolean(),
+        was_own: z.boolean(),
+      }),
+    )
+    .nullable(),
+});
+export type FeedChanges = z.infer<typeof feedChangesSchema>;
+/** The changes since the notice before, of which these were the tags. */
+const feedNoticeSchema = feedChangesSchema.extend({ since: feedTagsSchema });
+export type FeedNotice = z.infer<typeof feedNoticeSchema>;
 
 /** Calls that the main thread makes to the poller. */
 export const pollerCalls = {
@@ -69,6 +97,12 @@ export const pollerCalls = {
   feed: {
     input: z.object({ svc: z.boolean(), body: z.boolean() }),
     output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
+    deadline_ms: 10_000,
+  },
+  /** What changed in one variant since an entity tag. */
+  feed_changes: {
+    input: z.object({ svc: z.boolean(), since: z.string() }),
+    output: feedChangesSchema,
     deadline_ms: 10_000,
   },
   /** What a search must know of every fiber, as bulk (fibers/search/catalogue.ts); none when it is the `known` one. */
@@ -212,8 +246,8 @@ export const pollerCalls = {
 
 /** Notices from the poller. */
 export const pollerEvents = {
-  /** The feed moved: the entity tags of its two bodiless variants; null while cold. */
-  feed_changed: z.object({ etags: feedTagsSchema, state: feedStateSchema }),
+  /** The feed changed; the bulk is that of `feed_changes`. */
+  feed_changed: feedNoticeSchema,
   /** What became of the data folder; null when it is well again. */
   data_dir_changed: z.object({ fault: z.string().nullable() }),
 } satisfies EventTable;
