@@ -1110,6 +1110,14 @@ export const LIMITS = [
       ],
       ['threads/peer.ts', 'MAX_IN_FLIGHT', 'Calls to a thread that wait', 'calls', '`queue_full`', ''],
       [
+        'dispatch/poll-loop.ts',
+        'MOST_CAME',
+        'Documents that came at once and are looked at alone',
+        'documents',
+        'Left to the listing',
+        '',
+      ],
+      [
         'dispatch/feed.ts',
         'MOST_CHANGES',
         'Rows of the feed that changed after a tag',

@@ -5,7 +5,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { Memory } from './memory.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
-import { FolderHints } from './stores/folder-hints.ts';
+import { FolderHints, type Followed } from './stores/folder-hints.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { StoreLeases } from './stores/store-leases.ts';
 import type { StorePoll } from './stores/store-poll.ts';
@@ -24,6 +24,8 @@ const WATCH_MS = 1_000;
 const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
+/** Documents that came at once and are looked at alone; of more, the listing that follows tells. */
+const MOST_CAME = 64;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -52,6 +54,8 @@ export class PollLoop {
   readonly #hints = new Map<string, FolderHints>();
   #watches = new Map<string, StoreWatch>();
   #hinted = new Map<string, Set<string>>();
+  /** What waits for the look at a store that is under way; one that failed stays here until a listing comes through. */
+  readonly #changes = new Map<string, Followed[]>();
   #moved = new Set<string>();
   #cancels: (() => void)[] = [];
   #hintTimer: (() => void) | null = null;
@@ -210,6 +214,7 @@ export class PollLoop {
     poll.count(index.count(poll.root));
     if (poll.foldersMoved()) this.#watchFolders(poll.root, poll.folders());
     this.#hints.get(poll.root)?.settled();
+    this.#changes.delete(poll.root);
     await this.#options.leases.look(poll.root);
   }
 
@@ -235,7 +240,7 @@ export class PollLoop {
     });
   }
 
-  /** Reads what was hinted at; only what came or went needs a listing of the store. */
+  /** Reads what was hinted at; what came or went is looked at alone, and then confirmed by a listing of the store. */
   #followHints(): void {
     let unlisted = false;
     for (const [root, folders] of this.#hinted) {
@@ -243,8 +248,11 @@ export class PollLoop {
       if (this.#options.world.disks.isSilent(join(root, '.fibers'))) continue;
       try {
         const followed = this.#hints.get(root)?.follow(folders);
-        for (const path of followed?.moved ?? []) this.#moved.add(path);
-        unlisted ||= followed?.unlisted === true;
+        if (followed === undefined) continue;
+        for (const path of followed.moved) this.#moved.add(path);
+        if (followed.came.length + followed.went.length === 0) continue;
+        unlisted = true;
+        void this.#lookAtChanges(root, followed).catch((error) => this.#report(error));
       } catch (error) {
         this.#report(error);
         unlisted = true;
@@ -253,6 +261,34 @@ export class PollLoop {
     this.#hinted.clear();
     if (this.#moved.size > 0) this.#wakeMoved();
     this.#wakeTick(unlisted ? URGENT_MS : LAZY_MS);
+  }
+
+  /** One look at a store at a time: a disk that does not answer holds at most one thread of the pool. */
+  async #lookAtChanges(root: string, followed: Followed): Promise<void> {
+    const waiting = this.#changes.get(root);
+    if (waiting !== undefined) {
+      if (waiting.length < MOST_CAME) waiting.push(followed);
+      return;
+    }
+    const changes = [followed];
+    this.#changes.set(root, changes);
+    for (let next = changes.shift(); next !== undefined; next = changes.shift())
+      await this.#lookAtThese(root, next);
+    this.#changes.delete(root);
+  }
+
+  /**
+   * Documents that came are read by the pool first: a new folder may be a mount whose disk does not answer. Those that
+   * went go after those that came, so that a fiber that was moved is not missing meanwhile.
+   */
+  async #lookAtThese(root: string, { came, went }: Followed): Promise<void> {
+    const { documents, world } = this.#options;
+    const poll = this.#polls.find((one) => one.root === root);
+    if (poll === undefined || came.length + went.length > MOST_CAME) return;
+    const found = came.length === 0 ? [] : await poll.find(came, world.settings.listing_timeout_ms);
+    if (this.#stopped || world.disks.isSilent(join(root, '.fibers'))) return;
+    for (const path of [...found, ...went]) if (documents.refresh(path, root)) this.#moved.add(path);
+    if (this.#moved.size > 0) this.#wakeMoved();
   }
 
   /** Documents that moved may now be due: that takes no listing. */

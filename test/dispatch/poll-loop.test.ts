@@ -25,6 +25,7 @@ let moved: ReadonlySet<string>[];
 let sweeps: number;
 let parsed: string[];
 let failing: boolean;
+let hanging: boolean;
 let roots: string[];
 let paths: Record<string, string>;
 let rows: { index: StoreIndex; feed: Feed };
@@ -38,6 +39,7 @@ beforeEach(async () => {
   sweeps = 0;
   parsed = [];
   failing = false;
+  hanging = false;
   const root = scratch.mkdir('notes');
   const store = initStore(root);
   paths = {};
@@ -74,7 +76,9 @@ beforeEach(async () => {
       disks: answeringDisks,
       pool: {
         run: async (job, _input, options) => {
-          if (job !== 'sweep_store') throw new Error(`two documents need no ${job}`);
+          await until('an answer of the disk', () => !hanging);
+          if (job === 'read_documents')
+            return { value: {} as never, bulk: readDocuments(at, options!.bulk!) };
           sweeps += 1;
           if (failing) throw new Error('the disk is asleep');
           return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };
@@ -138,6 +142,32 @@ describe('the poll loop', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect([sweeps, moved.length]).toEqual([1, 0]);
+  });
+
+  it('looks at a fiber that comes, moves or goes alone, before any listing', async () => {
+    failing = true;
+    const place = (leaf: string) => join(scratch.path, 'notes/.fibers', leaf, `${leaf}.md`);
+    const text = '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nname: new\nstatus: open\n---\n';
+    mkdirSync(join(place('new'), '..'));
+    writeFileSync(place('new'), text);
+    await until('the new fiber', () => rows.index.getPath(place('new')));
+    await until('the look', () => moved.some((these) => these.has(place('new'))));
+    expect(new TextDecoder().decode(rows.feed.encode({ svc: false }).bytes)).toContain(place('new'));
+    writeFileSync(join(scratch.path, 'notes/.fibers/bare.md'), text);
+    await until('a bare one', () => rows.index.getPath(join(scratch.path, 'notes/.fibers/bare.md')));
+    expect(rows.index.isAmbiguous(rows.index.getPath(place('new'))!)).toBe(true);
+    rmSync(join(paths.b!, '..'), { recursive: true });
+    await until('the end of b', () => rows.index.getPath(paths.b!) === undefined);
+    expect(rows.index.size).toBe(3);
+  });
+
+  it('waits for nobody when the disk of a new folder does not answer', async () => {
+    hanging = true;
+    mkdirSync(beside(paths.a!, 'stuck'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    edit(paths.b!, (text) => text.replace('name: b', 'name: edited'));
+    await until('the edit', () => rows.index.getPath(paths.b!)?.name === 'edited');
+    hanging = false;
   });
 
   it('lists the store soon when a fiber comes or goes', async () => {

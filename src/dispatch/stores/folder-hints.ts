@@ -5,8 +5,10 @@ import { basename, dirname, join } from 'node:path';
 export type Followed = {
   /** Paths of documents whose rows moved. */
   moved: Set<string>;
-  /** Folders or documents came or went: only a listing of the store can tell which. */
-  unlisted: boolean;
+  /** Paths where the documents of folders that came would lie, and of bare documents that came. */
+  came: string[];
+  /** Paths where the documents of folders that went lay. */
+  went: string[];
 };
 
 export type HintedStore = {
@@ -52,20 +54,19 @@ export class FolderHints {
   }
 
   follow(folders: Iterable<string>): Followed {
-    const followed: Followed = { moved: new Set(), unlisted: false };
+    const followed: Followed = { moved: new Set(), came: [], went: [] };
     for (const folder of folders) {
       if (folder !== this.#base) {
-        const path = join(folder, `${basename(folder)}.md`);
+        const path = documentOf(folder);
         if (this.#store.refresh(path)) followed.moved.add(path);
       }
-      if (this.#lookAt(folder, followed.moved)) followed.unlisted = true;
+      this.#lookAt(folder, followed);
     }
     return followed;
   }
 
-  /** Compares the folder's entries with what is known; true when one came or went. */
-  #lookAt(folder: string, moved: Set<string>): boolean {
-    let unlisted = false;
+  /** Compares the folder's entries with what is known. */
+  #lookAt(folder: string, { moved, came, went }: Followed): void {
     const here = new Set<string>();
     let entries: { name: string; directory: boolean }[];
     try {
@@ -74,7 +75,8 @@ export class FolderHints {
         directory: entry.isDirectory(),
       }));
     } catch {
-      return this.#folders.has(folder);
+      if (this.#folders.has(folder)) went.push(documentOf(folder));
+      return;
     }
     for (const { name, directory } of entries) {
       if (name.startsWith('.')) continue;
@@ -84,14 +86,17 @@ export class FolderHints {
       if (isDocument && this.#store.isKnown(path) && this.#store.refresh(path)) moved.add(path);
       if ((directory || isDocument) && !this.#knows(path) && !this.#ignored.has(path)) {
         this.#asked.add(path);
-        unlisted = true;
+        came.push(directory ? documentOf(path) : path);
       }
     }
-    for (const child of this.#children.get(folder) ?? []) if (!here.has(child)) unlisted = true;
-    return unlisted;
+    for (const child of this.#children.get(folder) ?? []) if (!here.has(child)) went.push(documentOf(child));
   }
 
   #knows(path: string): boolean {
     return this.#folders.has(path) || this.#store.isKnown(path);
   }
+}
+
+function documentOf(folder: string): string {
+  return join(folder, `${basename(folder)}.md`);
 }

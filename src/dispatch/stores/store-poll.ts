@@ -7,6 +7,7 @@ import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import {
   addDocuments,
+  decodeReading,
   decodeSweep,
   encodePaths,
   pathOfToken,
@@ -95,6 +96,14 @@ export class StorePoll {
       this.#running = null;
     });
     return this.#running;
+  }
+
+  /** Which of these documents are there, read by a thread of the pool; the absolute paths that are. */
+  async find(paths: readonly string[], deadline_ms: number): Promise<string[]> {
+    const base = join(this.root, FIBERS_FOLDER);
+    const asked = encodePaths(paths.map((path) => relative(base, path)));
+    const found = decodeReading(await this.#read('read_documents', asked, this.#clock.now() + deadline_ms));
+    return found.map((row) => row.path);
   }
 
   /** True when folders may have come or gone since `folders` was last called. */
