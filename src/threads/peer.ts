@@ -62,8 +62,8 @@ export type PeerOptions<
   calls: C;
   emits: Emits;
   hears: Hears;
-  /** What becomes of its own notices while the other side is too far behind. */
-  when_behind: WhenBehind;
+  /** What becomes of its own notices while the other side is too far behind; refused unless given. */
+  when_behind?: WhenBehind;
   clock: Clock;
   logger: Logger;
   max_in_flight?: number;
@@ -90,7 +90,7 @@ export function createPeer<
   const hearers = new Map<string, Set<(payload: unknown, bulk: Uint8Array | null) => void>>();
   const outgoing = new OutgoingNotices(
     ({ name, payload, bulk }) => channel.post({ kind: 'event', name, payload }, bulk),
-    options.when_behind,
+    options.when_behind ?? 'refuse',
   );
   const incoming = new IncomingNotices((notices, bytes) => channel.post({ kind: 'heard', notices, bytes }));
   let hearControl: (kind: ControlKind) => void = () => undefined;

@@ -88,7 +88,6 @@ export function createThreadComponent<
             calls: options.calls,
             emits: options.hears ?? ({} as H),
             hears: options.events,
-            when_behind: 'refuse',
             clock,
             logger,
           });

@@ -53,7 +53,6 @@ function conversation(options: { max_in_flight?: number } = {}) {
     calls,
     emits: orders,
     hears: events,
-    when_behind: 'refuse',
   });
   const server = createPeer({
     ...shared,

@@ -213,13 +213,7 @@ describe('jobs', () => {
   it('reach the pool from a worker thread through the main thread, bulk bytes included', async () => {
     await supervisor.start();
     const [near, far] = channelPair(silentLogger);
-    const shared = {
-      clock: systemClock,
-      logger: silentLogger,
-      emits: {},
-      hears: {},
-      when_behind: 'refuse' as const,
-    };
+    const shared = { clock: systemClock, logger: silentLogger, emits: {}, hears: {} };
     createPeer({
       ...shared,
       channel: far,

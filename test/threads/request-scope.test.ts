@@ -29,13 +29,7 @@ function threads() {
     logger.info({ fiber: 'a' }, 'worked');
     return requestScope() ?? null;
   };
-  const shared = {
-    clock: systemClock,
-    logger: silentLogger,
-    emits: {},
-    hears: {},
-    when_behind: 'refuse' as const,
-  };
+  const shared = { clock: systemClock, logger: silentLogger, emits: {}, hears: {} };
   const [main, component] = channelPair(silentLogger);
   const [asks, serves] = channelPair(silentLogger);
   const further = createPeer({ ...shared, channel: asks, other: 'further', serves: {}, handlers: {}, calls });
