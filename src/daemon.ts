@@ -26,6 +26,7 @@ import { processStartTime } from './platform/process-facts.ts';
 import { createBootingGate } from './routes/booting.ts';
 import type { RouteContext } from './routes/context.ts';
 import { RequestFigures } from './routes/request-figures.ts';
+import { createRoute } from './routes/routing.ts';
 import { createRoutes } from './routes/table.ts';
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
@@ -238,6 +239,7 @@ function assemble(options: {
     sessions_file: dataPaths(settings).sessions_file,
     spend_dir: dataPaths(settings).spend_dir,
     clock,
+    route: createRoute(fleet, boot.host),
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
@@ -263,6 +265,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
+    route: context.route,
     http: settings.http,
     observe: requests.observe,
     logger,

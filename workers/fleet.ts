@@ -10,9 +10,11 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
   name: 'fleet',
   calls: fleetCalls,
   events: fleetEvents,
-  async start({ settings, logger }) {
-    const service = createFleetService({ remotes_file: remotesPath(settings), logger });
-    const reach = createRemoteReach({ remotes_file: remotesPath(settings) });
+  async start({ settings, logger, clock, notify }) {
+    const remotes_file = remotesPath(settings);
+    const publish = (names: string[]) => notify('remotes_changed', { names });
+    const service = createFleetService({ remotes_file, publish, clock, logger });
+    const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);
     return {
       handlers: {
@@ -22,7 +24,7 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
         transcript: ({ host, session }) => transcripts.transcript(host, session),
         session_links: ({ host, sessions }) => transcripts.links(host, sessions),
       },
-      stop: async () => undefined,
+      stop: async () => service.stop(),
     };
   },
 });

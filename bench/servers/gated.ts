@@ -9,6 +9,8 @@ const server = createHttpServer({
     {
       method: 'GET',
       path: '/',
+      summary: 'Says hello',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,
@@ -18,6 +20,7 @@ const server = createHttpServer({
   ],
   access: { own_names: [], allowed_hosts: [], dev_origins: [] },
   booting: () => null,
+  route: () => ({ kind: 'local' }),
   logger: silentLogger,
   peers: process.argv[2] === 'on' ? systemPeerCredentials() : UNKNOWN_PEERS,
   clock: systemClock,

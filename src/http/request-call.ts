@@ -10,6 +10,8 @@ export type Call = {
   head: RequestHead;
   started_at: number;
   row: Row | null;
+  /** The other host that it is for; null for this one. */
+  remote: string | null;
   /** True once a turn has passed since everything of the request had come. */
   waited: boolean;
   /** True once its handler has been called. */

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -12,7 +13,8 @@ import { collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.t
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
-import type { Reply, Row } from './row.ts';
+import { namedHost, type Route, requireLocal } from './routing.ts';
+import type { Reply, RequestView, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SlowBodies } from './slow-bodies.ts';
@@ -25,6 +27,8 @@ export type HandlingOptions = {
   access: AccessPolicy;
   /** The 503 body while the daemon boots, null once it is ready (RDY-1). */
   booting: () => Readonly<Record<string, unknown>> | null;
+  /** Decides which daemon answers a request that names a host. */
+  route: Route;
   limits: {
     /** Requests that may wait for an answer at one time; more are answered 503 `queue_full`. */
     pending_requests: number;
@@ -62,7 +66,7 @@ const KEPT_FROM_LONG_BODIES = 0.2;
 const NO_ROW = {};
 
 /**
- * Takes each request through the same ladder: framing, access, row, readiness, query, body, handler, answer.
+ * Takes each request through the same ladder: framing, access, row, readiness, query, host, body, handler, answer.
  * Nothing that a handler or a client does gets past it as an exception.
  */
 export class RequestHandling implements RequestTaker {
@@ -121,6 +125,7 @@ export class RequestHandling implements RequestTaker {
         head: read(source),
         started_at: performance.now(),
         row: null,
+        remote: null,
         waited: false,
         handling: false,
         body_share: null,
@@ -234,7 +239,7 @@ export class RequestHandling implements RequestTaker {
       this.#answer(call, { status: 503, json: booting });
       return;
     }
-    const query = row.query === undefined ? undefined : readQuery(row, call.head.query);
+    const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
     if (row.method === 'GET') {
       this.#run(call, row, params, query, undefined);
       return;
@@ -252,7 +257,7 @@ export class RequestHandling implements RequestTaker {
     const done = (bytes: Uint8Array) => {
       if (!call.exchange.open) return;
       try {
-        this.#run(call, row, params, query, readBody(row, bytes, type));
+        this.#run(call, row, params, query, this.#readBody(call, row, bytes, type));
       } catch (error) {
         this.#fail(call, error);
       }
@@ -277,6 +282,38 @@ export class RequestHandling implements RequestTaker {
       // A handler that works on the body has it for as long as it works.
       if (!call.handling) call.body_share?.release();
     });
+  }
+
+  #readQuery(call: Call, row: Row, schema: z.ZodType): unknown {
+    const { query: text } = call.head;
+    const last = lastQueries.get(row);
+    if (last?.text === text) {
+      this.#route(call, row, last.values);
+      return last.value;
+    }
+    const parsed = parseQuery(text);
+    if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
+    const { values } = parsed;
+    this.#route(call, row, values);
+    const value = Object.freeze(parseInput(schema, values, 'query'));
+    lastQueries.set(row, { text, values, value });
+    return value;
+  }
+
+  #readBody(call: Call, row: Row, bytes: Uint8Array, content_type: string | undefined): unknown {
+    if (row.body === 'bytes') return bytes;
+    const json = parseJsonBody(bytes, content_type);
+    this.#route(call, row, json);
+    return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
+  }
+
+  /** Comes before the schemas: what is meant for another host is not for this one to judge. */
+  #route(call: Call, row: Row, input: unknown): void {
+    const named = namedHost(row.routing, input);
+    if (named === undefined) return;
+    const destination = this.#options.route(row.routing, named);
+    if (destination.kind === 'remote' && row.remote !== undefined) call.remote = destination.host;
+    else requireLocal(destination);
   }
 
   /**
@@ -315,7 +352,7 @@ export class RequestHandling implements RequestTaker {
     }
     const view = new View(call, params, query, body);
     call.handling = true;
-    const reply = runAtOnceForRequest(call.exchange.id, () => row.handler(view));
+    const reply = runAtOnceForRequest(call.exchange.id, () => answerOf(row, view, call.remote));
     if (!(reply instanceof Promise)) {
       call.body_share?.release();
       this.#answer(call, reply);
@@ -334,7 +371,7 @@ export class RequestHandling implements RequestTaker {
     const { path, query: text } = call.head;
     const compute = (shared: { first: SharingCall; readonly signal: AbortSignal }) => {
       const view = sharedView(shared, params, query);
-      const reply = runAtOnceForRequest(view.id, () => row.handler(view));
+      const reply = runAtOnceForRequest(view.id, () => answerOf(row, view, call.remote));
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
     };
     this.#shared.join(`${path}?${text}`, new SharingCall(call), compute, row.stands_ms);
@@ -405,10 +442,8 @@ export class RequestHandling implements RequestTaker {
   }
 }
 
-function readBody(row: Row, bytes: Uint8Array, content_type: string | undefined): unknown {
-  if (row.body === 'bytes') return bytes;
-  const json = parseJsonBody(bytes, content_type);
-  return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
+function answerOf(row: Row, view: RequestView, remote: string | null): Reply | Promise<Reply> {
+  return remote === null ? row.handler(view) : row.remote!(view, remote);
 }
 
 /** Another protocol that a client would rather speak, such as h2c, may be passed over; frames may not. */
@@ -417,14 +452,4 @@ function asksForSocket({ headers: { upgrade } }: RequestHead): boolean {
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */
-const lastQueries = new WeakMap<Row, { query: string; value: unknown }>();
-
-function readQuery(row: Row, query: string): unknown {
-  const last = lastQueries.get(row);
-  if (last?.query === query) return last.value;
-  const parsed = parseQuery(query);
-  if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
-  const value = Object.freeze(parseInput(row.query!, parsed.values, 'query'));
-  lastQueries.set(row, { query, value });
-  return value;
-}
+const lastQueries = new WeakMap<Row, { text: string; values: Record<string, string>; value: unknown }>();

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Pieces } from './pieces.ts';
+import type { Routing } from './routing.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -58,6 +59,16 @@ export type Row = {
   method: Method;
   /** Literal segments, `:name` for one segment, a last `*name` for one or more. */
   path: string;
+  /** What it is for: one line without a full stop, in Markdown. */
+  summary: string;
+  /** A request that can be typed: a query, a body as JSON, and what `:name` and `*name` of the path stand for. */
+  example?: { params?: Record<string, string>; query?: string; body?: unknown };
+  /** `session`: answered with an error where no session has run. */
+  needs?: 'session';
+  /** The page of `ops/` that tells more. */
+  page?: string;
+  /** Which daemon answers; decided before the body is checked against its schema. */
+  routing: Routing;
   /** `operator`: whoever may operate this machine's daemon; decided by the access ladder. */
   who: 'operator';
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
@@ -92,16 +103,22 @@ export type Row = {
   replies: Readonly<Record<number, ReplySchema>>;
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */
   handler(request: RequestView): Reply | Promise<Reply>;
+  /** Answers a request for another host in place of `handler`; without it such a request is refused. */
+  remote?(request: RequestView, host: string): Reply | Promise<Reply>;
 };
+
+type RequestOf<Q extends z.ZodType, B extends z.ZodType | 'bytes'> = RequestView<
+  z.output<Q>,
+  B extends z.ZodType ? z.output<B> : Uint8Array
+>;
 
 /** Checks a handler against the schemas of its own row. */
 export function defineRow<Q extends z.ZodType, B extends z.ZodType | 'bytes'>(
-  row: Omit<Row, 'query' | 'body' | 'handler'> & {
+  row: Omit<Row, 'query' | 'body' | 'handler' | 'remote'> & {
     query?: Q;
     body?: B;
-    handler(
-      request: RequestView<z.output<Q>, B extends z.ZodType ? z.output<B> : Uint8Array>,
-    ): Reply | Promise<Reply>;
+    handler(request: RequestOf<Q, B>): Reply | Promise<Reply>;
+    remote?(request: RequestOf<Q, B>, host: string): Reply | Promise<Reply>;
   },
 ): Row {
   return row as Row;

@@ -12,6 +12,7 @@ import { HeldPeerGate } from './held-peer-gate.ts';
 import { formatTcpAddress, type LoopbackHost, parseListenAddress } from './listen-address.ts';
 import { PeerGate } from './peer-gate.ts';
 import { type AnsweredRequest, RequestHandling } from './request-handling.ts';
+import type { Route } from './routing.ts';
 import type { Row } from './row.ts';
 import type { Binding, Listener, ServerKind, Transport } from './transport.ts';
 import { loadTransport } from './transport-choice.ts';
@@ -45,6 +46,8 @@ export type HttpServerOptions = {
   access: AccessPolicy;
   /** The 503 body while the daemon boots; null once it is ready (RDY-1). */
   booting: () => Readonly<Record<string, unknown>> | null;
+  /** Decides which daemon answers a request that names a host. */
+  route: Route;
   limits?: Partial<HttpLimits>;
   /** Told of every request that was given an answer; must not throw. */
   observe?: (request: AnsweredRequest) => void;
@@ -106,7 +109,7 @@ class Server implements HttpServer {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#wanted = options.http ?? 'auto';
-    const { routes, access, booting, logger, clock, observe } = options;
+    const { routes, access, booting, route, logger, clock, observe } = options;
     const limits = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
@@ -114,7 +117,7 @@ class Server implements HttpServer {
     this.#gate = gate;
     this.#held_gate = 'lookUp' in peers ? new HeldPeerGate({ lookup: peers, logger, clock }) : null;
     this.#handling = new RequestHandling({
-      ...{ routes, access, booting, limits, logger, clock },
+      ...{ routes, access, booting, route, limits, logger, clock },
       ...(observe !== undefined && { observe }),
       settlePeers: gate === null ? () => undefined : () => gate.settle(),
     });

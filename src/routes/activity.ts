@@ -5,7 +5,6 @@ import { ActivityPieces } from './activity-pieces.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { LedgerBodies } from './ledger-bodies.ts';
-import { requireThisHost } from './origin.ts';
 
 /** `GET /activity`: buckets of one minute (TMP-1). */
 export function activityRows(
@@ -19,6 +18,10 @@ export function activityRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/activity',
+      summary: 'What people and agents did, by minute, in a window of time',
+      example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
+      page: 'ledgers.md',
+      routing: 'host-scoped',
       who: 'operator',
       state: 'ready',
       query: activityQuerySchema,
@@ -26,7 +29,6 @@ export function activityRows(
       shared: false,
       replies: { 200: activitySchema, 304: 'empty' },
       handler({ query, headers }) {
-        requireThisHost(query.origin, host);
         const window = wholeMinutes(query);
         return bodies.read(
           {

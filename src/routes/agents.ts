@@ -6,7 +6,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfFiles } from './kept-replies.ts';
-import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** The programs of this machine are asked for their versions at most four times a second, however many want to know. */
@@ -23,14 +22,15 @@ export function agentsRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/agents',
+      summary: 'The agents that can work on fibers; values of `env` are hidden',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
       replies: { 200: agentsReplySchema },
-      async handler({ query }) {
-        requireThisHost(query.origin, context.host);
+      async handler() {
         const mark = () => markOfFiles(files, [context.agents_file], context.clock.now());
         return kept.read('agents', mark, async () => ({
           status: 200,
@@ -41,13 +41,15 @@ export function agentsRows(
     defineRow({
       method: 'POST',
       path: '/api/v1/agents/effort',
+      summary: 'Sets the default effort of an agent; null lets it have its own again',
+      example: { body: { id: 'claude-sonnet', effort: 'high' } },
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: agentEffortSchema,
       body_limit: 64 * 1024,
       replies: { 200: agentEffortReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
-        requireThisHost(body.origin, context.host);
         if (body.dry_run === true) return rehearse(poller, { write: 'agent_effort', request: body });
         return { status: 200, json: await poller.call('agent_effort', body) };
       },
@@ -55,6 +57,8 @@ export function agentsRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/doctor',
+      summary: 'The tools a worker needs, as the daemon finds them',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       body_limit: 0,

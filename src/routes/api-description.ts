@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
 import { bootingSchema } from '../contract/http/booting.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
+import type { Routing } from '../http/routing.ts';
 import type { ReplySchema, Row } from '../http/row.ts';
 import { ApiSchemas, type JsonSchema } from './api-schemas.ts';
-import { ENDPOINT_NOTES } from './endpoint-notes.ts';
 
 export type ApiParameter = {
   name: string;
@@ -18,6 +18,7 @@ export type ApiContent = { [media: string]: { schema: JsonSchema } };
 export type ApiOperation = {
   operationId: string;
   summary: string;
+  'x-routing': Routing;
   parameters: ApiParameter[];
   requestBody?: { required: true; content: ApiContent };
   responses: { [status: string]: { description: string; content?: ApiContent } };
@@ -63,11 +64,6 @@ export function apiPath(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}');
 }
 
-/** The name of an endpoint, as its notes are filed under. */
-export function endpointName(row: Pick<Row, 'method' | 'path'>): string {
-  return `${row.method} ${row.path}`;
-}
-
 function operationOf(row: Row, schemas: ApiSchemas): ApiOperation {
   const parameters = [...pathParameters(row.path), ...queryParameters(row, schemas)];
   const responses: ApiOperation['responses'] = {};
@@ -80,7 +76,8 @@ function operationOf(row: Row, schemas: ApiSchemas): ApiOperation {
   responses.default = { description: 'A refusal or a fault', content: errorContent(schemas) };
   return {
     operationId: operationId(row),
-    summary: ENDPOINT_NOTES[endpointName(row)]?.summary ?? endpointName(row),
+    summary: row.summary,
+    'x-routing': row.routing,
     parameters,
     ...(json === null ? {} : { requestBody: { required: true, content: json } }),
     responses,

@@ -1,7 +1,6 @@
 import type { Row } from '../http/row.ts';
-import { type ApiOperation, apiPath, describeApi, endpointName } from './api-description.ts';
+import { type ApiOperation, apiPath, describeApi } from './api-description.ts';
 import type { JsonSchema } from './api-schemas.ts';
-import { ENDPOINT_NOTES, type EndpointNote } from './endpoint-notes.ts';
 
 const INTRO = `# The HTTP API
 
@@ -16,8 +15,18 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
   400 and 422 mend the request, 404 nothing there, 409 read again and decide, 413 too large, 5xx ask again.
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
 - Every answer has an \`X-Request-Id\`, which the log has too.
-- \`origin\` names the host that is meant. One of \`remotes.json\` is answered 501 \`not_forwarded\`: ask its own daemon. One
-  that nobody knows is a 404 \`unknown_host\` where the subject is a host, and is taken for this host where it is a fiber.
+- \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. The routing of an endpoint says what
+  follows. A host of \`remotes.json\` is answered 501 \`not_forwarded\` before the body is checked: ask its own daemon.
+
+  | routing       | who answers                                                                                     |
+  | ------------- | ----------------------------------------------------------------------------------------------- |
+  | \`local\`       | this daemon; it takes no \`origin\`                                                              |
+  | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up |
+  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                   |
+  | \`host-scoped\` | this daemon, about its own machine; an unknown \`origin\` is 404 \`unknown_host\`                 |
+  | \`?host=\`      | the host that holds the transcript                                                              |
+  | \`fan-in\`      | this daemon, for all hosts it knows                                                             |
+
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
 `;
@@ -27,14 +36,14 @@ export async function renderApiPage(rows: readonly Row[]): Promise<string> {
   const { paths } = await describeApi(rows, '');
   const parts = rows.map((row) => {
     const operation = paths[apiPath(row.path)]![row.method.toLowerCase()]!;
-    return endpointText(row, operation, ENDPOINT_NOTES[endpointName(row)]);
+    return endpointText(row, operation);
   });
   return `${INTRO}${parts.join('')}`;
 }
 
 /** The command that asks an endpoint; `$SVC` stands for the daemon. */
-export function curlOf(row: Pick<Row, 'method' | 'path'>, note: EndpointNote | undefined): string {
-  const { params = {}, query, body } = note?.example ?? {};
+export function curlOf(row: Pick<Row, 'method' | 'path' | 'example'>): string {
+  const { params = {}, query, body } = row.example ?? {};
   const path = row.path.replaceAll(/[:*](\w+)/g, (_, name: string) => params[name] ?? name);
   const url = `"$SVC${path}${query === undefined ? '' : `?${query}`}"`;
   if (row.method === 'GET') return `curl -s ${url}`;
@@ -42,12 +51,12 @@ export function curlOf(row: Pick<Row, 'method' | 'path'>, note: EndpointNote | u
   return `curl -s ${url} -H 'Content-Type: application/json' -d '${data}'`;
 }
 
-function endpointText(row: Row, operation: ApiOperation, note: EndpointNote | undefined): string {
-  const more = note?.page === undefined ? '' : ` See [${note.page}](${note.page}).`;
+function endpointText(row: Row, operation: ApiOperation): string {
+  const more = row.page === undefined ? '' : ` See [${row.page}](${row.page}).`;
   const body = operation.requestBody?.content['application/json']?.schema;
   return [
-    `\n## ${row.method} ${row.path}\n\n${operation.summary}.${more}\n`,
-    `\n\`\`\`sh\n${curlOf(row, note)}\n\`\`\`\n`,
+    `\n## ${row.method} ${row.path}\n\n${row.summary}.${more} Routing: \`${routingOf(row)}\`.\n`,
+    `\n\`\`\`sh\n${curlOf(row)}\n\`\`\`\n`,
     table(
       ['parameter', 'in', 'is'],
       operation.parameters.map((one) => [
@@ -59,6 +68,10 @@ function endpointText(row: Row, operation: ApiOperation, note: EndpointNote | un
     body === undefined ? '' : table(['body', 'is'], fieldsOf(body)),
     `\nAnswers ${answersOf(operation)}.\n`,
   ].join('');
+}
+
+function routingOf({ routing }: Row): string {
+  return typeof routing === 'string' ? routing : `?${routing.param}=`;
 }
 
 function answersOf(operation: ApiOperation): string {

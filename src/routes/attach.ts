@@ -45,6 +45,10 @@ export function attachRows(
     defineRow({
       method: 'POST',
       path: '/api/v1/attach',
+      summary: 'Opens a terminal on a worker, or on a past session by its id',
+      example: { body: { mux_session: 'say-hello-01k00000000000000000000000-svc' } },
+      page: 'sessions.md',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       body: attachRequestSchema,
@@ -69,6 +73,10 @@ export function attachRows(
     defineRow({
       method: 'POST',
       path: '/api/v1/sessions/resume',
+      summary: 'Starts or finds the terminal session of a past conversation',
+      example: { body: { session: '0198c0de-0000-4000-8000-000000000001' } },
+      page: 'sessions.md',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       body: resumeSessionRequestSchema,

@@ -5,11 +5,15 @@ import {
   attachmentsRequestSchema,
 } from '../contract/http/attachments.ts';
 import { rehearsal } from '../contract/http/rehearsal.ts';
+import { requireLocal } from '../http/routing.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { Lane } from './lane.ts';
-import { refuseRemote } from './origin.ts';
+
+/** The smallest image there is, for the example. */
+const GIF = 'R0lGODlhAQABAAAAACH5BAEAAAAALAAAAAABAAEAAAI=';
+const GIF_SHA256 = '853b983923a033223e4f391790e6e86619b31d542b40e7e1e8221fb0d6957ab1';
 
 /** Room for more than a batch may have, in base64, so that the broken rule can be named. */
 const BODY_LIMIT = 64 * 1024 * 1024;
@@ -20,15 +24,23 @@ const MOST_WAITING = 8;
 
 /** `POST /attachments`: images for a fiber; the pool does all the work with their bytes (ATT-1, WPL-9). */
 export function attachmentsRows(
-  callers: Pick<Callers, 'poller' | 'pool' | 'fleet'>,
-  context: Pick<RouteContext, 'attachments_dir' | 'host'>,
+  { poller, pool }: Pick<Callers, 'poller' | 'pool'>,
+  context: Pick<RouteContext, 'attachments_dir' | 'route'>,
 ): Row[] {
-  const { poller, pool, fleet } = callers;
   const lane = new Lane(MOST_WAITING);
   return [
     defineRow({
       method: 'POST',
       path: '/api/v1/attachments',
+      summary: 'Stores images for a fiber, all or none',
+      example: {
+        body: {
+          fiber: 'say-hello',
+          attachments: [{ name: 'a.gif', mime: 'image/gif', data: GIF, sha256: GIF_SHA256 }],
+          dry_run: true,
+        },
+      },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: 'bytes',
@@ -41,7 +53,8 @@ export function attachmentsRows(
         return lane.run(async () => {
           const { value, bulk } = await pool.run('check_attachments', {}, { bulk: body });
           const { fiber, images, dry_run, origin } = value;
-          await refuseRemote(fleet, origin, context.host);
+          // Its origin is found by the pool: a body of this size is not parsed on the main thread.
+          requireLocal(context.route('owner', origin));
           const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
           if (uid === null)
             throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);

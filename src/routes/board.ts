@@ -17,6 +17,8 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
     defineRow({
       method: 'GET',
       path: '/',
+      summary: 'The board',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,
@@ -27,6 +29,8 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
     defineRow({
       method: 'GET',
       path: '/phone',
+      summary: 'Leads to the board',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,

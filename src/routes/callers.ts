@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { audioCalls } from '../contract/threads/audio.ts';
 import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/threads/call-table.ts';
-import type { fleetCalls } from '../contract/threads/fleet.ts';
+import type { fleetCalls, fleetEvents } from '../contract/threads/fleet.ts';
 import type { ledgersCalls, ledgersEvents } from '../contract/threads/ledgers.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import type { FileStamp, poolJobs } from '../contract/threads/pool.ts';
@@ -63,7 +63,7 @@ export type Files = {
 export type Callers = {
   poller: Caller<typeof pollerCalls> & Notices<typeof pollerEvents>;
   ledgers: Caller<typeof ledgersCalls> & Notices<typeof ledgersEvents>;
-  fleet: Caller<typeof fleetCalls>;
+  fleet: Caller<typeof fleetCalls> & Notices<typeof fleetEvents>;
   audio: Caller<typeof audioCalls>;
   pool: Pool;
   files: Files;

@@ -24,6 +24,10 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
     defineRow({
       method: 'POST',
       path: '/api/v1/capture',
+      summary: 'Starts a worker that makes a fiber of a text and takes it up',
+      example: { body: { prompt: 'Load the data faster', project_dir: '~/my-project' } },
+      page: 'sessions.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: captureRequestSchema,
@@ -44,6 +48,10 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
     defineRow({
       method: 'POST',
       path: '/api/v1/claim',
+      summary: 'Makes a running session the worker of a fiber',
+      example: { body: { fiber_id: 'say-hello', mux_session: 'capture-0198c0de' } },
+      page: 'sessions.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: claimRequestSchema,

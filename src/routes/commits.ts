@@ -5,7 +5,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
-import { requireThisHost } from './origin.ts';
 
 /** `GET /commits`: which session made each commit (TMP-3). */
 export function commitsRows(
@@ -18,14 +17,17 @@ export function commitsRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/commits',
+      summary: 'Commits that agents made, in a window of time',
+      example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
+      page: 'ledgers.md',
+      routing: 'host-scoped',
       who: 'operator',
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,
       shared: false,
       replies: { 200: commitsSchema, 304: 'empty' },
-      handler({ query, headers }) {
-        requireThisHost(query.origin, host);
+      handler({ headers }) {
         return bodies.read(
           { tag: commitsTag, make: () => wholeBody(ledgers.exchange('commits', { host })) },
           headers['if-none-match'],

@@ -15,12 +15,11 @@ import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfFiles } from './kept-replies.ts';
-import { requireThisHost } from './origin.ts';
 
 /** An operator file is written by hand; this is far above the longest one. */
 const TEXT_LIMIT = 1024 * 1024;
 
-/** The operator files as text (OPF-1, RPL-7, WPL-16); host-addressed, since a file tells of the daemon that reads it. */
+/** The operator files as text (OPF-1, RPL-7, WPL-16). */
 export function configRows(
   callers: Pick<Callers, 'poller' | 'files'>,
   context: RouteContext,
@@ -33,6 +32,9 @@ export function configRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/config',
+      summary: 'Every operator file: place, size, time, what overrides it',
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       query: originQuerySchema,
@@ -40,8 +42,7 @@ export function configRows(
       shared: true,
       stands_ms: MOMENT_MS,
       replies: { 200: configListSchema },
-      async handler({ query }) {
-        requireThisHost(query.origin, context.host);
+      async handler() {
         return kept.read('config', markOf(Object.values(context.operator_files)), async () => {
           const { files } = await poller.call('config_list', {});
           return {
@@ -54,6 +55,10 @@ export function configRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/config/:id',
+      summary: 'The text of one operator file, with its digest',
+      example: { params: { id: 'stores' } },
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       query: originQuerySchema,
@@ -61,8 +66,7 @@ export function configRows(
       shared: true,
       stands_ms: MOMENT_MS,
       replies: { 200: configFileSchema },
-      async handler({ params, query }) {
-        requireThisHost(query.origin, context.host);
+      async handler({ params }) {
         const id = fileId(params.id);
         return kept.read(`config ${id}`, markOf([context.operator_files[id]]), async () => ({
           status: 200,
@@ -73,13 +77,16 @@ export function configRows(
     defineRow({
       method: 'POST',
       path: '/api/v1/config/:id',
+      summary: 'Replaces the text of one operator file once its validator passes it; a blank text removes it',
+      example: { params: { id: 'projects' }, body: { text: '["/srv/dev/loader"]', dry_run: true } },
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: writeConfigSchema,
       body_limit: TEXT_LIMIT,
       replies: { 200: configWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
       async handler({ params, body }) {
-        requireThisHost(body.origin, context.host);
         const id = fileId(params.id);
         return { status: 200, json: await poller.call('config_write', { ...body, id }) };
       },

@@ -13,8 +13,6 @@ import { errorBodySchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import type { RouteContext } from './context.ts';
-import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** A fault of the daemon itself has these statuses too. */
@@ -23,12 +21,15 @@ const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
 const REQUEST_LIMIT = 1024 * 1024;
 
 /** Launching, stopping, and releasing the boot quarantine (WPL-1, WPL-4, WPL-25). */
-export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
-  const { poller } = callers;
+export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
   return [
     defineRow({
       method: 'POST',
       path: '/api/v1/dispatch',
+      summary: 'Starts a worker for a fiber now',
+      example: { body: { fiber_id: 'say-hello', force: true, dry_run: true } },
+      page: 'resume.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: dispatchRequestSchema,
@@ -48,6 +49,9 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
     defineRow({
       method: 'POST',
       path: '/api/v1/kill',
+      summary: 'Stops the worker of a fiber',
+      example: { body: { fiber_id: 'say-hello', dry_run: true } },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: killRequestSchema,
@@ -61,13 +65,15 @@ export function dispatchRows(callers: Pick<Callers, 'poller'>, context: RouteCon
     defineRow({
       method: 'POST',
       path: '/api/v1/quarantine/release',
+      summary: 'Lets start what the last start of the daemon held back',
+      example: { body: {} },
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: releaseRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: releasedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        requireThisHost(body.origin, context.host);
         if (body.dry_run === true) return rehearse(poller, { write: 'release_quarantine', request: body });
         return { status: 200, json: await poller.call('release_quarantine', {}) };
       },

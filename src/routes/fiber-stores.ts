@@ -13,7 +13,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { requireThisHost } from './origin.ts';
 
 const LIST_LIMIT = 1024 * 1024;
 const REQUEST_LIMIT = 64 * 1024;
@@ -26,6 +25,9 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
     defineRow({
       method: 'GET',
       path: '/api/v1/fiber-stores',
+      summary: 'The stores and projects of each host, and whether a folder dialog can be shown there',
+      page: 'operator-files.md',
+      routing: 'fan-in',
       who: 'operator',
       state: 'ready',
       body_limit: 0,
@@ -40,39 +42,48 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
     defineRow({
       method: 'POST',
       path: '/api/v1/fiber-stores',
+      summary: 'Replaces the list of stores; the daemon polls them at once',
+      example: { body: { stores: ['/srv/notes'], dry_run: true } },
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: writeStoresSchema,
       body_limit: LIST_LIMIT,
       replies: { 200: storesWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
       async handler({ body }) {
-        requireThisHost(body.origin, host);
         return { status: 200, json: await poller.call('write_stores', body) };
       },
     }),
     defineRow({
       method: 'POST',
       path: '/api/v1/projects',
+      summary: 'Makes a folder a store and a project of the pickers, or replaces the whole list',
+      example: { body: { path: '/srv/dev/loader' } },
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: writeProjectsSchema,
       body_limit: LIST_LIMIT,
       replies: { 200: projectsWrittenSchema.or(rehearsalSchema), 409: conflictSchema },
       async handler({ body }) {
-        requireThisHost(body.origin, host);
         return { status: 200, json: await poller.call('write_projects', body) };
       },
     }),
     defineRow({
       method: 'POST',
       path: '/api/v1/choose-folder',
+      summary: 'Shows the folder dialog of the host and answers what the person chose',
+      example: { body: { title: 'Where shall it work?' } },
+      page: 'operator-files.md',
+      routing: 'host',
       who: 'operator',
       state: 'ready',
       body: chooseFolderSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: folderChoiceSchema },
       async handler({ id, signal, body }) {
-        requireThisHost(body.origin, host);
         const { title } = body;
         // Whoever asked is gone, so nobody may be left with a dialog that leads nowhere.
         const gone = () => void poller.call('end_dialog', { dialog: id }).catch(() => undefined);

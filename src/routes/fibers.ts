@@ -26,6 +26,11 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     defineRow({
       method: 'GET',
       path: '/api/v1/fibers',
+      summary:
+        'Every fiber of the polled stores; `svc` keeps this host’s own, `body` adds the bodies, `since` asks what changed',
+      example: { query: 'svc=true' },
+      page: 'http.md',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       query: fibersQuerySchema,
@@ -47,9 +52,11 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     defineRow({
       method: 'GET',
       path: '/api/v1/fibers/*id',
+      summary: 'One fiber with its body',
+      example: { params: { id: 'say-hello' } },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
-      // Owner-routed: an origin that matches nothing degrades to this host, where the lookup decides (RTE-2).
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
@@ -62,6 +69,9 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     defineRow({
       method: 'POST',
       path: '/api/v1/fiber/create',
+      summary: 'Makes a fiber',
+      example: { body: { name: 'Say goodbye', body: 'Write GOODBYE.md.', dry_run: true } },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: createFiberSchema,
@@ -75,6 +85,9 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     defineRow({
       method: 'POST',
       path: '/api/v1/fiber-edit',
+      summary: 'Edits a fiber; with `expected_digest` only as it was read',
+      example: { body: { fiber_id: 'say-hello', outcome: 'Greets in two languages.' } },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: editFiberSchema,
@@ -88,6 +101,10 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     defineRow({
       method: 'POST',
       path: '/api/v1/fiber-nest',
+      summary: 'Files a fiber under another one, or at the top for null',
+      example: { body: { fiber_id: 'say-hello', parent: null } },
+      page: 'lifecycle.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: nestFiberSchema,

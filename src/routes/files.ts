@@ -11,10 +11,7 @@ import type { HeldFiles } from './held-files.ts';
 /** A file that changes each time it is looked at is given up after as many looks. */
 const MOST_LOOKS = 3;
 
-/**
- * Files of this host by their absolute path (RPL-10, RPL-11, RPL-22). Owner-routed: an origin that matches nothing
- * degrades to this host, where the path decides (RTE-2).
- */
+/** Files of this host by their absolute path (RPL-10, RPL-11, RPL-22). */
 export function filesRows(
   callers: Pick<Callers, 'files'>,
   context: Pick<RouteContext, 'host'>,
@@ -26,6 +23,9 @@ export function filesRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/file',
+      summary: 'The bytes of a file of this host',
+      example: { query: 'path=/etc/hosts' },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       query: fileQuerySchema,
@@ -50,6 +50,9 @@ export function filesRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/file-info',
+      summary: 'What lies at a path, without its bytes',
+      example: { query: 'path=/etc/hosts' },
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       query: fileQuerySchema,

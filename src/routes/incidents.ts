@@ -2,12 +2,10 @@ import { incidentReplySchema, incidentRequestSchema } from '../contract/http/inc
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import type { RouteContext } from './context.ts';
-import { requireThisHost } from './origin.ts';
 import { rehearse } from './rehearsal.ts';
 
 /** A lost multiplexer server: start what it cut off, or take it off the list (P2). */
-export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
+export function incidentRows({ poller }: Pick<Callers, 'poller'>): Row[] {
   const shared = {
     method: 'POST',
     who: 'operator',
@@ -20,8 +18,11 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: Route
     defineRow({
       ...shared,
       path: '/api/v1/incidents/resume',
+      summary: 'Starts again what a lost tmux server cut off',
+      example: { body: {} },
+      page: 'setup.md',
+      routing: 'host',
       async handler({ body }) {
-        requireThisHost(body.origin, context.host);
         if (body.dry_run === true) return rehearse(poller, { write: 'resume_incident', request: body });
         return { status: 200, json: await poller.call('resume_incident', body) };
       },
@@ -29,8 +30,11 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>, context: Route
     defineRow({
       ...shared,
       path: '/api/v1/incidents/dismiss',
+      summary: 'Takes incidents off the list',
+      example: { body: {} },
+      page: 'setup.md',
+      routing: 'host',
       async handler({ body }) {
-        requireThisHost(body.origin, context.host);
         if (body.dry_run === true) return rehearse(poller, { write: 'dismiss_incident', request: body });
         return { status: 200, json: await poller.call('dismiss_incident', body) };
       },

@@ -21,6 +21,10 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
     defineRow({
       method: 'POST',
       path: '/api/v1/lifecycle',
+      summary: 'Runs one verb of the service on a fiber; answers the text that the command prints',
+      example: { body: { fiber: 'say-hello', action: 'pause', dry_run: true } },
+      page: 'lifecycle.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       // What is wrong with the fields is answered as text, like everything of this route.
@@ -40,6 +44,10 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
     defineRow({
       method: 'POST',
       path: '/api/v1/transition',
+      summary: 'Moves a fiber to a column of the board',
+      example: { body: { fiber_id: 'say-hello', target: 'drafts', dry_run: true } },
+      page: 'lifecycle.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       body: transitionRequestSchema,

@@ -19,6 +19,9 @@ export function metricsRows({ poller }: Pick<Callers, 'poller'>, context: RouteC
     defineRow({
       method: 'GET',
       path: '/metrics',
+      summary: 'Figures of the daemon for Prometheus',
+      page: 'daemon.md',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,

@@ -6,7 +6,7 @@ import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfStamp } from './kept-replies.ts';
 import type { TranscriptPlaces } from './transcript-places.ts';
 
-/** `GET /moment`: the words around a point in time, from the transcript of a session; host-scoped. */
+/** `GET /moment`: the words around a point in time, from the transcript of a session. */
 export function momentRows(
   callers: Pick<Callers, 'pool'>,
   context: Pick<RouteContext, 'host' | 'clock'>,
@@ -17,6 +17,10 @@ export function momentRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/moment',
+      summary: 'What was said in a session around a time',
+      example: { query: 'session=0198c0de-0000-4000-8000-000000000001&at=1786203000000' },
+      needs: 'session',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       query: momentQuerySchema,

@@ -10,6 +10,8 @@ export function openApiRows(context: Pick<RouteContext, 'describeApi'>): Row[] {
     defineRow({
       method: 'GET',
       path: '/api/v1/openapi.json',
+      summary: 'This API as OpenAPI 3.1',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,

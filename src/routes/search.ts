@@ -37,6 +37,9 @@ export function searchRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/search',
+      summary: 'Fibers whose bodies have these words, best first',
+      example: { query: 'query=hello' },
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       query: searchQuerySchema,

@@ -5,7 +5,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
-import { requireThisHost } from './origin.ts';
 
 /** Files that workers sent: of this host (TMP-4), and the newest of one fiber (TMP-5, LIM-12). */
 export function sentFilesRows(
@@ -30,16 +29,19 @@ export function sentFilesRows(
     defineRow({
       ...common,
       path: '/api/v1/sent-files/all',
+      summary: 'Files that agents sent to a person, by fiber',
+      page: 'ledgers.md',
+      routing: 'host-scoped',
       query: originQuerySchema,
-      handler({ query, headers }) {
-        requireThisHost(query.origin, host);
-        return bodies.read(body(), headers['if-none-match']);
-      },
+      handler: ({ headers }) => bodies.read(body(), headers['if-none-match']),
     }),
     defineRow({
       ...common,
       path: '/api/v1/sent-files',
-      // Owner-routed: an origin that matches nothing degrades to this host, whose ledger then has no such fiber (RTE-2).
+      summary: 'The last files that the agents of one fiber sent to a person',
+      example: { query: 'uid=01K2B3C4D5E6F7G8H9J0K1M2N3' },
+      page: 'ledgers.md',
+      routing: 'owner',
       query: sentFilesQuerySchema,
       handler: ({ query, headers }) => bodies.read(body(query.uid), headers['if-none-match']),
     }),

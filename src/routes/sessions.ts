@@ -5,7 +5,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
-import { requireThisHost } from './origin.ts';
 
 /** `GET /sessions`: what the sessions ledger says, of one fiber or of all; exempt from the gate (RDY-3). */
 export function sessionsRows(
@@ -18,6 +17,9 @@ export function sessionsRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/sessions',
+      summary: 'Which fiber each agent session belonged to; `uid` narrows to one',
+      page: 'sessions.md',
+      routing: 'host-scoped',
       who: 'operator',
       state: 'always',
       query: z.object({ uid: z.string().min(1).optional(), origin: z.string().optional() }),
@@ -27,8 +29,7 @@ export function sessionsRows(
         200: sessionsSchema,
         304: 'empty',
       },
-      handler({ query: { uid, origin }, headers }) {
-        requireThisHost(origin, host);
+      handler({ query: { uid }, headers }) {
         return bodies.read(
           {
             tag: (stamps) => sessionsTag(uid, stamps),

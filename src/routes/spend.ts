@@ -11,7 +11,7 @@ import type { TranscriptPlaces } from './transcript-places.ts';
 const MOST_SOURCES = 32;
 const MOST_REMEMBERED = 1_000;
 
-/** `GET /spend`: tokens by session and fiber, as the providers counted them; host-scoped. */
+/** `GET /spend`: tokens by session and fiber, as the providers counted them. */
 export function spendRows(
   callers: Pick<Callers, 'ledgers' | 'pool' | 'files'>,
   context: Pick<RouteContext, 'host' | 'clock' | 'sessions_file' | 'spend_dir'>,
@@ -59,6 +59,9 @@ export function spendRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/spend',
+      summary: 'What the sessions of a fiber, or one session, used',
+      example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       query: spendQuerySchema,

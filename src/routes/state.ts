@@ -15,6 +15,9 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
     defineRow({
       method: 'GET',
       path: '/api/v1/state',
+      summary: 'Workers, blocked and held fibers, standing roles, poll health',
+      page: 'why.md',
+      routing: 'local',
       who: 'operator',
       state: 'ready',
       body_limit: 0,

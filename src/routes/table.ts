@@ -24,7 +24,6 @@ import { lifecycleRows } from './lifecycle.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
-import { keepOffRemotes } from './origin.ts';
 import { searchRows } from './search.ts';
 import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
@@ -43,15 +42,15 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const kept = new KeptReplies();
   const feed = createFeedCache(callers.poller, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
-  const rows = [
+  return [
     ...versionRows(context),
     ...stateRows(callers, context),
     ...fibersRows(callers, feed),
-    ...dispatchRows(callers, context),
-    ...brakeRows(callers, context),
+    ...dispatchRows(callers),
+    ...brakeRows(callers),
     ...whyRows(callers),
     ...lifecycleRows(callers),
-    ...incidentRows(callers, context),
+    ...incidentRows(callers),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
     ...agentsRows(callers, context, kept),
@@ -71,5 +70,4 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...sentFilesRows(callers, bodies, context),
     ...boardRows(callers, context),
   ];
-  return keepOffRemotes(rows, callers.fleet, context.host);
 }

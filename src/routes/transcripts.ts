@@ -20,7 +20,7 @@ import type { TranscriptPlace, TranscriptPlaces } from './transcript-places.ts';
 /** A transcript that is another file each time it is looked at is given up after as many looks. */
 const MOST_LOOKS = 3;
 
-/** Transcripts and the browser addresses of sessions; host-routed (RPL-12 to RPL-14, RTE-4). */
+/** Transcripts and the browser addresses of sessions (RPL-12 to RPL-14). */
 export function transcriptsRows(
   callers: Pick<Callers, 'ledgers' | 'pool' | 'fleet'>,
   context: Pick<RouteContext, 'host' | 'agents_file' | 'clock'>,
@@ -47,6 +47,9 @@ export function transcriptsRows(
     defineRow({
       method: 'GET',
       path: '/api/v1/transcript',
+      summary: 'Whether the transcript of a session is here, and its size and digest',
+      example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
+      routing: { param: 'host' },
       who: 'operator',
       state: 'ready',
       query: transcriptQuerySchema,
@@ -54,16 +57,22 @@ export function transcriptsRows(
       shared: true,
       replies: { 200: transcriptReceiptSchema },
       async handler(request) {
-        const { session, host = context.host } = request.query;
-        if (host !== context.host)
-          return { status: 200, json: await fleet.call('transcript', { host, session }) };
+        const { session } = request.query;
         const { place, sha256 } = await read(session, request);
-        return { status: 200, json: receiptOf(session, host, place, sha256) };
+        return { status: 200, json: receiptOf(session, context.host, place, sha256) };
       },
+      remote: async ({ query: { session } }, host) => ({
+        status: 200,
+        json: await fleet.call('transcript', { host, session }),
+      }),
     }),
     defineRow({
       method: 'GET',
       path: '/api/v1/transcript/raw',
+      summary: 'The bytes of a transcript as its agent program wrote them',
+      example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
+      needs: 'session',
+      routing: { param: 'host' },
       who: 'operator',
       state: 'ready',
       query: transcriptQuerySchema,
@@ -76,10 +85,10 @@ export function transcriptsRows(
         404: transcriptReceiptSchema.and(errorBodySchema),
       },
       async handler(request) {
-        const { session, host = context.host } = request.query;
-        if (host !== context.host) return notRelayed(session, host);
+        const { session } = request.query;
         const { place, sha256 } = await read(session, request);
-        if (place.kind !== 'found' || sha256 === null) return notThere(receiptOf(session, host, place, null));
+        if (place.kind !== 'found' || sha256 === null)
+          return notThere(receiptOf(session, context.host, place, null));
         return {
           status: 200,
           content: held.content(place.path, place.stamp, sha256),
@@ -89,24 +98,28 @@ export function transcriptsRows(
           headers: { [BYTE_COUNT_HEADER]: String(place.stamp.size), [SHA256_HEADER]: sha256 },
         };
       },
+      remote: ({ query: { session } }, host) => notRelayed(session, host),
     }),
     defineRow({
       method: 'GET',
       path: '/api/v1/sessions/links',
+      summary: 'Where each of up to 50 sessions can be opened in a browser, in the order of the request',
+      example: { query: 'sessions=0198c0de-0000-4000-8000-000000000001' },
+      routing: { param: 'host' },
       who: 'operator',
       state: 'ready',
       query: linksQuerySchema,
       body_limit: 0,
       shared: true,
       replies: { 200: linksReplySchema },
-      async handler({ query }) {
-        const { sessions, host = context.host } = query;
-        const json =
-          host === context.host
-            ? { host, links: await links.of(sessions) }
-            : await fleet.call('session_links', { host, sessions });
-        return { status: 200, json };
-      },
+      handler: async ({ query: { sessions } }) => ({
+        status: 200,
+        json: { host: context.host, links: await links.of(sessions) },
+      }),
+      remote: async ({ query: { sessions } }, host) => ({
+        status: 200,
+        json: await fleet.call('session_links', { host, sessions }),
+      }),
     }),
   ];
 }

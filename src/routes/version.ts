@@ -20,6 +20,9 @@ export function versionRows(context: RouteContext): Row[] {
     defineRow({
       method: 'GET',
       path: '/api/v1/version',
+      summary: 'The build, the host, what is bound, how peers are told apart, and the components',
+      page: 'daemon.md',
+      routing: 'local',
       who: 'operator',
       state: 'always',
       body_limit: 0,

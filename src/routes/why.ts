@@ -9,6 +9,10 @@ export function whyRows({ poller }: Pick<Callers, 'poller'>): Row[] {
     defineRow({
       method: 'GET',
       path: '/api/v1/why',
+      summary: 'Why the poller does not start a fiber now, gate by gate',
+      example: { query: 'fiber=say-hello' },
+      page: 'why.md',
+      routing: 'owner',
       who: 'operator',
       state: 'ready',
       query: whyQuerySchema,

@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { curlOf } from '../../src/routes/api-page.ts';
-import { ENDPOINT_NOTES } from '../../src/routes/endpoint-notes.ts';
+import { describedRows } from '../../src/routes/described-rows.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 
 const run = promisify(execFile);
-const READS = Object.keys(ENDPOINT_NOTES)
-  .filter((name) => name.startsWith('GET '))
-  .map((name) => ({ name, path: name.slice('GET '.length) }));
+const READS = describedRows().filter(({ method }) => method === 'GET');
 
 let daemon: TestDaemon;
 beforeAll(async () => {
@@ -28,20 +26,31 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe('the API of a daemon', () => {
-  it.each(READS)('answers the curl that ops/api.md shows for $name', async ({ name, path }) => {
-    const curl = curlOf({ method: 'GET', path }, ENDPOINT_NOTES[name]);
+  it.each(READS)('answers the curl that ops/api.md shows for GET $path', async (row) => {
+    const curl = curlOf(row);
     const { stdout } = await run('bash', ['-c', `${curl} -o /dev/null -w '%{http_code}'`], {
       env: { ...process.env, SVC: `http://${daemon.address}` },
     });
     // The board need not be built where the tests run.
-    const expected = ENDPOINT_NOTES[name]?.needs === 'session' ? ['200', '404', '422'] : ['200', '302'];
-    expect(path === '/' ? ['200', '404'] : expected, curl).toContain(stdout);
+    const expected = row.needs === 'session' ? ['200', '404', '422'] : ['200', '302'];
+    expect(row.path === '/' ? ['200', '404'] : expected, curl).toContain(stdout);
   });
 
   it('[ERR-11] answers 404 where an older or newer daemon would have a route', async () => {
     for (const path of ['/config/stores/more', '/configs', '/api/v1/config'])
       expect(await daemon.http.get(path)).toMatchObject({ status: 404, body: { error: 'not_found' } });
     expect(await daemon.http.get('//api/v2/config')).toMatchObject({ status: 404 });
+  });
+
+  it('[RTE-2] [RTE-3] goes by the remotes that are configured, soon after their file is changed by hand', async () => {
+    const agents = () => daemon.http.get('/agents?origin=host-b');
+    expect(await agents()).toMatchObject({ status: 404, body: { error: 'unknown_host' } });
+    daemon.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port: 1 }] });
+    await until('the remote being known', async () => (await agents()).status === 501);
+    const kill = await daemon.http.post('/kill', { fiber_id: 'say-hello', origin: 'host-b' });
+    expect(kill).toMatchObject({ status: 501, body: { error: 'not_forwarded', origin: 'host-b' } });
+    rmSync(daemon.home.path('config/remotes.json'));
+    await until('the remote being forgotten', async () => (await agents()).status === 404);
   });
 
   it('counts its requests by row, and measures its event loop once it was asked', async () => {

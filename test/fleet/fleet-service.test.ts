@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { createFleetService } from '../../src/fleet/fleet-service.ts';
 import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
@@ -9,10 +10,14 @@ import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
 let dir: string;
 let path: string;
 let log: string[];
+let published: string[][];
+let clock: FakeClock;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
   path = join(dir, 'remotes.json');
   log = [];
+  published = [];
+  clock = new FakeClock();
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -22,7 +27,8 @@ function service() {
     level: 'warn',
     destination: { write: (text) => log.push(text) },
   });
-  return createFleetService({ remotes_file: path, logger });
+  const publish = (names: string[]) => void published.push(names);
+  return createFleetService({ remotes_file: path, publish, clock, logger });
 }
 
 describe('the fleet', () => {
@@ -53,6 +59,54 @@ describe('the fleet', () => {
     fleet.state();
     expect(log).toHaveLength(1);
     expect(log[0]).toContain(path);
+  });
+});
+
+describe('the remotes that the fleet publishes', () => {
+  const write = (...names: string[]) =>
+    writeFileSync(path, JSON.stringify({ remotes: names.map((name) => ({ name })) }));
+
+  it('are those of the start, and of each change of the file within half a second', () => {
+    write('host-b');
+    const fleet = service();
+    expect(published).toEqual([['host-b']]);
+    clock.advance(5_000);
+    expect(published).toHaveLength(1);
+    write('host-b', 'host-c');
+    clock.advance(500);
+    rmSync(path);
+    clock.advance(500);
+    expect(published.slice(1)).toEqual([['host-b', 'host-c'], []]);
+    fleet.stop();
+    write('host-d');
+    clock.advance(5_000);
+    expect(published).toHaveLength(3);
+  });
+
+  it('are not published anew where the file says the same', () => {
+    write('host-b');
+    service();
+    writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
+    clock.advance(500);
+    expect(published).toEqual([['host-b']]);
+  });
+
+  it('are told of first where somebody asks before the next look', () => {
+    const fleet = service();
+    write('host-b');
+    fleet.state();
+    expect(published).toEqual([[], ['host-b']]);
+  });
+
+  it('stay as they are while the file is broken, and are unknown until it could be read once', () => {
+    writeFileSync(path, '{"remotes":[');
+    const fleet = service();
+    expect([published, fleet.state()]).toEqual([[], { remotes: [] }]);
+    write('host-b');
+    clock.advance(500);
+    writeFileSync(path, '{"remotes":[');
+    clock.advance(500);
+    expect(published).toEqual([['host-b']]);
   });
 });
 

@@ -173,6 +173,8 @@ describe('a row that takes bytes', () => {
         ...{
           method: 'POST',
           path: '/bytes',
+          summary: '',
+          routing: 'local',
           who: 'operator',
           state: 'always',
           body: 'bytes',

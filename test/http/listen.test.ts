@@ -9,7 +9,14 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Row } from '../../src/http/row.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../src/http/server.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
-import { getRow, HAS_LOOPBACK_V6, LOOPBACK_ONLY, loopbackAddresses, SERVER_KIND } from './served.ts';
+import {
+  ANSWERED_HERE,
+  getRow,
+  HAS_LOOPBACK_V6,
+  LOOPBACK_ONLY,
+  loopbackAddresses,
+  SERVER_KIND,
+} from './served.ts';
 
 const running: HttpServer[] = [];
 let folder: string;
@@ -30,6 +37,7 @@ function create(routes: Row[] = [hello], limits: Partial<HttpLimits> = {}): Http
     routes,
     access: LOOPBACK_ONLY,
     booting: () => null,
+    route: ANSWERED_HERE,
     http: SERVER_KIND,
     limits,
     logger: silentLogger,

@@ -5,7 +5,7 @@ import { requestScope } from '../../src/base/request-scope.ts';
 import type { AnsweredRequest } from '../../src/http/request-handling.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { ask } from './raw-exchange.ts';
-import { getRow, json, LOOPBACK_ONLY } from './served.ts';
+import { ANSWERED_HERE, getRow, json, LOOPBACK_ONLY } from './served.ts';
 
 let server: HttpServer | undefined;
 afterEach(() => server?.stop());
@@ -27,6 +27,7 @@ describe('who counts the requests', () => {
       ],
       access: LOOPBACK_ONLY,
       booting: () => null,
+      route: ANSWERED_HERE,
       observe: (request) => void seen.push(request),
       logger: silentLogger,
       clock: systemClock,

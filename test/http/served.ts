@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { AccessPolicy } from '../../src/access/decide-access.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import type { Route } from '../../src/http/routing.ts';
 import type { Reply, Row } from '../../src/http/row.ts';
 import {
   createHttpServer,
@@ -27,6 +28,9 @@ export function loopbackAddresses(port: number): string[] {
 /** The transport under test: the suites of the kernel and of the routes run once on each (test/node-http). */
 export const SERVER_KIND: ServerKind = process.env.SVC_HTTP === 'node' ? 'node' : 'uws';
 
+/** Whatever a request says, it is answered by the server that took it. */
+export const ANSWERED_HERE: Route = () => ({ kind: 'local' });
+
 export type Served = { server: HttpServer; port: number };
 
 /** Serves rows on a free port; the caller stops the server. */
@@ -38,6 +42,7 @@ export async function serve(
     limits?: Partial<HttpLimits>;
     logger?: Logger;
     peers?: PeerCredentials;
+    route?: Route;
     observe?: HttpServerOptions['observe'];
     http?: HttpServerOptions['http'];
   } = {},
@@ -46,6 +51,7 @@ export async function serve(
     routes,
     access: { ...LOOPBACK_ONLY, ...options.access },
     booting: options.booting ?? (() => null),
+    route: options.route ?? ANSWERED_HERE,
     limits: options.limits ?? {},
     logger: options.logger ?? silentLogger,
     http: options.http ?? SERVER_KIND,
@@ -57,7 +63,14 @@ export async function serve(
   return { server, port: Number(address!.split(':').at(-1)) };
 }
 
-const DEFAULTS = { who: 'operator', state: 'always', body_limit: 1_000, replies: {} } as const;
+const DEFAULTS = {
+  summary: '',
+  routing: 'local',
+  who: 'operator',
+  state: 'always',
+  body_limit: 1_000,
+  replies: {},
+} as const;
 
 /** A GET row for tests of the kernel. */
 export function getRow(path: string, handler: Row['handler'], rest: Partial<Row> = {}): Row {

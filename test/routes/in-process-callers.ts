@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { audioCalls } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
-import { fleetCalls } from '../../src/contract/threads/fleet.ts';
+import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
 import { type FeedNotice, pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
@@ -149,23 +149,39 @@ export class InProcessLedgers extends InProcessComponent<typeof ledgersCalls> {
 export type InProcessCallers = Callers & {
   poller: InProcessPoller;
   ledgers: InProcessLedgers;
-  fleet: InProcessComponent<typeof fleetCalls>;
+  fleet: InProcessFleet;
   audio: InProcessComponent<typeof audioCalls>;
   pool: InProcessPool;
 };
 
-/** No remotes are configured unless told. */
-function createFleet(): InProcessComponent<typeof fleetCalls> {
-  const fleet = new InProcessComponent('fleet', fleetCalls);
-  fleet.answers.state = () => ({ remotes: [] });
-  return fleet;
+type RemotesChanged = z.output<typeof fleetEvents.remotes_changed>;
+
+/** The fleet, which also gives notice of its remotes. */
+export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
+  #hearers: ((payload: RemotesChanged) => void)[] = [];
+
+  constructor() {
+    super('fleet', fleetCalls);
+  }
+
+  onEvent<N extends keyof typeof fleetEvents>(
+    _event: N,
+    hear: (payload: z.output<(typeof fleetEvents)[N]>) => void,
+  ): void {
+    this.#hearers.push(hear as (payload: RemotesChanged) => void);
+  }
+
+  /** Says which remotes are configured. */
+  publish(...names: string[]): void {
+    for (const hear of this.#hearers) hear(fleetEvents.remotes_changed.parse({ names }));
+  }
 }
 
 export function createInProcessCallers(): InProcessCallers {
   return {
     poller: new InProcessPoller(),
     ledgers: new InProcessLedgers(),
-    fleet: createFleet(),
+    fleet: new InProcessFleet(),
     audio: new InProcessComponent('audio', audioCalls),
     pool: new InProcessPool(),
     files: createFileReader(systemClock, answeringDisks),

@@ -9,6 +9,7 @@ import { createBootingGate } from '../../src/routes/booting.ts';
 import type { RouteContext } from '../../src/routes/context.ts';
 import { encodeApi } from '../../src/routes/described-rows.ts';
 import { RequestFigures } from '../../src/routes/request-figures.ts';
+import { createRoute } from '../../src/routes/routing.ts';
 import { createRoutes } from '../../src/routes/table.ts';
 import { type Answer, ask } from '../http/raw-exchange.ts';
 import { LOOPBACK_ONLY, SERVER_KIND } from '../http/served.ts';
@@ -46,7 +47,13 @@ export async function askChecked(...[target, method, path, rest]: Parameters<typ
 
 /** The real table behind the real kernel, with components in this process. Ready unless told otherwise. */
 export async function serveRoutes(
-  options: { ready_ms?: number | null; ui_dist?: string | null; home?: string } = {},
+  options: {
+    ready_ms?: number | null;
+    ui_dist?: string | null;
+    home?: string;
+    /** The configured remotes; null while the fleet has not told them. */
+    remotes?: readonly string[] | null;
+  } = {},
 ): Promise<ServedRoutes> {
   const callers = createInProcessCallers();
   let ready_ms: number | null = options.ready_ms === undefined ? 40 : options.ready_ms;
@@ -70,6 +77,7 @@ export async function serveRoutes(
     sessions_file: join(options.home ?? '/nowhere', 'sessions.jsonl'),
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
+    route: createRoute(callers.fleet, 'host-a'),
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
@@ -80,11 +88,14 @@ export async function serveRoutes(
     requests,
     onChanged: (run) => void changed.push(run),
   };
+  const { remotes = [] } = options;
+  if (remotes !== null) callers.fleet.publish(...remotes);
   const rows = createRoutes(callers, context);
   const server = createHttpServer({
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
+    route: context.route,
     http: SERVER_KIND,
     observe: requests.observe,
     logger: silentLogger,

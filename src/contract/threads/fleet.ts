@@ -29,4 +29,8 @@ export const fleetCalls = {
   },
 } satisfies CallTable;
 
-export const fleetEvents = {} satisfies EventTable;
+/** Notices of the fleet component. */
+export const fleetEvents = {
+  /** The names of the configured remotes: sent at the start and after each change. */
+  remotes_changed: z.object({ names: z.array(z.string()) }),
+} satisfies EventTable;

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
-import { getRow, json, LOOPBACK_ONLY, postRow } from '../served.ts';
+import { ANSWERED_HERE, getRow, json, LOOPBACK_ONLY, postRow } from '../served.ts';
 import { casesOn } from './cases.ts';
 import { readStrictly } from './strict-answers.ts';
 
@@ -66,6 +66,7 @@ const server = createHttpServer({
   ],
   access: LOOPBACK_ONLY,
   booting: () => null,
+  route: ANSWERED_HERE,
   http,
   // Who dials is not what is tried here, and looking it up is what takes time.
   peers: { view: { mode: 'none', uid: null, source: 'none' } },

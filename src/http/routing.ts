@@ -1,0 +1,52 @@
+import { refusal } from './error-reply.ts';
+
+/** Which daemon answers a route (RTE-1). `origin` is read from the query of a GET, from the JSON body otherwise. */
+export type Routing =
+  /** This daemon (RTE-6). */
+  | 'local'
+  /** The owner of the fiber, named by `origin`; a name that matches no host falls back to this one (RTE-2). */
+  | 'owner'
+  /** The host that is the subject, named by `origin`; a name that matches no host is refused (RTE-3). */
+  | 'host'
+  /** The host that this parameter of the query names (RTE-4). */
+  | { readonly param: string }
+  /** This daemon, about its own machine; an `origin` that names another host is refused (RTE-5). */
+  | 'host-scoped'
+  /** This daemon, which merges its own answer with what it knows of the remotes (RTE-7). */
+  | 'fan-in';
+
+/** Where a request is answered. */
+export type Destination =
+  | { kind: 'local' }
+  | { kind: 'remote'; host: string }
+  | { kind: 'refused'; code: string; message: string; details: Record<string, unknown> };
+
+/** Decides where a request is answered; `named` is the host that it names. */
+export type Route = (routing: Routing, named: string | undefined) => Destination;
+
+/** The host that a parsed query or body names, if it names one. */
+export function namedHost(routing: Routing, input: unknown): string | undefined {
+  if (routing === 'local' || routing === 'fan-in' || typeof input !== 'object' || input === null)
+    return undefined;
+  const name = typeof routing === 'object' ? routing.param : 'origin';
+  const value: unknown = Object.getOwnPropertyDescriptor(input, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The refusal of a request for another host. */
+export function notForwarded(host: string): Destination & { kind: 'refused' } {
+  return {
+    kind: 'refused',
+    code: 'not_forwarded',
+    message: `"${host}" is another host, and this daemon passes no requests on; ask the daemon of ${host}.`,
+    details: { origin: host },
+  };
+}
+
+/** Throws the refusal of what is not answered by this daemon. */
+export function requireLocal(destination: Destination): void {
+  if (destination.kind === 'local') return;
+  const { code, message, details } =
+    destination.kind === 'remote' ? notForwarded(destination.host) : destination;
+  throw refusal(code, message, details);
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Routing } from '../../src/http/routing.ts';
+import { describeApi } from '../../src/routes/api-description.ts';
+import { describedRows } from '../../src/routes/described-rows.ts';
+import { createRoute, decideRoute } from '../../src/routes/routing.ts';
+import { InProcessFleet } from './in-process-callers.ts';
+
+const HOLDER: Routing = { param: 'host' };
+
+/** The pattern that the contract names for each endpoint; those of this daemon alone have none there. */
+const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: Routing])[] = [
+  ['WPL-1', 'POST /api/v1/dispatch', 'owner'],
+  ['WPL-2', 'POST /api/v1/transition', 'owner'],
+  ['WPL-3', 'POST /api/v1/lifecycle', 'owner'],
+  ['WPL-4', 'POST /api/v1/kill', 'owner'],
+  ['WPL-5', 'POST /api/v1/claim', 'owner'],
+  ['WPL-6', 'POST /api/v1/capture', 'owner'],
+  ['WPL-9', 'POST /api/v1/attachments', 'owner'],
+  ['WPL-11', 'POST /api/v1/fiber-edit', 'owner'],
+  ['WPL-12', 'POST /api/v1/fiber-nest', 'owner'],
+  ['WPL-13', 'POST /api/v1/fiber/create', 'owner'],
+  ['WPL-14', 'POST /api/v1/fiber-stores', 'host'],
+  ['WPL-15', 'POST /api/v1/projects', 'host'],
+  ['WPL-16', 'POST /api/v1/config/:id', 'host'],
+  ['WPL-17', 'POST /api/v1/agents/effort', 'host'],
+  ['WPL-20', 'POST /api/v1/choose-folder', 'host'],
+  // A terminal is opened where the person is.
+  ['WPL-21', 'POST /api/v1/attach', 'local'],
+  ['WPL-22', 'POST /api/v1/sessions/resume', 'local'],
+  ['WPL-25', 'POST /api/v1/quarantine/release', 'host'],
+  ['RPL-1', 'GET /api/v1/fibers', 'local'],
+  ['RPL-3', 'GET /api/v1/fibers/*id', 'owner'],
+  ['RPL-4', 'GET /api/v1/search', 'local'],
+  ['RPL-5', 'GET /api/v1/agents', 'host'],
+  ['RPL-6', 'GET /api/v1/fiber-stores', 'fan-in'],
+  ['RPL-7', 'GET /api/v1/config', 'host'],
+  ['RPL-8', 'GET /api/v1/config/:id', 'host'],
+  ['RPL-10', 'GET /api/v1/file', 'owner'],
+  ['RPL-11', 'GET /api/v1/file-info', 'owner'],
+  ['RPL-12', 'GET /api/v1/transcript', HOLDER],
+  ['RPL-13', 'GET /api/v1/transcript/raw', HOLDER],
+  ['RPL-14', 'GET /api/v1/sessions/links', HOLDER],
+  ['RPL-18', 'GET /api/v1/version', 'local'],
+  ['RPL-19', 'GET /api/v1/state', 'local'],
+  ['TMP-1', 'GET /api/v1/activity', 'host-scoped'],
+  ['TMP-2', 'GET /api/v1/sessions', 'host-scoped'],
+  ['TMP-3', 'GET /api/v1/commits', 'host-scoped'],
+  ['TMP-4', 'GET /api/v1/sent-files/all', 'host-scoped'],
+  ['TMP-5', 'GET /api/v1/sent-files', 'owner'],
+];
+
+/** Endpoints that the contract does not know. */
+const OWN: Readonly<Record<string, Routing>> = {
+  'GET /api/v1/why': 'owner',
+  'POST /api/v1/brake': 'host',
+  'POST /api/v1/brake/release': 'host',
+  'POST /api/v1/incidents/resume': 'host',
+  'POST /api/v1/incidents/dismiss': 'host',
+  'GET /api/v1/doctor': 'local',
+  'GET /api/v1/moment': 'local',
+  'GET /api/v1/spend': 'local',
+  'GET /api/v1/openapi.json': 'local',
+  'GET /metrics': 'local',
+  'GET /': 'local',
+  'GET /phone': 'local',
+};
+
+const rows = describedRows();
+const routingOf = (endpoint: string) =>
+  rows.find(({ method, path }) => `${method} ${path}` === endpoint)?.routing;
+
+describe('the routing of a row', () => {
+  it.each(CONTRACT)('[RTE-1] [%s] of %s is the pattern that the contract names', (_, endpoint, routing) => {
+    expect(routingOf(endpoint)).toEqual(routing);
+  });
+
+  it('[RTE-1] is stated for every endpoint', () => {
+    const stated = [...CONTRACT.map(([, endpoint]) => endpoint), ...Object.keys(OWN)];
+    expect(rows.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(stated.toSorted());
+    for (const [endpoint, routing] of Object.entries(OWN)) expect(routingOf(endpoint)).toEqual(routing);
+  });
+
+  it('[RTE-1] [END-1] goes by a field that the request has, and is told in the description of the API', async () => {
+    const { paths } = await describeApi(rows, '');
+    for (const { method, path, routing } of rows) {
+      const operation = paths[path.replaceAll(/[:*](\w+)/g, '{$1}')]![method.toLowerCase()]!;
+      expect(operation['x-routing'], path).toEqual(routing);
+      const inputs =
+        method === 'GET'
+          ? operation.parameters.map(({ name }) => name)
+          : JSON.stringify(operation.requestBody).match(/(?<=")origin(?=":\{)/g);
+      const field = typeof routing === 'object' ? routing.param : 'origin';
+      if (routing === 'local' || routing === 'fan-in') expect(inputs ?? [], path).not.toContain('origin');
+      else expect(inputs, path).toContain(field);
+    }
+  });
+});
+
+describe('where a request is answered', () => {
+  const known = { host: 'host-a', remotes: new Set(['host-b']) };
+  const LOCAL = { kind: 'local' };
+  const remote = (host: string) => ({ kind: 'remote', host });
+  const refused = (code: string) => ({ kind: 'refused', code, message: expect.any(String) });
+  const unread = refused('component_unavailable');
+  const unknown = refused('unknown_host');
+
+  it.each([
+    // clause, routing, no name, own name, a remote, a stranger, a remote before the fleet has spoken
+    ['RTE-6', 'local', LOCAL, LOCAL, LOCAL, LOCAL, LOCAL],
+    ['RTE-7', 'fan-in', LOCAL, LOCAL, LOCAL, LOCAL, LOCAL],
+    ['RTE-2', 'owner', LOCAL, LOCAL, remote('host-b'), LOCAL, unread],
+    ['RTE-3', 'host', LOCAL, LOCAL, remote('host-b'), unknown, unread],
+    ['RTE-5', 'host-scoped', LOCAL, LOCAL, refused('not_forwarded'), unknown, unread],
+    ['RTE-4', HOLDER, LOCAL, LOCAL, remote('host-b'), remote('host-z'), remote('host-b')],
+  ] as const)('[%s] for %j', (_, routing, nobody, itself, other, stranger, unpublished) => {
+    const decide = (named: string | undefined) => decideRoute(routing, named, known);
+    expect([decide(undefined), decide('host-a'), decide('host-b'), decide('host-z')]).toMatchObject([
+      nobody,
+      itself,
+      other,
+      stranger,
+    ]);
+    expect(decideRoute(routing, 'host-b', { host: 'host-a', remotes: null })).toMatchObject(unpublished);
+  });
+
+  it('[RTE-2] [RTE-3] is this host for its own name, and never another one that nobody configured', () => {
+    const routings = fc.constantFrom<Routing>('local', 'owner', 'host', 'host-scoped', 'fan-in');
+    fc.assert(
+      fc.property(
+        routings,
+        fc.string(),
+        fc.string(),
+        fc.array(fc.string()),
+        (routing, named, host, names) => {
+          const remotes = new Set(names);
+          expect(decideRoute(routing, host, { host, remotes })).toEqual(LOCAL);
+          const destination = decideRoute(routing, named, { host, remotes });
+          if (destination.kind === 'remote')
+            expect([destination.host, remotes.has(named)]).toEqual([named, true]);
+        },
+      ),
+    );
+  });
+
+  it('[RTE-3] refuses a name that no host can have', () => {
+    const long = 'x'.repeat(4_097);
+    expect(decideRoute('host', long, known)).toMatchObject(refused('invalid_request'));
+  });
+
+  it('goes by what the fleet published last', () => {
+    const fleet = new InProcessFleet();
+    const route = createRoute(fleet, 'host-a');
+    expect(route('owner', 'host-b')).toMatchObject(unread);
+    fleet.publish('host-b');
+    expect(route('owner', 'host-b')).toEqual(remote('host-b'));
+    fleet.publish();
+    expect(route('owner', 'host-b')).toEqual(LOCAL);
+  });
+});
