@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-access.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { runAtOnceForRequest } from '../base/request-scope.ts';
+import { runForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange, type Unsent } from './exchange.ts';
@@ -352,7 +352,7 @@ export class RequestHandling implements RequestTaker {
     }
     const view = new View(call, params, query, body);
     call.handling = true;
-    const reply = runAtOnceForRequest(call.exchange.id, () => answerOf(row, view, call.remote));
+    const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call.remote));
     if (!(reply instanceof Promise)) {
       call.body_share?.release();
       this.#answer(call, reply);
@@ -371,7 +371,7 @@ export class RequestHandling implements RequestTaker {
     const { path, query: text } = call.head;
     const compute = (shared: { first: SharingCall; readonly signal: AbortSignal }) => {
       const view = sharedView(shared, params, query);
-      const reply = runAtOnceForRequest(view.id, () => answerOf(row, view, call.remote));
+      const reply = runForRequest(view.id, () => answerOf(row, view, call.remote));
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
     };
     this.#shared.join(`${path}?${text}`, new SharingCall(call), compute, row.stands_ms);

@@ -1,4 +1,3 @@
-import { runAtOnceForRequest } from '../base/request-scope.ts';
 import {
   type AttachRequest,
   attachedSchema,
@@ -24,19 +23,17 @@ export function attachRows(
 
   const linesOf = async (session: string) => (await ledgers.call('lines_of_session', { session })).lines;
 
-  const resumeHere = async (id: string, session: string): Promise<ResumedSession> => {
-    const lines = await linesOf(session);
-    return runAtOnceForRequest(id, () => poller.call('resume_session', { session, lines }));
-  };
+  const resumeHere = async (session: string): Promise<ResumedSession> =>
+    poller.call('resume_session', { session, lines: await linesOf(session) });
 
   /** The session's name on its host, which is asked to start a past one. */
-  const nameOf = async (id: string, request: AttachRequest, remote: string | null): Promise<string> => {
+  const nameOf = async (request: AttachRequest, remote: string | null): Promise<string> => {
     const { mux_session, session } = request;
     if (mux_session !== undefined) return mux_session;
     const past = session ?? '';
     const resumed =
       remote === null
-        ? await resumeHere(id, past)
+        ? await resumeHere(past)
         : await fleet.call('resume_session', { host: remote, session: past });
     return resumed.mux_session;
   };
@@ -54,7 +51,7 @@ export function attachRows(
       body: attachRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: attachedSchema.or(rehearsalSchema) },
-      async handler({ id, body }) {
+      async handler({ body }) {
         const { shuttle_host: asked = context.host } = body;
         const remote = asked === context.host ? null : asked;
         const ssh = remote === null ? null : await fleet.call('ssh_target', { host: remote });
@@ -64,9 +61,8 @@ export function attachRows(
           const request = { mux_session, session, lines, host: asked, ssh };
           return rehearse(poller, { write: 'open_terminal', request });
         }
-        const mux_session = await runAtOnceForRequest(id, () => nameOf(id, body, remote));
-        const opening = { mux_session, ssh };
-        const { terminal } = await runAtOnceForRequest(id, () => poller.call('open_terminal', opening));
+        const mux_session = await nameOf(body, remote);
+        const { terminal } = await poller.call('open_terminal', { mux_session, ssh });
         return { status: 200, json: { attached: true, host: asked, mux_session, terminal } };
       },
     }),
@@ -82,13 +78,13 @@ export function attachRows(
       body: resumeSessionRequestSchema,
       body_limit: REQUEST_LIMIT,
       replies: { 200: resumedSessionSchema.or(rehearsalSchema) },
-      async handler({ id, body }) {
+      async handler({ body }) {
         const { session } = body;
         if (body.dry_run === true) {
           const request = { session, lines: await linesOf(session) };
           return rehearse(poller, { write: 'resume_session', request });
         }
-        return { status: 200, json: await resumeHere(id, session) };
+        return { status: 200, json: await resumeHere(session) };
       },
     }),
   ];

@@ -67,8 +67,6 @@ export type PeerOptions<
   clock: Clock;
   logger: Logger;
   max_in_flight?: number;
-  /** What is served for a request of the daemon says so in the log and to further threads. */
-  follows_requests?: boolean;
 };
 
 type Pending = {
@@ -109,10 +107,9 @@ export function createPeer<
   };
 
   const serve = async (call: Frame & { kind: 'call' }, bulk: Uint8Array | null): Promise<void> => {
-    const run = () => serveCall(options.serves, options.handlers, call, bulk, logger);
-    const { request_id } = call;
-    const follows = options.follows_requests === true && request_id !== undefined;
-    const served = await (follows ? runForRequest(request_id, run) : run());
+    const served = await runForRequest(call.request_id, () =>
+      serveCall(options.serves, options.handlers, call, bulk, logger),
+    );
     outgoing.flush();
     try {
       channel.post(served.frame, served.bulk);
@@ -180,11 +177,7 @@ export function createPeer<
     if (pending.size >= bound) throw tooManyCalls(other, bound);
     const id = ++lastId;
     const answer = createDeferred<{ value: unknown; bulk: Uint8Array | null }>();
-    const request_id = requestScope();
-    channel.post(
-      { kind: 'call', id, name, input, ...(request_id === undefined ? {} : { request_id }) },
-      bulk,
-    );
+    channel.post({ kind: 'call', id, name, input, request_id: requestScope() }, bulk);
     const cancelDeadline = options.clock.after(deadline_ms, () => {
       pending.delete(id);
       answer.reject(lateAnswer(other, name, deadline_ms));

@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { silentLogger } from '../base/logger.ts';
+import { runForRequest } from '../base/request-scope.ts';
 import type { CallTable } from '../contract/threads/call-table.ts';
 import { bulkBuffer } from './bulk.ts';
 import type { Handlers } from './calls.ts';
@@ -39,7 +40,9 @@ export function createPoolEntry<J extends CallTable>(
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
     const [table, serve] = await served;
     step = packet.step === undefined ? null : new JobStep(packet.step);
-    const answer = await serveCall(table, serve, frame, bulk, silentLogger);
+    const answer = await runForRequest(frame.request_id, () =>
+      serveCall(table, serve, frame, bulk, silentLogger),
+    );
     return moved(encoded(answer.frame, frame.id), answer.bulk === null ? null : bulkBuffer(answer.bulk));
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { requestScope, runForRequest } from '../base/request-scope.ts';
 import { bulkBuffer } from './bulk.ts';
 import { diedInStep, lateAnswer, stuckStep, takenBack, tooManyCalls, unavailable } from './calls.ts';
 import type { Life } from './child.ts';
@@ -38,6 +39,7 @@ export type JobResult = { value: unknown; bulk: Uint8Array | null };
 
 type Job = {
   name: string;
+  request_id: string | undefined;
   packet: JobPacket;
   answer: Deferred<JobResult>;
   abort: AbortController;
@@ -106,10 +108,12 @@ export class PoolLife implements Life {
     if (this.#waiting.size >= max_queue && this.#running.size >= max_threads)
       throw tooManyCalls('pool', max_queue);
     this.#lastId += 1;
-    const frame = encodeFrame({ kind: 'call', id: this.#lastId, name, input });
+    const request_id = requestScope();
+    const frame = encodeFrame({ kind: 'call', id: this.#lastId, name, input, request_id });
     const step = step_ms === undefined ? null : new JobStep();
     const job: Job = {
       name,
+      request_id,
       packet: {
         frame,
         bulk: bulk === null ? null : bulkBuffer(bulk),
@@ -193,7 +197,8 @@ export class PoolLife implements Life {
       if (this.#running.size >= this.#options.max_threads) return;
       this.#waiting.delete(job);
       this.#running.add(job);
-      void this.#carry(job);
+      // The job that made room may be one of another request.
+      void runForRequest(job.request_id, () => this.#carry(job));
     }
   }
 

@@ -72,7 +72,6 @@ export async function runComponent<
     when_behind: 'keep_latest',
     clock: systemClock,
     logger,
-    follows_requests: true,
   });
   const started = program.start({
     settings: data.settings,

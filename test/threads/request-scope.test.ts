@@ -4,10 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
-import { requestScope, runAtOnceForRequest } from '../../src/base/request-scope.ts';
+import { requestScope, runForRequest } from '../../src/base/request-scope.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { channelPair } from '../../src/threads/channel.ts';
 import { createPeer } from '../../src/threads/peer.ts';
+import { createPoolComponent } from '../../src/threads/pool.ts';
+import { fixtureJobs } from '../fixtures/threads/jobs.ts';
+import { ask } from '../http/raw-exchange.ts';
+import { getRow, json, postRow, serve } from '../http/served.ts';
 
 const calls = {
   work: { input: z.object({ ms: z.number() }), output: z.string().nullable(), deadline_ms: 5_000 },
@@ -42,7 +46,6 @@ function threads() {
     serves: calls,
     handlers: inner,
     calls: {},
-    follows_requests: true,
   });
   createPeer({
     ...shared,
@@ -51,7 +54,6 @@ function threads() {
     serves: calls,
     handlers,
     calls: {},
-    follows_requests: true,
   });
   const caller = createPeer({ ...shared, channel: main, other: 'poller', serves: {}, handlers: {}, calls });
   return {
@@ -64,12 +66,50 @@ function threads() {
   };
 }
 
+/** What a handler does for a request: it waits, asks the component, and asks it again. */
+function askTwice(caller: ReturnType<typeof threads>['caller'], ms: number): Promise<string | null> {
+  return wait(ms)
+    .then(() => caller.call('work', { ms }))
+    .then(() => caller.call('work', { ms: 1 }));
+}
+
 describe('the id of a request', () => {
+  it('is that of the answer on every line that another thread logs for it, whatever its handler awaits', async () => {
+    const { lines, caller, end } = threads();
+    const plain = getRow(
+      '/plain',
+      async ({ query }) => json(await askTwice(caller, (query as { ms: number }).ms)),
+      {
+        query: z.object({ ms: z.coerce.number() }),
+      },
+    );
+    const written = postRow(
+      '/written',
+      async ({ body }) => json(await askTwice(caller, (body as Uint8Array).length)),
+      {
+        body: 'bytes',
+      },
+    );
+    const shared = getRow('/shared', async () => json(await askTwice(caller, 4)), { shared: true });
+    const { server, port } = await serve([plain, written, shared]);
+    const answers = await Promise.all([
+      ...[20, 1, 10].map((ms) => ask({ port }, 'GET', `/plain?ms=${ms}`)),
+      ...['', 'a body', 'x'.repeat(15)].map((body) => ask({ port }, 'POST', '/written', { body })),
+      ask({ port }, 'GET', '/shared'),
+    ]);
+    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    expect(answers.map(({ body }) => JSON.parse(body))).toEqual(ids);
+    expect(new Set(ids).size).toBe(answers.length);
+    expect(lines.map((line) => line.request_id).toSorted()).toEqual([...ids, ...ids].toSorted());
+    await server.stop();
+    end();
+  });
+
   it('goes with each call to other threads and stands on every line that is logged for it', async () => {
     const { lines, caller, end } = threads();
     const both = [
-      runAtOnceForRequest('r-1', () => caller.call('work', { ms: 30 })),
-      runAtOnceForRequest('r-2', () => caller.call('work', { ms: 5 })),
+      runForRequest('r-1', () => caller.call('work', { ms: 30 })),
+      runForRequest('r-2', () => caller.call('work', { ms: 5 })),
       caller.call('work', { ms: 15 }),
     ];
     expect(await Promise.all(both)).toEqual(['r-1', 'r-2', null]);
@@ -83,8 +123,27 @@ describe('the id of a request', () => {
 
   it('is carried on by a component that asks a further one', async () => {
     const { caller, end } = threads();
-    expect(await runAtOnceForRequest('r-3', () => caller.call('pass_on', {}))).toBe('r-3');
+    expect(await runForRequest('r-3', () => caller.call('pass_on', {}))).toBe('r-3');
     expect(requestScope()).toBeUndefined();
     end();
+  });
+
+  it('goes with each job to the pool, also of one that waits behind that of another request', async () => {
+    const pool = createPoolComponent({
+      url: new URL('../fixtures/threads/jobs.ts', import.meta.url),
+      jobs: fixtureJobs,
+      memory_mb: 48,
+      clock: systemClock,
+      logger: silentLogger,
+      thread_deaths: { intensity: 1, window_ms: 60_000 },
+      ping_limit_ms: 5_000,
+      max_threads: 1,
+    });
+    const life = pool.launch(() => undefined);
+    await life.ready;
+    const scope = async () => (await pool.run('scope', {})).value.request_id;
+    const jobs = [runForRequest('r-4', scope), scope(), runForRequest('r-5', scope)];
+    expect(await Promise.all(jobs)).toEqual(['r-4', null, 'r-5']);
+    await life.stop(5_000);
   });
 });
