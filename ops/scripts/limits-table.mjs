@@ -1004,10 +1004,10 @@ export const LIMITS = [
         '',
       ],
       [
-        'fleet/remote-transcripts.ts',
-        'MOST_ANSWER_CHARS',
+        'fleet/ask-remote.ts',
+        'MOST_ANSWER_BYTES',
         'The answer of another host',
-        'characters',
+        'bytes',
         'Taken for no answer',
         '',
       ],

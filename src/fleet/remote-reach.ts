@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { CodedError, messageOf } from '../base/errors.ts';
+import { CodedError } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
+import { askRemote } from './ask-remote.ts';
 import { readRemoteEntries } from './remotes-file.ts';
 
 /** What of a remote's entry says how it is reached. */
@@ -12,9 +13,6 @@ const reachSchema = z.looseObject({
   port: z.int().optional(),
 });
 type Reach = z.infer<typeof reachSchema>;
-
-/** A past session's host looks for a transcript and starts a program before it answers. */
-const RESUME_MS = 25_000;
 
 /** How the remotes of the operator file are reached; the file is read anew each time. */
 export function createRemoteReach(options: { remotes_file: string }): {
@@ -64,20 +62,10 @@ export function createRemoteReach(options: { remotes_file: string }): {
       const base = baseUrl(host);
       const unreachable = (why: string) =>
         new CodedError('remote_unreachable', `${host} does not answer at ${base}: ${why}; is its tunnel up?`);
-      let status: number;
-      let body: unknown;
-      try {
-        const answer = await fetch(`${base}/api/v1/sessions/resume`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ session }),
-          signal: AbortSignal.timeout(RESUME_MS),
-        });
-        status = answer.status;
-        body = await answer.json();
-      } catch (error) {
-        throw unreachable(messageOf(error));
-      }
+      const asked = askRemote(base, 'POST', '/sessions/resume', { session });
+      const { status, body } = await asked.catch((error: Error) => {
+        throw unreachable(error.message);
+      });
       const resumed = resumedSessionSchema.safeParse(body);
       if (status === 200 && resumed.success) return resumed.data;
       const refused = z.object({ error: z.string(), message: z.string() }).safeParse(body);

@@ -4,11 +4,7 @@ import {
   type TranscriptReceipt,
   transcriptReceiptSchema,
 } from '../contract/http/transcripts.ts';
-
-/** A remote may have to look through its disk before it answers. */
-const ANSWER_MS = 25_000;
-/** Far more than fifty links or one receipt. */
-const MOST_ANSWER_CHARS = 1024 * 1024;
+import { askRemote } from './ask-remote.ts';
 
 export type RemoteTranscripts = {
   /** Never rejects: a host that cannot be asked, or placed, is `host_unreachable`. */
@@ -20,11 +16,8 @@ export type RemoteTranscripts = {
 export function createRemoteTranscripts(options: { baseUrl(host: string): string }): RemoteTranscripts {
   const ask = async (host: string, path: string): Promise<unknown> => {
     try {
-      const answer = await fetch(`${options.baseUrl(host)}/api/v1${path}`, {
-        signal: AbortSignal.timeout(ANSWER_MS),
-      });
-      const text = await answer.text();
-      return answer.status === 200 && text.length <= MOST_ANSWER_CHARS ? JSON.parse(text) : null;
+      const answer = await askRemote(options.baseUrl(host), 'GET', path);
+      return answer.status === 200 ? answer.body : null;
     } catch {
       return null;
     }

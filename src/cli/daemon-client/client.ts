@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import type { z } from 'zod';
-import { CodedError, messageOf } from '../../base/errors.ts';
+import { CodedError } from '../../base/errors.ts';
 import type { Settings } from '../../config/settings.ts';
 import { errorBodySchema } from '../../contract/http/errors.ts';
 import { REFUSAL_CODE_HEADER } from '../../contract/http/lifecycle.ts';
 import type { DaemonFile } from '../../contract/operator-files.ts';
+import { requestJson } from '../../platform/http-client.ts';
 import { findDaemon } from './daemon-file.ts';
 
 /** Where a daemon listens, in the words of `node:http`. */
@@ -106,65 +106,26 @@ export function errorOf(answer: DaemonAnswer, path: string): CodedError {
   return new CodedError(error, message ?? `the daemon answered ${error}`, { details });
 }
 
-function exchange(
+async function exchange(
   daemon: DaemonFile,
-  address: DaemonAddress,
+  to: DaemonAddress,
   method: 'GET' | 'POST',
   path: string,
   body: unknown,
 ): Promise<DaemonAnswer> {
-  const unreachable = (why: string, cause?: unknown) =>
-    new CodedError(
+  const request = { to, method, path: `/api/v1${path}`, body };
+  const limits = { deadline_ms: DEADLINE_MS[method], most_bytes: MOST_BYTES };
+  const answer = await requestJson({ ...request, ...limits }).catch((error: Error) => {
+    throw new CodedError(
       'daemon_unreachable',
-      `the daemon (pid ${daemon.pid}) does not answer: ${why}; see: svc daemon logs`,
-      { cause },
+      `the daemon (pid ${daemon.pid}) does not answer: ${error.message}; see: svc daemon logs`,
+      { cause: error },
     );
-  return new Promise((resolve, reject) => {
-    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const call = httpRequest({
-      ...address,
-      method,
-      path: `/api/v1${path}`,
-      // A connection of its own, closed with the answer: a kept one would hold the command open.
-      agent: false,
-      headers: {
-        accept: 'application/json',
-        ...('socketPath' in address ? { host: 'localhost' } : {}),
-        ...(bytes === undefined
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': bytes.length }),
-      },
-      signal: AbortSignal.timeout(DEADLINE_MS[method]),
-    });
-    call.on('error', (error) => {
-      const late = error.name === 'AbortError' || error.name === 'TimeoutError';
-      reject(
-        unreachable(late ? `no answer within ${DEADLINE_MS[method] / 1000} s` : messageOf(error), error),
-      );
-    });
-    call.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MOST_BYTES) call.destroy(new Error('the answer is too large'));
-        else chunks.push(chunk);
-      });
-      response.on('error', (error) => reject(unreachable(messageOf(error), error)));
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        try {
-          const status = response.statusCode ?? 0;
-          const code = response.headers[REFUSAL_CODE_HEADER.toLowerCase()];
-          const refusal = typeof code === 'string' ? { refusal: code } : {};
-          const isText = response.headers['content-type']?.startsWith('text/plain') === true;
-          const parsed: unknown = isText ? text : text === '' ? null : JSON.parse(text);
-          resolve({ status, body: parsed, ...refusal });
-        } catch (error) {
-          reject(unreachable('its answer is not JSON', error));
-        }
-      });
-    });
-    call.end(bytes);
   });
+  const refusal = answer.headers[REFUSAL_CODE_HEADER.toLowerCase()];
+  return {
+    status: answer.status,
+    body: answer.body,
+    ...(typeof refusal === 'string' && { refusal }),
+  };
 }

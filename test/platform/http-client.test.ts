@@ -1,0 +1,97 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requestJson, type ServerAddress } from '../../src/platform/http-client.ts';
+import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+
+let scratch: ScratchFolder;
+let server: Server;
+beforeEach(() => {
+  scratch = scratchFolder();
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+  scratch.remove();
+});
+
+async function answering(listener: RequestListener, path?: string): Promise<number> {
+  server = createServer(listener);
+  await new Promise<void>((done) =>
+    path === undefined ? server.listen(0, '127.0.0.1', done) : server.listen(path, done),
+  );
+  return path === undefined ? (server.address() as AddressInfo).port : 0;
+}
+
+const echo: RequestListener = (request, response) => {
+  let text = '';
+  request.on('data', (chunk) => {
+    text += chunk;
+  });
+  request.on('end', () => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ method: request.method, url: request.url, text, ...request.headers }));
+  });
+};
+const limits = { deadline_ms: 10_000, most_bytes: 1_000 };
+const get = (to: ServerAddress, more: object = {}) =>
+  requestJson({ to, method: 'GET', path: '/a?b=c', ...limits, ...more });
+
+describe('a request to another server', () => {
+  it('reaches it by address, by URL and by socket file', async () => {
+    const port = await answering(echo);
+    const seen = { status: 200, body: { method: 'GET', url: '/a?b=c', text: '', connection: 'close' } };
+    expect(await get({ host: '127.0.0.1', port })).toMatchObject(seen);
+    expect(await get({ url: `http://127.0.0.1:${port}` })).toMatchObject(seen);
+    expect(await get({ url: `http://127.0.0.1:${port}/base` })).toMatchObject({
+      body: { url: '/base/a?b=c', host: `127.0.0.1:${port}` },
+    });
+    server.close();
+    const socketPath = join(scratch.path, 's');
+    await answering(echo, socketPath);
+    expect(await get({ socketPath })).toMatchObject({ body: { ...seen.body, host: 'localhost' } });
+  });
+
+  it('sends a body as JSON, and takes JSON, text or nothing', async () => {
+    const port = await answering(echo);
+    const to = { host: '127.0.0.1', port };
+    const sent = await requestJson({ to, method: 'POST', path: '/', body: { é: 1 }, ...limits });
+    expect(sent.body).toMatchObject({
+      text: '{"é":1}',
+      'content-type': 'application/json',
+      'content-length': '8',
+    });
+    server.removeAllListeners('request');
+    server.on('request', (_, response) =>
+      response.writeHead(422, { 'content-type': 'text/plain' }).end('no'),
+    );
+    expect(await get(to)).toMatchObject({ status: 422, body: 'no' });
+    server.removeAllListeners('request');
+    server.on('request', (_, response) => response.writeHead(204).end());
+    expect(await get(to)).toMatchObject({ status: 204, body: null });
+  });
+
+  it.each<[string, RequestListener, object]>([
+    ['no answer within 0.05 s', () => undefined, { deadline_ms: 50 }],
+    ['no answer within 0.05 s', (_, response) => void response.write('{"a":'), { deadline_ms: 50 }],
+    ['its answer is too large', (_, response) => response.end(`"${'x'.repeat(999)}"`), {}],
+    ['its answer is not JSON', (_, response) => response.end('<html>'), {}],
+    ['socket hang up', (request) => request.socket.destroy(), {}],
+    [
+      'its answer is not JSON',
+      (_, response) => response.writeHead(302, { location: '/elsewhere' }).end('moved'),
+      {},
+    ],
+  ])('says %s', async (message, listener, more) => {
+    const to = { host: '127.0.0.1', port: await answering(listener) };
+    await expect(get(to, more)).rejects.toThrow(message);
+  });
+
+  it('says that nobody listens', async () => {
+    const port = await answering(echo);
+    await new Promise((done) => server.close(done));
+    await expect(get({ url: `http://127.0.0.1:${port}` })).rejects.toThrow('ECONNREFUSED');
+    await expect(get({ url: 'no url' })).rejects.toThrow('Invalid URL');
+  });
+});
