@@ -11,7 +11,6 @@ const server = createHttpServer({
       path: '/',
       summary: 'Says hello',
       routing: 'local',
-      who: 'operator',
       state: 'always',
       body_limit: 0,
       replies: { 200: 'text' },

@@ -69,8 +69,6 @@ export type Row = {
   page?: string;
   /** Which daemon answers; decided before the body is checked against its schema. */
   routing: Routing;
-  /** `operator`: whoever may operate this machine's daemon; decided by the access ladder. */
-  who: 'operator';
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;

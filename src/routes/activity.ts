@@ -22,7 +22,6 @@ export function activityRows(
       example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
       page: 'ledgers.md',
       routing: 'host-scoped',
-      who: 'operator',
       state: 'ready',
       query: activityQuerySchema,
       body_limit: 0,

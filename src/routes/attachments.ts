@@ -41,7 +41,6 @@ export function attachmentsRows(
         },
       },
       routing: 'owner',
-      who: 'operator',
       state: 'ready',
       body: 'bytes',
       described_body: attachmentsRequestSchema,

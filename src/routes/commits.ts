@@ -21,7 +21,6 @@ export function commitsRows(
       example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
       page: 'ledgers.md',
       routing: 'host-scoped',
-      who: 'operator',
       state: 'ready',
       query: originQuerySchema,
       body_limit: 0,

@@ -8,7 +8,6 @@ import { rehearse } from './rehearsal.ts';
 export function incidentRows({ poller }: Pick<Callers, 'poller'>): Row[] {
   const shared = {
     method: 'POST',
-    who: 'operator',
     state: 'ready',
     body: incidentRequestSchema,
     body_limit: 64 * 1024,

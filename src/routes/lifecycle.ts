@@ -25,7 +25,6 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       example: { body: { fiber: 'say-hello', action: 'pause', dry_run: true } },
       page: 'lifecycle.md',
       routing: 'owner',
-      who: 'operator',
       state: 'ready',
       // What is wrong with the fields is answered as text, like everything of this route.
       body: z.looseObject({ origin: z.string().optional() }),
@@ -48,7 +47,6 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       example: { body: { fiber_id: 'say-hello', target: 'drafts', dry_run: true } },
       page: 'lifecycle.md',
       routing: 'owner',
-      who: 'operator',
       state: 'ready',
       body: transitionRequestSchema,
       body_limit: REQUEST_LIMIT,

@@ -22,7 +22,6 @@ export function metricsRows({ poller }: Pick<Callers, 'poller'>, context: RouteC
       summary: 'Figures of the daemon for Prometheus',
       page: 'daemon.md',
       routing: 'local',
-      who: 'operator',
       state: 'always',
       body_limit: 0,
       shared: true,

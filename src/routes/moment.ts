@@ -21,7 +21,6 @@ export function momentRows(
       example: { query: 'session=0198c0de-0000-4000-8000-000000000001&at=1786203000000' },
       needs: 'session',
       routing: 'local',
-      who: 'operator',
       state: 'ready',
       query: momentQuerySchema,
       body_limit: 0,

@@ -12,7 +12,6 @@ export function openApiRows(context: Pick<RouteContext, 'describeApi'>): Row[] {
       path: '/api/v1/openapi.json',
       summary: 'This API as OpenAPI 3.1',
       routing: 'local',
-      who: 'operator',
       state: 'always',
       body_limit: 0,
       shared: false,

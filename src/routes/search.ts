@@ -40,7 +40,6 @@ export function searchRows(
       summary: 'Fibers whose bodies have these words, best first',
       example: { query: 'query=hello' },
       routing: 'local',
-      who: 'operator',
       state: 'ready',
       query: searchQuerySchema,
       body_limit: 0,

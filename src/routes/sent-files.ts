@@ -19,7 +19,6 @@ export function sentFilesRows(
   });
   const common = {
     method: 'GET',
-    who: 'operator',
     state: 'ready',
     body_limit: 0,
     shared: false,

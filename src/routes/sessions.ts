@@ -20,7 +20,6 @@ export function sessionsRows(
       summary: 'Which fiber each agent session belonged to; `uid` narrows to one',
       page: 'sessions.md',
       routing: 'host-scoped',
-      who: 'operator',
       state: 'always',
       query: z.object({ uid: z.string().min(1).optional(), origin: z.string().optional() }),
       body_limit: 0,

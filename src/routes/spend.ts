@@ -62,7 +62,6 @@ export function spendRows(
       summary: 'What the sessions of a fiber, or one session, used',
       example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
       routing: 'local',
-      who: 'operator',
       state: 'ready',
       query: spendQuerySchema,
       body_limit: 0,

@@ -18,7 +18,6 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       summary: 'Workers, blocked and held fibers, standing roles, poll health',
       page: 'why.md',
       routing: 'local',
-      who: 'operator',
       state: 'ready',
       body_limit: 0,
       shared: true,

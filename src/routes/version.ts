@@ -23,7 +23,6 @@ export function versionRows(context: RouteContext): Row[] {
       summary: 'The build, the host, what is bound, how peers are told apart, and the components',
       page: 'daemon.md',
       routing: 'local',
-      who: 'operator',
       state: 'always',
       body_limit: 0,
       shared: false,

@@ -13,7 +13,6 @@ export function whyRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       example: { query: 'fiber=say-hello' },
       page: 'why.md',
       routing: 'owner',
-      who: 'operator',
       state: 'ready',
       query: whyQuerySchema,
       body_limit: 0,

@@ -175,7 +175,6 @@ describe('a row that takes bytes', () => {
           path: '/bytes',
           summary: '',
           routing: 'local',
-          who: 'operator',
           state: 'always',
           body: 'bytes',
           body_limit: 1_000_000,

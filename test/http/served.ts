@@ -66,7 +66,6 @@ export async function serve(
 const DEFAULTS = {
   summary: '',
   routing: 'local',
-  who: 'operator',
   state: 'always',
   body_limit: 1_000,
   replies: {},
