@@ -18,14 +18,14 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
 - \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. The routing of an endpoint says what
   follows. A host of \`remotes.json\` is answered 501 \`not_forwarded\` before the body is checked: ask its own daemon.
 
-  | routing       | who answers                                                                                     |
-  | ------------- | ----------------------------------------------------------------------------------------------- |
-  | \`local\`       | this daemon; it takes no \`origin\`                                                              |
+  | routing       | who answers                                                                                      |
+  | ------------- | ------------------------------------------------------------------------------------------------ |
+  | \`local\`       | this daemon; it takes no \`origin\`                                                                |
   | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up |
-  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                   |
-  | \`host-scoped\` | this daemon, about its own machine; an unknown \`origin\` is 404 \`unknown_host\`                 |
-  | \`?host=\`      | the host that holds the transcript                                                              |
-  | \`fan-in\`      | this daemon, for all hosts it knows                                                             |
+  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                       |
+  | \`host-scoped\` | this daemon, about its own machine; an unknown \`origin\` is 404 \`unknown_host\`                    |
+  | \`?host=\`      | the host that holds the transcript                                                               |
+  | \`fan-in\`      | this daemon, for all hosts it knows                                                              |
 
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
