@@ -166,7 +166,7 @@ export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
 
   onEvent<N extends keyof typeof fleetEvents>(
     _event: N,
-    hear: (payload: z.output<(typeof fleetEvents)[N]>) => void,
+    hear: (payload: z.output<(typeof fleetEvents)[N]>, bulk: null) => void,
   ): void {
     this.#hearers.push(hear as (payload: RemotesChanged) => void);
   }
