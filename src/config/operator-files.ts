@@ -71,9 +71,8 @@ export class OperatorFiles {
     return { file, before, after };
   }
 
-  /** Plans and makes the change; the file's lock is only held to commit, since a validator may take its time. */
-  async write(id: OperatorFileId, text: string, expected_digest?: string): Promise<OperatorChange> {
-    const { file, after } = await this.plan(id, text, expected_digest);
+  /** Makes a planned change; the file's lock is only held to do so, since a validator may take its time. */
+  write({ file, after }: OperatorChange, expected_digest?: string): Promise<OperatorChange> {
     return withOperatorLock(
       file,
       () => {

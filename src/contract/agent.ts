@@ -56,7 +56,9 @@ export const agentEffortSchema = z.object({
   origin: z.string().optional(),
   dry_run: dryRunField,
 });
+export type AgentEffort = z.infer<typeof agentEffortSchema>;
 export const agentEffortReplySchema = z.object({ agent: agentSchema });
+export type AgentEffortReply = z.infer<typeof agentEffortReplySchema>;
 
 /** `GET /agents` and `svc agents --json` (RPL-5); the values of each `env` are hidden. */
 export const agentsReplySchema = z.object({ default: z.string().nullable(), agents: z.array(agentSchema) });

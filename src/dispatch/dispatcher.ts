@@ -1,38 +1,30 @@
 import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import type { ResumedSession } from '../contract/http/attach.ts';
-import type { Dispatched, DispatchRequest, Refused, Released } from '../contract/http/dispatch.ts';
-import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { DispatchRequest, Released } from '../contract/http/dispatch.ts';
 import type { Why } from '../contract/http/why.ts';
-import type { SessionLine } from '../contract/ledger.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { AppCaptures } from './app/app-captures.ts';
 import { AppClaims } from './app/app-claims.ts';
-import { isAppRun, isReserved } from './app/app-run.ts';
+import { isAppRun } from './app/app-run.ts';
 import { AppRuns } from './app/app-runs.ts';
 import { Captures } from './capture/captures.ts';
 import { Claims } from './capture/claims.ts';
 import { UnfinishedClaims } from './capture/unfinished-claims.ts';
-import { owedStart } from './due/owed-starts.ts';
 import { PollRounds } from './due/poll-rounds.ts';
-import { describeLimit, limitOf } from './due/usage-limits.ts';
 import { explainFiber } from './due/why.ts';
 import { endWorker } from './end/end-worker.ts';
 import { Reconciler } from './end/reconcile.ts';
 import { keyOf, type Memory } from './memory.ts';
+import { Dispatches } from './requests/dispatches.ts';
 import { Kills } from './requests/kills.ts';
-import { dispatchedReply, refusedReply, withUntold } from './requests/replies.ts';
 import { PhaseWatch } from './run/phase-watch.ts';
 import type { Run } from './run/run.ts';
-import type { Authority } from './run/run-id.ts';
-import { workerName } from './run/runs.ts';
-import type { LaunchResult } from './start/launch.ts';
 import { Launcher } from './start/launcher.ts';
-import { requestedDirectory } from './start/requested-directory.ts';
 import { StartWatch } from './start/start-watch.ts';
-import { openPastSession, rehearsePastSession } from './terminal/past-session-terminal.ts';
+import { type AskedPastSession, PastSessions } from './terminal/past-session-terminal.ts';
 import type { World } from './world.ts';
+import { perform } from './write.ts';
 
 /**
  * The dispatch state machine: reads the documents and the world, asks the kernels, applies what they say.
@@ -46,6 +38,7 @@ export class Dispatcher {
   readonly #starts: StartWatch;
   readonly #phases: PhaseWatch;
   readonly #apps: AppRuns;
+  readonly #dispatches: Dispatches;
   /** What is started without a request. */
   readonly rounds: PollRounds;
   readonly kills: Kills;
@@ -54,6 +47,7 @@ export class Dispatcher {
   readonly claims: Claims;
   readonly appCaptures: AppCaptures;
   readonly appClaims: AppClaims;
+  readonly pastSessions: PastSessions;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
   #listing: MuxListing = { kind: 'unknown', detail: 'not asked yet' };
@@ -84,6 +78,13 @@ export class Dispatcher {
     });
     this.claims = new Claims(world, memory, this.captures, ports);
     this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
+    this.#dispatches = new Dispatches(world, memory, {
+      adopted: ports.adopted,
+      fresh: (fiber_id) => this.#fresh(fiber_id),
+      launcher: this.#launcher,
+      launched: (key) => this.kills.forget(key),
+    });
+    this.pastSessions = new PastSessions(world, memory, this.captures, ports.adopted);
   }
 
   /** Launches whose workers may live. */
@@ -118,51 +119,9 @@ export class Dispatcher {
     return this.captures.someEnded();
   }
 
-  /** `POST /dispatch`: all checks before any effect; a refusal is a value (WPL-1). */
-  async dispatch(request: DispatchRequest): Promise<Dispatched | Refused> {
-    await this.#requireAdopted();
-    const directory = requestedDirectory(request.project_dir);
-    const document = this.#fresh(request.fiber_id);
-    const key = keyOf(document);
-    const underWay = this.#launcher.underWay(key);
-    if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
-    const running = this.#memory.runs.get(key);
-    if (
-      running !== undefined &&
-      !needsLaunch(running, request) &&
-      !this.#world.documents.isAmbiguous(document)
-    )
-      return withUntold(dispatchedReply(this.#world.host, running, true), request);
-    const authority = this.#authorityOf(request, document);
-    const result = await this.#launcher.launch(document, authority, directory);
-    if (result.kind !== 'launched') return this.#reply(document, result, false);
-    this.kills.forget(key);
-    const limit = limitOf(this.#world, this.#memory, result.run.agent);
-    const reply = dispatchedReply(this.#world.host, result.run, false);
-    return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
-  }
-
-  /** What `dispatch` would do now: every check, no effect, and a refusal is noted nowhere. */
-  async rehearse(request: DispatchRequest): Promise<Rehearsal | Refused> {
-    await this.#requireAdopted();
-    const directory = requestedDirectory(request.project_dir);
-    const document = this.#fresh(request.fiber_id);
-    const key = keyOf(document);
-    if (this.#launcher.underWay(key) !== undefined)
-      return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
-    const running = this.#memory.runs.get(key);
-    if (
-      running !== undefined &&
-      !needsLaunch(running, request) &&
-      !this.#world.documents.isAmbiguous(document)
-    )
-      return rehearsal(`start nothing: the worker ${workerName(running)} of ${document.id} runs already`);
-    const rehearsed = await this.#launcher.rehearse(
-      document,
-      this.#authorityOf(request, document),
-      directory,
-    );
-    return 'dry_run' in rehearsed ? rehearsed : refusedReply(this.#world.host, document, rehearsed.refusal);
+  /** `POST /dispatch`. */
+  dispatch<Q extends DispatchRequest>(asked: Q) {
+    return perform(this.#dispatches, asked);
   }
 
   /** Why the poller does not start this fiber now; `look` also asks what reaches outside the daemon (DSP-4). */
@@ -232,15 +191,8 @@ export class Dispatcher {
   }
 
   /** `POST /sessions/resume` (WPL-22); `lines` are what the sessions ledger has of the session. */
-  async resumeSession(request: { session: string; lines: readonly SessionLine[] }): Promise<ResumedSession> {
-    await this.#requireAdopted();
-    return openPastSession(this.#world, this.#memory, this.captures, request);
-  }
-
-  /** What `resumeSession` would do now. */
-  async rehearseResume(request: { session: string; lines: readonly SessionLine[] }): Promise<Rehearsal> {
-    await this.#requireAdopted();
-    return rehearsePastSession(this.#world, this.#memory, this.captures, request);
+  resumeSession<Q extends AskedPastSession>(asked: Q) {
+    return perform(this.pastSessions, asked);
   }
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */
@@ -281,29 +233,4 @@ export class Dispatcher {
       throw new CodedError('fiber_not_found', `${known.id} is no longer in ${known.store}`);
     return document;
   }
-
-  #authorityOf(request: DispatchRequest, document: FiberDocument): Extract<Authority, { kind: 'request' }> {
-    const said = request.user_message?.trim() ? request.user_message : null;
-    return {
-      kind: 'request',
-      force: request.force === true,
-      user_message: said ?? owedStart(this.#memory, document)?.user_message ?? null,
-      resume_mode: request.resume_mode ?? null,
-      despite_brake: request.despite_brake === true,
-    };
-  }
-
-  #reply(document: FiberDocument, result: LaunchResult, joined: boolean): Dispatched | Refused {
-    if (result.kind === 'launched') return dispatchedReply(this.#world.host, result.run, joined);
-    const refusal =
-      result.kind === 'refused'
-        ? result.refusal
-        : { reason: 'conflict', message: `${document.id} was changed while it was being started; try again` };
-    return refusedReply(this.#world.host, document, refusal);
-  }
-}
-
-/** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
-function needsLaunch(running: Run, request: DispatchRequest): boolean {
-  return request.force === true || isReserved(running) || running.app?.missing === true;
 }

@@ -1,8 +1,7 @@
 import { isCoded } from '../base/errors.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
-import { setAgentEffort } from '../harness/agents/agent-effort.ts';
-import { agentsReply, hideEnv } from '../harness/agents/registry.ts';
+import { agentsReply } from '../harness/agents/registry.ts';
 import { storageErrorOf } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
@@ -12,21 +11,21 @@ import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
 import type { PollerSettings } from './poller-settings.ts';
-import { rehearse } from './rehearsal/rehearsals.ts';
-import { pullBrake, releaseBrake } from './requests/brake-requests.ts';
-import { documentEdit, newFiber, storeForNew } from './requests/document-requests.ts';
+import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
+import { storeForNew } from './requests/document-requests.ts';
+import { DocumentWrites } from './requests/document-writes.ts';
 import { createExternalCli } from './requests/external-cli.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { dismissIncident, resumeIncident } from './requests/resume-incident.ts';
 import type { Rows } from './rows.ts';
-import { followMoves } from './run/run-moves.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openTerminal } from './terminal/open-terminal.ts';
+import { terminals } from './terminal/open-terminal.ts';
 import { lookAtTools } from './tools.ts';
 import type { World } from './world.ts';
+import { perform } from './write.ts';
 
 /** The parts of a running poller. */
 export type PollerParts = {
@@ -62,6 +61,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
           }),
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
+  const writes = new DocumentWrites({ world, memory, documents, rows });
+  const terminal = terminals(world, dispatcher.pastSessions);
   const epoch = world.newUlid();
   return inWords(settings.data_dir, {
     feed({ svc, body }) {
@@ -97,21 +98,20 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         mux_owner: await surroundings.muxOwner(dispatcher.listing),
         skills: surroundings.skills,
       }),
-    resume_incident: ({ id }) => resumeIncident({ world, memory, dispatcher }, id),
-    dismiss_incident: ({ id }) => dismissIncident(memory, id),
+    resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),
+    dismiss_incident: (request) => dismissIncident(memory, request),
     dispatch: (request) => documents.whenRead(() => dispatcher.dispatch(request)),
-    kill: ({ fiber_id }) => dispatcher.kills.kill(fiber_id),
+    kill: (request) => perform(dispatcher.kills, request),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
-    rehearse: (asked) => rehearse({ ...parts, lifecycle }, asked),
     async pull_brake(request) {
-      const pulled = await pullBrake(parts, request);
-      rows.refreshAll(loop.health.stores);
-      return pulled;
+      const answer = await pullBrake(parts, request);
+      if ('stopped' in answer) rows.refreshAll(loop.health.stores);
+      return answer;
     },
-    release_brake(request) {
-      const released = releaseBrake(parts, request);
-      void loop.tick();
-      return released;
+    async release_brake(request) {
+      const answer = await releaseBrake(parts, request);
+      if ('stopped' in answer) void loop.tick();
+      return answer;
     },
     async lifecycle(request) {
       await documents.settle(request.fiber, request.store);
@@ -122,45 +122,28 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return lifecycle.transition(request);
     },
     capture(request) {
-      const root = storeForNew(documents.roots, request.store, undefined);
-      requireMayStart(memory, root, { look: true });
-      return request.surface === 'app'
-        ? dispatcher.appCaptures.capture(request, root)
-        : dispatcher.captures.capture(request, root);
+      const store = storeForNew(documents.roots, request.store, undefined);
+      requireMayStart(memory, store, { look: request.dry_run !== true });
+      const { captures, appCaptures } = dispatcher;
+      return (request.surface === 'app' ? appCaptures : captures).capture({ ...request, store });
     },
     async claim(request) {
-      await listUntilKnown(documents, loop, request.fiber_id);
+      // A dry run waits for no listing: by its canonical id a new fiber is found without one.
+      if (request.dry_run === true) documents.look(request.fiber_id);
+      else await listUntilKnown(documents, loop, request.fiber_id);
       await documents.settle(request.fiber_id);
-      if (request.surface === 'app') return dispatcher.appClaims.claim(request);
-      return dispatcher.claims.claim(request);
+      return (request.surface === 'app' ? dispatcher.appClaims : dispatcher.claims).claim(request);
     },
     resume_session: (request) => dispatcher.resumeSession(request),
-    open_terminal: ({ mux_session, ssh }) => openTerminal(world, mux_session, ssh),
-    async create_fiber(request) {
-      const parent = request.parent === undefined ? undefined : documents.find(request.parent);
-      const root = storeForNew(documents.roots, request.store, parent?.store);
-      const { body, ...document } = await documents.create(root, newFiber(request, parent?.id));
-      return { fiber: rows.row(document, body) };
-    },
-    async edit_fiber(request) {
-      const document = documents.find(request.fiber_id);
-      const change = documentEdit(request);
-      const { body, ...edited } = await documents.edit(document, () => change, request.expected_digest);
-      return { fiber: rows.row(edited, body) };
-    },
-    async nest_fiber({ fiber_id, parent }) {
-      const document = await documents.whenRead(() => documents.look(fiber_id));
-      const under = parent === null ? null : documents.look(parent);
-      const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
-      followMoves(world, memory, moved);
-      rows.runtimeMoved(memory.runs.all().map((run) => run.key));
-      return { fiber_id: document.id, new_id, rewritten, unwritten };
-    },
-    agent_effort: async ({ id, effort }) => ({ agent: hideEnv(await setAgentEffort(settings, id, effort)) }),
-    release_quarantine() {
-      const released = dispatcher.release();
-      void loop.tick();
-      return released;
+    open_terminal: (request) => perform(terminal, request),
+    create_fiber: (request) => writes.create(request),
+    edit_fiber: (request) => writes.edit(request),
+    nest_fiber: (request) => writes.nest(request),
+    agent_effort: (request) => operator.writeEffort(request),
+    async release_quarantine(request) {
+      const answer = await releaseHeld(dispatcher, request);
+      if ('released' in answer) void loop.tick();
+      return answer;
     },
     agents: () => agentsReply(surroundings.registry()),
     config_list: () => operator.list(),

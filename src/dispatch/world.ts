@@ -5,7 +5,7 @@ import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { SessionLine } from '../contract/ledger.ts';
-import type { Rehearsed } from '../fibers/store.ts';
+import type { PlannedWrite } from '../fibers/store.ts';
 import type { HarnessAdapter } from '../harness/adapter.ts';
 import type { AppServer } from '../harness/app-server/app-server.ts';
 import type { PastSession } from '../harness/transcripts/past-session.ts';
@@ -50,8 +50,11 @@ export type Documents = {
    * throws writes nothing.
    */
   change(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<FiberDocument>;
-  /** What `change` would write, without lock or write; its diff is empty where it would write nothing. */
-  rehearse(document: FiberDocument, plan: (current: FiberDocument) => DocumentChange): Promise<Rehearsed>;
+  /** What `change` would write now, without lock or write. */
+  planChange(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<PlannedWrite>;
 };
 
 /** Everything outside the dispatcher's own memory; tests put their own in. */

@@ -16,7 +16,7 @@ import { makeFolder } from '../platform/make-folder.ts';
 import { DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
-import type { PlanEdit, Rehearsed, Store } from './store.ts';
+import type { PlanEdit, PlannedWrite, Store } from './store.ts';
 
 /** What came of a move. `unwritten` names documents whose links could not be rewritten, each with the reason. */
 export type Nested = {
@@ -62,17 +62,17 @@ export async function nestFiber(
   });
 }
 
-/** A move that was not made: what would be renamed, and what would be written once it lies at its new place. */
-export type RehearsedNest = Pick<Nested, 'id' | 'new_id' | 'unwritten'> & {
+/** A move that is not made: what is renamed, and what is written once it lies at its new place. */
+export type PlannedNest = Pick<Nested, 'id' | 'new_id' | 'unwritten'> & {
   moves: { from: string; to: string }[];
-  documents: Rehearsed[];
+  documents: PlannedWrite[];
 };
 
 /**
  * What `nestFiber` would do now, with its checks; takes no lock and writes nothing. Throws `conflict` while another move
  * of this store is not finished, since the real one would finish that first.
  */
-export async function rehearseNest(store: Store, id: string, parent: string | null): Promise<RehearsedNest> {
+export async function planNest(store: Store, id: string, parent: string | null): Promise<PlannedNest> {
   const pending = readJournal(store);
   if (pending !== null)
     throw new CodedError(
@@ -84,12 +84,12 @@ export async function rehearseNest(store: Store, id: string, parent: string | nu
   const [from, to] = [join(baseOf(store), id), join(baseOf(store), new_id)];
   const moves = !journal.bare || existsSync(from) ? [{ from, to }] : [];
   if (journal.bare) moves.push({ from: path, to: documentAt(store, new_id) });
-  const documents: Rehearsed[] = [];
+  const documents: PlannedWrite[] = [];
   const { unwritten } = await eachNaming(store, id, async (row) => {
     const after = moves.find((one) => row.path === one.from || row.path.startsWith(`${one.from}/`));
     const place = after === undefined ? row.path : `${after.to}${row.path.slice(after.from.length)}`;
-    const rehearsed = await store.whenRead(() => store.rehearse(row.id, planLinks(id, new_id), { place }));
-    if (rehearsed.diff !== '') documents.push(rehearsed);
+    const planned = await store.whenRead(() => store.planEdit(row.id, planLinks(id, new_id), { place }));
+    if (planned.after !== planned.before) documents.push(planned);
   });
   return { id, new_id, moves, documents, unwritten };
 }

@@ -1,15 +1,23 @@
 import { basename } from 'node:path';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
-import type { RehearsedNest } from './nest.ts';
-import type { Rehearsed } from './store.ts';
+import type { PlannedNest } from './nest.ts';
+import type { PlannedWrite } from './store.ts';
 import { unifiedDiff } from './text-diff.ts';
 
-/** A write of one document that was not made; `verb` says what it would be, such as `write` or `create`. */
-export function rehearsedWrite(verb: string, { path, diff, document }: Rehearsed): Rehearsal {
-  if (diff === '') return rehearsal(`write nothing: ${document.id} is already so`);
+/** A planned write of one document as a rehearsal shows it; none where it would write nothing. */
+export function rehearsedDocuments({ path, name, before, after }: PlannedWrite): Rehearsal['documents'] {
+  const diff = unifiedDiff(name, before, after);
+  return diff === '' ? [] : [{ path, diff }];
+}
+
+/** A planned write of one document; `verb` says what it would be, such as `write` or `create`. */
+export function rehearsedWrite(verb: string, planned: PlannedWrite): Rehearsal {
+  const { document } = planned;
+  const [written] = rehearsedDocuments(planned);
+  if (written === undefined) return rehearsal(`write nothing: ${document.id} is already so`);
   const minted: Record<string, string> = document.updated_at === undefined ? {} : { at: document.updated_at };
-  if (document.uid !== null && adds(diff, document.uid)) minted.uid = document.uid;
-  return rehearsal(`${verb} ${document.id}`, { documents: [{ path, diff }], minted });
+  if (document.uid !== null && adds(written.diff, document.uid)) minted.uid = document.uid;
+  return rehearsal(`${verb} ${document.id}`, { documents: [written], minted });
 }
 
 /** A write of another file that was not made; null stands for a file that is not there. */
@@ -28,14 +36,14 @@ function adds(diff: string, uid: string): boolean {
   return diff.split('\n').some((line) => line.startsWith('+id:') && line.includes(uid));
 }
 
-/** A move of a fiber that was not made. */
-export function rehearsedNest({ id, new_id, moves, documents, unwritten }: RehearsedNest): Rehearsal {
+/** A planned move of a fiber. */
+export function rehearsedNest({ id, new_id, moves, documents, unwritten }: PlannedNest): Rehearsal {
   if (moves.length === 0) return rehearsal(`move nothing: ${id} lies there already`);
   const left = unwritten.map((one) => `; the links in ${one.id} could not be rewritten: ${one.message}`);
   const [at] = documents.flatMap(({ document }) => document.updated_at ?? []);
   return rehearsal(`move ${id} to ${new_id}${left.join('')}`, {
     moves,
-    documents: documents.map(({ path, diff }) => ({ path, diff })),
+    documents: documents.flatMap(rehearsedDocuments),
     minted: at === undefined ? {} : { at },
   });
 }

@@ -40,7 +40,6 @@ import {
 import { splitFrontmatter } from './frontmatter.ts';
 import { type NewFiber, newDocumentText } from './new-document.ts';
 import { decodeSweep, type SweepError, sweepStore, unreadable } from './sweep.ts';
-import { unifiedDiff } from './text-diff.ts';
 
 export type StoreOptions = {
   clock?: Clock;
@@ -55,8 +54,18 @@ export type StoreOptions = {
 };
 /** Decides an edit from the document as it is under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
-/** A write that was not made: its document, the unified diff of it, and how the document would be read then. */
-export type Rehearsed = { path: string; diff: string; document: DocumentWithBody };
+/** A write of one document that is worked out and not made; a text of null stands for no file. */
+export type PlannedWrite = {
+  path: string;
+  /** The path below the store, as a diff names it. */
+  name: string;
+  before: string | null;
+  /** The same as `before` where nothing is to be written. */
+  after: string | null;
+  /** The document as it is once the write is made; of a removal, as it was. */
+  document: DocumentWithBody;
+};
+type PlannedEdit = PlannedWrite & { file: DocumentFile; after: string };
 export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
 
 /** How often an edit is planned anew because an editor that takes no lock wrote in between. */
@@ -167,21 +176,32 @@ export class Store {
 
   /** Creates a fiber and mints its ULID; throws `already_exists` with a free slug, `fiber_not_found` for the parent. */
   async create(fiber: NewFiber): Promise<DocumentWithBody> {
-    const { path: target, text } = this.#planNew(fiber);
-    const { id, file: path, slug } = target;
-    // Before the lock too: a folder that leads out of the store must not even get a lock file.
-    this.#requireFree(id, path, fiber.parent, slug);
-    const created = this.#requireReadable(path, text, undefined);
+    // Planned before the lock: a folder that leads out of the store must not even get a lock file.
+    const { path, after, document } = this.planCreate(fiber);
     const lock = await this.#lockNew(path);
     try {
       removeLeftTemporaries(path);
       removeLeftLockFiles(lockPath(path));
-      this.#requireFree(id, path, fiber.parent, slug);
-      writeFileAtomic(path, text, { mode: 0o644 });
+      this.#requireFree(document.id, path);
+      this.#parser.wrote(document.digest);
+      writeFileAtomic(path, after, { mode: 0o644 });
     } finally {
       lock.release();
     }
-    return created;
+    return document;
+  }
+
+  /** What `create` writes, with all its checks and no effect; each plan mints its own ULID and moments. */
+  planCreate(fiber: NewFiber): PlannedWrite & { after: string } {
+    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
+    if (fiber.parent !== undefined) this.#require(fiber.parent);
+    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
+    const now = this.#clock.now();
+    const after = requireSize(newDocumentText(ulid(now), fiber, now));
+    const path = candidatePaths(this.root, id)[0]!;
+    this.#requireFree(id, path);
+    const document = this.#requireReadable(path, after, undefined);
+    return { path, name: this.#nameOf(path), before: null, after, document };
   }
 
   /** `update` with an edit that is known beforehand. */
@@ -201,8 +221,8 @@ export class Store {
     try {
       this.#cleanAround(path);
       for (let round = 0; round < MAX_REPLANS; round += 1) {
-        const written = await this.whenRead(() => this.#writePlanned(path, plan, expectedDigest));
-        if (written !== 'moved') return written;
+        const planned = await this.whenRead(() => this.#planEdit(path, path, plan, expectedDigest));
+        if (this.#commit(planned)) return planned.document;
       }
     } finally {
       lock.release();
@@ -235,41 +255,25 @@ export class Store {
   }
 
   /**
-   * What `update` would do now, with all its checks and none of its effects: no lock is taken and nothing is
-   * written. `document` is the one that would be there afterwards; `place` is where a move would have put it by then.
+   * What `update` would write now, with all its checks and no effect: no lock is taken. `place` is where a move would
+   * have put the document by then.
    */
-  rehearse(
+  planEdit(
     id: string,
     plan: PlanEdit,
     { expectedDigest, place }: { expectedDigest?: string | undefined; place?: string } = {},
-  ): Rehearsed {
-    const now = this.#require(id);
-    const path = place ?? now;
-    const { file, document, text } = this.#plan(now, plan, expectedDigest);
-    if (text === null) return { path, diff: '', document };
-    const after = this.#requireReadable(path, text, document);
-    return {
-      path,
-      diff: unifiedDiff(this.#nameOf(path), file.bytes.toString('utf8'), text),
-      document: after,
-    };
+  ): PlannedWrite {
+    const path = this.#require(id);
+    return this.#planEdit(path, place ?? path, plan, expectedDigest);
   }
 
-  /** What `create` would do now, likewise; the ULID and the moments in it are this rehearsal's own. */
-  rehearseCreate(fiber: NewFiber): Rehearsed {
-    const { path, text } = this.#planNew(fiber);
-    this.#requireFree(path.id, path.file, fiber.parent, path.slug);
-    const document = this.#requireReadable(path.file, text, undefined);
-    return { path: path.file, diff: unifiedDiff(this.#nameOf(path.file), null, text), document };
-  }
-
-  /** What `remove` would do now, likewise; the diff is that of the document alone. */
-  rehearseRemove(id: string, options: { recursive?: boolean } = {}): Rehearsed {
+  /** What `remove` would remove now, likewise; of its folder the document alone. */
+  planRemove(id: string, options: { recursive?: boolean } = {}): PlannedWrite {
     const path = this.#require(id);
     this.#removable(id, path, options);
     const bytes = this.readBytes(path);
     const document = this.#parser.parse(bytes, this.#place(path));
-    return { path, diff: unifiedDiff(this.#nameOf(path), bytes.toString('utf8'), null), document };
+    return { path, name: this.#nameOf(path), before: bytes.toString('utf8'), after: null, document };
   }
 
   /** What lies beside a document and would be removed with it; refused unless that is wanted. */
@@ -288,18 +292,9 @@ export class Store {
     return relative(this.root, path).split(sep).join('/');
   }
 
-  #planNew(fiber: NewFiber): { path: { id: string; file: string; slug: string }; text: string } {
-    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
-    if (fiber.parent !== undefined) this.#require(fiber.parent);
-    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
-    const now = this.#clock.now();
-    const text = requireSize(newDocumentText(ulid(now), fiber, now));
-    return { path: { id, file: candidatePaths(this.root, id)[0]!, slug }, text };
-  }
-
-  #requireFree(id: string, path: string, parent: string | undefined, slug: string): void {
+  #requireFree(id: string, path: string): void {
     if (this.locate(id) !== null) {
-      const free = this.#freeSlug(parent, slug);
+      const free = this.#freeSlug(id);
       throw new CodedError('already_exists', `the fiber "${id}" exists already; try the slug "${free}"`, {
         details: { id, suggestion: free },
       });
@@ -308,21 +303,18 @@ export class Store {
       throw new CodedError('invalid_request', `"${id}" leads out of the store`);
   }
 
-  #plan(
-    path: string,
-    plan: PlanEdit,
-    expectedDigest: string | undefined,
-  ): { file: DocumentFile; document: DocumentWithBody; text: string | null } {
+  #planEdit(path: string, place: string, plan: PlanEdit, expectedDigest: string | undefined): PlannedEdit {
     const file = this.#readFile(path);
-    const before = file.bytes;
-    const document = this.#parser.parse(before, this.#place(path));
+    const before = file.bytes.toString('utf8');
+    const document = this.#parser.parse(file.bytes, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
       throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
         details: { conflict: true, digest: document.digest },
       });
     }
     const edit = plan(document);
-    if (edit === null) return { file, document, text: null };
+    const planned = { path: place, name: this.#nameOf(place), file, before };
+    if (edit === null) return { ...planned, after: before, document };
     if (document.fault !== undefined) {
       throw new CodedError(
         'invalid_document',
@@ -330,8 +322,8 @@ export class Store {
         { details: { path } },
       );
     }
-    const text = requireSize(editDocument(before.toString('utf8'), edit, this.#clock.now()));
-    return { file, document, text };
+    const after = requireSize(editDocument(before, edit, this.#clock.now()));
+    return { ...planned, after, document: this.#requireReadable(place, after, document) };
   }
 
   /** Reads back what is to be written; refuses what would be listed with an error that the document does not have now. */
@@ -341,21 +333,16 @@ export class Store {
       throw new CodedError('invalid_request', `${path} is not written: ${after.error}`, {
         details: { path },
       });
-    this.#parser.wrote(after.digest);
     return after;
   }
 
-  #writePlanned(
-    path: string,
-    plan: PlanEdit,
-    expectedDigest: string | undefined,
-  ): DocumentWithBody | 'moved' {
-    const { file, document, text } = this.#plan(path, plan, expectedDigest);
-    if (text === null) return document;
-    const written = this.#requireReadable(path, text, document);
+  /** Makes a planned edit, for the holder of the lock; false when the file is no longer the one that was read. */
+  #commit({ path, file, before, after, document }: PlannedEdit): boolean {
+    if (after === before) return true;
+    this.#parser.wrote(document.digest);
     try {
       // To the very file that was read: by now the path may be a link to another one.
-      writeFileAtomic(file.real_path, text, {
+      writeFileAtomic(file.real_path, after, {
         follow: false,
         beforeRename: () => {
           const now = this.#reader().read(path);
@@ -364,11 +351,11 @@ export class Store {
         },
       });
     } catch (error) {
-      if (isCoded(error, 'conflict') && error.details.moved === true) return 'moved';
+      if (isCoded(error, 'conflict') && error.details.moved === true) return false;
       if (systemCode(error) === 'ENOENT') throw notFound(document.id);
       throw asStoreError(path, error);
     }
-    return written;
+    return true;
   }
 
   /** The row of a document that `readPath` refused, as a listing has it. */
@@ -487,10 +474,11 @@ export class Store {
     }
   }
 
-  #freeSlug(parent: string | undefined, slug: string): string {
+  #freeSlug(id: string): string {
+    const slug = leafOf(id);
     for (let number = 2; ; number += 1) {
       const candidate = `${slug.slice(0, 70)}-${number}`;
-      if (this.locate(parent === undefined ? candidate : `${parent}/${candidate}`) === null) return candidate;
+      if (this.locate(id.slice(0, -slug.length) + candidate) === null) return candidate;
     }
   }
 

@@ -6,7 +6,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { type KeptReplies, markOfFiles } from './kept-replies.ts';
-import { rehearse } from './rehearsal.ts';
 
 /** The programs of this machine are asked for their versions at most four times a second, however many want to know. */
 const TOOLS_MS = 250;
@@ -48,7 +47,6 @@ export function agentsRows(
       body_limit: 64 * 1024,
       replies: { 200: agentEffortReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'agent_effort', request: body });
         return { status: 200, json: await poller.call('agent_effort', body) };
       },
     }),

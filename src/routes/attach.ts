@@ -1,8 +1,6 @@
 import {
-  type AttachRequest,
   attachedSchema,
   attachRequestSchema,
-  type ResumedSession,
   resumedSessionSchema,
   resumeSessionRequestSchema,
 } from '../contract/http/attach.ts';
@@ -10,7 +8,6 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 64 * 1024;
 
@@ -22,21 +19,6 @@ export function attachRows(
   const { poller, ledgers, fleet } = callers;
 
   const linesOf = async (session: string) => (await ledgers.call('lines_of_session', { session })).lines;
-
-  const resumeHere = async (session: string): Promise<ResumedSession> =>
-    poller.call('resume_session', { session, lines: await linesOf(session) });
-
-  /** The session's name on its host, which is asked to start a past one. */
-  const nameOf = async (request: AttachRequest, remote: string | null): Promise<string> => {
-    const { mux_session, session } = request;
-    if (mux_session !== undefined) return mux_session;
-    const past = session ?? '';
-    const resumed =
-      remote === null
-        ? await resumeHere(past)
-        : await fleet.call('resume_session', { host: remote, session: past });
-    return resumed.mux_session;
-  };
 
   return [
     defineRow({
@@ -54,15 +36,20 @@ export function attachRows(
         const { shuttle_host: asked = context.host } = body;
         const remote = asked === context.host ? null : asked;
         const ssh = remote === null ? null : await fleet.call('ssh_target', { host: remote });
-        if (body.dry_run === true) {
-          const { mux_session, session } = body;
-          const lines = session === undefined || remote !== null ? [] : await linesOf(session);
-          const request = { mux_session, session, lines, host: asked, ssh };
-          return rehearse(poller, { write: 'open_terminal', request });
-        }
-        const mux_session = await nameOf(body, remote);
-        const { terminal } = await poller.call('open_terminal', { mux_session, ssh });
-        return { status: 200, json: { attached: true, host: asked, mux_session, terminal } };
+        const { session, dry_run } = body;
+        const lines = session === undefined || remote !== null ? [] : await linesOf(session);
+        // A host starts its own past sessions; a dry run asks no other host for anything.
+        const far =
+          remote === null || session === undefined || dry_run === true
+            ? null
+            : await fleet.call('resume_session', { host: remote, session });
+        const terminal = {
+          ...(far === null ? { mux_session: body.mux_session, session } : far),
+          ...{ lines, host: asked, ssh, dry_run },
+        };
+        const opened = await poller.call('open_terminal', terminal);
+        const json = 'dry_run' in opened ? opened : { attached: true, host: asked, ...opened };
+        return { status: 200, json };
       },
     }),
     defineRow({
@@ -77,12 +64,9 @@ export function attachRows(
       body_limit: REQUEST_LIMIT,
       replies: { 200: resumedSessionSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        const { session } = body;
-        if (body.dry_run === true) {
-          const request = { session, lines: await linesOf(session) };
-          return rehearse(poller, { write: 'resume_session', request });
-        }
-        return { status: 200, json: await resumeHere(session) };
+        const lines = await linesOf(body.session);
+        const json = await poller.call('resume_session', { ...body, lines });
+        return { status: 200, json };
       },
     }),
   ];

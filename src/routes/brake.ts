@@ -7,7 +7,6 @@ import {
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 64 * 1024;
 
@@ -26,7 +25,6 @@ export function brakeRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: brakePulledSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'pull_brake', request: body });
         return { status: 200, json: await poller.call('pull_brake', body) };
       },
     }),
@@ -42,7 +40,6 @@ export function brakeRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: brakeReleasedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'release_brake', request: body });
         return { status: 200, json: await poller.call('release_brake', body) };
       },
     }),

@@ -13,7 +13,6 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { rehearse } from './rehearsal.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -39,9 +38,8 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       },
       async handler({ body }) {
         const request = { ...body, claim: claimAddress(context.listen()) };
-        if (body.dry_run === true) return rehearse(poller, { write: 'capture', request });
         const outcome = await poller.call('capture', request);
-        return { status: outcome.captured ? 200 : refusalStatus(outcome.reason), json: outcome };
+        return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
       },
     }),
     defineRow({
@@ -56,7 +54,6 @@ export function captureRows(callers: Pick<Callers, 'poller'>, context: RouteCont
       body_limit: REQUEST_LIMIT,
       replies: { 200: claimedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'claim', request: body });
         return { status: 200, json: await poller.call('claim', body) };
       },
     }),

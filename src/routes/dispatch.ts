@@ -13,7 +13,6 @@ import { errorBodySchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { rehearse } from './rehearsal.ts';
 
 /** A fault of the daemon itself has these statuses too. */
 const refusedOrErrorSchema = z.union([refusedSchema, errorBodySchema]);
@@ -40,9 +39,8 @@ export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
         503: refusedOrErrorSchema,
       },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'dispatch', request: body });
         const outcome = await poller.call('dispatch', body);
-        return { status: outcome.dispatched ? 200 : refusalStatus(outcome.reason), json: outcome };
+        return { status: 'reason' in outcome ? refusalStatus(outcome.reason) : 200, json: outcome };
       },
     }),
     defineRow({
@@ -56,7 +54,6 @@ export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: killedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'kill', request: body });
         return { status: 200, json: await poller.call('kill', body) };
       },
     }),
@@ -71,8 +68,7 @@ export function dispatchRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: releasedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'release_quarantine', request: body });
-        return { status: 200, json: await poller.call('release_quarantine', {}) };
+        return { status: 200, json: await poller.call('release_quarantine', body) };
       },
     }),
   ];

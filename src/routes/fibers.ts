@@ -15,7 +15,6 @@ import { defineRow, type Row } from '../http/row.ts';
 import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { FeedCache } from './feed-cache.ts';
-import { rehearse } from './rehearsal.ts';
 
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
@@ -75,8 +74,8 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       body_limit: DOCUMENT_LIMIT,
       replies: { 200: rehearsalSchema, 201: fiberReplySchema },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'create_fiber', request: body });
-        return { status: 201, json: await poller.call('create_fiber', body) };
+        const answer = await poller.call('create_fiber', body);
+        return { status: 'fiber' in answer ? 201 : 200, json: answer };
       },
     }),
     defineRow({
@@ -90,7 +89,6 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       body_limit: DOCUMENT_LIMIT,
       replies: { 200: fiberReplySchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'edit_fiber', request: body });
         return { status: 200, json: await poller.call('edit_fiber', body) };
       },
     }),
@@ -106,7 +104,6 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       body_limit: DOCUMENT_LIMIT,
       replies: { 200: nestedSchema.or(rehearsalSchema) },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'nest_fiber', request: body });
         return { status: 200, json: await poller.call('nest_fiber', body) };
       },
     }),

@@ -2,7 +2,6 @@ import { incidentReplySchema, incidentRequestSchema } from '../contract/http/inc
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { rehearse } from './rehearsal.ts';
 
 /** A lost multiplexer server: start what it cut off, or take it off the list (P2). */
 export function incidentRows({ poller }: Pick<Callers, 'poller'>): Row[] {
@@ -22,7 +21,6 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       page: 'setup.md',
       routing: 'host',
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'resume_incident', request: body });
         return { status: 200, json: await poller.call('resume_incident', body) };
       },
     }),
@@ -34,7 +32,6 @@ export function incidentRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       page: 'setup.md',
       routing: 'host',
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'dismiss_incident', request: body });
         return { status: 200, json: await poller.call('dismiss_incident', body) };
       },
     }),

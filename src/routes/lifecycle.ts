@@ -9,7 +9,6 @@ import {
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { rehearse } from './rehearsal.ts';
 import { textReply, verbReply } from './verb-reply.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
@@ -35,9 +34,8 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       async handler({ body }) {
         const request = lifecycleRequestSchema.safeParse(body);
         if (!request.success) return textReply(400, sentenceOf(body, request.error));
-        if (request.data.dry_run === true)
-          return rehearse(poller, { write: 'lifecycle', request: request.data });
-        return verbReply(await poller.call('lifecycle', request.data));
+        const answer = await poller.call('lifecycle', request.data);
+        return 'dry_run' in answer ? { status: 200, json: answer } : verbReply(answer);
       },
     }),
     defineRow({
@@ -52,9 +50,8 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       body_limit: REQUEST_LIMIT,
       replies: { 200: transitionedSchema.or(rehearsalSchema), 422: transitionRefusedSchema },
       async handler({ body }) {
-        if (body.dry_run === true) return rehearse(poller, { write: 'transition', request: body });
         const answer = await poller.call('transition', body);
-        return { status: answer.invoked ? 200 : 422, json: answer };
+        return { status: 'reason' in answer ? 422 : 200, json: answer };
       },
     }),
   ];

@@ -27,6 +27,10 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
+async function write(to: OperatorFiles, id: OperatorFileId, text: string, digest?: string) {
+  return to.write(await to.plan(id, text, digest), digest);
+}
+
 function files(env: NodeJS.ProcessEnv = {}, cli: string | null = null, timeout_ms = 20_000): OperatorFiles {
   const settings = readSettings({ SVC_CONFIG_DIR: scratch.path, ...env });
   const runner = createRunner();
@@ -85,7 +89,7 @@ describe('[RPL-8] the operator files as text', () => {
   });
 
   it.each(IDS)('[OPF-1] [OPF-6] [REC-3] %s is read as it was written, to the byte', async (id) => {
-    const { before, file } = await files().write(id, GOOD[id]);
+    const { before, file } = await write(files(), id, GOOD[id]);
     expect([before, readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([
       null,
       GOOD[id],
@@ -100,8 +104,8 @@ describe('[RPL-8] the operator files as text', () => {
     '[ERR-4] [OPF-5] %s that is not valid is refused in the words of the validator',
     async (id) => {
       const [text, says] = BAD[id];
-      await files().write(id, GOOD[id]);
-      await expect(files().write(id, text)).rejects.toMatchObject({
+      await write(files(), id, GOOD[id]);
+      await expect(write(files(), id, text)).rejects.toMatchObject({
         code: 'validator_refused',
         message: expect.stringMatching(says),
       });
@@ -112,28 +116,28 @@ describe('[RPL-8] the operator files as text', () => {
   it('[OPF-6] a blank text removes the file, and a link to it alone', async () => {
     const file = scratch.write('kept-elsewhere.json', GOOD.stores);
     symlinkSync(file, join(scratch.path, 'stores.json'));
-    expect(await files().write('stores', ' \n')).toMatchObject({ after: null, before: GOOD.stores });
+    expect(await write(files(), 'stores', ' \n')).toMatchObject({ after: null, before: GOOD.stores });
     expect(files().read('stores')).toMatchObject({ exists: false, text: '', digest: digestOf('') });
     expect(readFileSync(file, 'utf8')).toBe(GOOD.stores);
-    await files().write('stores', '');
+    await write(files(), 'stores', '');
   });
 
   it('[OPF-6] [ERR-12] a write that did not see the last change is a conflict and changes nothing', async () => {
     const seen = files().read('host').digest;
-    await files().write('host', GOOD.host, seen);
-    await expect(files().write('host', '{"host": "b"}', seen)).rejects.toMatchObject({
+    await write(files(), 'host', GOOD.host, seen);
+    await expect(write(files(), 'host', '{"host": "b"}', seen)).rejects.toMatchObject({
       code: 'conflict',
       details: { conflict: true, digest: digestOf(GOOD.host) },
     });
     expect(files().read('host').text).toBe(GOOD.host);
-    await files().write('host', '{"host": "b"}');
+    await write(files(), 'host', '{"host": "b"}');
     expect(files().read('host').text).toBe('{"host": "b"}');
   });
 
   it('[OPF-6] of two writers that saw the same text, one wins and the other is told', async () => {
     const seen = files().read('stores').digest;
     const all = await Promise.allSettled(
-      ['["/a"]', '["/b"]', '["/c"]'].map((text) => files().write('stores', text, seen)),
+      ['["/a"]', '["/b"]', '["/c"]'].map((text) => write(files(), 'stores', text, seen)),
     );
     expect(all.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     for (const one of all) if (one.status === 'rejected') expect(one.reason.code).toBe('conflict');
@@ -173,7 +177,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     const cli = program(
       `[ ! -e "${scratch.path}/${row.id}.json" ] || exit 9\n{ echo "$@"; cat "$${row.variable}"; } > ${seen}`,
     );
-    await files({ SVC_HOST: 'frozen' }, cli).write(row.id, GOOD[row.id]);
+    await write(files({ SVC_HOST: 'frozen' }, cli), row.id, GOOD[row.id]);
     expect(readFileSync(seen, 'utf8')).toBe(`${row.argv}\n${GOOD[row.id]}`);
     expect(files().read(row.id).text).toBe(GOOD[row.id]);
     expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
@@ -183,13 +187,13 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     '[ERR-4] %s is refused with its sentence to the letter, in whichever form it speaks',
     async (id) => {
       const plain = files({}, program('echo "svc: it is — not so" >&2; exit 3'));
-      await expect(plain.write(id, GOOD[id])).rejects.toMatchObject({
+      await expect(write(plain, id, GOOD[id])).rejects.toMatchObject({
         code: 'validator_refused',
         message: 'svc: it is — not so',
         details: { exit_status: 3 },
       });
       const json = files({}, program(`echo '{"error":"x","message":"Nor is this."}' >&2; exit 1`));
-      await expect(json.write(id, GOOD[id])).rejects.toMatchObject({ message: 'Nor is this.' });
+      await expect(write(json, id, GOOD[id])).rejects.toMatchObject({ message: 'Nor is this.' });
       expect(existsSync(join(scratch.path, `${id}.json`))).toBe(false);
     },
   );
@@ -201,7 +205,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     { how: 'is ended by a signal', cli: () => program('kill -9 $$') },
   ])('[ERR-27] is left as it is when the CLI $how: nothing is known of the text', async ({ cli }) => {
     scratch.write('host.json', GOOD.host);
-    await expect(files({}, cli(), 300).write('host', '{"host": "b"}')).rejects.toMatchObject({
+    await expect(write(files({}, cli(), 300), 'host', '{"host": "b"}')).rejects.toMatchObject({
       code: 'cli_unavailable',
       message: expect.stringContaining('nothing is known'),
     });
@@ -210,8 +214,8 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
 
   it('[OPF-5] stores and projects are checked in the daemon, whatever the CLI says', async () => {
     const silent = files({}, program('exit 1'));
-    await silent.write('stores', GOOD.stores);
-    await expect(silent.write('projects', BAD.projects[0])).rejects.toMatchObject({
+    await write(silent, 'stores', GOOD.stores);
+    await expect(write(silent, 'projects', BAD.projects[0])).rejects.toMatchObject({
       code: 'validator_refused',
     });
   });
@@ -223,7 +227,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
       const [text] = BAD[id];
       const messages = [];
       for (const each of [files(), files({ SVC_HOST: 'frozen' }, OWN_CLI)]) {
-        const error = await each.write(id, text).then(
+        const error = await write(each, id, text).then(
           () => null,
           (refused: Error & { code: string }) => refused,
         );
@@ -233,7 +237,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
       }
       expect(messages[0]).toBe(messages[1]);
     }
-    await files({}, OWN_CLI).write('remotes', GOOD.remotes);
+    await write(files({}, OWN_CLI), 'remotes', GOOD.remotes);
     expect(files().read('remotes').text).toBe(GOOD.remotes);
   });
 });

@@ -295,7 +295,7 @@ class Run {
         await this.#resumeIncident();
         break;
       case 'dismiss':
-        dismissIncident(daemon.memory, undefined);
+        await this.world.run(dismissIncident(daemon.memory, {}));
         this.lost.clear();
         break;
       case 'release':
@@ -481,7 +481,7 @@ class Run {
     const { daemon } = this;
     for (const { fiber_id } of daemon.memory.incidents.fibers()) this.asked.add(fiber_id as Name);
     try {
-      const { fibers } = await this.world.run(resumeIncident(daemon, undefined));
+      const { fibers } = await this.world.run(resumeIncident(daemon, {}));
       for (const one of fibers) {
         if (one.outcome === 'refused' && one.message === '')
           this.faults.push(`${one.fiber_id} was refused without a word`);
@@ -581,7 +581,7 @@ class Run {
       // As the poller's handler asks before it starts one.
       requireMayStart(daemon.memory, null, { look: true });
       const request = { prompt: 'x', project_dir: DIR, claim: { url: 'http://x', socket: null } };
-      await this.world.run(daemon.dispatcher.captures.capture(request, STORE));
+      await this.world.run(daemon.dispatcher.captures.capture({ ...request, store: STORE }));
     } catch (error) {
       if (!isCoded(error, 'stopped_all')) throw error;
     }
@@ -652,7 +652,8 @@ class Run {
     if (is_order || this.#status(name) !== 'active') this.killed.delete(name);
     this.lost.delete(name);
     this.ordered.add(name);
-    const answer = await this.world.run(this.calls.lifecycle({ fiber: name, ...verb } as LifecycleRequest));
+    const request = { fiber: name, ...verb } as LifecycleRequest & { dry_run?: false };
+    const answer = await this.world.run(this.calls.lifecycle(request));
     if (answer.status !== 0) {
       if (was_killed || (lived && !this.#lives(name))) this.killed.add(name);
       if (answer.text === '') this.faults.push(`${verb.action} of ${name} was refused without a word`);

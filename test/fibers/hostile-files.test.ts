@@ -165,7 +165,7 @@ describe('a document that is a link', () => {
     });
     expect(() => store.read('out')).toThrow(refusal);
     expect(() => store.readPath(place('out'))).toThrow(refusal);
-    expect(() => store.rehearse('out', () => ({ set: { outcome: 'x' }, unset: [] }))).toThrow(refusal);
+    expect(() => store.planEdit('out', () => ({ set: { outcome: 'x' }, unset: [] }))).toThrow(refusal);
     await expect(store.edit('out', { set: { outcome: 'x' }, unset: [] })).rejects.toEqual(refusal);
     await expect(store.remove('out')).rejects.toEqual(refusal);
     await expect(nestFiber(store, 'out', 'parent')).rejects.toEqual(refusal);

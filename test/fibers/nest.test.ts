@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renameLinks } from '../../src/fibers/links.ts';
-import { finishNest, nestFiber, rehearseNest } from '../../src/fibers/nest.ts';
+import { finishNest, nestFiber, planNest } from '../../src/fibers/nest.ts';
+import { rehearsedNest } from '../../src/fibers/rehearsed-write.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
 let temp: TempStore;
@@ -127,7 +128,7 @@ it.each([
   expect(renameLinks(text, 'a/b', 'c/b')).toBe(expected);
 });
 
-describe('rehearseNest', () => {
+describe('planNest', () => {
   const files = () =>
     readdirSync(temp.root, { recursive: true, encoding: 'utf8' })
       .sort()
@@ -135,23 +136,24 @@ describe('rehearseNest', () => {
 
   it('[WPL-12] shows the move and the diff of every link, at the places of afterwards, and writes nothing', async () => {
     const before = files();
-    const shown = await rehearseNest(temp.store, 'old/loader', 'work');
+    const shown = await planNest(temp.store, 'old/loader', 'work');
     expect(files()).toEqual(before);
     expect(shown).toMatchObject({
       new_id: 'work/loader',
       moves: [{ from: at('old/loader'), to: at('work/loader') }],
       unwritten: [],
     });
-    const paths = shown.documents.map(({ path }) => path).sort();
+    const { documents } = rehearsedNest(shown);
+    const paths = documents.map(({ path }) => path).sort();
     expect(paths).toEqual([at('work/loader/loader.md'), at('work/work.md')]);
-    const own = shown.documents.find(({ path }) => path === at('work/loader/loader.md'));
+    const own = documents.find(({ path }) => path === at('work/loader/loader.md'));
     expect(own?.diff).toContain('+++ b/.fibers/work/loader/loader.md');
     expect(own?.diff).toContain('+I am [[work/loader]].');
   });
 
   it('[WPL-12] moves a bare document and its folder apart, as the real move does', async () => {
     temp.write('../.fibers/bare.md', '---\nname: bare\n---\n');
-    const shown = await rehearseNest(temp.store, 'bare', 'work');
+    const shown = await planNest(temp.store, 'bare', 'work');
     expect(shown.moves).toEqual([{ from: at('bare.md'), to: at('work/bare/bare.md') }]);
   });
 
@@ -160,11 +162,11 @@ describe('rehearseNest', () => {
       ['old', 'old/loader', 'invalid_request'],
       ['nobody', null, 'fiber_not_found'],
     ] as const)
-      await expect(rehearseNest(temp.store, id, parent)).rejects.toMatchObject({ code });
-    expect(await rehearseNest(temp.store, 'work', null)).toMatchObject({ moves: [], documents: [] });
+      await expect(planNest(temp.store, id, parent)).rejects.toMatchObject({ code });
+    expect(await planNest(temp.store, 'work', null)).toMatchObject({ moves: [], documents: [] });
     const journal = JSON.stringify({ from: 'old', to: 'work/old', bare: false });
     writeFileSync(at('.nest.json'), journal);
-    await expect(rehearseNest(temp.store, 'old/loader', 'work')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(planNest(temp.store, 'old/loader', 'work')).rejects.toMatchObject({ code: 'conflict' });
     expect(readFileSync(at('.nest.json'), 'utf8')).toBe(journal);
     expect(existsSync(at('old'))).toBe(true);
   });

@@ -18,7 +18,10 @@ const SSH = { alias: 'b-login', flags: ['-p', '22'] };
 let served: ServedRoutes;
 beforeEach(async () => {
   served = await serveRoutes();
-  served.callers.poller.answers.open_terminal = () => ({ terminal: 'kitty' });
+  served.callers.poller.answers.open_terminal = ({ mux_session = 'resume-s' }: { mux_session?: string }) => ({
+    mux_session,
+    terminal: 'kitty',
+  });
   served.callers.poller.answers.resume_session = () => ({ mux_session: 'resume-s', created: true });
   served.callers.ledgers.answers.lines_of_session = () => ({ lines: [LINE] });
   served.callers.fleet.answers.ssh_target = ({ host }: { host: string }) => {
@@ -40,7 +43,8 @@ describe('POST /attach', () => {
         json: { attached: true, host: 'host-a', mux_session: 'a-U-svc', terminal: 'kitty' },
       });
     }
-    const asked = { name: 'open_terminal', input: { mux_session: 'a-U-svc', ssh: null } };
+    const input = { mux_session: 'a-U-svc', lines: [], host: 'host-a', ssh: null };
+    const asked = { name: 'open_terminal', input };
     expect(served.callers.poller.asked).toEqual([asked, asked]);
     expect(served.callers.fleet.asked).toEqual([]);
   });
@@ -51,7 +55,7 @@ describe('POST /attach', () => {
       json: { host: 'host-b' },
     });
     expect(served.callers.poller.asked).toEqual([
-      { name: 'open_terminal', input: { mux_session: 'w', ssh: SSH } },
+      { name: 'open_terminal', input: { mux_session: 'w', lines: [], host: 'host-b', ssh: SSH } },
     ]);
     expect(await attach({ mux_session: 'w', shuttle_host: 'host-z' })).toMatchObject({
       status: 404,
@@ -63,8 +67,7 @@ describe('POST /attach', () => {
   it('[WPL-21] [WPL-22] has a past session started by the host that ran it', async () => {
     expect((await attach({ session: 's' })).json).toMatchObject({ mux_session: 'resume-s' });
     expect(served.callers.poller.asked).toEqual([
-      { name: 'resume_session', input: { session: 's', lines: [LINE] } },
-      { name: 'open_terminal', input: { mux_session: 'resume-s', ssh: null } },
+      { name: 'open_terminal', input: { session: 's', lines: [LINE], host: 'host-a', ssh: null } },
     ]);
     expect((await attach({ session: 's', shuttle_host: 'host-b' })).json).toMatchObject({
       host: 'host-b',
@@ -76,7 +79,7 @@ describe('POST /attach', () => {
     });
     expect(served.callers.poller.asked.at(-1)).toEqual({
       name: 'open_terminal',
-      input: { mux_session: 'resume-far', ssh: SSH },
+      input: { mux_session: 'resume-far', lines: [], host: 'host-b', ssh: SSH },
     });
   });
 
@@ -86,11 +89,16 @@ describe('POST /attach', () => {
     ['working_directory_unknown', 422],
     ['surface_unsupported', 422],
   ])('[ERR-15] [ERR-20] [WPL-21] answers %s with %i, and opens nothing', async (code, status) => {
-    served.callers.poller.answers.resume_session = () => {
+    served.callers.poller.answers.open_terminal = () => {
       throw new CodedError(code, 'because');
     };
     expect(await attach({ session: 's' })).toMatchObject({ status, json: { error: code } });
-    expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['resume_session']);
+    served.callers.fleet.answers.resume_session = () => {
+      throw new CodedError(code, 'because');
+    };
+    const far = { session: 's', shuttle_host: 'host-b' };
+    expect(await attach(far)).toMatchObject({ status, json: { error: code } });
+    expect(served.callers.poller.asked).toHaveLength(1);
   });
 
   it('[WPL-21] gives the command to paste where no terminal is reachable', async () => {
@@ -119,14 +127,15 @@ it('[WPL-22] POST /sessions/resume starts or finds it on this host', async () =>
 describe('a dry run', () => {
   const shown = rehearsal('do it');
   beforeEach(() => {
-    served.callers.poller.answers.rehearse = () => shown;
+    served.callers.poller.answers.open_terminal = () => shown;
+    served.callers.poller.answers.resume_session = () => shown;
   });
 
   it('[WPL-21] of an attach says with what it would be opened, and opens nothing', async () => {
     expect(await attach({ mux_session: 'w', dry_run: true })).toMatchObject({ status: 200, json: shown });
     await attach({ session: 's', dry_run: true });
     await attach({ session: 's', shuttle_host: 'host-b', dry_run: true });
-    const asked = (request: object) => ({ name: 'rehearse', input: { write: 'open_terminal', request } });
+    const asked = (input: object) => ({ name: 'open_terminal', input: { ...input, dry_run: true } });
     expect(served.callers.poller.asked).toEqual([
       asked({ mux_session: 'w', lines: [], host: 'host-a', ssh: null }),
       asked({ session: 's', lines: [LINE], host: 'host-a', ssh: null }),
@@ -139,7 +148,7 @@ describe('a dry run', () => {
     const answer = await served.post('/api/v1/sessions/resume', { session: 's', dry_run: true });
     expect(answer).toMatchObject({ status: 200, json: shown });
     expect(served.callers.poller.asked).toEqual([
-      { name: 'rehearse', input: { write: 'resume_session', request: { session: 's', lines: [LINE] } } },
+      { name: 'resume_session', input: { session: 's', lines: [LINE], dry_run: true } },
     ]);
   });
 });

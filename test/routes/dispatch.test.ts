@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
 import { rehearsal } from '../../src/contract/http/rehearsal.ts';
+import type { pollerCalls } from '../../src/contract/threads/poller.ts';
 import { DISPATCHED, FIBER, REFUSED } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -75,7 +76,7 @@ it('a plain-text write has no effect', async () => {
 
 const REHEARSED = rehearsal('write work/loader', { documents: [{ path: '/x.md', diff: '@@' }] });
 
-it.each([
+it.each<[string, keyof typeof pollerCalls, object]>([
   ['dispatch', 'dispatch', { fiber_id: FIBER.id }],
   ['kill', 'kill', { fiber_id: FIBER.id }],
   ['fiber/create', 'create_fiber', { name: 'New' }],
@@ -94,16 +95,16 @@ it.each([
   'answers a dry run of POST /%s with the rehearsal and asks for nothing else',
   async (path, write, body) => {
     const { poller } = served.callers;
-    poller.answers.rehearse = () => REHEARSED;
+    poller.answers[write] = () => REHEARSED;
     const asked = { ...body, dry_run: true };
     const answer = await served.post(`/api/v1/${path}`, asked);
     expect(answer).toMatchObject({ status: 200, json: REHEARSED });
-    expect(poller.asked).toEqual([{ name: 'rehearse', input: { write, request: asked } }]);
+    expect(poller.asked).toEqual([{ name: write, input: asked }]);
   },
 );
 
 it('[ERR-17] answers a rehearsed refusal with the status and body of the real one', async () => {
-  served.callers.poller.answers.rehearse = () => REFUSED;
+  served.callers.poller.answers.dispatch = () => REFUSED;
   const answer = await served.post('/api/v1/dispatch', { fiber_id: FIBER.id, dry_run: true });
   expect(answer).toMatchObject({ status: 422, json: REFUSED });
 });
@@ -111,17 +112,17 @@ it('[ERR-17] answers a rehearsed refusal with the status and body of the real on
 it('[ERR-17] answers rehearsed refusals of other writes in their own shapes', async () => {
   const { answers } = served.callers.poller;
   const down = { ...REFUSED, reason: 'app_server_unavailable' };
-  answers.rehearse = () => down;
+  answers.dispatch = () => down;
   expect(await served.post('/api/v1/dispatch', { fiber_id: 'a', dry_run: true })).toMatchObject({
     status: 503,
     json: down,
   });
   const { needs: _needs, ...refused } = REFUSED;
   const moved = { ...refused, target: 'inFlight', origin: 'host-a', action: 'dispatch', invoked: false };
-  answers.rehearse = () => moved;
+  answers.transition = () => moved;
   const move = await served.post('/api/v1/transition', { fiber_id: 'a', target: 'inFlight', dry_run: true });
   expect(move).toMatchObject({ status: 422, json: moved });
-  answers.rehearse = () => ({ status: 1, text: 'it is no role', error: 'invalid_request' });
+  answers.lifecycle = () => ({ status: 1, text: 'it is no role', error: 'invalid_request' });
   const verb = await served.post('/api/v1/lifecycle', { action: 'pause', fiber: 'a', dry_run: true });
   expect([verb.status, verb.body, verb.headers['svc-error']]).toEqual([
     422,

@@ -184,12 +184,12 @@ const PROBES: Probe[] = [
   {
     limit: 'fibers/fiber-id.ts MAX_SLUG_CHARS',
     way: 'API',
-    takes: (size) => codeOf(() => temp.store.rehearseCreate({ name: 'x', slug: x(size) })) === null,
+    takes: (size) => codeOf(() => temp.store.planCreate({ name: 'x', slug: x(size) })) === null,
   },
   {
     limit: 'fibers/fiber-id.ts MAX_NAMED_SLUG_CHARS',
     way: 'API',
-    takes: (size) => temp.store.rehearseCreate({ name: x(size) }).document.leaf === x(size),
+    takes: (size) => temp.store.planCreate({ name: x(size) }).document.leaf === x(size),
   },
   {
     limit: 'fibers/fiber-id.ts MAX_SLUG_CHARS',

@@ -44,7 +44,7 @@ export const effort = defineVerb({
     if (dry_run === true) {
       const { path, before, after, agent } = planAgentEffort(settings, id, level ?? null);
       const would = `write the default effort of ${agent.id}`;
-      return rehearsed(rehearsedFile(would, path, { before, after: after ?? before }));
+      return rehearsed(rehearsedFile(would, path, { before, after }));
     }
     const agent = await setAgentEffort(settings, id, level ?? null);
     return {

@@ -33,7 +33,7 @@ export const verb = defineVerb({
     const { store, id } = findInStores(context, named, given.store);
     const plan = (document: FiberDocument) => planHandoff(document, context.clock.now());
     if (given.dry_run === true) {
-      const shown = store.rehearse(id, plan);
+      const shown = store.planEdit(id, plan);
       const runDir = context.env.SVC_RUN_DIR || (await ownRun(context, shown.document.uid));
       return rehearsed(rehearsedWrite(runDir ? 'end this run and stamp' : 'stamp', shown));
     }

@@ -71,5 +71,6 @@ export type Killed = z.infer<typeof killedSchema>;
 
 /** `POST /quarantine/release` (WPL-25): `pending` fibers may now launch. */
 export const releaseRequestSchema = z.object({ dry_run: dryRunField, origin: referenceSchema.optional() });
+export type ReleaseRequest = z.infer<typeof releaseRequestSchema>;
 export const releasedSchema = z.object({ released: z.literal(true), pending: z.number().int() });
 export type Released = z.infer<typeof releasedSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentEffortReplySchema, agentEffortSchema, agentsReplySchema } from '../agent.ts';
-import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
+import { resumedSessionSchema, resumeSessionRequestSchema, sshTargetSchema } from '../http/attach.ts';
 import {
   brakePulledSchema,
   brakeReleasedSchema,
@@ -51,10 +51,9 @@ import {
   lifecycleAnswerSchema,
   lifecycleRequestSchema,
   transitionAnswerSchema,
-  transitionRefusedSchema,
   transitionRequestSchema,
 } from '../http/lifecycle.ts';
-import { rehearsalSchema } from '../http/rehearsal.ts';
+import { dryRunField, rehearsalSchema } from '../http/rehearsal.ts';
 import { pollerStateSchema } from '../http/state.ts';
 import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
@@ -91,6 +90,14 @@ export type FeedChanges = z.infer<typeof feedChangesSchema>;
 const feedNoticeSchema = feedChangesSchema.extend({ since: feedTagsSchema });
 export type FeedNotice = z.infer<typeof feedNoticeSchema>;
 
+/** A call that writes; with `dry_run` it answers what it would do now. A refusal with a body of its own is a value. */
+function write<
+  I extends z.ZodType<{ dry_run?: boolean | undefined }, { dry_run?: boolean | undefined }>,
+  O extends z.ZodType,
+>(input: I, output: O, deadline_ms: number) {
+  return { input, output: rehearsalSchema.or(output), deadline_ms };
+}
+
 /** Calls that the main thread makes to the poller. */
 export const pollerCalls = {
   /** The encoded body of `GET /fibers` comes as bulk; `etag` is null while cold. */
@@ -113,94 +120,56 @@ export const pollerCalls = {
   },
   fiber: { input: z.object({ id: z.string() }), output: fiberReplySchema, deadline_ms: 5_000 },
   state: { input: z.object({}), output: pollerStateSchema, deadline_ms: 5_000 },
-  /** A refusal is a value, not an error. */
-  dispatch: {
-    input: dispatchRequestSchema,
-    output: z.discriminatedUnion('dispatched', [dispatchedSchema, refusedSchema]),
-    deadline_ms: 30_000,
-  },
-  kill: { input: killRequestSchema, output: killedSchema, deadline_ms: 15_000 },
+  dispatch: write(
+    dispatchRequestSchema,
+    z.discriminatedUnion('dispatched', [dispatchedSchema, refusedSchema]),
+    30_000,
+  ),
+  kill: write(killRequestSchema, killedSchema, 15_000),
   /** A refusal of the verb is a value with its exit status. */
-  lifecycle: { input: lifecycleRequestSchema, output: lifecycleAnswerSchema, deadline_ms: 45_000 },
-  transition: { input: transitionRequestSchema, output: transitionAnswerSchema, deadline_ms: 60_000 },
-  /** A refusal is a value, not an error. */
-  capture: {
-    input: captureRequestSchema.extend({ claim: claimAddressSchema }),
-    output: z.discriminatedUnion('captured', [capturedSchema, captureRefusedSchema]),
-    deadline_ms: 30_000,
-  },
-  claim: { input: claimRequestSchema, output: claimedSchema, deadline_ms: 15_000 },
+  lifecycle: write(lifecycleRequestSchema, lifecycleAnswerSchema, 45_000),
+  transition: write(transitionRequestSchema, transitionAnswerSchema, 60_000),
+  capture: write(
+    captureRequestSchema.extend({ claim: claimAddressSchema }),
+    z.discriminatedUnion('captured', [capturedSchema, captureRefusedSchema]),
+    30_000,
+  ),
+  claim: write(claimRequestSchema, claimedSchema, 15_000),
   /** Starts or finds the terminal of a past session; `lines` are what the sessions ledger has of it. */
-  resume_session: {
-    input: z.object({ session: z.string(), lines: z.array(sessionLineSchema) }),
-    output: resumedSessionSchema,
-    deadline_ms: 20_000,
-  },
-  /** Opens a window of the user's terminal emulator on a session of this host, or by SSH of another. */
-  open_terminal: {
-    input: z.object({ mux_session: z.string(), ssh: sshTargetSchema.nullable() }),
-    output: z.object({ terminal: z.string() }),
-    deadline_ms: 15_000,
-  },
-  create_fiber: { input: createFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
-  edit_fiber: { input: editFiberSchema, output: fiberReplySchema, deadline_ms: 15_000 },
-  nest_fiber: { input: nestFiberSchema, output: nestedSchema, deadline_ms: 60_000 },
-  agent_effort: { input: agentEffortSchema, output: agentEffortReplySchema, deadline_ms: 15_000 },
-  release_quarantine: { input: z.object({}), output: releasedSchema, deadline_ms: 5_000 },
-  /** What the write of that name would do now; what would be refused with a body of its own answers that. */
-  rehearse: {
-    input: z.discriminatedUnion('write', [
-      z.object({ write: z.literal('dispatch'), request: dispatchRequestSchema }),
-      z.object({ write: z.literal('kill'), request: killRequestSchema }),
-      z.object({ write: z.literal('create_fiber'), request: createFiberSchema }),
-      z.object({ write: z.literal('edit_fiber'), request: editFiberSchema }),
-      z.object({ write: z.literal('lifecycle'), request: lifecycleRequestSchema }),
-      z.object({ write: z.literal('transition'), request: transitionRequestSchema }),
-      z.object({ write: z.literal('release_quarantine'), request: releaseRequestSchema }),
-      z.object({ write: z.literal('pull_brake'), request: pullBrakeSchema }),
-      z.object({ write: z.literal('release_brake'), request: releaseBrakeSchema }),
-      z.object({
-        write: z.literal('capture'),
-        request: captureRequestSchema.extend({ claim: claimAddressSchema }),
-      }),
-      z.object({ write: z.literal('claim'), request: claimRequestSchema }),
-      z.object({ write: z.literal('nest_fiber'), request: nestFiberSchema }),
-      z.object({ write: z.literal('agent_effort'), request: agentEffortSchema }),
-      z.object({ write: z.literal('resume_incident'), request: incidentRequestSchema }),
-      z.object({ write: z.literal('dismiss_incident'), request: incidentRequestSchema }),
-      z.object({
-        write: z.literal('resume_session'),
-        request: z.object({ session: z.string(), lines: z.array(sessionLineSchema) }),
-      }),
-      z.object({
-        write: z.literal('open_terminal'),
-        /** Either a session that runs, or a past one: of this host with its `lines`, of another with its `ssh`. */
-        request: z.object({
-          mux_session: z.string().optional(),
-          session: z.string().optional(),
-          lines: z.array(sessionLineSchema),
-          host: z.string(),
-          ssh: sshTargetSchema.nullable(),
-        }),
-      }),
-    ]),
-    output: z.union([
-      rehearsalSchema,
-      transitionRefusedSchema,
-      refusedSchema,
-      captureRefusedSchema,
-      lifecycleAnswerSchema,
-    ]),
-    deadline_ms: 60_000,
-  },
+  resume_session: write(
+    resumeSessionRequestSchema.extend({ lines: z.array(sessionLineSchema) }),
+    resumedSessionSchema,
+    20_000,
+  ),
+  /**
+   * Opens a window of the user's terminal emulator on a session that runs, of this host or by SSH of another; or on a past
+   * one, which this host starts from its `lines`.
+   */
+  open_terminal: write(
+    z.object({
+      mux_session: z.string().optional(),
+      session: z.string().optional(),
+      lines: z.array(sessionLineSchema),
+      host: z.string(),
+      ssh: sshTargetSchema.nullable(),
+      dry_run: dryRunField,
+    }),
+    z.object({ mux_session: z.string(), terminal: z.string() }),
+    35_000,
+  ),
+  create_fiber: write(createFiberSchema, fiberReplySchema, 15_000),
+  edit_fiber: write(editFiberSchema, fiberReplySchema, 15_000),
+  nest_fiber: write(nestFiberSchema, nestedSchema, 60_000),
+  agent_effort: write(agentEffortSchema, agentEffortReplySchema, 15_000),
+  release_quarantine: write(releaseRequestSchema, releasedSchema, 5_000),
+  /** With `kill` it waits for every worker to end. */
+  pull_brake: write(pullBrakeSchema, brakePulledSchema, 60_000),
+  release_brake: write(releaseBrakeSchema, brakeReleasedSchema, 5_000),
+  /** Starts a fiber after the other, so it may take long. */
+  resume_incident: write(incidentRequestSchema, incidentReplySchema, 110_000),
+  dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
   /** May touch the fiber's directory, which a stuck disk keeps waiting. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
-  /** With `kill` it waits for every worker to end. */
-  pull_brake: { input: pullBrakeSchema, output: brakePulledSchema, deadline_ms: 60_000 },
-  release_brake: { input: releaseBrakeSchema, output: brakeReleasedSchema, deadline_ms: 5_000 },
-  /** Starts a fiber after the other, so it may take long. */
-  resume_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 110_000 },
-  dismiss_incident: { input: incidentRequestSchema, output: incidentReplySchema, deadline_ms: 5_000 },
   agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },
   /** The operator files (OPF-1); a write may wait for the validator of an external CLI. */
   config_list: {
@@ -213,22 +182,10 @@ export const pollerCalls = {
     output: configFileSchema,
     deadline_ms: 5_000,
   },
-  config_write: {
-    input: writeConfigSchema.extend({ id: operatorFileIdSchema }),
-    output: z.union([rehearsalSchema, configWrittenSchema]),
-    deadline_ms: 60_000,
-  },
+  config_write: write(writeConfigSchema.extend({ id: operatorFileIdSchema }), configWrittenSchema, 60_000),
   fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
-  write_stores: {
-    input: writeStoresSchema,
-    output: z.union([rehearsalSchema, storesWrittenSchema]),
-    deadline_ms: 15_000,
-  },
-  write_projects: {
-    input: writeProjectsSchema,
-    output: z.union([rehearsalSchema, projectsWrittenSchema]),
-    deadline_ms: 30_000,
-  },
+  write_stores: write(writeStoresSchema, storesWrittenSchema, 15_000),
+  write_projects: write(writeProjectsSchema, projectsWrittenSchema, 30_000),
   /** Waits for a person; `end_dialog` with the same name takes the dialog away. */
   choose_folder: {
     input: z.object({ dialog: z.string(), title: z.string().optional() }),

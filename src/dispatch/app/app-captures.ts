@@ -1,11 +1,5 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
-import type {
-  Captured,
-  CaptureRefused,
-  CaptureRequest,
-  CaptureView,
-  ClaimAddress,
-} from '../../contract/http/capture.ts';
+import type { Captured, CaptureRefused, CaptureView } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { agentPolicy } from '../../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../../harness/app-server/conversation.ts';
@@ -23,18 +17,24 @@ import {
   checkCapture,
   refusedCapture,
 } from '../capture/capture-launch.ts';
+import type { AskedCapture } from '../capture/captures.ts';
 import type { Refusal } from '../refusals.ts';
 import type { RunManifest } from '../run/run-records.ts';
 import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
 import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
 import { NEW_CONVERSATION, sourceOf } from './app-run.ts';
 import { requireAppServer } from './require-app-server.ts';
 
-type Request = CaptureRequest & { claim: ClaimAddress };
+/** A capture that passed its checks; its launch message takes the conversation's id. */
+type PlannedCapture = { checked: CheckedCapture; record: AppCaptureRecord; claim: AskedCapture['claim'] };
 
 /** Captures as app conversations, until a fiber is claimed for each (CAP-5). */
-export class AppCaptures {
+export class AppCaptures
+  implements
+    Write<AskedCapture, PlannedCapture | Refusal, Rehearsal | CaptureRefused, Captured | CaptureRefused>
+{
   readonly #world: World;
   readonly #unclaimed: UnclaimedConversations;
 
@@ -56,12 +56,33 @@ export class AppCaptures {
    * `POST /capture` on the app surface: every check before any effect, the record before the conversation, and
    * the conversation's id on disk before its first turn.
    */
-  async capture(request: Request, store: string): Promise<Captured | CaptureRefused> {
+  capture<Q extends AskedCapture>(asked: Q) {
+    return perform(this, asked);
+  }
+
+  async plan(asked: AskedCapture): Promise<PlannedCapture | Refusal> {
+    const checked = await this.#check(asked);
+    if ('reason' in checked) return checked;
+    return { checked, record: this.#recordOf(checked), claim: asked.claim };
+  }
+
+  /** The id of the conversation is given by the app server when it begins. */
+  show(planned: PlannedCapture | Refusal): Rehearsal | CaptureRefused {
+    const world = this.#world;
+    if ('reason' in planned) return refusedCapture(world.host, planned);
+    const record = { ...planned.record, session_uuid: NEW_CONVERSATION };
+    const { agent, project_dir, launch_id, session_uuid } = record;
+    return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
+      prompt: capturePrompt(world, planned.checked, record, planned.claim),
+      minted: { launch_id, session_uuid },
+    });
+  }
+
+  async apply(planned: PlannedCapture | Refusal): Promise<Captured | CaptureRefused> {
     const world = this.#world;
     const refuse = (refusal: Refusal) => refusedCapture(world.host, refusal);
-    const checked = await this.#check(request, store);
-    if ('reason' in checked) return refuse(checked);
-    const record = this.#planned(checked);
+    if ('reason' in planned) return refuse(planned);
+    const { checked, record, claim } = planned;
     // The words are on disk before anything is asked; the whole message needs the conversation's id.
     writeCapture(world.settings.data_dir, { record, prompt: checked.prompt, files: [] });
     this.#unclaimed.begin(record);
@@ -77,23 +98,10 @@ export class AppCaptures {
       });
     }
     try {
-      return await this.#begin(record, checked, conversation, request.claim);
+      return await this.#begin(record, checked, conversation, claim);
     } finally {
       this.#unclaimed.begun(record.launch_id);
     }
-  }
-
-  /** What `capture` would do now; the id of the conversation is given by the app server when it begins. */
-  async rehearse(request: Request, store: string): Promise<Rehearsal | CaptureRefused> {
-    const world = this.#world;
-    const checked = await this.#check(request, store);
-    if ('reason' in checked) return refusedCapture(world.host, checked);
-    const record = { ...this.#planned(checked), session_uuid: NEW_CONVERSATION };
-    const { agent, project_dir, launch_id, session_uuid } = record;
-    return rehearsal(`start a conversation of ${agent} in ${project_dir} to file a fiber of the text`, {
-      prompt: capturePrompt(world, checked, record, request.claim),
-      minted: { launch_id, session_uuid },
-    });
   }
 
   /** The unclaimed capture that is this conversation. */
@@ -111,7 +119,7 @@ export class AppCaptures {
     this.#unclaimed.recall();
   }
 
-  async #check(request: Request, store: string): Promise<CheckedCapture | Refusal> {
+  async #check(request: AskedCapture): Promise<CheckedCapture | Refusal> {
     const world = this.#world;
     if (request.meeting !== undefined)
       return {
@@ -120,7 +128,7 @@ export class AppCaptures {
       };
     const down = await refuseWithoutServer(world);
     if (down !== null) return down;
-    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT }, store);
+    const checked = await checkCapture(world, { ...request, agent: request.agent ?? APP_AGENT });
     if ('reason' in checked) return checked;
     return (await refuseByAppServer(world, { id: 'this capture' }, checked.agent)) ?? checked;
   }
@@ -129,7 +137,7 @@ export class AppCaptures {
     record: AppCaptureRecord,
     checked: CheckedCapture,
     conversation: AppConversation,
-    claim: ClaimAddress,
+    claim: AskedCapture['claim'],
   ): Promise<Captured | CaptureRefused> {
     const world = this.#world;
     const { thread_id, transcript_session_uuid, project_id } = conversation;
@@ -205,7 +213,7 @@ export class AppCaptures {
     }
   }
 
-  #planned({ agent, effort, project_dir, store }: CheckedCapture): AppCaptureRecord {
+  #recordOf({ agent, effort, project_dir, store }: CheckedCapture): AppCaptureRecord {
     const launch_id = this.#world.newUlid();
     return {
       version: 1,

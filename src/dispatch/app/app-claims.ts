@@ -2,17 +2,17 @@ import { CodedError } from '../../base/errors.ts';
 import { Mutex } from '../../base/mutex.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
-import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
-import { claimMarkersOf, markClaim, needsMark } from '../capture/claim-markers.ts';
+import { markClaim, needsMark } from '../capture/claim-markers.ts';
 import {
   type ClaimPorts,
   claimableDocument,
   claimedReply,
   otherWorker,
-  rehearsedClaim,
   requireCurrent,
+  showClaim,
 } from '../capture/claims.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import type { Run } from '../run/run.ts';
@@ -20,6 +20,7 @@ import { recordDispatch } from '../run/run-ledger.ts';
 import type { AppRecord, RunManifest } from '../run/run-records.ts';
 import { runOfManifest } from '../run/runs.ts';
 import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 import type { AppCaptures } from './app-captures.ts';
 import { missing } from './app-launch.ts';
 import { isAppRun, recordOf } from './app-run.ts';
@@ -30,8 +31,13 @@ type Claimable = Pick<RunManifest, 'claim' | 'launch_id' | 'run_id' | 'agent' | 
   app: AppRecord;
 };
 
+type PlannedClaim = { document: FiberDocument; meeting: string | undefined; thread_id: string } & (
+  | { kind: 'again'; run: Run }
+  | { kind: 'new'; found: Claimable }
+);
+
 /** Makes app conversations that exist already the workers of fibers; starts, resumes and interrupts nothing (WPL-5). */
-export class AppClaims {
+export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Claimed> {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #captures: AppCaptures;
@@ -46,61 +52,26 @@ export class AppClaims {
   }
 
   /** `POST /claim` on the app surface. The same claim once more is success. */
-  async claim(request: ClaimRequest): Promise<Claimed> {
+  claim<Q extends ClaimRequest>(asked: Q) {
+    return perform(this, asked);
+  }
+
+  inTurn<T>(_asked: ClaimRequest, run: () => Promise<T>): Promise<T> {
+    return this.#claiming.run(run);
+  }
+
+  /** Who would be the worker. */
+  async plan(request: ClaimRequest): Promise<PlannedClaim> {
     const thread_id = threadNamedIn(request);
     await this.#ports.adopted();
-    return this.#claiming.run(() => this.#claim(request, thread_id));
-  }
-
-  /** What `claim` would write now. */
-  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
-    const thread_id = threadNamedIn(request);
-    await this.#ports.adopted();
-    const planned = await this.#plan(request, thread_id);
-    const { document } = planned;
-    const run =
-      planned.kind === 'again'
-        ? planned.run
-        : runOfManifest(this.#manifestOf(document, planned.found, request.meeting));
-    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
-      return rehearsal(`write nothing: conversation ${thread_id} is the worker of ${document.id} already`);
-    const written = await this.#world.documents.rehearse(document, (current) =>
-      claimMarkersOf(current, run, {
-        host: this.#world.host,
-        daemon: this.#world.daemonId,
-        meeting: request.meeting,
-      }),
-    );
-    return rehearsedClaim(
-      `conversation ${thread_id}`,
-      written,
-      planned.kind === 'again' ? null : planned.found,
-    );
-  }
-
-  async #claim(request: ClaimRequest, thread_id: string): Promise<Claimed> {
-    const planned = await this.#plan(request, thread_id);
-    if (planned.kind === 'new') return this.#bind(planned.document, planned.found, request.meeting);
-    const { document, run } = planned;
-    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
-    return claimedReply(this.#world.host, run, true);
-  }
-
-  /** Who would be the worker, by every check and without an effect. */
-  async #plan(
-    request: ClaimRequest,
-    thread_id: string,
-  ): Promise<
-    | { kind: 'again'; document: FiberDocument; run: Run }
-    | { kind: 'new'; document: FiberDocument; found: Claimable }
-  > {
+    const { meeting } = request;
     const document = claimableDocument(this.#world, request.fiber_id, 'app');
     const key = keyOf(document);
     await this.#ports.underWay(key);
     const running = this.#memory.runs.get(key);
     if (running !== undefined) {
       if (running.app?.thread_id !== thread_id) throw otherWorker(document, running);
-      return { kind: 'again', document, run: running };
+      return { kind: 'again', document, meeting, thread_id, run: running };
     }
     const owner = this.#memory.runs.all().find((run) => run.app?.thread_id === thread_id);
     if (owner !== undefined)
@@ -109,7 +80,22 @@ export class AppClaims {
         `the app conversation ${thread_id} is the worker of ${owner.fiber_id}`,
       );
     const found = this.#captured(thread_id) ?? (await this.#verified(document, thread_id));
-    return { kind: 'new', document, found };
+    return { kind: 'new', document, meeting, thread_id, found };
+  }
+
+  show(plan: PlannedClaim): Promise<Rehearsal> {
+    const { document, meeting, thread_id } = plan;
+    const run =
+      plan.kind === 'again' ? plan.run : runOfManifest(this.#manifestOf(document, plan.found, meeting));
+    return showClaim(this.#world, { ...plan, run, name: `conversation ${thread_id}` });
+  }
+
+  async apply(plan: PlannedClaim): Promise<Claimed> {
+    const { document, meeting } = plan;
+    if (plan.kind === 'new') return this.#bind(document, plan.found, meeting);
+    const { run } = plan;
+    if (needsMark(document, run, meeting)) await this.#mark(document, run, meeting);
+    return claimedReply(this.#world.host, run, true);
   }
 
   async #bind(document: FiberDocument, found: Claimable, meeting: string | undefined): Promise<Claimed> {

@@ -1,7 +1,9 @@
 import { CodedError, isCoded, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { rehearsedDocuments } from '../../fibers/rehearsed-write.ts';
 import { agentPolicy } from '../../harness/app-server/agent-policy.ts';
-import type { ConversationSettings } from '../../harness/app-server/app-server.ts';
+import type { AppServer, ConversationSettings } from '../../harness/app-server/app-server.ts';
 import type { AppConversation } from '../../harness/app-server/conversation.ts';
 import { abandonClaim } from '../capture/abandon-claim.ts';
 import type { Refusal } from '../refusals.ts';
@@ -12,7 +14,7 @@ import { manifestOfRun } from '../run/runs.ts';
 import { markDocument, type Started } from '../start/launch.ts';
 import { workerVariables } from '../start/worker-variables.ts';
 import type { DocumentChange, World } from '../world.ts';
-import { recordOf, sourceOf } from './app-run.ts';
+import { NEW_CONVERSATION, recordOf, sourceOf } from './app-run.ts';
 import { noteConversation } from './note-conversation.ts';
 import { requireAppServer } from './require-app-server.ts';
 
@@ -50,31 +52,85 @@ export async function continueAppRun(
   run: AppSurfaceRun,
   user_message: string | null,
 ): Promise<Started> {
-  const prompt = world.launches.readPrompt(run.launch_id);
-  if (prompt === null) return reserved(run, 'its prompt can no longer be read from its run directory');
-  const text = continueText(prompt, user_message);
   try {
-    const server = requireAppServer(world);
-    if (run.app.thread_id === null) {
-      const found = await server.find(sourceOf(run.launch_id));
+    const { prompt, conversation, begun } = await planContinue(world, run, user_message, async (server) => {
+      const found = run.app.thread_id === null ? await server.find(sourceOf(run.launch_id)) : null;
       if (found !== null) noteConversation(world, run, found);
+      return open(world, run);
+    });
+    if (!begun) return await begin(world, run, conversation, prompt);
+    noteConversation(world, run, conversation);
+    if (user_message !== null) {
+      const message = { id: world.newUlid(), text: user_message, effort: null };
+      await requireAppServer(world).send(conversation.thread_id, message);
     }
-    const conversation = await open(world, run);
-    if (run.app.turn === 'asked' && (await server.hasMessage(conversation.thread_id, run.launch_id))) {
-      noteConversation(world, run, conversation);
-      if (user_message !== null)
-        await server.send(conversation.thread_id, { id: world.newUlid(), text: user_message, effort: null });
-      return confirm(world, run);
-    }
-    return await begin(world, run, conversation, text);
+    return confirm(world, run);
   } catch (error) {
     return reserved(run, messageOf(error));
   }
 }
 
-/** The first message of a reserved conversation, once its launch is gone on with. */
-export function continueText(prompt: string, user_message: string | null): string {
-  return user_message === null ? prompt : `${prompt}\nFrom User:\n${user_message}`;
+/** What `continueAppRun` would do now; opens, sends and writes nothing. */
+export async function showContinue(
+  world: World,
+  document: FiberDocument,
+  run: AppSurfaceRun,
+  user_message: string | null,
+): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
+  try {
+    const { prompt, conversation, begun } = await planContinue(world, run, user_message, (server) =>
+      existing(server, run),
+    );
+    const thread_id = conversation?.thread_id ?? null;
+    const named = await world.documents.planChange(document, (current) =>
+      begun ? { set: {}, unset: [] } : nameOf(current, run, thread_id ?? NEW_CONVERSATION),
+    );
+    const of = `${run.agent} for ${run.fiber_id} in ${run.project_dir}`;
+    return rehearsal(
+      thread_id === null
+        ? `start a conversation of ${of}`
+        : `go on with the conversation ${thread_id} of ${of}`,
+      {
+        documents: rehearsedDocuments(named),
+        prompt: begun ? user_message : prompt,
+        minted: thread_id === null ? { session_uuid: NEW_CONVERSATION } : {},
+      },
+    );
+  } catch (error) {
+    return { kind: 'refused', refusal: appLaunchFailed(run, messageOf(error)) };
+  }
+}
+
+/**
+ * Where a reserved conversation stands: `begun` says that its first message arrived; otherwise `prompt` is sent. `reach`
+ * tells the conversation, which the real launch opens or begins.
+ */
+async function planContinue<C extends AppConversation | null>(
+  world: World,
+  run: AppSurfaceRun,
+  user_message: string | null,
+  reach: (server: AppServer) => Promise<C>,
+): Promise<{ prompt: string; conversation: C; begun: boolean }> {
+  const prompt = world.launches.readPrompt(run.launch_id);
+  if (prompt === null) throw new Error('its prompt can no longer be read from its run directory');
+  const server = requireAppServer(world);
+  const conversation = await reach(server);
+  const begun =
+    conversation !== null &&
+    run.app.turn === 'asked' &&
+    (await server.hasMessage(conversation.thread_id, run.launch_id));
+  const added = user_message === null ? '' : `\nFrom User:\n${user_message}`;
+  return { prompt: prompt + added, conversation, begun };
+}
+
+/** The conversation that is there; null where a new one would be begun. Throws `conversation_missing`. */
+async function existing(server: AppServer, run: AppSurfaceRun): Promise<AppConversation | null> {
+  const { thread_id, resumed } = run.app;
+  if (thread_id === null) return server.find(sourceOf(run.launch_id));
+  const look = await server.look(thread_id);
+  if (look.kind === 'found') return look.conversation;
+  if (resumed) throw missing(run.fiber_id, thread_id);
+  return null;
 }
 
 /** The conversation of the run: its own one, opened, or a new one. */

@@ -6,12 +6,12 @@ import type { LaunchPlan } from '../../harness/adapter.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
 import { captureSessionName } from '../../mux/session-name.ts';
 import type { Refusal } from '../refusals.ts';
-import { shownArgv } from '../rehearsal/rehearse-start.ts';
 import { buildRunScript } from '../run/run-script.ts';
 import { captureReference, workerSkills } from '../start/launch-prompt.ts';
 import { refuseByDirectory } from '../start/preflight.ts';
 import { buildPrompt } from '../start/prompt.ts';
 import { requestedDirectory } from '../start/requested-directory.ts';
+import { shownArgv } from '../start/show-start.ts';
 import type { World } from '../world.ts';
 import type { CaptureRecord } from './capture-directory.ts';
 
@@ -28,8 +28,7 @@ export type CheckedCapture = {
 /** Every check of a capture, before any effect; throws `invalid_request` for what no resend would mend. */
 export async function checkCapture(
   world: World,
-  request: CaptureRequest,
-  store: string,
+  request: CaptureRequest & { store: string },
 ): Promise<CheckedCapture | Refusal> {
   if (request.meeting !== undefined)
     return { reason: 'meeting_unsupported', message: 'this daemon records no meetings; leave out meeting' };
@@ -52,7 +51,7 @@ export async function checkCapture(
       agent,
       effort,
       project_dir: directory,
-      store,
+      store: request.store,
       prompt: request.prompt,
       meeting: request.meeting_launch,
     };
@@ -128,8 +127,8 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
   return { record, prompt, script, files: plan.files, argv: plan.argv, env };
 }
 
-/** What the start of a planned capture would write and run. */
-export function rehearsedCapture({ record, prompt, argv, env }: PlannedCapture): Rehearsal {
+/** What the start of a planned capture writes and runs. */
+export function showCapture({ record, prompt, argv, env }: PlannedCapture): Rehearsal {
   const { agent, project_dir, mux_session, session_uuid, launch_id } = record;
   return rehearsal(`start ${agent} in ${project_dir} to file a fiber of the text`, {
     prompt,

@@ -14,6 +14,7 @@ import type { Refusal } from '../refusals.ts';
 import type { RunManifest } from '../run/run-records.ts';
 import { runScriptCommand } from '../run/run-script.ts';
 import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 import {
   bindCapture,
   type CaptureRecord,
@@ -28,7 +29,7 @@ import {
   type PlannedCapture,
   planCapture,
   refusedCapture,
-  rehearsedCapture,
+  showCapture,
 } from './capture-launch.ts';
 import { viewOfCapture } from './capture-view.ts';
 
@@ -46,8 +47,14 @@ type Known = {
   being_started: boolean;
 };
 
+/** A capture as it is asked for, with the store that its fiber goes to. */
+export type AskedCapture = CaptureRequest & { claim: ClaimAddress; store: string };
+
 /** The captures that no fiber was claimed for yet: their starts, their ends, and what a restart finds of them. */
-export class Captures {
+export class Captures
+  implements
+    Write<AskedCapture, PlannedCapture | Refusal, Rehearsal | CaptureRefused, Captured | CaptureRefused>
+{
   readonly #world: World;
   #known = new Map<string, Known>();
   #found = false;
@@ -57,14 +64,22 @@ export class Captures {
   }
 
   /** `POST /capture` on the terminal surface: every check before any effect; a refusal is a value. */
-  async capture(
-    request: CaptureRequest & { claim: ClaimAddress },
-    store: string,
-  ): Promise<Captured | CaptureRefused> {
+  capture<Q extends AskedCapture>(asked: Q) {
+    return perform(this, asked);
+  }
+
+  async plan(asked: AskedCapture): Promise<PlannedCapture | Refusal> {
+    const checked = await checkCapture(this.#world, asked);
+    return 'reason' in checked ? checked : planCapture(this.#world, checked, asked.claim);
+  }
+
+  show(planned: PlannedCapture | Refusal): Rehearsal | CaptureRefused {
+    return 'reason' in planned ? refusedCapture(this.#world.host, planned) : showCapture(planned);
+  }
+
+  async apply(planned: PlannedCapture | Refusal): Promise<Captured | CaptureRefused> {
     const world = this.#world;
-    const checked = await checkCapture(world, request, store);
-    if ('reason' in checked) return refusedCapture(world.host, checked);
-    const planned = planCapture(world, checked, request.claim);
+    if ('reason' in planned) return refusedCapture(world.host, planned);
     const { record } = planned;
     const known: Known = { record, state: 'starting', being_started: true };
     this.#known.set(record.launch_id, known);
@@ -98,17 +113,6 @@ export class Captures {
       this.#known.delete(known.record.launch_id);
       throw error;
     }
-  }
-
-  /** What `capture` would do now. */
-  async rehearse(
-    request: CaptureRequest & { claim: ClaimAddress },
-    store: string,
-  ): Promise<Rehearsal | CaptureRefused> {
-    const world = this.#world;
-    const checked = await checkCapture(world, request, store);
-    if ('reason' in checked) return refusedCapture(world.host, checked);
-    return rehearsedCapture(planCapture(world, checked, request.claim));
   }
 
   /** The unclaimed capture whose session has this name. */

@@ -4,7 +4,6 @@ import type { FiberDocument, Surface } from '../../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
-import type { Rehearsed } from '../../fibers/store.ts';
 import type { MuxSession } from '../../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../../mux/session-name.ts';
 import { keyOf, type Memory } from '../memory.ts';
@@ -14,6 +13,7 @@ import type { AgentPid, RunManifest } from '../run/run-records.ts';
 import { runOfManifest, workerIdentity } from '../run/runs.ts';
 import { findSessionAgent } from '../start/session-agent.ts';
 import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 import { writeForeignRun } from './capture-directory.ts';
 import type { Captures } from './captures.ts';
 import { claimMarkersOf, markClaim, needsMark } from './claim-markers.ts';
@@ -40,12 +40,13 @@ type Worker = {
   process: AgentPid | null;
 };
 
-type PlannedClaim =
-  | { kind: 'again'; document: FiberDocument; run: Run }
-  | { kind: 'new'; document: FiberDocument; worker: Worker; manifest: RunManifest };
+type PlannedClaim = { document: FiberDocument; meeting: string | undefined } & (
+  | { kind: 'again'; run: Run }
+  | { kind: 'new'; worker: Worker; manifest: RunManifest }
+);
 
 /** Makes sessions that run already the workers of fibers; starts, resumes, names and interrupts nothing (WPL-5). */
-export class Claims {
+export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Claimed> {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #captures: Captures;
@@ -60,50 +61,42 @@ export class Claims {
   }
 
   /** `POST /claim` on the terminal surface. The same claim once more is success. */
-  async claim(request: ClaimRequest): Promise<Claimed> {
+  claim<Q extends ClaimRequest>(asked: Q) {
+    return perform(this, asked);
+  }
+
+  inTurn<T>(_asked: ClaimRequest, run: () => Promise<T>): Promise<T> {
+    return this.#claiming.run(run);
+  }
+
+  /** Who would be the worker. */
+  async plan(request: ClaimRequest): Promise<PlannedClaim> {
     const mux_session = sessionNamedIn(request);
     await this.#ports.adopted();
-    return this.#claiming.run(() => this.#claim({ ...request, mux_session }));
-  }
-
-  /** What `claim` would write now. */
-  async rehearse(request: ClaimRequest): Promise<Rehearsal> {
-    await this.#ports.adopted();
-    const planned = await this.#plan({ ...request, mux_session: sessionNamedIn(request) });
-    const { document } = planned;
-    const run = planned.kind === 'again' ? planned.run : runOfManifest(planned.manifest);
-    if (planned.kind === 'again' && !needsMark(document, run, request.meeting))
-      return rehearsal(`write nothing: ${run.mux_session} is the worker of ${document.id} already`);
-    const written = await this.#world.documents.rehearse(document, (current) =>
-      claimMarkersOf(current, run, {
-        host: this.#world.host,
-        daemon: this.#world.daemonId,
-        meeting: request.meeting,
-      }),
-    );
-    return rehearsedClaim(run.mux_session, written, planned.kind === 'new' ? planned.worker : null);
-  }
-
-  /** Who would be the worker, by every check and without an effect. */
-  async #plan(request: ClaimRequest & { mux_session: string }): Promise<PlannedClaim> {
+    const { meeting } = request;
     const document = claimableDocument(this.#world, request.fiber_id, 'cli');
     const key = keyOf(document);
     await this.#ports.underWay(key);
     const running = this.#memory.runs.get(key);
     if (running !== undefined) {
-      if (running.mux_session !== request.mux_session) throw otherWorker(document, running);
-      return { kind: 'again', document, run: running };
+      if (running.mux_session !== mux_session) throw otherWorker(document, running);
+      return { kind: 'again', document, meeting, run: running };
     }
-    const session = await this.#sessionOf(request.mux_session, document);
+    const session = await this.#sessionOf(mux_session, document);
     const worker = await this.#workerIn(session, document, request.session_uuid);
-    const manifest = this.#manifestOf(document, session, worker, request.meeting);
-    return { kind: 'new', document, worker, manifest };
+    const manifest = this.#manifestOf(document, session, worker, meeting);
+    return { kind: 'new', document, meeting, worker, manifest };
   }
 
-  async #claim(request: ClaimRequest & { mux_session: string }): Promise<Claimed> {
-    const planned = await this.#plan(request);
-    if (planned.kind === 'again') return this.#again(planned.document, planned.run, request);
-    const { document, worker, manifest } = planned;
+  show(plan: PlannedClaim): Promise<Rehearsal> {
+    const run = plan.kind === 'again' ? plan.run : runOfManifest(plan.manifest);
+    return showClaim(this.#world, { ...plan, run, name: run.mux_session });
+  }
+
+  async apply(plan: PlannedClaim): Promise<Claimed> {
+    const { document, meeting } = plan;
+    if (plan.kind === 'again') return this.#again(document, plan.run, meeting);
+    const { worker, manifest } = plan;
     const key = keyOf(document);
     const run: Run = { ...runOfManifest(manifest), being_started: true };
     // Nothing is awaited between this look and the claim in memory, so that no launch comes between.
@@ -116,7 +109,7 @@ export class Claims {
         : otherWorker(document, other);
     }
     try {
-      await this.#write(document, run, worker, manifest, request.meeting);
+      await this.#write(document, run, worker, manifest, meeting);
     } catch (error) {
       this.#memory.runs.release(run);
       throw error;
@@ -159,8 +152,8 @@ export class Claims {
   }
 
   /** A claim that was made before: what its document does not say is written now. */
-  async #again(document: FiberDocument, run: Run, request: ClaimRequest): Promise<Claimed> {
-    if (needsMark(document, run, request.meeting)) await this.#mark(document, run, request.meeting);
+  async #again(document: FiberDocument, run: Run, meeting: string | undefined): Promise<Claimed> {
+    if (needsMark(document, run, meeting)) await this.#mark(document, run, meeting);
     this.#ports.onMoved([run.key]);
     return claimedReply(this.#world.host, run, true);
   }
@@ -268,15 +261,26 @@ export function requireCurrent(memory: Memory, run: Run): void {
     throw new CodedError('conflict', `the worker of ${run.fiber_id} has just ended; claim it again`);
 }
 
-/** What a claim would write; the run of a session that no capture of ours began gets its id anew each time. */
-export function rehearsedClaim(
-  worker: string,
-  written: Rehearsed,
-  found: Pick<RunManifest, 'claim' | 'run_id'> | null,
-): Rehearsal {
-  const shown = rehearsedWrite('write', written);
-  const minted = found?.claim === 'person' ? { ...shown.minted, run_id: found.run_id } : shown.minted;
-  return { ...shown, would: `make ${worker} the worker of ${written.document.id}`, minted };
+/** What a claim writes; the run of a session that no capture of ours began gets its id anew each time. */
+export async function showClaim(
+  { host, daemonId: daemon, documents }: World,
+  claim: {
+    kind: 'again' | 'new';
+    document: FiberDocument;
+    meeting: string | undefined;
+    run: Run;
+    name: string;
+  },
+): Promise<Rehearsal> {
+  const { kind, document, meeting, run, name } = claim;
+  if (kind === 'again' && !needsMark(document, run, meeting))
+    return rehearsal(`write nothing: ${name} is the worker of ${document.id} already`);
+  const marked = await documents.planChange(document, (current) =>
+    claimMarkersOf(current, run, { host, daemon, meeting }),
+  );
+  const shown = rehearsedWrite('write', marked);
+  if (kind === 'new' && run.claim === 'person') shown.minted.run_id = run.run_id;
+  return { ...shown, would: `make ${name} the worker of ${marked.document.id}` };
 }
 
 /** The document that a conversation of this surface may be claimed for; throws what keeps it from that. */

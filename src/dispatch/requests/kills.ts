@@ -1,6 +1,6 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import type { Killed } from '../../contract/http/dispatch.ts';
+import type { Killed, KillRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import { appIdentity } from '../app/app-run.ts';
@@ -9,6 +9,7 @@ import { keyOf, type Memory } from '../memory.ts';
 import type { Run } from '../run/run.ts';
 import { muxSessionOf, workerName } from '../run/runs.ts';
 import type { World } from '../world.ts';
+import type { Write } from '../write.ts';
 
 type KillPorts = {
   /** Rejects while nobody can tell what runs. */
@@ -21,13 +22,19 @@ type KillPorts = {
   moved(keys: Iterable<string>): void;
 };
 
+type PlannedKill =
+  | { kind: 'end'; id: string; run: Run }
+  /** It was ended here before; `holds`: somebody has armed the fiber since, so it is held once more. */
+  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean };
+type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
+
 /** `POST /kill`: ends a worker and keeps the poller from starting it again; once more is success (P5). */
-export class Kills {
+export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed> {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #ports: KillPorts;
   /** Workers that were ended here, by fiber key. */
-  readonly #killed = new Map<string, Omit<Killed, 'killed' | 'fiber_id'>>();
+  readonly #killed = new Map<string, EndedWorker>();
 
   constructor(world: World, memory: Memory, ports: KillPorts) {
     this.#world = world;
@@ -36,23 +43,55 @@ export class Kills {
   }
 
   async kill(fiber_id: string): Promise<Killed> {
+    return this.apply(await this.plan({ fiber_id }));
+  }
+
+  /** Rejects with `no_worker` where nothing runs and nothing was ended here. */
+  async plan({ fiber_id }: KillRequest): Promise<PlannedKill> {
     await this.#ports.adopted();
     const { key, id, document } = this.#killable(fiber_id);
     await this.#ports.launched(key);
     const run = this.#memory.runs.get(key);
-    if (run === undefined) {
-      const killed = this.#killed.get(key);
-      if (killed !== undefined) {
-        if (document !== null && this.#isArmedAgain(document)) {
-          this.#memory.quarantine.hold(key, 'killed');
-          this.#ports.moved([key]);
-        }
-        return { killed: true, already_killed: true, fiber_id: id, ...killed };
-      }
-      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
+    if (run !== undefined) return { kind: 'end', id, run };
+    const killed = this.#killed.get(key);
+    if (killed !== undefined)
+      return { kind: 'again', id, key, killed, holds: document !== null && this.#isArmedAgain(document) };
+    throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
+  }
+
+  async show(plan: PlannedKill): Promise<Rehearsal> {
+    const { id } = plan;
+    if (plan.kind === 'again') {
+      const what = `end nothing: the worker of ${id} was ended already`;
+      return rehearsal(plan.holds ? `${what}; hold the fiber, which was armed again since` : what);
     }
+    const { documents, clock } = this.#world;
+    const { run } = plan;
+    const worker = workerName(run);
+    const document = documents.of(run);
+    const { documents: written, minted } =
+      document === undefined
+        ? rehearsal('')
+        : rehearsedWrite(
+            'conclude',
+            await documents.planChange(document, (current) => concludedBy(current, run, clock.now())),
+          );
+    const ends = { documents: written, minted, ends: [worker] };
+    return rehearsal(`end the worker ${worker} of ${id} and hold the fiber`, ends);
+  }
+
+  async apply(plan: PlannedKill): Promise<Killed> {
+    const { id } = plan;
+    if (plan.kind === 'again') {
+      if (plan.holds) {
+        this.#memory.quarantine.hold(plan.key, 'killed');
+        this.#ports.moved([plan.key]);
+      }
+      return { killed: true, already_killed: true, fiber_id: id, ...plan.killed };
+    }
+    const { run } = plan;
     // From here on nobody starts it again by itself, whatever becomes of the worker.
-    this.#memory.quarantine.hold(key, 'killed');
+    this.#memory.quarantine.hold(run.key, 'killed');
     if (!(await this.#ports.cut(run)))
       throw new CodedError(
         'mux_unavailable',
@@ -60,35 +99,8 @@ export class Kills {
         { details: { fiber_id: id } },
       );
     const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
-    this.#killed.set(key, killed);
+    this.#killed.set(run.key, killed);
     return { killed: true, fiber_id: id, ...killed };
-  }
-
-  /** What `kill` would do now. */
-  async rehearse(fiber_id: string): Promise<Rehearsal> {
-    await this.#ports.adopted();
-    const { key, id, document: known } = this.#killable(fiber_id);
-    const run = this.#memory.runs.get(key);
-    if (run !== undefined) {
-      const document = this.#world.documents.of(run);
-      const written =
-        document === undefined
-          ? null
-          : await this.#world.documents.rehearse(document, (current) =>
-              concludedBy(current, run, this.#world.clock.now()),
-            );
-      return {
-        ...(written === null || written.diff === '' ? rehearsal('') : rehearsedWrite('conclude', written)),
-        would: `end the worker ${workerName(run)} of ${id} and hold the fiber`,
-        ends: [workerName(run)],
-      };
-    }
-    const ended = this.#killed.get(key);
-    if (ended === undefined)
-      throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
-    const what = `end nothing: the worker of ${id} was ended already`;
-    const holds = known !== null && this.#isArmedAgain(known);
-    return rehearsal(holds ? `${what}; hold the fiber, which was armed again since` : what);
   }
 
   /** The fiber was started again: what was ended before is over. */

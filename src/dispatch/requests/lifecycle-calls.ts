@@ -13,7 +13,7 @@ import { describeFiber, isArming, planAction } from '../../lifecycle/actions.ts'
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
-import { planTransition } from '../../lifecycle/transition.ts';
+import { planTransition, type TransitionPlan } from '../../lifecycle/transition.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import { concludedBy } from '../end/worker-end.ts';
 import { FiberTurns } from '../fiber-turns.ts';
@@ -22,13 +22,14 @@ import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
 import { refuseByDirectory } from '../start/preflight.ts';
 import type { DocumentChange, World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 import type { ExternalCli } from './external-cli.ts';
 
 /** What the calls need of the poller. */
 export type LifecyclePorts = {
   world: World;
   memory: Memory;
-  dispatcher: Pick<Dispatcher, 'workerOf' | 'kills' | 'dispatch' | 'rehearse' | 'rounds'>;
+  dispatcher: Pick<Dispatcher, 'workerOf' | 'kills' | 'dispatch' | 'rounds'>;
   /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
   look(reference: string, store?: string): FiberDocument;
   agents(): KnownAgents;
@@ -36,6 +37,20 @@ export type LifecyclePorts = {
   cli: ExternalCli | null;
   /** Rows of these fibers may have moved. */
   onMoved(keys: Iterable<string>): void;
+};
+
+/** A verb on a document; `run` is its worker, which is ended first where `kill` asks for that. */
+type PlannedVerb = {
+  request: LifecycleRequest;
+  document: FiberDocument;
+  run: Run | undefined;
+  kill: boolean;
+};
+type PlannedMove = {
+  request: TransitionRequest;
+  document: FiberDocument;
+  run: Run | undefined;
+  plan: TransitionPlan;
 };
 
 /**
@@ -51,70 +66,87 @@ export class LifecycleCalls {
   }
 
   /** Runs one verb; a refusal is an answer with its status, sentence and code, as the command has them (WPL-3). */
-  async lifecycle(request: LifecycleRequest): Promise<LifecycleAnswer> {
+  async lifecycle<Q extends LifecycleRequest>(asked: Q) {
     try {
-      const document = this.#ports.look(request.fiber, request.store);
-      return await this.#turns.run(keyOf(document), () => this.#verb(document, request));
+      return await perform(this.#verbs, asked);
     } catch (error) {
       return refusedAnswer(error);
     }
   }
 
   /** Moves one fiber to a column (WPL-2). */
-  async transition(request: TransitionRequest): Promise<TransitionAnswer> {
-    const document = this.#ports.look(request.fiber_id);
-    return this.#turns.run(keyOf(document), () => this.#move(document, request));
+  transition<Q extends TransitionRequest>(asked: Q) {
+    return perform(this.#moves, asked);
   }
 
-  /** What `lifecycle` would write now, or its refusal; writes, ends and notes nothing. */
-  async rehearse(request: LifecycleRequest): Promise<Rehearsal | LifecycleAnswer> {
-    try {
-      return await this.#rehearseVerb(request);
-    } catch (error) {
-      return refusedAnswer(error);
-    }
-  }
-
-  async #rehearseVerb(request: LifecycleRequest): Promise<Rehearsal> {
-    const { world, cli } = this.#ports;
-    if (cli !== null)
-      throw new CodedError(
-        'invalid_request',
-        'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+  readonly #verbs: Write<LifecycleRequest, PlannedVerb, Rehearsal, LifecycleAnswer> = {
+    inTurn: ({ fiber, store }, run) => this.#turns.run(keyOf(this.#ports.look(fiber, store)), run),
+    plan: async (request) => {
+      if (request.dry_run === true && this.#ports.cli !== null)
+        throw new CodedError(
+          'invalid_request',
+          'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+        );
+      const document = this.#reread(this.#ports.look(request.fiber, request.store));
+      await this.#requireDirectory(document, request);
+      const kill = 'kill' in request && request.kill === true;
+      const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
+      return { request, document, run, kill };
+    },
+    show: ({ request, document, run, kill }) => {
+      const facts = this.#facts(run !== undefined && !kill);
+      return this.#show(document, kill ? run : undefined, (current) =>
+        this.#planAction(current, request, facts),
       );
-    const document = this.#reread(this.#ports.look(request.fiber, request.store));
-    await this.#requireDirectory(document, request);
-    const kill = 'kill' in request && request.kill === true;
-    const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
-    const ended = kill ? run : undefined;
-    const facts = this.#facts(run !== undefined && !kill);
-    return this.#show(document, ended, (current) =>
-      planAction(current, request, facts, this.#agentsOf(current, request), world.clock.now()),
-    );
+    },
+    apply: (planned) => this.#applyVerb(planned),
+  };
+
+  readonly #moves: Write<TransitionRequest, PlannedMove, Rehearsal | TransitionRefused, TransitionAnswer> = {
+    inTurn: ({ fiber_id }, run) => this.#turns.run(keyOf(this.#ports.look(fiber_id)), run),
+    plan: async (request) => {
+      const document = this.#reread(this.#ports.look(request.fiber_id));
+      const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: true });
+      const facts = this.#facts(run !== undefined);
+      const plan = planTransition(document, request.target, facts, this.#ports.world.clock.now());
+      return { request, document, run, plan };
+    },
+    show: async (planned) => {
+      const { document, run, plan } = planned;
+      if (plan.dispatch) {
+        const shown = await this.#ports.dispatcher.dispatch({ ...startOf(document), dry_run: true });
+        return 'dry_run' in shown ? shown : { ...this.#moved(planned), ...shown, invoked: false };
+      }
+      return this.#show(document, plan.end_worker ? run : undefined, this.#editOf(planned));
+    },
+    apply: async (planned) => {
+      const { document, plan } = planned;
+      const moved = this.#moved(planned);
+      if (plan.dispatch) {
+        const reply = await this.#ports.dispatcher.dispatch(startOf(document));
+        return reply.dispatched ? { ...moved, invoked: true } : { ...moved, ...reply, invoked: false };
+      }
+      if (plan.end_worker) await this.#end(document);
+      const written = await this.#write(document, this.#editOf(planned));
+      this.#settle(written, keyOf(document), written.status === 'active');
+      return { ...moved, invoked: true };
+    },
+  };
+
+  #moved({ request, document, plan }: PlannedMove) {
+    const { target, origin = this.#ports.world.host } = request;
+    return { fiber_id: document.id, target, origin, action: plan.action };
   }
 
-  /** What `transition` would do now; a launch that would be refused answers as the real one. */
-  async rehearseMove(request: TransitionRequest): Promise<Rehearsal | TransitionRefused> {
-    const { world, dispatcher } = this.#ports;
-    const { target } = request;
-    const document = this.#reread(this.#ports.look(request.fiber_id));
-    const run = await dispatcher.workerOf(keyOf(document), { sure: true });
-    const facts = this.#facts(run !== undefined);
-    const plan = planTransition(document, target, facts, world.clock.now());
-    if (plan.dispatch) {
-      const shown = await dispatcher.rehearse({ fiber_id: document.uid ?? document.id, force: true });
-      if ('dry_run' in shown) return shown;
-      const origin = request.origin ?? world.host;
-      return { ...shown, fiber_id: document.id, target, origin, action: plan.action, invoked: false };
-    }
-    const ended = plan.end_worker ? run : undefined;
-    // As in earnest: planned anew on what the end of the worker wrote.
-    const then = this.#facts(run !== undefined && ended === undefined);
-    return this.#show(
-      document,
-      ended,
-      (current) => planTransition(current, target, then, world.clock.now()).edit,
-    );
+  /** Planned anew on what the end of the worker wrote into the document: a role that was at work is closed by then. */
+  #editOf({ request, run, plan }: PlannedMove): (current: FiberDocument) => PlannedEdit | null {
+    const facts = this.#facts(run !== undefined && !plan.end_worker);
+    return (current) => planTransition(current, request.target, facts, this.#ports.world.clock.now()).edit;
+  }
+
+  #planAction(current: FiberDocument, request: LifecycleRequest, facts: VerbFacts): PlannedEdit | null {
+    const agents = this.#agentsOf(current, request);
+    return planAction(current, request, facts, agents, this.#ports.world.clock.now());
   }
 
   /** The write, on top of what the end of the worker writes itself where one is ended first. */
@@ -124,7 +156,7 @@ export class LifecycleCalls {
     plan: (current: FiberDocument) => PlannedEdit | null,
   ): Promise<Rehearsal> {
     const { documents, clock } = this.#ports.world;
-    const written = await documents.rehearse(document, (current) => {
+    const written = await documents.planChange(document, (current) => {
       if (ended === undefined) return plan(current) ?? NOTHING;
       const end = concludedBy(current, ended, clock.now());
       return afterwards(end, plan(asConcluded(current, end)) ?? NOTHING);
@@ -132,32 +164,24 @@ export class LifecycleCalls {
     return { ...rehearsedWrite('write', written), ends: ended === undefined ? [] : [workerName(ended)] };
   }
 
-  async #verb(known: FiberDocument, request: LifecycleRequest): Promise<LifecycleAnswer> {
+  async #applyVerb({ request, document: known, run, kill }: PlannedVerb): Promise<LifecycleAnswer> {
     const { world, cli } = this.#ports;
     const key = keyOf(known);
-    await this.#requireDirectory(known, request);
-    const ended = await this.#endAsAsked(known, request);
-    const running = !ended && (await this.#isRunning(known, { sure: false }));
+    if (kill) await this.#end(known);
+    const running = run !== undefined && !kill;
     const before = world.documents.reread(known) ?? known;
     let document = before;
     let text: string | null = null;
     if (cli === null) {
-      document = await this.#write(before, (current) =>
-        planAction(
-          current,
-          request,
-          this.#facts(running),
-          this.#agentsOf(current, request),
-          world.clock.now(),
-        ),
-      );
+      const facts = this.#facts(running);
+      document = await this.#write(before, (current) => this.#planAction(current, request, facts));
     } else {
       const answer = await cli.run(request);
       document = world.documents.reread(before) ?? before;
       if (answer.status !== 0) return answer;
       text = answer.text;
     }
-    this.#moved(document, key, isArming(request.action, document.digest !== before.digest));
+    this.#settle(document, key, isArming(request.action, document.digest !== before.digest));
     return {
       status: 0,
       text: (text ?? describeFiber(document)) + noteOf(document, request, running),
@@ -165,41 +189,13 @@ export class LifecycleCalls {
     };
   }
 
-  async #move(known: FiberDocument, request: TransitionRequest): Promise<TransitionAnswer> {
-    const { world, dispatcher } = this.#ports;
-    const { target } = request;
-    const document = this.#reread(known);
-    const running = await this.#isRunning(document, { sure: true });
-    const plan = planTransition(document, target, this.#facts(running), world.clock.now());
-    const moved = {
-      fiber_id: document.id,
-      target,
-      origin: request.origin ?? world.host,
-      action: plan.action,
-    };
-    if (plan.dispatch) {
-      const reply = await dispatcher.dispatch({ fiber_id: document.uid ?? document.id, force: true });
-      if (reply.dispatched) return { ...moved, invoked: true };
-      return { ...moved, ...reply, invoked: false };
-    }
-    if (plan.end_worker) await this.#end(document);
-    // Planned anew on what its end wrote into the document: a role that was at work is closed by now.
-    const facts = this.#facts(running && !plan.end_worker);
-    const written = await this.#write(
-      document,
-      (current) => planTransition(current, target, facts, world.clock.now()).edit,
-    );
-    this.#moved(written, keyOf(document), written.status === 'active');
-    return { ...moved, invoked: true };
-  }
-
   /** Writes what is planned on the document as it is under its lock. */
   #write(known: FiberDocument, plan: (current: FiberDocument) => PlannedEdit | null): Promise<FiberDocument> {
-    return this.#ports.world.documents.change(known, (current) => plan(current) ?? { set: {}, unset: [] });
+    return this.#ports.world.documents.change(known, (current) => plan(current) ?? NOTHING);
   }
 
   /** The document has moved by a person's order: what was held against it is over, and it may be due now. */
-  #moved(document: FiberDocument, key: string, arming: boolean): void {
+  #settle(document: FiberDocument, key: string, arming: boolean): void {
     const { memory, world, dispatcher, onMoved } = this.#ports;
     if (arming || document.status !== 'active') {
       memory.quarantine.forget(key);
@@ -222,16 +218,6 @@ export class LifecycleCalls {
     const { world, agents } = this.#ports;
     const host = ('host' in request ? request.host : undefined) ?? document.svc?.host ?? world.host;
     return host === world.host ? agents() : null;
-  }
-
-  async #isRunning(document: FiberDocument, options: { sure: boolean }): Promise<boolean> {
-    return (await this.#ports.dispatcher.workerOf(keyOf(document), options)) !== undefined;
-  }
-
-  async #endAsAsked(document: FiberDocument, request: LifecycleRequest): Promise<boolean> {
-    if (!('kill' in request) || request.kill !== true) return false;
-    await this.#end(document);
-    return true;
   }
 
   async #end(document: FiberDocument): Promise<void> {
@@ -270,6 +256,10 @@ export class LifecycleCalls {
 /** What says nothing of the verb: the caller asks again (503, 504). */
 const NOT_A_REFUSAL = ['cli_unavailable', 'cli_timed_out', 'internal'];
 const NOTHING: DocumentChange = { set: {}, unset: [] };
+
+function startOf(document: FiberDocument): { fiber_id: string; force: true } {
+  return { fiber_id: document.uid ?? document.id, force: true };
+}
 
 function refusedAnswer(error: unknown): LifecycleAnswer {
   if (!isCoded(error) || NOT_A_REFUSAL.includes(error.code)) throw error;

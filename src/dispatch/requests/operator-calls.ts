@@ -16,6 +16,7 @@ import {
   readProjects,
 } from '../../config/path-lists.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
+import type { AgentEffort, AgentEffortReply } from '../../contract/agent.ts';
 import type {
   ConfigWritten,
   FolderChoice,
@@ -27,8 +28,10 @@ import type {
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { CallInput } from '../../contract/threads/call-table.ts';
 import type { pollerCalls } from '../../contract/threads/poller.ts';
+import { rehearsedFile } from '../../fibers/rehearsed-write.ts';
 import { unifiedDiff } from '../../fibers/text-diff.ts';
-import { parseRegistry } from '../../harness/agents/registry.ts';
+import { planAgentEffort, setAgentEffort } from '../../harness/agents/agent-effort.ts';
+import { hideEnv, parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
 import type { Disks } from '../../platform/disks.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
@@ -37,10 +40,19 @@ import type { PollerSettings } from '../poller-settings.ts';
 import { hostMemory } from '../run/worker-memory.ts';
 import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { perform, type Write } from '../write.ts';
 import { FolderDialogs } from './folder-dialogs.ts';
 
 type Asked<N extends keyof typeof pollerCalls> = CallInput<typeof pollerCalls, N>;
 type TakenUp = Pick<ConfigWritten, 'in_force' | 'note' | 'restart_required'>;
+
+type PlannedEffort = ReturnType<typeof planAgentEffort>;
+/** `made`: what becomes of the folder that is added. */
+type PlannedProjects = {
+  made: { root: string; initialised: boolean } | null;
+  edit: PathListEdit;
+  change: OperatorChange;
+};
 
 export type OperatorCallsOptions = {
   settings: PollerSettings;
@@ -94,22 +106,29 @@ export class OperatorCalls {
     return this.#files.read(id);
   }
 
-  async write(request: Asked<'config_write'>): Promise<Rehearsal | ConfigWritten> {
-    const { id, text, expected_digest } = request;
-    if (request.dry_run === true) return rehearseChange(await this.#files.plan(id, text, expected_digest));
-    const change = await this.#files.write(id, text, expected_digest);
-    if (id === 'stores' && change.after !== change.before) this.#takeUpStores(change.after);
-    const { file, before, after } = change;
-    const { overridden_by } = this.#files.list().find((entry) => entry.id === id)!;
-    return {
-      id,
-      path: file,
-      digest: digestOf(after),
-      changed: after !== before,
-      removed: after === null && before !== null,
-      overridden_by,
-      ...(id === 'host' ? this.#takeUpHost(file, after) : this.#takeUp(overridden_by)),
+  /** `POST /config/<id>`. */
+  write<Q extends Asked<'config_write'>>(asked: Q) {
+    const { id, expected_digest } = asked;
+    const write: Write<Asked<'config_write'>, OperatorChange, Rehearsal, ConfigWritten> = {
+      plan: ({ text }) => this.#files.plan(id, text, expected_digest),
+      show: rehearseChange,
+      apply: async (planned) => {
+        const change = await this.#files.write(planned, expected_digest);
+        if (id === 'stores' && change.after !== change.before) this.#takeUpStores(change.after);
+        const { file, before, after } = change;
+        const { overridden_by } = this.#files.list().find((entry) => entry.id === id)!;
+        return {
+          id,
+          path: file,
+          digest: digestOf(after),
+          changed: after !== before,
+          removed: after === null && before !== null,
+          overridden_by,
+          ...(id === 'host' ? this.#takeUpHost(file, after) : this.#takeUp(overridden_by)),
+        };
+      },
     };
+    return perform(write, asked);
   }
 
   /** Both lists as they are in force, and what this host can show a person (RPL-6, REC-8). */
@@ -127,30 +146,60 @@ export class OperatorCalls {
     };
   }
 
-  async writeStores(request: Asked<'write_stores'>): Promise<Rehearsal | StoresWritten> {
-    const edit = { paths: request.stores };
-    if (request.dry_run === true) return this.#rehearseList('stores', edit, request.expected_digest);
-    const written = await this.#changeList('stores', edit, request.expected_digest);
-    if (written.changed && written.overridden_by === null) {
-      this.#options.stores.set(written.paths, written.followed);
-      this.#options.onStores();
-    }
-    return { stores: written.paths, ...this.#written(written) };
+  /** `POST /fiber-stores`. */
+  writeStores<Q extends Asked<'write_stores'>>(asked: Q) {
+    const { stores: paths, expected_digest } = asked;
+    const write: Write<Asked<'write_stores'>, OperatorChange, Rehearsal, StoresWritten> = {
+      plan: () => this.#planList('stores', { paths }, expected_digest),
+      show: rehearseChange,
+      apply: async () => {
+        const written = await this.#changeList('stores', { paths }, expected_digest);
+        if (written.changed && written.overridden_by === null) {
+          this.#options.stores.set(written.paths, written.followed);
+          this.#options.onStores();
+        }
+        return { stores: written.paths, ...this.#written(written) };
+      },
+    };
+    return perform(write, asked);
   }
 
-  async writeProjects(request: WriteProjects): Promise<Rehearsal | ProjectsWritten> {
-    const { path, projects, expected_digest, dry_run = false } = request;
-    const made = path === undefined ? null : await this.#initStore(path, dry_run);
-    const edit: PathListEdit = made === null ? { paths: projects ?? [] } : { add: made.root };
-    if (dry_run) {
-      const shown = this.#rehearseList('projects', edit, expected_digest);
-      return made?.initialised === true
-        ? { ...shown, would: `make ${made.root} a store and ${shown.would}` }
-        : shown;
-    }
-    const written = await this.#changeList('projects', edit, expected_digest);
-    const { root: project = null, initialised = false } = made ?? {};
-    return { projects: written.paths, ...this.#written(written), project, initialised };
+  /** `POST /agents/effort` (WPL-17). */
+  writeEffort<Q extends AgentEffort>(asked: Q) {
+    const { settings } = this.#options;
+    const { id, effort } = asked;
+    const write: Write<AgentEffort, PlannedEffort, Rehearsal, AgentEffortReply> = {
+      plan: () => planAgentEffort(settings, id, effort),
+      show: (planned) =>
+        rehearsedFile(`write the default effort of ${planned.agent.id}`, planned.path, planned),
+      apply: async () => ({ agent: hideEnv(await setAgentEffort(settings, id, effort)) }),
+    };
+    return perform(write, asked);
+  }
+
+  /** `POST /projects`: the whole list, or one more folder, which is made a store where it is none. */
+  writeProjects<Q extends WriteProjects>(asked: Q) {
+    const { path, projects: paths = [], expected_digest } = asked;
+    const write: Write<WriteProjects, PlannedProjects, Rehearsal, ProjectsWritten> = {
+      plan: async () => {
+        const made = path === undefined ? null : await this.#initStore(path, true);
+        const edit = made === null ? { paths } : { add: made.root };
+        return { made, edit, change: this.#planList('projects', edit, expected_digest) };
+      },
+      show({ made, change }) {
+        const shown = rehearseChange(change);
+        return made?.initialised === true
+          ? { ...shown, would: `make ${made.root} a store and ${shown.would}` }
+          : shown;
+      },
+      apply: async ({ edit }) => {
+        const made = path === undefined ? null : await this.#initStore(path, false);
+        const written = await this.#changeList('projects', edit, expected_digest);
+        const { root: project = null, initialised = false } = made ?? {};
+        return { projects: written.paths, ...this.#written(written), project, initialised };
+      },
+    };
+    return perform(write, asked);
   }
 
   chooseFolder(dialog: string, title: string | undefined): Promise<FolderChoice> {
@@ -191,9 +240,9 @@ export class OperatorCalls {
     }
   }
 
-  #rehearseList(kind: PathListKind, edit: PathListEdit, expected_digest: string | undefined): Rehearsal {
+  #planList(kind: PathListKind, edit: PathListEdit, expected_digest: string | undefined): OperatorChange {
     try {
-      return rehearseChange(planPathList(this.#options.settings, kind, edit, { expected_digest }).change);
+      return planPathList(this.#options.settings, kind, edit, { expected_digest }).change;
     } catch (error) {
       throw asRefusal(error);
     }

@@ -1,61 +1,63 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
-import type { CutOffFiber, IncidentReply } from '../../contract/http/incidents.ts';
+import type { CutOffFiber, IncidentReply, IncidentRequest } from '../../contract/http/incidents.ts';
 import { type Rehearsal, type RehearsedStep, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import { isWaiting } from '../end/cut-off-fiber.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
 
 type Outcome = IncidentReply['fibers'][number];
+
+type Parts = { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> };
+type IncidentWrite = Write<IncidentRequest, CutOffFiber[], Rehearsal, IncidentReply>;
 
 /**
  * Starts the fibers of one incident, or of all, as if a person had dispatched each (P2). What was started, runs
  * already, or is no longer armed leaves its incident; what is refused stays there with the reason.
  */
-export async function resumeIncident(
-  parts: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> },
-  id: string | undefined,
-): Promise<IncidentReply> {
-  const { incidents } = parts.memory;
-  const fibers: Outcome[] = [];
-  for (const fiber of chosen(parts.memory, id)) {
-    const outcome = await startOne(parts, fiber);
-    if (outcome.outcome === 'refused') incidents.refuse(fiber.uid, outcome.message ?? '');
-    else incidents.drop((one) => one.uid === fiber.uid);
-    fibers.push(outcome);
-  }
-  return replyOf(parts.memory, fibers);
-}
-
-/** What `resumeIncident` would do now, fiber after fiber. */
-export async function rehearseIncident(
-  parts: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'rehearse'> },
-  id: string | undefined,
-): Promise<Rehearsal> {
-  const fibers = chosen(parts.memory, id);
-  if (fibers.length === 0) return rehearsal('start nothing: there is no incident');
-  const steps: RehearsedStep[] = [];
-  for (const fiber of fibers) steps.push(stepOf(await rehearseOne(parts, fiber)));
-  return rehearsal(`start ${fibersOf(fibers)}`, { steps });
-}
-
-/** What `dismissIncident` would do now. */
-export function rehearseDismissal(memory: Memory, id: string | undefined): Rehearsal {
-  const fibers = chosen(memory, id);
-  return fibers.length === 0
-    ? rehearsal('take nothing off the list: there is no incident')
-    : rehearsal(`take ${fibersOf(fibers)} off the list; what holds them back stays`);
+export function resumeIncident<Q extends IncidentRequest>(parts: Parts, asked: Q) {
+  const { memory } = parts;
+  const write: IncidentWrite = {
+    plan: ({ id }) => chosen(memory, id),
+    async show(fibers) {
+      if (fibers.length === 0) return rehearsal('start nothing: there is no incident');
+      const steps: RehearsedStep[] = [];
+      for (const fiber of fibers) steps.push(stepOf(await showOne(parts, fiber)));
+      return rehearsal(`start ${fibersOf(fibers)}`, { steps });
+    },
+    async apply(fibers) {
+      const outcomes: Outcome[] = [];
+      for (const fiber of fibers) {
+        const outcome = await startOne(parts, fiber);
+        if (outcome.outcome === 'refused') memory.incidents.refuse(fiber.uid, outcome.message ?? '');
+        else memory.incidents.drop((one) => one.uid === fiber.uid);
+        outcomes.push(outcome);
+      }
+      return replyOf(memory, outcomes);
+    },
+  };
+  return perform(write, asked);
 }
 
 /** Takes the fibers off the list; what holds them back stays. */
-export function dismissIncident(memory: Memory, id: string | undefined): IncidentReply {
-  const fibers = chosen(memory, id);
-  const uids = new Set(fibers.map(({ uid }) => uid));
-  memory.incidents.drop(({ uid }) => uids.has(uid));
-  return replyOf(
-    memory,
-    fibers.map(({ fiber_id }) => ({ fiber_id, outcome: 'dismissed', message: null })),
-  );
+export function dismissIncident<Q extends IncidentRequest>(memory: Memory, asked: Q) {
+  const write: IncidentWrite = {
+    plan: ({ id }) => chosen(memory, id),
+    show: (fibers) =>
+      fibers.length === 0
+        ? rehearsal('take nothing off the list: there is no incident')
+        : rehearsal(`take ${fibersOf(fibers)} off the list; what holds them back stays`),
+    apply(fibers) {
+      const uids = new Set(fibers.map(({ uid }) => uid));
+      memory.incidents.drop(({ uid }) => uids.has(uid));
+      return replyOf(
+        memory,
+        fibers.map(({ fiber_id }) => ({ fiber_id, outcome: 'dismissed', message: null })),
+      );
+    },
+  };
+  return perform(write, asked);
 }
 
 function replyOf({ incidents }: Memory, fibers: Outcome[]): IncidentReply {
@@ -70,16 +72,13 @@ function chosen(memory: Memory, id: string | undefined): CutOffFiber[] {
   return fibers;
 }
 
-async function rehearseOne(
-  { world, memory, dispatcher }: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'rehearse'> },
-  fiber: CutOffFiber,
-): Promise<Rehearsal> {
+async function showOne({ world, memory, dispatcher }: Parts, fiber: CutOffFiber): Promise<Rehearsal> {
   const settled = settledBefore({ world, memory }, fiber);
   if (settled === 'not_armed') return rehearsal(`drop ${fiber.fiber_id}: it is not armed any more`);
   if (settled === 'running') return rehearsal(`drop ${fiber.fiber_id}: its worker runs already`);
   const kept = (why: string) => rehearsal(`keep ${fiber.fiber_id} on the list: ${why}`);
   try {
-    const shown = await dispatcher.rehearse({ fiber_id: fiber.uid });
+    const shown = await dispatcher.dispatch({ fiber_id: fiber.uid, dry_run: true });
     return 'dry_run' in shown ? shown : kept(shown.message);
   } catch (error) {
     if (isCoded(error)) return kept(error.message);
@@ -87,10 +86,7 @@ async function rehearseOne(
   }
 }
 
-async function startOne(
-  { world, memory, dispatcher }: { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> },
-  fiber: CutOffFiber,
-): Promise<Outcome> {
+async function startOne({ world, memory, dispatcher }: Parts, fiber: CutOffFiber): Promise<Outcome> {
   const told = (outcome: Outcome['outcome'], message: string | null = null): Outcome => ({
     fiber_id: fiber.fiber_id,
     outcome,

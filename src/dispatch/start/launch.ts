@@ -76,11 +76,11 @@ export async function checkLaunch(
   return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
 
-/** A launch that passed its checks: the run, what is started, and the memory group that it is started in. */
+/** A launch that passed its checks: the run, its launch message, what is started, and in which memory group. */
 export type PlannedRun = {
   run: Run;
+  prompt: string;
   plan: LaunchPlan;
-  conversation: Conversation;
   memory: GroupEntry | null;
 };
 
@@ -143,7 +143,8 @@ export function planRun(
       : {}),
   };
   const memory = world.workerMemory.entry(launch_id, checked.agent);
-  return { run, plan, conversation, memory };
+  const prompt = launchPrompt(world, document, { run, conversation }, authority);
+  return { run, prompt, plan, memory };
 }
 
 /**
@@ -165,7 +166,7 @@ export async function startRun(
   const listing = await world.mux.list();
   if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
     return { kind: 'refused', refusal: nameTaken(run) };
-  world.launches.claim(composeStart(world, document, planned, authority).claim);
+  world.launches.claim(composeStart(world, document, planned).claim);
   const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
   if (unmarked !== null) return unmarked;
   const created = await createSession(world, run);
@@ -247,10 +248,8 @@ export function composeStart(
   world: World,
   document: FiberDocument,
   planned: PlannedRun,
-  authority: Authority,
 ): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
-  const { run, plan } = planned;
-  const prompt = launchPrompt(world, document, planned, authority);
+  const { run, prompt, plan } = planned;
   const run_dir = world.launches.directory(run.launch_id);
   const env = { ...world.workerEnv, ...plan.env, ...workerVariables(run, run_dir) };
   const script = buildRunScript({

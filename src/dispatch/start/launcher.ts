@@ -1,25 +1,23 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
-import { continueAppRun, startAppRun } from '../app/app-launch.ts';
+import { continueAppRun, showContinue, startAppRun } from '../app/app-launch.ts';
 import { isAppRun, isReserved } from '../app/app-run.ts';
 import { refuseStart } from '../due/start-refusal.ts';
 import { keyOf, type Memory } from '../memory.ts';
 import type { Refusal } from '../refusals.ts';
-import { rehearseContinue } from '../rehearsal/rehearse-continue.ts';
-import { rehearseStart } from '../rehearsal/rehearse-start.ts';
-import type { Run } from '../run/run.ts';
+import type { AppSurfaceRun, Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import type { World } from '../world.ts';
 import {
-  type Checked,
   checkLaunch,
   type LaunchResult,
+  type PlannedRun,
   planRun,
   refusalOf,
   startRun,
   type Wish,
 } from './launch.ts';
-import { launchPrompt } from './launch-prompt.ts';
+import { showStart } from './show-start.ts';
 
 /** What the launcher needs of the dispatcher. */
 export type LauncherPorts = {
@@ -27,6 +25,12 @@ export type LauncherPorts = {
   cut(run: Run): Promise<boolean>;
   onMoved(keys: Iterable<string>): void;
 };
+
+/** What a launch comes to by its checks. A refusal says whether it is `noted` against the fiber. */
+type PlannedLaunch =
+  | { kind: 'refused'; refusal: Refusal; noted: boolean }
+  | { kind: 'continue'; run: AppSurfaceRun }
+  | { kind: 'start'; planned: PlannedRun; earlier: Run | undefined };
 
 /** The one way to a worker: claimed synchronously, so that two callers can never both start one (P13). */
 export class Launcher {
@@ -72,26 +76,43 @@ export class Launcher {
   }
 
   /** What `launch` would do now, with all its checks and none of its effects; a refusal is noted nowhere. */
-  async rehearse(
+  async show(
     document: FiberDocument,
     authority: Extract<Authority, { kind: 'request' }>,
     directory: string | undefined,
   ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }> {
+    const world = this.#world;
     try {
-      const unfit =
-        refuseUnfit(document, this.#world.host) ?? this.#refuseStart(document, authority, { look: false });
-      if (unfit !== null) return { kind: 'refused', refusal: unfit };
-      const earlier = this.#memory.runs.get(keyOf(document));
-      if (earlier !== undefined && isReserved(earlier) && isAppRun(earlier) && !asksFresh(authority))
-        return await rehearseContinue(this.#world, document, earlier, authority.user_message);
-      const wish = wishOf(authority, earlier);
-      const checked = await checkLaunch(this.#world, document, directory, { wish });
-      if (checked.kind === 'refused') return checked;
-      const planned = planRun(this.#world, document, checked, authority);
-      return await rehearseStart(this.#world, document, planned, authority, directory, earlier);
+      const plan = await this.#plan(document, authority, directory, { look: false });
+      if (plan.kind === 'refused') return plan;
+      if (plan.kind === 'continue')
+        return await showContinue(world, document, plan.run, authority.user_message);
+      return await showStart(world, document, plan.planned, authority, directory, plan.earlier);
     } catch (error) {
-      return { kind: 'refused', refusal: refusalOf(this.#world, document, error) };
+      return { kind: 'refused', refusal: refusalOf(world, document, error) };
     }
+  }
+
+  /** Every check, and what passes them; `look` also looks at the files of the data folder and the leases anew. */
+  async #plan(
+    document: FiberDocument,
+    authority: Authority,
+    directory: string | undefined,
+    { look }: { look: boolean },
+  ): Promise<PlannedLaunch> {
+    const stopped = () => refuseStart(this.#memory, document.store, authority, { look });
+    const unfit = refuseUnfit(document, this.#world.host) ?? stopped();
+    if (unfit !== null) return { kind: 'refused', refusal: unfit, noted: false };
+    const earlier = this.#memory.runs.get(keyOf(document));
+    if (earlier !== undefined && isAppRun(earlier) && isReserved(earlier) && !asksFresh(authority))
+      return { kind: 'continue', run: earlier };
+    const wish = wishOf(authority, earlier);
+    const checked = await checkLaunch(this.#world, document, directory, { wish });
+    if (checked.kind === 'refused') return { ...checked, noted: true };
+    // The brake may have been pulled, or the lease lost, while the checks were asked.
+    const since = stopped();
+    if (since !== null) return { kind: 'refused', refusal: since, noted: false };
+    return { kind: 'start', planned: planRun(this.#world, document, checked, authority), earlier };
   }
 
   async #launch(
@@ -99,20 +120,11 @@ export class Launcher {
     authority: Authority,
     directory: string | undefined,
   ): Promise<LaunchResult> {
-    const key = keyOf(document);
-    const unfit =
-      refuseUnfit(document, this.#world.host) ?? this.#refuseStart(document, authority, { look: true });
-    if (unfit !== null) return { kind: 'refused', refusal: unfit };
-    const earlier = this.#memory.runs.get(key);
-    if (earlier !== undefined && isReserved(earlier) && !asksFresh(authority))
-      return this.#continue(document, earlier, authority);
-    const wish = wishOf(authority, earlier);
-    const checked: Checked = await checkLaunch(this.#world, document, directory, { wish });
-    if (checked.kind === 'refused') return this.#refuse(document, checked.refusal);
-    // The brake may have been pulled, or the lease lost, while the checks were asked.
-    const stopped = this.#refuseStart(document, authority, { look: true });
-    if (stopped !== null) return { kind: 'refused', refusal: stopped };
-    const planned = planRun(this.#world, document, checked, authority);
+    const plan = await this.#plan(document, authority, directory, { look: true });
+    if (plan.kind === 'refused')
+      return plan.noted ? this.#refuse(document, plan.refusal) : { kind: 'refused', refusal: plan.refusal };
+    if (plan.kind === 'continue') return this.#continue(document, plan.run, authority);
+    const { planned, earlier } = plan;
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
       return this.#refuse(document, cannotEnd(earlier));
     if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
@@ -123,13 +135,8 @@ export class Launcher {
     }
   }
 
-  #refuseStart(document: FiberDocument, authority: Authority, options: { look: boolean }): Refusal | null {
-    return refuseStart(this.#memory, document.store, authority, options);
-  }
-
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
-  async #continue(document: FiberDocument, run: Run, authority: Authority): Promise<LaunchResult> {
-    if (!isAppRun(run)) return this.#refuse(document, cannotEnd(run));
+  async #continue(document: FiberDocument, run: AppSurfaceRun, authority: Authority): Promise<LaunchResult> {
     run.being_started = true;
     try {
       const user_message = authority.kind === 'request' ? authority.user_message : null;
@@ -144,7 +151,7 @@ export class Launcher {
 
   async #start(
     document: FiberDocument,
-    planned: ReturnType<typeof planRun>,
+    planned: PlannedRun,
     authority: Authority,
     directory: string | undefined,
   ): Promise<LaunchResult> {
@@ -153,7 +160,7 @@ export class Launcher {
     try {
       const started = isAppRun(run)
         ? await startAppRun(this.#world, document, run, authority, {
-            prompt: launchPrompt(this.#world, document, planned, authority),
+            prompt: planned.prompt,
             confirmed_dir: directory,
           })
         : await startRun(this.#world, document, planned, authority, directory);

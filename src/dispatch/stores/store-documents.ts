@@ -4,11 +4,10 @@ import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { DocumentWithBody, ParsedDocument } from '../../fibers/document.ts';
 import { isUnreadYet, whenParsed } from '../../fibers/document-parser.ts';
-import type { DocumentEdit } from '../../fibers/edit.ts';
 import { isSafeId } from '../../fibers/fiber-id.ts';
-import { finishNest, type Nested, nestFiber, type RehearsedNest, rehearseNest } from '../../fibers/nest.ts';
+import { finishNest, type Nested, nestFiber, type PlannedNest, planNest } from '../../fibers/nest.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
-import { type Rehearsed, Store, type StoreOptions } from '../../fibers/store.ts';
+import { type PlanEdit, type PlannedWrite, Store, type StoreOptions } from '../../fibers/store.ts';
 import type { StoreIndex } from '../../fibers/store-index.ts';
 import type { DocumentChange, Documents } from '../world.ts';
 import { PooledParser } from './pooled-parser.ts';
@@ -174,17 +173,20 @@ export class StoreDocuments implements Documents {
     document: FiberDocument,
     plan: (current: FiberDocument) => DocumentChange,
   ): Promise<FiberDocument> {
-    const written = await this.edit(document, (current) => {
-      const change = plan(current);
-      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
-    });
-    return rowOf(written);
+    return rowOf(await this.edit(document, editOf(plan)));
+  }
+
+  planChange(
+    document: FiberDocument,
+    plan: (current: FiberDocument) => DocumentChange,
+  ): Promise<PlannedWrite> {
+    return this.planEdit(document, editOf(plan));
   }
 
   /** Edits one document under its lock and takes the result into the index. */
   async edit(
     document: Pick<FiberDocument, 'id' | 'path' | 'store'>,
-    plan: (current: DocumentWithBody) => DocumentEdit | null,
+    plan: PlanEdit,
     expected_digest?: string,
   ): Promise<DocumentWithBody> {
     try {
@@ -195,30 +197,18 @@ export class StoreDocuments implements Documents {
     }
   }
 
-  async rehearse(
-    document: FiberDocument,
-    plan: (current: FiberDocument) => DocumentChange,
-  ): Promise<Rehearsed> {
-    return this.rehearseEdit(document, (current) => {
-      const change = plan(current);
-      return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
-    });
+  /** What `edit` would write now, without lock or write. */
+  async planEdit(
+    { id, store }: Pick<FiberDocument, 'id' | 'store'>,
+    plan: PlanEdit,
+    expectedDigest?: string,
+  ): Promise<PlannedWrite> {
+    return this.whenRead(() => this.#storeOf(store).planEdit(id, plan, { expectedDigest }));
   }
 
-  /** What `edit` would do, without lock or write. */
-  async rehearseEdit(
-    document: Pick<FiberDocument, 'id' | 'store'>,
-    plan: (current: DocumentWithBody) => DocumentEdit | null,
-    expected_digest?: string,
-  ): Promise<Rehearsed> {
-    return this.whenRead(() =>
-      this.#storeOf(document.store).rehearse(document.id, plan, { expectedDigest: expected_digest }),
-    );
-  }
-
-  /** What `create` would do, without lock or write. */
-  rehearseCreate(root: string, fiber: NewFiber): Rehearsed {
-    return this.#storeOf(root).rehearseCreate(fiber);
+  /** What `create` would write now, likewise. */
+  planCreate(root: string, fiber: NewFiber): PlannedWrite {
+    return this.#storeOf(root).planCreate(fiber);
   }
 
   async create(root: string, fiber: NewFiber): Promise<DocumentWithBody> {
@@ -258,10 +248,10 @@ export class StoreDocuments implements Documents {
     return { ...nested, moved };
   }
 
-  /** What `nest` would do, without lock or write. */
-  rehearseNest(document: FiberDocument, parent: FiberDocument | null): Promise<RehearsedNest> {
+  /** What `nest` would do now, without lock or write. */
+  async planNest(document: FiberDocument, parent: FiberDocument | null): Promise<PlannedNest> {
     requireOneStore(document, parent);
-    return rehearseNest(this.#storeOf(document.store), document.id, parent?.id ?? null);
+    return planNest(this.#storeOf(document.store), document.id, parent?.id ?? null);
   }
 
   /** Finishes a move that a crash cut short. */
@@ -360,6 +350,14 @@ function requireOneStore(document: FiberDocument, parent: FiberDocument | null):
     'invalid_request',
     `${parent.id} lies in ${parent.store} and ${document.id} in ${document.store}; a fiber stays in its store`,
   );
+}
+
+/** A change that changes nothing is no edit. */
+function editOf(plan: (current: FiberDocument) => DocumentChange): PlanEdit {
+  return (current) => {
+    const change = plan(current);
+    return Object.keys(change.set).length === 0 && change.unset.length === 0 ? null : change;
+  };
 }
 
 /** A document as a row: without its body and without what only a writer needs. */

@@ -1,65 +1,79 @@
 import { CodedError } from '../../base/errors.ts';
 import type { SshTarget } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
-import type { CallInput } from '../../contract/threads/call-table.ts';
-import type { pollerCalls } from '../../contract/threads/poller.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
 import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
-import type { Dispatcher } from '../dispatcher.ts';
 import type { World } from '../world.ts';
+import type { Write } from '../write.ts';
+import type { PastSessions } from './past-session-terminal.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Opens a window of the user's terminal emulator on a session (WPL-21): of this host's tmux server, or of another
- * host's by SSH. Throws `terminal_unreachable` with the `command` that shows the session by hand.
+ * A session that runs, or a past one that is opened first. One of another host has the `ssh` that leads there; this host
+ * has the ledger `lines` of its own past session.
  */
-export async function openTerminal(
-  world: World,
-  mux_session: string,
-  ssh: SshTarget | null,
-): Promise<{ terminal: string }> {
-  if (ssh === null) await requireSession(world, mux_session);
-  else if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
-  const { argv, unnested } = windowArgv(world, mux_session, ssh);
-  const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
-  if (launched.kind === 'opened') return { terminal: launched.terminal };
-  const command = shellLine(argv);
-  throw new CodedError(
-    'terminal_unreachable',
-    `no terminal could be opened: ${launched.detail}. Run this in one: ${command}`,
-    { details: { command } },
-  );
-}
+export type AskedTerminal = {
+  mux_session?: string | undefined;
+  session?: string | undefined;
+  lines: readonly SessionLine[];
+  host: string;
+  ssh: SshTarget | null;
+  dry_run?: boolean | undefined;
+};
+type PlannedTerminal = {
+  asked: AskedTerminal;
+  mux_session: string;
+  /** The past session of this host that is opened first. */
+  past: Awaited<ReturnType<PastSessions['plan']>> | null;
+};
 
-/** What a terminal is asked for: a session that runs, or a past one that is opened first. */
-export type AskedTerminal = Extract<
-  CallInput<typeof pollerCalls, 'rehearse'>,
-  { write: 'open_terminal' }
->['request'];
-
-/** What an attach would do now; whether a terminal emulator answers is found out only by opening one. */
-export async function rehearseTerminal(
+/**
+ * Opens a window of the user's terminal emulator on a session (WPL-21): of this host's tmux server, or of another
+ * host's by SSH. Throws `terminal_unreachable` with the `command` that shows the session by hand; whether an emulator
+ * answers is found out only by opening one.
+ */
+export function terminals(
   world: World,
-  dispatcher: Pick<Dispatcher, 'rehearseResume'>,
-  { mux_session: named, session, lines, host, ssh }: AskedTerminal,
-): Promise<Rehearsal> {
-  const mux_session = named ?? resumeSessionName(session ?? '');
-  if (ssh !== null) {
-    if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
-  } else if (named !== undefined) await requireSession(world, named);
-  const first =
-    session === undefined
-      ? []
-      : ssh === null
-        ? [await dispatcher.rehearseResume({ session, lines })]
-        : [rehearsal(`have ${host} open the past session ${session}`)];
-  const window = rehearsal(`open a terminal window on ${mux_session} of ${host}`, {
-    command: { argv: windowArgv(world, mux_session, ssh).unnested, cwd: null, env: [], mux_session },
-  });
-  if (first.length === 0) return window;
-  return rehearsal(`open a past session and a terminal window on it`, {
-    steps: [...first, window].map(stepOf),
-  });
+  pastSessions: PastSessions,
+): Write<AskedTerminal, PlannedTerminal, Rehearsal, { mux_session: string; terminal: string }> {
+  return {
+    async plan(asked) {
+      const { mux_session: named, session = '', lines, ssh } = asked;
+      const mux_session = named ?? resumeSessionName(session);
+      if (ssh !== null) {
+        if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
+      } else if (named !== undefined) await requireSession(world, named);
+      const past = named === undefined && ssh === null ? await pastSessions.plan({ session, lines }) : null;
+      return { asked, mux_session, past };
+    },
+    show({ asked: { session, host, ssh }, mux_session, past }) {
+      const window = rehearsal(`open a terminal window on ${mux_session} of ${host}`, {
+        command: { argv: windowArgv(world, mux_session, ssh).unnested, cwd: null, env: [], mux_session },
+      });
+      if (session === undefined) return window;
+      const first =
+        past === null ? rehearsal(`have ${host} open the past session ${session}`) : pastSessions.show(past);
+      return rehearsal(`open a past session and a terminal window on it`, {
+        steps: [first, window].map(stepOf),
+      });
+    },
+    async apply({ asked: { ssh }, mux_session, past }) {
+      if (past !== null) {
+        await pastSessions.apply(past);
+        await requireSession(world, mux_session);
+      }
+      const { argv, unnested } = windowArgv(world, mux_session, ssh);
+      const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
+      if (launched.kind === 'opened') return { mux_session, terminal: launched.terminal };
+      const command = shellLine(argv);
+      throw new CodedError(
+        'terminal_unreachable',
+        `no terminal could be opened: ${launched.detail}. Run this in one: ${command}`,
+        { details: { command } },
+      );
+    },
+  };
 }
 
 function windowArgv(

@@ -10,79 +10,88 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import type { Captures } from '../capture/captures.ts';
 import { requireMayStart } from '../due/start-refusal.ts';
 import type { Memory } from '../memory.ts';
-import { shownArgv } from '../rehearsal/rehearse-start.ts';
 import { RUN_FILES } from '../run/run-directory.ts';
 import { buildRunScript, runScriptCommand } from '../run/run-script.ts';
 import { refuseByDirectory } from '../start/preflight.ts';
+import { shownArgv } from '../start/show-start.ts';
 import type { World } from '../world.ts';
+import type { Write } from '../write.ts';
 import { RESUMED_FOLDER } from './past-session-retention.ts';
 
-/**
- * Starts or finds the terminal session of a past conversation (WPL-22): the harness's own resume command, for the
- * agent that the sessions ledger names, in the folder where the conversation began. `lines` are what this host's
- * ledger has of it. Throws `session_running` (409), `transcript_missing` or `working_directory_unknown` (422), and
- * `stopped_all` (422) for a terminal that would have to be started while the emergency brake is on.
- */
-export async function openPastSession(
-  world: World,
-  memory: Memory,
-  captures: Captures,
-  request: { session: string; lines: readonly SessionLine[] },
-): Promise<ResumedSession> {
-  const { session } = request;
-  const planned = await planPastSession(world, memory, captures, request);
-  const { mux_session, start } = planned;
-  if (start === null) return { mux_session, created: false };
-  const { cwd } = start;
-  const folder = writeStart(world, session, start);
-  // The conversation may have become a worker's again while the transcript was looked for.
-  refuseRunning(session, memory, captures);
-  requireMayStart(memory, null, { look: true });
-  const created = await world.mux.create({ name: mux_session, cwd, command: runScriptCommand(folder) });
-  if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
-  return { mux_session, created: created.kind === 'created' };
-}
-
-/** What `openPastSession` would do now. */
-export async function rehearsePastSession(
-  world: World,
-  memory: Memory,
-  captures: Captures,
-  request: { session: string; lines: readonly SessionLine[] },
-): Promise<Rehearsal> {
-  const { mux_session, start } = await planPastSession(world, memory, captures, request);
-  if (start === null) return rehearsal(`start nothing: ${mux_session} is open`);
-  const { argv, cwd, env } = start;
-  return rehearsal(`open the past session ${request.session} in ${cwd}`, {
-    command: { argv: shownArgv(argv), cwd, env: Object.keys(env).sort(), mux_session },
-  });
-}
-
+/** A past session; `lines` are what the sessions ledger of this host has of it. */
+export type AskedPastSession = {
+  session: string;
+  lines: readonly SessionLine[];
+  dry_run?: boolean | undefined;
+};
 type PlannedStart = Pick<Parameters<typeof buildRunScript>[0], 'argv' | 'env'> & { cwd: string };
+/** `start` is null where the session is open. */
+type PlannedSession = { session: string; mux_session: string; start: PlannedStart | null };
 
-/** Every check, and how the session would be started; `start` is null where it is open. */
-async function planPastSession(
-  world: World,
-  memory: Memory,
-  captures: Captures,
-  { session, lines }: { session: string; lines: readonly SessionLine[] },
-): Promise<{ mux_session: string; start: PlannedStart | null }> {
-  const mux_session = resumeSessionName(session);
-  if (!isPlainSessionName(mux_session))
-    throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
-  refuseApp(session, lines);
-  refuseRunning(session, memory, captures);
-  const listing = await world.mux.list();
-  if (listing.kind === 'unknown')
-    throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
-  const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
-  if (open) return { mux_session, start: null };
-  requireMayStart(memory, null, { look: false });
-  const agent = agentOf(world, session, lines);
-  const cwd = await folderOf(world, agent, session);
-  const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);
-  const env = { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness };
-  return { mux_session, start: { argv, cwd, env } };
+/**
+ * `POST /sessions/resume`: starts or finds the terminal session of a past conversation (WPL-22). It runs the harness's own
+ * resume command, for the agent that the sessions ledger names, in the folder where the conversation began. Throws
+ * `session_running` (409), `transcript_missing` or `working_directory_unknown` (422), and `stopped_all` (422) for a terminal
+ * that would have to be started while the emergency brake is on.
+ */
+export class PastSessions implements Write<AskedPastSession, PlannedSession, Rehearsal, ResumedSession> {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #captures: Captures;
+  readonly #adopted: () => Promise<void>;
+
+  /** `adopted` rejects while nobody can tell what runs. */
+  constructor(world: World, memory: Memory, captures: Captures, adopted: () => Promise<void>) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#captures = captures;
+    this.#adopted = adopted;
+  }
+
+  async plan({ session, lines }: AskedPastSession): Promise<PlannedSession> {
+    await this.#adopted();
+    const world = this.#world;
+    const mux_session = resumeSessionName(session);
+    if (!isPlainSessionName(mux_session))
+      throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
+    refuseApp(session, lines);
+    refuseRunning(session, this.#memory, this.#captures);
+    const listing = await world.mux.list();
+    if (listing.kind === 'unknown')
+      throw new CodedError(
+        'mux_unavailable',
+        `tmux did not tell its sessions (${listing.detail}); try again`,
+      );
+    const open = listing.kind === 'alive' && listing.sessions.some((one) => one.name === mux_session);
+    if (open) return { session, mux_session, start: null };
+    requireMayStart(this.#memory, null, { look: false });
+    const agent = agentOf(world, session, lines);
+    const cwd = await folderOf(world, agent, session);
+    const argv = world.harness.adapter(agent.harness).resumeArgv(agent, session);
+    const env = { ...world.workerEnv, ...agent.env, SVC_HARNESS: agent.harness };
+    return { session, mux_session, start: { argv, cwd, env } };
+  }
+
+  show({ session, mux_session, start }: PlannedSession): Rehearsal {
+    if (start === null) return rehearsal(`start nothing: ${mux_session} is open`);
+    const { argv, cwd, env } = start;
+    return rehearsal(`open the past session ${session} in ${cwd}`, {
+      command: { argv: shownArgv(argv), cwd, env: Object.keys(env).sort(), mux_session },
+    });
+  }
+
+  async apply({ session, mux_session, start }: PlannedSession): Promise<ResumedSession> {
+    if (start === null) return { mux_session, created: false };
+    const { cwd } = start;
+    const folder = writeStart(this.#world, session, start);
+    // The conversation may have become a worker's again while the transcript was looked for.
+    refuseRunning(session, this.#memory, this.#captures);
+    requireMayStart(this.#memory, null, { look: true });
+    const command = runScriptCommand(folder);
+    const created = await this.#world.mux.create({ name: mux_session, cwd, command });
+    if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
+    return { mux_session, created: created.kind === 'created' };
+  }
 }
 
 function refuseApp(session: string, lines: readonly SessionLine[]): void {

@@ -19,13 +19,13 @@ const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
 export async function setAgentEffort(settings: Settings, id: string, effort: string | null): Promise<Agent> {
   const { agents: file } = operatorFilePaths(settings);
   return withOperatorLock(file, () => {
-    const { agent, after } = planAgentEffort(settings, id, effort);
-    if (after !== null) writeFileAtomic(file, after, { mode: 0o600 });
+    const { agent, before, after } = planAgentEffort(settings, id, effort);
+    if (after !== null && after !== before) writeFileAtomic(file, after, { mode: 0o600 });
     return agent;
   });
 }
 
-/** What `setAgentEffort` would write now, with its checks: the text before and after, `after` null for no change. */
+/** What `setAgentEffort` would write now, with its checks: the text before and after, null for no file. */
 export function planAgentEffort(
   settings: Settings,
   id: string,
@@ -45,7 +45,7 @@ export function planAgentEffort(
   if (effort !== null) resolveEffort(agent, effort);
   const edited = edit(text, agent, effort);
   const changed = resolveAgent(parseRegistry(path, edited), agent.id);
-  return { path, before, after: edited === text ? null : edited, agent: changed };
+  return { path, before, after: edited === text ? before : edited, agent: changed };
 }
 
 function edit(text: string, agent: Agent, effort: string | null): string {

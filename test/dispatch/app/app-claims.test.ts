@@ -20,7 +20,7 @@ function claim(daemon: Daemon, fiber_id: string, session_uuid: string) {
 
 function capture(daemon: Daemon, more: Record<string, unknown> = {}) {
   const request = { prompt: 'a thought', surface: 'app' as const, project_dir: '/srv/dev', claim: CLAIM };
-  return world.run(daemon.dispatcher.appCaptures.capture({ ...request, ...more }, STORE));
+  return world.run(daemon.dispatcher.appCaptures.capture({ ...request, ...more, store: STORE }));
 }
 
 async function row(daemon: Daemon, id: string) {
@@ -108,10 +108,10 @@ async function cutShort(begin: (source: string) => void): Promise<void> {
       asked();
       return new Promise(() => {});
     };
-    void dispatcher.appCaptures.capture(
-      { prompt: 'a thought', surface: 'app', project_dir: '/srv/dev', claim: CLAIM },
-      STORE,
-    );
+    void dispatcher.appCaptures.capture({
+      ...{ prompt: 'a thought', surface: 'app', project_dir: '/srv/dev' },
+      ...{ claim: CLAIM, store: STORE },
+    });
   });
 }
 

@@ -16,7 +16,8 @@ beforeEach(() => {
 afterEach(() => world.dispose());
 
 const round = () => world.run(daemon.round());
-const capture = (more = {}) => world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more }, STORE));
+const capture = (more = {}) =>
+  world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more, store: STORE }));
 const runs = () => {
   const folder = join(world.data_dir, 'runs');
   return existsSync(folder) ? readdirSync(folder) : [];

@@ -25,7 +25,7 @@ const text = () => world.documents.files.get(path);
 /** What a claim of each kind of worker is asked with. */
 const WORKERS = {
   'a capture': async () => {
-    const captured = await world.run(daemon.dispatcher.captures.capture(REQUEST, STORE));
+    const captured = await world.run(daemon.dispatcher.captures.capture({ ...REQUEST, store: STORE }));
     return { mux_session: captured.captured ? (captured.mux_session ?? '') : '' };
   },
   'a session that a person started': async () => {
@@ -33,7 +33,7 @@ const WORKERS = {
     return { mux_session: 'desk' };
   },
   'a capture in the app': async () => {
-    await world.run(daemon.dispatcher.appCaptures.capture({ ...REQUEST, surface: 'app' }, STORE));
+    await world.run(daemon.dispatcher.appCaptures.capture({ ...REQUEST, surface: 'app', store: STORE }));
     return { surface: 'app' as const, session_uuid: world.app.only().thread_id };
   },
   'a conversation that a person began': async () => ({

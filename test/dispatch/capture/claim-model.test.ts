@@ -69,7 +69,7 @@ class Run {
         break;
       case 'capture': {
         const request = { prompt: 'x', project_dir: '/srv/dev', claim: { url: 'http://x', socket: null } };
-        await world.run(daemon.dispatcher.captures.capture(request, STORE));
+        await world.run(daemon.dispatcher.captures.capture({ ...request, store: STORE }));
         break;
       }
       case 'restart':

@@ -22,7 +22,7 @@ const claim = (fiber_id: string, mux_session: string, more = {}) =>
   world.run(daemon.dispatcher.claims.claim({ fiber_id, mux_session, ...more }));
 
 async function capture(more = {}): Promise<{ mux_session: string; run_id: string; session_uuid?: string }> {
-  const captured = await world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more }, STORE));
+  const captured = await world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more, store: STORE }));
   if (!captured.captured || captured.mux_session === null) throw new Error('refused');
   return { ...captured, mux_session: captured.mux_session };
 }

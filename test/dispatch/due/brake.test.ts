@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireMayStart } from '../../../src/dispatch/due/start-refusal.ts';
-import { pullBrake, rehearsePull, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
+import { pullBrake, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -34,7 +34,7 @@ describe('the emergency brake', () => {
     expect(world.machine.creates).toHaveLength(1);
     expect(world.machine.living).toHaveLength(1);
     expect(daemon.state()).toMatchObject({ brake: { on: true, note: 'looking into it' }, blocked: [] });
-    expect(releaseBrake(daemon, {})).toEqual({ stopped: false, changed: true, held: [] });
+    expect(await releaseBrake(daemon, {})).toEqual({ stopped: false, changed: true, held: [] });
     await round();
     expect(world.machine.living).toHaveLength(2);
     expect(daemon.state().brake).toEqual({ on: false, since: null, note: null });
@@ -49,7 +49,7 @@ describe('the emergency brake', () => {
     await round();
     expect(world.machine.creates).toEqual([]);
     expect(daemon.state().brake).toMatchObject({ on: true, since: first.since, note: 'first' });
-    releaseBrake(daemon, {});
+    await releaseBrake(daemon, {});
     expect(existsSync(join(world.data_dir, 'brake.json'))).toBe(false);
     daemon = world.boot({ released: true });
     await round();
@@ -91,15 +91,15 @@ describe('the emergency brake', () => {
     world.fiber('a');
     world.fiber('b');
     await round();
-    expect(rehearsePull(daemon, { kill: true }).ends).toHaveLength(2);
+    expect((await pullBrake(daemon, { kill: true, dry_run: true })).ends).toHaveLength(2);
     expect([world.machine.living.length, daemon.memory.brake.pulled]).toEqual([2, null]);
     const pulled = await pull({ kill: true });
     expect(pulled.killed.sort()).toEqual(['a', 'b']);
     expect([pulled.running, world.machine.living]).toEqual([[], []]);
-    expect(releaseBrake(daemon, {}).held.sort()).toEqual(['a', 'b']);
+    expect((await releaseBrake(daemon, {})).held.sort()).toEqual(['a', 'b']);
     await round();
     expect(world.machine.living).toEqual([]);
-    expect(releaseBrake(daemon, { held: true })).toEqual({ stopped: false, changed: false, held: [] });
+    expect(await releaseBrake(daemon, { held: true })).toEqual({ stopped: false, changed: false, held: [] });
     await round();
     expect(world.machine.living).toHaveLength(2);
   });

@@ -15,7 +15,7 @@ const round = () => world.run(daemon.round());
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const incidents = () => daemon.state().incidents;
 const fibersOf = () => incidents().map(({ fibers }) => fibers.map(({ fiber_id }) => fiber_id).sort());
-const resume = (id?: string) => world.run(resumeIncident(daemon, id));
+const resume = (id?: string) => world.run(resumeIncident(daemon, { id }));
 
 async function working(): Promise<void> {
   for (const name of NAMES) world.fiber(name);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshTarget } from '../../../src/contract/http/attach.ts';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
-import { openTerminal, rehearseTerminal } from '../../../src/dispatch/terminal/open-terminal.ts';
+import { type AskedTerminal, terminals } from '../../../src/dispatch/terminal/open-terminal.ts';
+import { perform } from '../../../src/dispatch/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld, LEARNING } from '../world/fake-world.ts';
@@ -21,7 +22,8 @@ afterEach(() => world.dispose());
 const APP = { surface: 'app', agent: 'learning' };
 const untimed = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
 const dispatch = (more = {}) => world.run(daemon.dispatcher.dispatch({ fiber_id: 'a', ...more }));
-const rehearse = (more = {}) => world.run(daemon.dispatcher.rehearse({ fiber_id: 'a', ...more }));
+const rehearse = (more = {}) =>
+  world.run(daemon.dispatcher.dispatch({ fiber_id: 'a', dry_run: true, ...more }));
 
 /** Everything that may move; what the server is only asked is no effect. */
 const traces = () => ({
@@ -53,15 +55,18 @@ describe('a rehearsed capture into an app conversation', () => {
     surface: 'app' as const,
     project_dir: '/srv/dev',
     claim: { url: 'http://127.0.0.1:1/api/v1/claim', socket: null },
+    store: STORE,
   };
 
   it('[WPL-6] [CAP-5] begins none, and then the real one is sent the same words', async () => {
     const { appCaptures } = daemon.dispatcher;
-    const shown = (await shownBy(() => world.run(appCaptures.rehearse(request, STORE)))) as Rehearsal;
+    const shown = (await shownBy(() =>
+      world.run(appCaptures.capture({ ...request, dry_run: true })),
+    )) as Rehearsal;
     expect(shown).toMatchObject({ dry_run: true, command: null, documents: [] });
     const ulid = shown.minted.launch_id!;
     daemon.world.newUlid = () => ulid;
-    const captured = await world.run(appCaptures.capture(request, STORE));
+    const captured = await world.run(appCaptures.capture(request));
     const { thread_id, messages } = world.app.only();
     expect(captured).toMatchObject({ captured: true, thread_id });
     expect(messages.map(({ text }) => text)).toEqual([
@@ -72,9 +77,9 @@ describe('a rehearsed capture into an app conversation', () => {
   it('[CAP-7] [ERR-24] is refused in the words of the capture while the server is down', async () => {
     world.app.up = false;
     const { appCaptures } = daemon.dispatcher;
-    const shown = await shownBy(() => world.run(appCaptures.rehearse(request, STORE)));
+    const shown = await shownBy(() => world.run(appCaptures.capture({ ...request, dry_run: true })));
     expect(shown).toMatchObject({ captured: false, reason: 'app_server_unavailable' });
-    expect(shown).toEqual(await world.run(appCaptures.capture(request, STORE)));
+    expect(shown).toEqual(await world.run(appCaptures.capture(request)));
   });
 });
 
@@ -85,12 +90,12 @@ describe('a rehearsed claim of an app conversation', () => {
     const { appClaims } = daemon.dispatcher;
     const mine = { fiber_id: 'a', surface: 'app' as const, session_uuid: thread_id };
     const before = world.documents.files.get(path)!;
-    const shown = await shownBy(() => world.run(appClaims.rehearse(mine)));
+    const shown = await shownBy(() => world.run(appClaims.claim({ ...mine, dry_run: true })));
     daemon.world.newUlid = () => shown.minted.run_id!;
     await world.run(appClaims.claim(mine));
     expect(untimed(shown.documents[0]?.diff ?? '')).toBe(diffOf(path, before));
     expect(shown.documents[0]?.diff).toContain(thread_id);
-    expect(await shownBy(() => world.run(appClaims.rehearse(mine)))).toMatchObject({
+    expect(await shownBy(() => world.run(appClaims.claim({ ...mine, dry_run: true })))).toMatchObject({
       would: expect.stringContaining('write nothing'),
       documents: [],
     });
@@ -104,7 +109,9 @@ describe('a rehearsed claim of an app conversation', () => {
     const session_uuid = change === null ? 'nobody' : world.app.add(change).thread_id;
     const mine = { fiber_id: 'a', surface: 'app' as const, session_uuid };
     const { appClaims } = daemon.dispatcher;
-    await shownBy(() => expect(world.run(appClaims.rehearse(mine))).rejects.toMatchObject({ code }));
+    await shownBy(() =>
+      expect(world.run(appClaims.claim({ ...mine, dry_run: true }))).rejects.toMatchObject({ code }),
+    );
     await expect(world.run(appClaims.claim(mine))).rejects.toMatchObject({ code });
   });
 });
@@ -203,32 +210,29 @@ describe('a rehearsed dispatch of a reserved app conversation', () => {
 
 describe('a rehearsed attach to another host', () => {
   const ssh: SshTarget = { alias: 'host-b-login', flags: ['-p', '2222'] };
-  const asked = { lines: [], host: 'host-b', ssh };
+  const attach = <Q extends Partial<AskedTerminal>>(asked: Q) => {
+    const { pastSessions } = daemon.dispatcher;
+    return world.run(
+      perform(terminals(daemon.world, pastSessions), { lines: [], host: 'host-b', ssh, ...asked }),
+    );
+  };
 
   it('[WPL-21] opens no window, and names the words that the real one runs', async () => {
     const mux_session = 'loader-01K00000000000000000000001-svc';
-    const shown = await shownBy(() =>
-      world.run(rehearseTerminal(daemon.world, daemon.dispatcher, { ...asked, mux_session })),
-    );
-    await world.run(openTerminal(daemon.world, mux_session, ssh));
+    const shown = await shownBy(() => attach({ mux_session, dry_run: true as const }));
+    await attach({ mux_session });
     expect(shown.command?.argv).toEqual(world.terminals[0]?.argv);
     expect(shown.command?.argv).toEqual(expect.arrayContaining(['-p', '2222', 'host-b-login']));
   });
 
   it('[WPL-21] has a past session opened there first, and refuses a name that no session has', async () => {
     const session = '00000000-0000-4000-8000-000000000009';
-    const shown = await shownBy(() =>
-      world.run(rehearseTerminal(daemon.world, daemon.dispatcher, { ...asked, session })),
-    );
+    const shown = await shownBy(() => attach({ session, dry_run: true as const }));
     expect(shown.steps.map(({ would }) => would)).toEqual([
       `have host-b open the past session ${session}`,
       `open a terminal window on resume-${session} of host-b`,
     ]);
-    const hostile = { ...asked, mux_session: "x'; rm -rf ~" };
-    await shownBy(() =>
-      expect(world.run(rehearseTerminal(daemon.world, daemon.dispatcher, hostile))).rejects.toMatchObject({
-        code: 'surface_unsupported',
-      }),
-    );
+    const hostile = { mux_session: "x'; rm -rf ~", dry_run: true };
+    await shownBy(() => expect(attach(hostile)).rejects.toMatchObject({ code: 'surface_unsupported' }));
   });
 });

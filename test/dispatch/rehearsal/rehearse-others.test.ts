@@ -2,11 +2,8 @@ import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import { LifecycleCalls } from '../../../src/dispatch/requests/lifecycle-calls.ts';
-import {
-  rehearseDismissal,
-  rehearseIncident,
-  resumeIncident,
-} from '../../../src/dispatch/requests/resume-incident.ts';
+import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
+import { perform } from '../../../src/dispatch/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
@@ -75,7 +72,7 @@ describe('a rehearsal', () => {
     const { dispatcher } = daemon;
     const shown = await asShown(
       path,
-      () => dispatcher.kills.rehearse('a'),
+      () => perform(dispatcher.kills, { fiber_id: 'a', dry_run: true }),
       () => dispatcher.kills.kill('a'),
     );
     expect(shown).toMatchObject({ ends: [session.name], would: expect.stringContaining('hold the fiber') });
@@ -91,7 +88,7 @@ describe('a rehearsal', () => {
       const request = { action, fiber: 'a', kill: true } as const;
       const shown = await asShown(
         path,
-        () => calls.rehearse({ ...request, dry_run: true }),
+        () => calls.lifecycle({ ...request, dry_run: true }),
         () => calls.lifecycle(request),
       );
       expect(shown.ends).toHaveLength(1);
@@ -103,14 +100,14 @@ describe('a rehearsal', () => {
     const calls = lifecycle();
     await asShown(
       path,
-      () => calls.rehearseMove({ fiber_id: 'a', target: 'drafts' }),
+      () => calls.transition({ fiber_id: 'a', target: 'drafts', dry_run: true }),
       () => calls.transition({ fiber_id: 'a', target: 'drafts' }),
     );
     world.directories.set('/srv/dev', { kind: 'missing' });
     world.fiber('b', {}, { status: 'closed' });
     await round();
     const move = { fiber_id: 'b', target: 'inFlight' } as const;
-    const shown = await world.run(calls.rehearseMove(move));
+    const shown = await world.run(calls.transition({ ...move, dry_run: true }));
     expect(shown).toMatchObject({ invoked: false, reason: 'arm_refused', target: 'inFlight' });
     expect(shown).toEqual(await world.run(calls.transition(move)));
   });
@@ -120,7 +117,7 @@ describe('a rehearsal', () => {
     await round();
     const calls = lifecycle();
     const request = { action: 'resume', fiber: 'plain' } as const;
-    const shown = await world.run(calls.rehearse(request));
+    const shown = await world.run(calls.lifecycle({ ...request, dry_run: true }));
     expect(shown).toMatchObject({ status: 1, error: 'no_service' });
     expect(shown).toEqual(await world.run(calls.lifecycle(request)));
   });
@@ -129,29 +126,31 @@ describe('a rehearsal', () => {
     const path = world.fiber('a', {}, { status: 'open' });
     await round();
     const claim = { url: 'http://127.0.0.1:4000/api/v1/claim', socket: null };
-    const request = { prompt: 'Do it.', project_dir: '/srv/dev', claim };
+    const request = { prompt: 'Do it.', project_dir: '/srv/dev', claim, store: STORE };
     const untouched = traces();
-    const start = await world.run(daemon.dispatcher.captures.rehearse(request, STORE));
+    const start = await world.run(daemon.dispatcher.captures.capture({ ...request, dry_run: true }));
     expect(traces()).toEqual(untouched);
     expect(start).toMatchObject({ dry_run: true, prompt: expect.stringContaining('Do it.') });
-    const captured = await world.run(daemon.dispatcher.captures.capture(request, STORE));
+    const captured = await world.run(daemon.dispatcher.captures.capture(request));
     if (!captured.captured) throw new Error('refused');
     await round();
     const { claims } = daemon.dispatcher;
     const mine = { fiber_id: 'a', mux_session: captured.mux_session ?? '' };
     const shown = await asShown(
       path,
-      () => claims.rehearse(mine),
+      () => claims.claim({ ...mine, dry_run: true }),
       () => claims.claim(mine),
     );
     expect(shown.documents[0]?.diff).toContain(captured.run_id);
-    expect(await world.run(claims.rehearse(mine))).toMatchObject({
+    expect(await world.run(claims.claim({ ...mine, dry_run: true }))).toMatchObject({
       would: expect.stringContaining('write nothing'),
       documents: [],
     });
-    await expect(world.run(claims.rehearse({ ...mine, mux_session: 'x' }))).rejects.toMatchObject({
-      code: 'worker_exists',
-    });
+    await expect(world.run(claims.claim({ ...mine, mux_session: 'x', dry_run: true }))).rejects.toMatchObject(
+      {
+        code: 'worker_exists',
+      },
+    );
   });
 
   it('[P2] of an incident shows every start, and what stays on the list', async () => {
@@ -168,14 +167,16 @@ describe('a rehearsal', () => {
     world.documents.edit(row.path, (text) => text.replace('status: active', 'status: closed'));
     world.documents.list();
     const untouched = traces();
-    const shown = await world.run(rehearseIncident(daemon, undefined));
-    expect(rehearseDismissal(daemon.memory, undefined).would).toContain('off the list');
+    const shown = await world.run(resumeIncident(daemon, { dry_run: true }));
+    expect((await dismissIncident(daemon.memory, { dry_run: true })).would).toContain('off the list');
     expect(traces()).toEqual(untouched);
     const started = shown.steps.filter(({ prompt }) => prompt !== null);
     expect([shown.steps.length, started.length]).toEqual([3, 2]);
     expect(shown.steps.map(({ would }) => would)).toContainEqual('drop b: it is not armed any more');
-    const { fibers } = await world.run(resumeIncident(daemon, undefined));
+    const { fibers } = await world.run(resumeIncident(daemon, {}));
     expect(fibers.filter(({ outcome }) => outcome === 'started')).toHaveLength(2);
-    await expect(world.run(rehearseIncident(daemon, 'nobody'))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.run(resumeIncident(daemon, { id: 'nobody', dry_run: true }))).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 });

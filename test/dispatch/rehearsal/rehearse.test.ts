@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
+import { perform } from '../../../src/dispatch/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
@@ -14,7 +15,7 @@ beforeEach(() => {
 afterEach(() => world.dispose());
 
 const rehearse = (fiber_id: string, more = {}) =>
-  world.run(daemon.dispatcher.rehearse({ fiber_id, dry_run: true, ...more })) as Promise<Rehearsal>;
+  world.run(daemon.dispatcher.dispatch({ fiber_id, dry_run: true, ...more })) as Promise<Rehearsal>;
 const dispatch = (fiber_id: string, more = {}) =>
   world.run(daemon.dispatcher.dispatch({ fiber_id, ...more }));
 
@@ -84,7 +85,8 @@ describe('a rehearsed dispatch', () => {
     const { session } = world.machine.worker('a');
     expect(await rehearse('a')).toMatchObject({ would: expect.stringContaining('runs already'), ends: [] });
     expect((await rehearse('a', { force: true })).ends).toEqual([session.name]);
-    expect((await world.run(daemon.dispatcher.kills.rehearse('a'))).ends).toEqual([session.name]);
+    const kill = { fiber_id: 'a', dry_run: true } as const;
+    expect((await world.run(perform(daemon.dispatcher.kills, kill))).ends).toEqual([session.name]);
     expect([world.machine.living.length, world.machine.kills]).toEqual([1, []]);
     expect(existsSync(join(world.data_dir, 'runs'))).toBe(true);
   });

@@ -34,7 +34,8 @@ function boot(cli: ExternalCli | null = null): void {
 }
 const round = () => world.run(daemon.round());
 type Ask = LifecycleRequest extends infer R ? (R extends LifecycleRequest ? Omit<R, 'fiber'> : never) : never;
-const verb = (ask: Ask, fiber = 'a') => world.run(calls.lifecycle({ fiber, ...ask } as LifecycleRequest));
+const verb = (ask: Ask, fiber = 'a') =>
+  world.run(calls.lifecycle({ fiber, ...ask } as LifecycleRequest & { dry_run?: false }));
 const move = (target: TransitionTarget, fiber_id = 'a') => world.run(calls.transition({ fiber_id, target }));
 const stored = (id = 'a') => world.documents.row(world.documents.index.get(id).path)!;
 const settle = () => world.run(Promise.resolve().then(() => daemon.round()));

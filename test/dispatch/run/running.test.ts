@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/base/clock.ts';
+import { perform } from '../../../src/dispatch/write.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;
@@ -256,7 +257,7 @@ describe('a kill', () => {
 
   it('[P5] once more also holds a fiber that somebody has armed since', async () => {
     await armedAfterItsKill();
-    const rehearsed = await world.run(daemon.dispatcher.kills.rehearse('a'));
+    const rehearsed = await world.run(perform(daemon.dispatcher.kills, { fiber_id: 'a', dry_run: true }));
     expect(rehearsed.would).toContain('hold the fiber, which was armed again');
     expect(await kill('a')).toMatchObject({ already_killed: true });
     for (let turn = 0; turn < 3; turn += 1) await round();

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SshTarget } from '../../../src/contract/http/attach.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
-import { openTerminal, shellLine } from '../../../src/dispatch/terminal/open-terminal.ts';
+import { type AskedTerminal, shellLine, terminals } from '../../../src/dispatch/terminal/open-terminal.ts';
+import { perform } from '../../../src/dispatch/write.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
@@ -32,6 +34,12 @@ afterEach(() => world.dispose());
 const round = () => world.run(daemon.round());
 const resume = (lines: SessionLine[] = [LINE], session = ID) =>
   world.run(daemon.dispatcher.resumeSession({ session, lines }));
+
+const open = (asked: Partial<AskedTerminal>) => {
+  const here = { lines: [], host: HOST, ssh: null };
+  return perform(terminals(daemon.world, daemon.dispatcher.pastSessions), { ...here, ...asked });
+};
+const openTerminal = (mux_session: string, ssh: SshTarget | null) => open({ mux_session, ssh });
 
 describe('the terminal of a past session', () => {
   it('[WPL-22] [DSP-10] is started with the agent of the ledger in the folder of the transcript, and is no worker', async () => {
@@ -72,10 +80,12 @@ describe('the terminal of a past session', () => {
       details: { mux_session: run?.mux_session },
     });
     const captured = await world.run(
-      daemon.dispatcher.captures.capture(
-        { prompt: 'x', project_dir: '/srv/dev', claim: { url: 'http://x', socket: null } },
-        STORE,
-      ),
+      daemon.dispatcher.captures.capture({
+        prompt: 'x',
+        project_dir: '/srv/dev',
+        claim: { url: 'http://x', socket: null },
+        store: STORE,
+      }),
     );
     const session = 'session_uuid' in captured ? (captured.session_uuid ?? '') : '';
     await expect(resume([{ ...line, session }], session)).rejects.toMatchObject({ code: 'session_running' });
@@ -159,19 +169,33 @@ describe('the terminal of a past session', () => {
 describe('a terminal window', () => {
   it('[WPL-21] is opened on a session of this host with tmux’s own argv', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
-    expect(await openTerminal(daemon.world, 'desk', null)).toEqual({ terminal: 'kitty' });
+    expect(await openTerminal('desk', null)).toEqual({ mux_session: 'desk', terminal: 'kitty' });
     expect(world.terminals).toEqual([
       { argv: [...UNNESTED, 'tmux', 'desk'], title: 'desk', type: 'os-window' },
     ]);
   });
 
+  it('[WPL-21] on a past session of this host has it started first, and none where that is refused', async () => {
+    const session = `resume-${ID}`;
+    const opened = await world.run(open({ session: ID, lines: [LINE] }));
+    expect(opened).toEqual({ mux_session: session, terminal: 'kitty' });
+    expect(world.machine.creates.map(({ name }) => name)).toEqual([session]);
+    expect(world.terminals).toEqual([
+      { argv: [...UNNESTED, 'tmux', session], title: session, type: 'os-window' },
+    ]);
+    await expect(world.run(open({ session: 'nobody', lines: [] }))).rejects.toMatchObject({
+      code: 'transcript_missing',
+    });
+    expect(world.terminals).toHaveLength(1);
+  });
+
   it('[WPL-21] of another host is ssh with the flags of its entry, and one quoted word for the far shell', async () => {
-    await openTerminal(daemon.world, 'a-U-svc', { alias: 'host-b-login', flags: ['-p', '22'] });
+    await openTerminal('a-U-svc', { alias: 'host-b-login', flags: ['-p', '22'] });
     expect(world.terminals.map(({ argv }) => argv)).toEqual([
       [...UNNESTED, 'ssh', '-p', '22', '-t', '--', 'host-b-login', "tmux attach-session -t '=a-U-svc'"],
     ]);
     for (const name of ["x'; reboot; '", 'a b', '$(x)'])
-      await expect(openTerminal(daemon.world, name, { alias: 'b', flags: [] })).rejects.toMatchObject({
+      await expect(openTerminal(name, { alias: 'b', flags: [] })).rejects.toMatchObject({
         code: 'surface_unsupported',
       });
   });
@@ -179,23 +203,23 @@ describe('a terminal window', () => {
   it('[WPL-21] that cannot be opened is an error with the command to paste', async () => {
     world.machine.startByHand('desk', ['/opt/demo']);
     world.terminal = { kind: 'unreachable', detail: 'no kitty listens' };
-    await expect(openTerminal(daemon.world, 'desk', null)).rejects.toMatchObject({
+    await expect(openTerminal('desk', null)).rejects.toMatchObject({
       code: 'terminal_unreachable',
       message: expect.stringContaining('tmux desk'),
       details: { command: 'tmux desk' },
     });
-    await expect(openTerminal(daemon.world, 'w', { alias: 'b', flags: [] })).rejects.toMatchObject({
+    await expect(openTerminal('w', { alias: 'b', flags: [] })).rejects.toMatchObject({
       details: { command: `ssh -t -- b 'tmux attach-session -t '\\''=w'\\'''` },
     });
   });
 
   it('[WPL-21] is refused for an app conversation’s id and for what is not there', async () => {
-    await expect(openTerminal(daemon.world, ID, null)).rejects.toMatchObject({ code: 'surface_unsupported' });
-    await expect(openTerminal(daemon.world, 'nobody', null)).rejects.toMatchObject({
+    await expect(openTerminal(ID, null)).rejects.toMatchObject({ code: 'surface_unsupported' });
+    await expect(openTerminal('nobody', null)).rejects.toMatchObject({
       code: 'session_not_found',
     });
     world.machine.listing = 'unknown';
-    await expect(openTerminal(daemon.world, 'nobody', null)).rejects.toMatchObject({
+    await expect(openTerminal('nobody', null)).rejects.toMatchObject({
       code: 'mux_unavailable',
     });
     expect(world.terminals).toEqual([]);

@@ -6,7 +6,6 @@ import type { DocumentChange, Documents } from '../../../src/dispatch/world.ts';
 import { parseDocument, parseRow } from '../../../src/fibers/document.ts';
 import { editDocument } from '../../../src/fibers/edit.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';
-import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 
 export const STORE = '/srv/notes';
 
@@ -72,7 +71,7 @@ export class FakeDocuments {
         this.index.refresh(document.path, (path) => this.row(path));
         return this.index.getPath(document.path);
       },
-      rehearse: async (document, plan) => {
+      planChange: async (document, plan) => {
         const text = this.files.get(document.path);
         const before = this.row(document.path);
         if (text === undefined || before === null) throw new CodedError('fiber_not_found', 'it is gone');
@@ -83,7 +82,9 @@ export class FakeDocuments {
         const place = { store: STORE, path: document.path, relativePath };
         return {
           path: document.path,
-          diff: unifiedDiff(document.path.slice(1), text, after),
+          name: document.path.slice(1),
+          before: text,
+          after,
           document: parseDocument(Buffer.from(after), place),
         };
       },

@@ -457,8 +457,8 @@ export class Simulation {
     const own = words.last_brake;
     void this.#call(host, 'pull_brake', { kill }).then((called) => {
       // What could not be written lasts until the daemon ends, and the answer says so.
-      if (called.kind === 'answered' && words.last_brake === own && called.value.fault === undefined)
-        words.stopped_at = this.time.now();
+      if (called.kind !== 'answered' || 'dry_run' in called.value) return;
+      if (words.last_brake === own && called.value.fault === undefined) words.stopped_at = this.time.now();
     });
   }
 

@@ -42,7 +42,7 @@ export const verb = defineVerb({
     if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name; give it one');
     const body = await readBody(context, given.body);
     const asked = { name: name.trim(), slug, parent, body, tags, status, outcome, due };
-    if (given.dry_run === true) return rehearsed(rehearsedWrite('create', store.rehearseCreate(asked)));
+    if (given.dry_run === true) return rehearsed(rehearsedWrite('create', store.planCreate(asked)));
     const fiber = await store.create(asked);
     const svc = svcOf(readSettings(context.env));
     return {

@@ -57,7 +57,7 @@ export const verb = defineVerb({
       set: { ...fixed.set, ...tagEdit(document, given) },
     });
     if (given.dry_run === true) {
-      const shown = store.rehearse(id, plan, { expectedDigest: expected_digest });
+      const shown = store.planEdit(id, plan, { expectedDigest: expected_digest });
       return rehearsed(rehearsedWrite('write', shown));
     }
     const fiber = await store.update(id, plan, expected_digest);

@@ -1,6 +1,6 @@
 import { CodedError } from '../../../base/errors.ts';
 import { nestedSchema } from '../../../contract/http/fibers.ts';
-import { nestFiber, rehearseNest } from '../../../fibers/nest.ts';
+import { nestFiber, planNest } from '../../../fibers/nest.ts';
 import { rehearsedNest } from '../../../fibers/rehearsed-write.ts';
 import { DRY_RUN, FIBER, option, STORE } from '../../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
@@ -30,7 +30,7 @@ export const verb = defineVerb({
     const body = { fiber_id: id, parent };
     if (dry_run === true)
       return daemon === null
-        ? rehearsed(rehearsedNest(await rehearseNest(store, id, parent)))
+        ? rehearsed(rehearsedNest(await planNest(store, id, parent)))
         : rehearseRequest(daemon, '/fiber-nest', body);
     const nested =
       daemon === null

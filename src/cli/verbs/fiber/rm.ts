@@ -18,7 +18,7 @@ export const verb = defineVerb({
   json: z.object({ removed: z.object({ id: z.string(), path: z.string() }) }),
   async run(context, { fiber, recursive, dry_run, ...given }) {
     const { store, id } = findInStores(context, fiber, given.store);
-    if (dry_run === true) return rehearsed(rehearsedWrite('remove', store.rehearseRemove(id, { recursive })));
+    if (dry_run === true) return rehearsed(rehearsedWrite('remove', store.planRemove(id, { recursive })));
     const removed = await store.remove(id, { recursive });
     return { json: { removed }, text: `Removed ${removed.path}\n`, one_line: true };
   },

@@ -122,7 +122,7 @@ async function writeHere(context: CliContext, found: FoundFiber, request: Lifecy
 }
 
 function rehearseHere(context: CliContext, found: FoundFiber, request: LifecycleRequest): Rehearsal {
-  return rehearsedWrite('write', found.store.rehearse(found.id, planHere(context, request)));
+  return rehearsedWrite('write', found.store.planEdit(found.id, planHere(context, request)));
 }
 
 function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {

@@ -1,46 +1,46 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { rehearsedDocuments } from '../../fibers/rehearsed-write.ts';
 import { namesOf } from '../app/app-launch.ts';
 import { isAppRun, NEW_CONVERSATION } from '../app/app-run.ts';
 import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { workerName } from '../run/runs.ts';
-import { composeStart } from '../start/launch.ts';
-import { markersOf } from '../start/launch-markers.ts';
 import type { World } from '../world.ts';
+import { composeStart, type PlannedRun } from './launch.ts';
+import { markersOf } from './launch-markers.ts';
 
-/** What `startRun` would write and run for this plan; writes nothing. */
-export async function rehearseStart(
+/** What the start of a planned run writes and runs; writes nothing. */
+export async function showStart(
   world: World,
   document: FiberDocument,
-  planned: Parameters<typeof composeStart>[2],
+  planned: PlannedRun,
   authority: Authority,
   confirmed_dir: string | undefined,
   earlier: Run | undefined,
 ): Promise<Rehearsal> {
-  const { run, plan } = planned;
-  const { claim, env } = composeStart(world, document, planned, authority);
+  const { run, plan, prompt } = planned;
   const begins = isAppRun(run) && run.app.thread_id === null;
-  const { path, diff } = await world.documents.rehearse(document, (current) => {
-    const marked = markersOf(document, current, run, authority, {
+  const marked = await world.documents.planChange(document, (current) => {
+    const markers = markersOf(document, current, run, authority, {
       daemon: world.daemonId,
       confirmed_dir,
     });
     // A conversation that is begun is named in a second write, once the app server has given it its id.
-    return begins ? { ...marked, set: { ...marked.set, ...namesOf(NEW_CONVERSATION) } } : marked;
+    return begins ? { ...markers, set: { ...markers.set, ...namesOf(NEW_CONVERSATION) } } : markers;
   });
   const first = earlier === undefined ? '' : `end the worker ${workerName(earlier)}, then `;
   return rehearsal(
     `${first}start ${isAppRun(run) ? 'a conversation of ' : ''}${run.agent} for ${run.fiber_id} in ${run.project_dir}`,
     {
-      documents: diff === '' ? [] : [{ path, diff }],
-      prompt: claim.prompt,
+      documents: rehearsedDocuments(marked),
+      prompt,
       command: isAppRun(run)
         ? null
         : {
             argv: shownArgv(plan.argv),
             cwd: run.project_dir,
-            env: Object.keys(env).sort(),
+            env: Object.keys(composeStart(world, document, planned).env).sort(),
             mux_session: run.mux_session,
           },
       ends: earlier === undefined ? [] : [workerName(earlier)],

@@ -1,0 +1,117 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
+import { isReserved } from '../app/app-run.ts';
+import { owedStart } from '../due/owed-starts.ts';
+import { describeLimit, limitOf } from '../due/usage-limits.ts';
+import { keyOf, type Memory } from '../memory.ts';
+import type { Run } from '../run/run.ts';
+import type { Authority } from '../run/run-id.ts';
+import { workerName } from '../run/runs.ts';
+import type { LaunchResult } from '../start/launch.ts';
+import type { Launcher } from '../start/launcher.ts';
+import { requestedDirectory } from '../start/requested-directory.ts';
+import type { World } from '../world.ts';
+import type { Write } from '../write.ts';
+import { dispatchedReply, refusedReply, withUntold } from './replies.ts';
+
+type DispatchPorts = {
+  /** Rejects while nobody can tell what runs. */
+  adopted(): Promise<void>;
+  /** The document as it is on disk. */
+  fresh(fiber_id: string): FiberDocument;
+  launcher: Pick<Launcher, 'launch' | 'show' | 'underWay'>;
+  /** A worker of this fiber was started. */
+  launched(key: string): void;
+};
+
+/** The start that is asked for. The launcher makes its own plan of it, once it has claimed the fiber. */
+type AskedStart = {
+  request: DispatchRequest;
+  document: FiberDocument;
+  directory: string | undefined;
+  authority: Extract<Authority, { kind: 'request' }>;
+};
+
+/** `POST /dispatch`: all checks before any effect; a refusal is a value (WPL-1). */
+export class Dispatches
+  implements Write<DispatchRequest, AskedStart, Rehearsal | Refused, Dispatched | Refused>
+{
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #ports: DispatchPorts;
+
+  constructor(world: World, memory: Memory, ports: DispatchPorts) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#ports = ports;
+  }
+
+  async plan(request: DispatchRequest): Promise<AskedStart> {
+    await this.#ports.adopted();
+    const directory = requestedDirectory(request.project_dir);
+    const document = this.#ports.fresh(request.fiber_id);
+    const said = request.user_message?.trim() ? request.user_message : null;
+    const authority = {
+      kind: 'request' as const,
+      force: request.force === true,
+      user_message: said ?? owedStart(this.#memory, document)?.user_message ?? null,
+      resume_mode: request.resume_mode ?? null,
+      despite_brake: request.despite_brake === true,
+    };
+    return { request, document, directory, authority };
+  }
+
+  async show(asked: AskedStart): Promise<Rehearsal | Refused> {
+    const { document, authority, directory } = asked;
+    const { underWay, running } = this.#present(asked);
+    if (underWay !== undefined)
+      return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
+    if (running !== undefined)
+      return rehearsal(`start nothing: the worker ${workerName(running)} of ${document.id} runs already`);
+    const shown = await this.#ports.launcher.show(document, authority, directory);
+    return 'dry_run' in shown ? shown : refusedReply(this.#world.host, document, shown.refusal);
+  }
+
+  /** Nothing is awaited between the look at what is present and the claim of the launcher. */
+  async apply(asked: AskedStart): Promise<Dispatched | Refused> {
+    const { request, document, authority, directory } = asked;
+    const { underWay, running } = this.#present(asked);
+    if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
+    if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
+    const result = await this.#ports.launcher.launch(document, authority, directory);
+    if (result.kind !== 'launched') return this.#reply(document, result, false);
+    this.#ports.launched(keyOf(document));
+    const limit = limitOf(this.#world, this.#memory, result.run.agent);
+    const reply = dispatchedReply(this.#world.host, result.run, false);
+    return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
+  }
+
+  /** The launch of the fiber that is under way, or the worker that makes another start needless. */
+  #present({ request, document }: AskedStart): {
+    underWay?: Promise<LaunchResult> | undefined;
+    running?: Run;
+  } {
+    const key = keyOf(document);
+    const underWay = this.#ports.launcher.underWay(key);
+    if (underWay !== undefined) return { underWay };
+    const running = this.#memory.runs.get(key);
+    if (running === undefined || needsLaunch(running, request) || this.#world.documents.isAmbiguous(document))
+      return {};
+    return { running };
+  }
+
+  #reply(document: FiberDocument, result: LaunchResult, joined: boolean): Dispatched | Refused {
+    if (result.kind === 'launched') return dispatchedReply(this.#world.host, result.run, joined);
+    const refusal =
+      result.kind === 'refused'
+        ? result.refusal
+        : { reason: 'conflict', message: `${document.id} was changed while it was being started; try again` };
+    return refusedReply(this.#world.host, document, refusal);
+  }
+}
+
+/** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
+function needsLaunch(running: Run, request: DispatchRequest): boolean {
+  return request.force === true || isReserved(running) || running.app?.missing === true;
+}

@@ -1,0 +1,90 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type {
+  CreateFiber,
+  EditFiber,
+  FiberReply,
+  NestedReply,
+  NestFiber,
+} from '../../contract/http/fibers.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import type { DocumentEdit } from '../../fibers/edit.ts';
+import type { NewFiber } from '../../fibers/new-document.ts';
+import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import type { Memory } from '../memory.ts';
+import type { Rows } from '../rows.ts';
+import { followMoves } from '../run/run-moves.ts';
+import type { StoreDocuments } from '../stores/store-documents.ts';
+import type { World } from '../world.ts';
+import { perform, type Write } from '../write.ts';
+import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
+
+type Parts = { world: World; memory: Memory; documents: StoreDocuments; rows: Rows };
+type PlannedCreate = { root: string; fiber: NewFiber };
+type PlannedEdit = { document: FiberDocument; change: DocumentEdit; digest: string | undefined };
+type PlannedMove = { document: FiberDocument; under: FiberDocument | null };
+
+/**
+ * `POST /fiber/create`, `/fiber-edit` and `/fiber-nest`. What is written is worked out by the store, which does so once
+ * more under the lock of the document.
+ */
+export class DocumentWrites {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  create<Q extends CreateFiber>(asked: Q) {
+    const { documents, rows } = this.#parts;
+    const write: Write<CreateFiber, PlannedCreate, Rehearsal, FiberReply> = {
+      plan(request) {
+        const parent = request.parent === undefined ? undefined : documents.find(request.parent);
+        const root = storeForNew(documents.roots, request.store, parent?.store);
+        return { root, fiber: newFiber(request, parent?.id) };
+      },
+      show: ({ root, fiber }) => rehearsedWrite('create', documents.planCreate(root, fiber)),
+      async apply({ root, fiber }) {
+        const { body, ...document } = await documents.create(root, fiber);
+        return { fiber: rows.row(document, body) };
+      },
+    };
+    return perform(write, asked);
+  }
+
+  edit<Q extends EditFiber>(asked: Q) {
+    const { documents, rows } = this.#parts;
+    const write: Write<EditFiber, PlannedEdit, Rehearsal, FiberReply> = {
+      plan: (request) => ({
+        change: documentEdit(request),
+        document: documents.find(request.fiber_id),
+        digest: request.expected_digest,
+      }),
+      show: async ({ document, change, digest }) =>
+        rehearsedWrite('write', await documents.planEdit(document, () => change, digest)),
+      async apply({ document, change, digest }) {
+        const { body, ...edited } = await documents.edit(document, () => change, digest);
+        return { fiber: rows.row(edited, body) };
+      },
+    };
+    return perform(write, asked);
+  }
+
+  nest<Q extends NestFiber>(asked: Q) {
+    const { world, memory, documents, rows } = this.#parts;
+    const write: Write<NestFiber, PlannedMove, Rehearsal, NestedReply> = {
+      plan: ({ fiber_id, parent }) =>
+        documents.whenRead(() => ({
+          document: documents.look(fiber_id),
+          under: parent === null ? null : documents.look(parent),
+        })),
+      show: async ({ document, under }) => rehearsedNest(await documents.planNest(document, under)),
+      async apply({ document, under }) {
+        const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
+        followMoves(world, memory, moved);
+        rows.runtimeMoved(memory.runs.all().map((run) => run.key));
+        return { fiber_id: document.id, new_id, rewritten, unwritten };
+      },
+    };
+    return perform(write, asked);
+  }
+}
