@@ -53,8 +53,10 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     return { transcripts: await findTranscripts(agents, sessions, process.env, await disksOfThisThread()) };
   },
   async find_bridge_urls({ files }) {
-    const { findBridgeUrl } = await import('../src/harness/bridge-url.ts');
-    return { urls: files.map(({ path, seen, to }) => findBridgeUrl(path, seen, to)) };
+    const { HARNESSES } = await import('../src/harness/harnesses.ts');
+    const find = ({ harness, path, seen, to }: (typeof files)[number]) =>
+      HARNESSES[harness].transcripts.findLink?.(path, seen, to) ?? null;
+    return { urls: files.map(find) };
   },
   async read_spend({ cache_dir, sessions }) {
     const { readSpend, sourcesOfSpend } = await import('../src/harness/transcripts/session-spend.ts');

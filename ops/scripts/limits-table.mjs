@@ -706,9 +706,16 @@ export const LIMITS = [
         'Cut there',
         'file',
       ],
-      ['harness/bridge-url.ts', 'MOST_LINE_BYTES', 'A line about a bridge', 'bytes', 'Passed over', 'file'],
       [
-        'harness/claude/adapter.ts',
+        'harness/claude/bridge-url.ts',
+        'MOST_LINE_BYTES',
+        'A line about a bridge',
+        'bytes',
+        'Passed over',
+        'file',
+      ],
+      [
+        'harness/claude/transcript.ts',
         'MOST_NAME_LENGTH',
         'The name of a folder of transcripts',
         'characters',
@@ -1346,7 +1353,7 @@ export const NOT_LIMITS = {
   'the size of one read; the next one reads on': [
     'cli/verbs/daemon/logs.ts CHUNK_BYTES',
     'cli/hook/read-input.cjs CHUNK_BYTES',
-    'harness/bridge-url.ts CHUNK_BYTES',
+    'harness/claude/bridge-url.ts CHUNK_BYTES',
     'harness/transcripts/moment.ts PROBE_BYTES',
     'harness/transcripts/moment.ts SPAN_BYTES',
     'harness/transcripts/transcript-files.ts CHUNK_BYTES',

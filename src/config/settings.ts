@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { APP_HARNESS } from '../contract/harness-name.ts';
 import { memoryMaxSchema } from '../contract/memory-max.ts';
 import { type AppServerAddress, parseAppServerAddress } from './app-server-address.ts';
 
@@ -139,11 +140,11 @@ export const SETTINGS = {
   ),
   app_scheme: setting(
     'SVC_APP_SCHEME',
-    'codex',
+    APP_HARNESS,
     (value) =>
       /^[a-z][a-z0-9+.-]*$/.test(value.trim())
         ? { ok: true, value: value.trim() }
-        : { ok: false, expected: 'a URL scheme such as codex' },
+        : { ok: false, expected: `a URL scheme such as ${APP_HARNESS}` },
     'Scheme of the desktop links to app conversations (WRK-7)',
   ),
   terminal_socket: text(

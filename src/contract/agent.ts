@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { harnessNameSchema } from './harness-name.ts';
+import { HARNESS_NAMES, harnessNameSchema } from './harness-name.ts';
 import { dryRunField } from './http/rehearsal.ts';
 import { memoryMaxSchema } from './memory-max.ts';
 
@@ -32,7 +32,7 @@ export type AgentsFile = z.infer<typeof agentsFileSchema>;
 /** An agent of the effective registry (RPL-5). */
 export const agentSchema = z.object({
   id: z.string(),
-  harness: z.enum(['claude', 'codex', 'pi']),
+  harness: z.enum(HARNESS_NAMES),
   cli: z.string(),
   model: z.string().nullable(),
   args: z.array(z.string()),

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 
-/** The three canonical harness names (WRK-8). */
+/** The canonical harness names (WRK-8). */
 export const HARNESS_NAMES = ['claude', 'codex', 'pi'] as const;
 export type HarnessName = (typeof HARNESS_NAMES)[number];
+
+/** The harness whose conversations an app server holds (CAP-7). */
+export const APP_HARNESS: HarnessName = 'codex';
 
 const SPELLINGS: Record<string, HarnessName> = {
   claude: 'claude',

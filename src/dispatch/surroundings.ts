@@ -11,13 +11,12 @@ import { createAdapters } from '../harness/adapters.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/agents/registry.ts';
 import { createAppServer } from '../harness/app-server/app-server.ts';
 import { createCapabilities } from '../harness/capabilities.ts';
-import { guardAdapters, harnessFolder, silentAmong } from '../harness/guarded-adapter.ts';
+import { guardAdapters, silentAmong } from '../harness/guarded-adapter.ts';
+import { HARNESSES, harnessFolder } from '../harness/harnesses.ts';
 import { compareSkills } from '../harness/hooks/worker-skills.ts';
 import { lastSaid } from '../harness/transcripts/last-said.ts';
 import { findPastSession } from '../harness/transcripts/past-session.ts';
 import { readTail } from '../harness/transcripts/transcript-tail.ts';
-import { readTurnEnd } from '../harness/transcripts/turn-end.ts';
-import { readUsageSign } from '../harness/transcripts/usage-limit.ts';
 import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
@@ -126,11 +125,11 @@ export async function connectWorld(options: {
       },
       async turnEnd(name, transcript) {
         await requireDisk(transcript);
-        return readTurnEnd(name, await readTail(transcript));
+        return HARNESSES[name].records.turnEnd(await readTail(transcript));
       },
       async usage(name, transcript) {
         await requireDisk(transcript);
-        return readUsageSign(name, await readTail(transcript), localZone());
+        return HARNESSES[name].records.usageSign(await readTail(transcript), localZone());
       },
     },
     processes: {

@@ -64,7 +64,7 @@ export type TranscriptQuery = {
 /** A first-run dialog or missing piece that would eat a launch, and the mend. */
 export type HarnessFinding = { severity: 'error' | 'warning'; what: string; mend: string };
 
-/** What the dispatcher needs of a harness; the same conformance suite runs over all three. */
+/** What the dispatcher needs of a harness; the same conformance suite runs over all. */
 export type HarnessAdapter = {
   name: HarnessName;
   planLaunch(request: LaunchRequest): LaunchPlan;

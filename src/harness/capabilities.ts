@@ -3,6 +3,7 @@ import type { Agent } from '../contract/agent.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { NEUTRAL_DIRECTORY } from '../platform/process.ts';
 import { agentEnvironment } from './agent-environment.ts';
+import { HARNESSES } from './harnesses.ts';
 
 /** Runs a program to its end; of the answer only what an `exited` one printed is used. */
 export type ProgramRunner = {
@@ -34,11 +35,13 @@ export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS
   const known = new Map<string, Known>();
   return {
     choosesSessionId(agent) {
-      if (agent.harness === 'codex') return false;
+      if (HARNESSES[agent.harness].session_id === 'assigned') return false;
       return known.get(keyOf(agent))?.chooses_session_id ?? true;
     },
     async probe(agent) {
-      if (agent.harness !== 'pi') return;
+      const { session_id } = HARNESSES[agent.harness];
+      if (typeof session_id === 'string') return;
+      const { args, option, env } = session_id.probe;
       const environment = agentEnvironment(agent, options.env);
       const file = findExecutable(agent.cli, environment.get('PATH') ?? '');
       if (file === null) return;
@@ -48,14 +51,14 @@ export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS
       if (last !== undefined && last.file === file && last.changed_at === changed_at) return;
       const help = await options.runner.run({
         file,
-        args: ['--help'],
+        args,
         cwd: NEUTRAL_DIRECTORY,
-        env: { ...options.env, ...agent.env, PI_OFFLINE: '1' },
+        env: { ...options.env, ...agent.env, ...env },
         timeout_ms: PROBE_TIMEOUT_MS,
         max_output_bytes: MOST_HELP_BYTES,
       });
       if (help.kind !== 'exited') return;
-      const chooses_session_id = `${help.stdout ?? ''}${help.stderr ?? ''}`.includes('--session-id');
+      const chooses_session_id = `${help.stdout ?? ''}${help.stderr ?? ''}`.includes(option);
       known.set(keyOf(agent), { file, changed_at, chooses_session_id });
     },
   };

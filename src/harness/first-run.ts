@@ -1,10 +1,8 @@
 import { dirname } from 'node:path';
-import type { Agent } from '../contract/agent.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import type { HarnessFinding } from './adapter.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
-
-export type FirstRunQuery = { agent: Agent; project_dir: string | null };
+import type { FirstRunQuery } from './harness.ts';
 
 /** The finding about an executable that starting the agent would not find, or none. */
 export function checkExecutable(query: FirstRunQuery, environment: AgentEnvironment): HarnessFinding[] {

@@ -1,9 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { Disks } from '../platform/disks.ts';
 import type { HarnessAdapter, HarnessFinding, TranscriptProbe } from './adapter.ts';
-import { agentEnvironment } from './agent-environment.ts';
+import { forEachHarness, harnessFolder } from './harnesses.ts';
 
 export type DiskGuard = { disks: Pick<Disks, 'prove'>; clock: Clock; env: NodeJS.ProcessEnv };
 
@@ -18,11 +17,7 @@ export function guardAdapters(
   adapters: Record<HarnessName, HarnessAdapter>,
   guard: DiskGuard,
 ): Record<HarnessName, HarnessAdapter> {
-  return {
-    claude: guarded(adapters.claude, guard),
-    codex: guarded(adapters.codex, guard),
-    pi: guarded(adapters.pi, guard),
-  };
+  return forEachHarness(({ name }) => guarded(adapters[name], guard));
 }
 
 /** The first of these paths whose disk does not answer, as a sentence; null when all do. */
@@ -36,12 +31,6 @@ export async function silentAmong(
     if (proof === 'unlooked') return `${path} was not looked at yet`;
   }
   return null;
-}
-
-/** The folder that a harness keeps its configuration and its transcripts in. */
-export function harnessFolder(agent: Agent, env: NodeJS.ProcessEnv): string {
-  const { claude_dir, codex_home, pi_agent_dir } = agentEnvironment(agent, env);
-  return { claude: claude_dir, codex: codex_home, pi: pi_agent_dir }[agent.harness];
 }
 
 function guarded(adapter: HarnessAdapter, { disks, clock, env }: DiskGuard): HarnessAdapter {

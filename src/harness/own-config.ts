@@ -1,12 +1,21 @@
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
-import { readRegularText } from '../platform/regular-file.ts';
+import { readRegularText, readRegularTextSync } from '../platform/regular-file.ts';
 import type { HarnessFinding } from './adapter.ts';
 import { asTable, type Table } from './table.ts';
 
 /** A harness's own configuration: an absent file is an empty table; `broken` tells why one cannot be used. */
 export type OwnConfig = { value: Table; broken: HarnessFinding | null };
+
+/** Text of a file of a harness; null for one that is not there or cannot be read. */
+export function readOwnText(file: string): string | null {
+  try {
+    return readRegularTextSync(file, READ_LIMITS.harness_config);
+  } catch {
+    return null;
+  }
+}
 
 /** Reads a JSON configuration file of a harness. */
 export function readJsonConfig(file: string): Promise<OwnConfig> {

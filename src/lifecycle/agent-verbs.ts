@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument, Surface } from '../contract/fiber.ts';
+import { APP_HARNESS } from '../contract/harness-name.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
 
 /** The agents of this host, as the registry has them. */
@@ -16,8 +17,8 @@ type Choice = {
   surface?: Surface | undefined;
 };
 
-/** The agent of an app conversation whose fiber names none. */
-export const APP_AGENT = 'codex';
+/** The agent of an app conversation whose fiber names none: the built-in one without a model of its own. */
+export const APP_AGENT = APP_HARNESS;
 
 /**
  * Gives a service another agent of the registry; throws `agent_unknown` or `effort_unknown`. `known` is null for a fiber
@@ -85,10 +86,10 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
       { details: { agent: name } },
     );
   }
-  if (surface === 'app' && agent.harness !== 'codex' && (choice.agent ?? choice.surface) !== undefined)
+  if (surface === 'app' && agent.harness !== APP_HARNESS && (choice.agent ?? choice.surface) !== undefined)
     throw new CodedError(
       'surface_unsupported',
-      `agent ${agent.id} has no app conversations; choose a codex agent (${codexAgents(known)}), or the surface cli`,
+      `agent ${agent.id} has no app conversations; choose a ${APP_HARNESS} agent (${appAgents(known)}), or the surface cli`,
       { details: { agent: agent.id } },
     );
   if (choice.agent !== undefined) edit.set['svc.agent'] = choice.agent;
@@ -116,8 +117,8 @@ function trusted(choice: Choice): PlannedEdit {
   return { set, unset: choice.effort === null ? ['svc.effort'] : [] };
 }
 
-function codexAgents(known: KnownAgents): string {
-  const ids = known.agents.filter(({ harness }) => harness === 'codex').map(({ id }) => id);
+function appAgents(known: KnownAgents): string {
+  const ids = known.agents.filter(({ harness }) => harness === APP_HARNESS).map(({ id }) => id);
   return ids.length === 0 ? 'this host has none' : ids.join(', ');
 }
 

@@ -13,7 +13,7 @@ export const READ_LIMITS = {
   state_file: 64 * MIB,
   /** What a run has in its directory, where its worker can write too; a prompt is the longest. */
   run_file: 32 * MIB,
-  /** Settings and trust of an agent program; Claude Code and Codex keep every project in theirs. */
+  /** Settings and trust of an agent program; some keep every project in theirs. */
   harness_config: 64 * MIB,
   /** One file of a skill. */
   skill_file: 4 * MIB,

@@ -27,8 +27,7 @@ export class SessionLinks {
     const places = await this.#places.find(sessions, { believe: true });
     const moved = new Map<string, Found>();
     for (const place of places)
-      if (place.kind === 'found' && place.harness === 'claude' && !this.#isKept(place))
-        moved.set(place.path, place);
+      if (place.kind === 'found' && place.linked && !this.#isKept(place)) moved.set(place.path, place);
     if (moved.size > 0) await this.#lane.run(() => this.#read([...moved.values()]));
     return places.map((place, index) => {
       const session = sessions[index]!;
@@ -46,7 +45,12 @@ export class SessionLinks {
 
   /** A transcript only grows: of one that is known, what has come since is read. */
   async #read(places: readonly Found[]): Promise<void> {
-    const files = places.map(({ path, stamp }) => ({ path, seen: this.#seen(path, stamp), to: stamp.size }));
+    const files = places.map(({ harness, path, stamp }) => ({
+      harness,
+      path,
+      seen: this.#seen(path, stamp),
+      to: stamp.size,
+    }));
     const { urls } = (await this.#pool.run('find_bridge_urls', { files })).value;
     for (const [index, { path, stamp }] of places.entries()) {
       const earlier = files[index]!.seen > 0 ? (this.#kept.get(path)?.url ?? null) : null;

@@ -8,12 +8,13 @@ import type { RouteContext } from './context.ts';
 
 /** Where the transcript of a session lies now. */
 export type TranscriptPlace =
-  | { kind: 'found'; harness: HarnessName; path: string; stamp: FileStamp; mtime_ms: number }
+  | (Known & { kind: 'found'; stamp: FileStamp; mtime_ms: number })
   | { kind: 'missing'; harness: HarnessName | null }
   /** The conversation is known, and which transcript it writes is not yet. */
   | { kind: 'pending'; harness: HarnessName | null };
 
-type Known = { harness: HarnessName; path: string };
+/** `linked`: it may name a page that shows the session. */
+type Known = { harness: HarnessName; path: string; linked: boolean };
 type Identity = { session: string | null; harness: HarnessName | null; agent: string | null };
 
 const MOST_KNOWN = 5_000;
@@ -99,10 +100,10 @@ export class TranscriptPlaces {
     return identityOf(session, lines);
   }
 
-  async #look({ harness, path }: Known): Promise<TranscriptPlace | null> {
-    const look = await this.#callers.files.look(path);
+  async #look(known: Known): Promise<TranscriptPlace | null> {
+    const look = await this.#callers.files.look(known.path);
     return look.kind === 'file'
-      ? { kind: 'found', harness, path, stamp: look.stamp, mtime_ms: look.mtime_ms }
+      ? { kind: 'found', ...known, stamp: look.stamp, mtime_ms: look.mtime_ms }
       : null;
   }
 }

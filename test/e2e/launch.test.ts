@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { daemonId } from '../../src/config/daemon-id.ts';
-import { claudeProjectFolder } from '../../src/harness/claude/adapter.ts';
+import { projectFolder } from '../../src/harness/claude/transcript.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { Json } from '../kit/http.ts';
 import { launchesOf } from '../kit/launches.ts';
@@ -168,7 +168,7 @@ describe('a launch message', () => {
   const received = async (id: string): Promise<string> => {
     const { runtime } = await daemon.running(id);
     const { project_dir } = (await daemon.row(id))!;
-    const folder = join(daemon.home.claude, 'projects', claudeProjectFolder(project_dir!));
+    const folder = join(daemon.home.claude, 'projects', projectFolder(project_dir!));
     return readFileSync(join(folder, `${runtime.session_uuid}.prompt`), 'utf8');
   };
 
@@ -226,7 +226,7 @@ describe('a launch message', () => {
     const transcript = join(
       daemon.home.claude,
       'projects',
-      claudeProjectFolder(daemon.home.project('cut-off')),
+      projectFolder(daemon.home.project('cut-off')),
       `${first.runtime.session_uuid}.jsonl`,
     );
     expect(await received('cut-off')).toMatch(/^Mode: resume$/m);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBridgeUrl } from '../../src/harness/bridge-url.ts';
+import { findBridgeUrl } from '../../src/harness/claude/bridge-url.ts';
 import { compareHooks } from '../../src/harness/hooks/installed-hooks.ts';
 import { compareSkills } from '../../src/harness/hooks/worker-skills.ts';
 import { readJsonConfig, readTomlConfig } from '../../src/harness/own-config.ts';

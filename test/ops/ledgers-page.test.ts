@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommitLine } from '../../src/cli/hook/commit-line.cjs';
 import { eventLine } from '../../src/cli/hook/event-line.cjs';
 import { commitLineSchema, EVENT_TYPES, sessionLineSchema } from '../../src/contract/ledger.ts';
-import { HOOK_EVENTS } from '../../src/harness/hooks/hook-command.ts';
+import { HARNESSES } from '../../src/harness/harnesses.ts';
 
 const page = readFileSync(new URL('../../ops/ledgers.md', import.meta.url), 'utf8');
 
@@ -38,6 +38,13 @@ function fieldsOfEvents(): string[] {
   return [...new Set(hooks.flatMap((hook) => Object.keys(eventLine(hook, around)!)))].sort();
 }
 
+/** The events for which a setup would put a hook into an empty folder of the program. */
+async function hooksOf(harness: 'claude' | 'codex'): Promise<string[]> {
+  const place = { folder: '/none', env: {}, temp: '/none', mode: 'uninstall' as const };
+  const [settings] = (await HARNESSES[harness].setup.target(place)).shared;
+  return Object.keys(JSON.parse(settings!.put(null)).hooks);
+}
+
 describe('the page on the ledgers', () => {
   it('[EVT-7] tells every field of every ledger, and none besides', () => {
     expect(names(rowsOf('Events', 'field'))).toEqual(fieldsOfEvents());
@@ -46,15 +53,14 @@ describe('the page on the ledgers', () => {
     expect(names(rowsOf('Commits', 'field'))).toEqual(commit.sort());
   });
 
-  it('[EVT-7] tells every type of event, and which program has a hook for it', () => {
+  it('[EVT-7] tells every type of event, and which program has a hook for it', async () => {
     const rows = rowsOf('Events', 'type');
     expect(names(rows)).toEqual([...EVENT_TYPES].sort());
+    const hooks = { claude: await hooksOf('claude'), codex: await hooksOf('codex') };
     for (const [type, claude, codex] of rows) {
       const hook = type!.replaceAll('`', '').replace(/(?:^|_)([a-z])/g, (_, letter) => letter.toUpperCase());
-      const told = (harness: 'claude' | 'codex') =>
-        (HOOK_EVENTS[harness] as readonly string[]).includes(hook);
-      expect([hook, claude!.startsWith('yes')]).toEqual([hook, told('claude')]);
-      expect([hook, codex !== 'no such hook']).toEqual([hook, told('codex')]);
+      expect([hook, claude!.startsWith('yes')]).toEqual([hook, hooks.claude.includes(hook)]);
+      expect([hook, codex !== 'no such hook']).toEqual([hook, hooks.codex.includes(hook)]);
     }
   });
 

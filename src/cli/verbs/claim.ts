@@ -2,6 +2,7 @@ import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import { type Surface, surfaceSchema } from '../../contract/fiber.ts';
 import { type ClaimRequest, claimedSchema } from '../../contract/http/capture.ts';
+import { HARNESSES } from '../../harness/harnesses.ts';
 import { createRunner } from '../../platform/process.ts';
 import { DRY_RUN, FIBER, option, STORE, surfaceOption } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
@@ -88,8 +89,8 @@ export async function ownSession(context: CliContext): Promise<string> {
 
 /** The conversation that an agent program tells its commands of; undefined where none or several do. */
 export function ownConversation(env: NodeJS.ProcessEnv): string | undefined {
-  const told = [env.CLAUDE_CODE_SESSION_ID, env.CODEX_THREAD_ID].filter(
-    (id) => id !== undefined && id !== '',
-  );
+  const told = Object.values(HARNESSES)
+    .map(({ session_variable }) => (session_variable === null ? undefined : env[session_variable]))
+    .filter((id) => id !== undefined && id !== '');
   return told.length === 1 ? told[0] : undefined;
 }

@@ -1,3 +1,4 @@
+import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import { option } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 
@@ -13,7 +14,12 @@ async function runHook(context: CliContext, argv: string[]): Promise<ExitCode> {
 
 export const event = defineVerb({
   summary: 'Add one line to events.jsonl from the hook’s JSON on stdin; always ends with 0',
-  options: { harness: option('--harness <name>', 'claude, codex or pi') },
+  options: {
+    harness: option(
+      '--harness <name>',
+      new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(HARNESS_NAMES),
+    ),
+  },
   examples: [['svc hook event --harness claude', 'typed by the hooks that `svc setup` installs']],
   no_json: 'it prints nothing',
   run: (context, { harness }) =>

@@ -41,7 +41,7 @@ export const verb = defineVerb({
   async run(context, { harness, uninstall, dry_run = false }) {
     const mode = uninstall === true ? 'uninstall' : 'install';
     const temp = join(readSettings(context.env).data_dir, 'tmp');
-    const { home, files, shared, lacks } = await setupTarget(harness, context.env, temp, mode);
+    const { home, files, shared, lacks } = await setupTarget(harness, { env: context.env, temp, mode });
     const { kept, ...plan } =
       mode === 'install' ? planInstall(home, files, shared) : planUninstall(home, shared);
     if (!dry_run) applyChanges(home, plan.changes);

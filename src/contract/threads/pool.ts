@@ -126,14 +126,30 @@ export const poolJobs = {
       ),
     }),
     output: z.object({
-      transcripts: z.array(z.object({ harness: z.enum(HARNESS_NAMES), path: z.string() }).nullable()),
+      transcripts: z.array(
+        z
+          .object({
+            harness: z.enum(HARNESS_NAMES),
+            path: z.string(),
+            /** It may name a page that shows the session. */
+            linked: z.boolean(),
+          })
+          .nullable(),
+      ),
     }),
     deadline_ms: 20_000,
   },
   /** The last bridge address in the first `to` bytes of each transcript; those before `seen` are known already. */
   find_bridge_urls: {
     input: z.object({
-      files: z.array(z.object({ path: z.string(), seen: z.number().int(), to: z.number().int() })),
+      files: z.array(
+        z.object({
+          harness: z.enum(HARNESS_NAMES),
+          path: z.string(),
+          seen: z.number().int(),
+          to: z.number().int(),
+        }),
+      ),
     }),
     output: z.object({ urls: z.array(z.string().nullable()) }),
     deadline_ms: 60_000,

@@ -1,6 +1,7 @@
 import { CodedError } from '../../base/errors.ts';
 import { Mutex } from '../../base/mutex.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { APP_HARNESS } from '../../contract/harness-name.ts';
 import type { Claimed, ClaimRequest } from '../../contract/http/capture.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
@@ -180,7 +181,7 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
       store: document.store,
       path: document.path,
       mux_session: workerSessionName(document.leaf, uid),
-      harness: 'codex',
+      harness: APP_HARNESS,
       session_uuid: found.app.thread_id,
       surface: 'app',
       dispatched_at: this.#world.clock.now(),

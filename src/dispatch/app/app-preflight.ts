@@ -1,6 +1,7 @@
 import { isCoded, messageOf } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { APP_HARNESS } from '../../contract/harness-name.ts';
 import type { Refusal } from '../refusals.ts';
 import type { AppRun } from '../run/run.ts';
 import type { Conversation } from '../start/conversation.ts';
@@ -14,10 +15,10 @@ export async function refuseByAppServer(
   { id }: { id: string },
   agent: Agent,
 ): Promise<Refusal | null> {
-  if (agent.harness !== 'codex')
+  if (agent.harness !== APP_HARNESS)
     return {
       reason: 'surface_unsupported',
-      message: `agent ${agent.id} of ${id} has no app conversations; choose a codex agent, or set the surface to cli`,
+      message: `agent ${agent.id} of ${id} has no app conversations; choose a ${APP_HARNESS} agent, or set the surface to cli`,
     };
   return refuseWithoutServer(world);
 }
@@ -42,7 +43,7 @@ export function onSurface(document: FiberDocument, decided: Decided): Decided {
   const was = runtime?.thread_id === undefined ? 'cli' : 'app';
   if (was === (document.svc?.surface ?? 'cli')) return decided;
   const { session_uuid } = decided;
-  const harness = runtime?.harness ?? 'codex';
+  const harness = runtime?.harness ?? APP_HARNESS;
   const previous = { session_uuid, harness, cut_off: true, transcript: null };
   return { kind: 'fresh', why: 'out_of_reach', previous };
 }

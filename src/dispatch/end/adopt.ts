@@ -1,6 +1,7 @@
 import { isCoded } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import type { MuxSession } from '../../mux/mux.ts';
 import { parseWorkerSessionName } from '../../mux/session-name.ts';
 import { keyOf, type Memory } from '../memory.ts';
@@ -69,7 +70,7 @@ function strayRun(world: World, document: FiberDocument, uid: string, session: M
     run_id: document.svc?.runtime?.run_id ?? `stray-${session.created_at}`,
     mux_session: session.name,
     agent: document.svc?.agent ?? agent?.id ?? 'unknown',
-    harness: agent?.harness ?? 'claude',
+    harness: agent?.harness ?? HARNESS_NAMES[0],
     session_uuid: document.svc?.runtime?.session_uuid ?? null,
     surface: 'cli',
     project_dir: document.project_dir ?? '',

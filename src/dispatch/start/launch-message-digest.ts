@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import { captureReference, workerSkills } from './launch-prompt.ts';
 import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from './prompt.ts';
 
@@ -16,7 +17,7 @@ const FIBER: Omit<FiberLaunchFacts, 'skills'> = {
   previous: null,
   collaboration: null,
 };
-const PREVIOUS = { session_uuid: 'session', harness: 'claude', transcript: null };
+const PREVIOUS = { session_uuid: 'session', harness: HARNESS_NAMES[0], transcript: null };
 const CAPTURE: Omit<CaptureLaunchFacts, 'skills' | 'reference'> = {
   ...SHARED,
   variant: 'capture',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Agent, agentEntrySchema } from '../../contract/agent.ts';
-import { HARNESS_DEFAULTS } from './builtin-agents.ts';
+import { HARNESSES } from '../harnesses.ts';
 
 export type AgentEntry = z.output<typeof agentEntrySchema>;
 /** Ends the work with the reason why a file cannot be used. */
@@ -47,7 +47,7 @@ function agentOf(entry: AgentEntry, builtin: Agent | undefined): Agent {
     builtin !== undefined && builtin.harness === entry.harness
       ? builtin
       : {
-          ...HARNESS_DEFAULTS[entry.harness],
+          ...HARNESSES[entry.harness].defaults,
           id: entry.id,
           harness: entry.harness,
           model: null,

@@ -2,21 +2,24 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
-import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { checkExecutable, withParents } from '../first-run.ts';
+import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
 /** What would stop an unattended start of Claude Code: each of its first-run dialogs that is still unanswered. */
-export async function checkClaudeFirstRun(
+export async function checkFirstRun(
   query: FirstRunQuery,
-  options: { env: NodeJS.ProcessEnv; uid: number | null },
+  folder: (environment: AgentEnvironment) => string,
+  process: ProcessFacts,
 ): Promise<HarnessFinding[]> {
-  const environment = agentEnvironment(query.agent, options.env);
-  const stateFile = await claudeStateFile(environment);
+  const environment = agentEnvironment(query.agent, process.env);
+  const claude_dir = folder(environment);
+  const stateFile = await claudeStateFile(environment, claude_dir);
   const state = await readJsonConfig(stateFile);
-  const settings = await readJsonConfig(join(environment.claude_dir, 'settings.json'));
+  const settings = await readJsonConfig(join(claude_dir, 'settings.json'));
   const findings = checkExecutable(query, environment);
   for (const { broken } of [state, settings]) if (broken !== null) findings.push(broken);
   if (state.broken !== null) return findings;
@@ -24,18 +27,18 @@ export async function checkClaudeFirstRun(
   findings.push(...checkApiKey(state.value, environment));
   if (query.project_dir !== null)
     findings.push(...(await checkTrust(state.value, query.project_dir, environment)));
-  findings.push(...checkPermissions(query, state.value, settings.value, environment, options.uid));
+  findings.push(...checkPermissions(query, state.value, settings.value, environment, process.uid));
   return findings;
 }
 
 /** The program keeps its state beside the home folder, or in its config folder where an older layout is found. */
-async function claudeStateFile({ claude_dir, claude_state_dir }: AgentEnvironment): Promise<string> {
+async function claudeStateFile({ get, home }: AgentEnvironment, claude_dir: string): Promise<string> {
   const older = join(claude_dir, '.config.json');
   const hasOlder = await access(older).then(
     () => true,
     () => false,
   );
-  return hasOlder ? older : join(claude_state_dir, '.claude.json');
+  return hasOlder ? older : join(get('CLAUDE_CONFIG_DIR') ?? home, '.claude.json');
 }
 
 function checkOnboarding(state: Table, { home }: AgentEnvironment): HarnessFinding[] {

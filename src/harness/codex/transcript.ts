@@ -6,10 +6,7 @@ import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../trans
 const DAY_MS = 86_400_000;
 
 /** Finds the rollout of a known session: among the days around its birth, else among the archived ones. */
-export async function findCodexTranscript(
-  codex_home: string,
-  session_uuid: string,
-): Promise<TranscriptProbe> {
+export async function findTranscript(codex_home: string, session_uuid: string): Promise<TranscriptProbe> {
   const sessions = join(codex_home, 'sessions');
   const born = uuidTime(session_uuid);
   const days = born === null ? await allDays(sessions) : daysAround(sessions, born);
@@ -21,8 +18,14 @@ export async function findCodexTranscript(
   return { kind: 'missing' };
 }
 
+/** Path of the rollout of a session; null where there is none. */
+export async function findSession(codex_home: string, session: string): Promise<string | null> {
+  const probe = await findTranscript(codex_home, session);
+  return probe.kind === 'found' ? probe.path : null;
+}
+
 /** Finds the rollout of a launch whose id is not known: its folder, and a user message with the marker. */
-export async function learnCodexTranscript(
+export async function learnTranscript(
   codex_home: string,
   query: Pick<TranscriptQuery, 'project_dir' | 'marker' | 'launched_at'>,
 ): Promise<TranscriptProbe> {

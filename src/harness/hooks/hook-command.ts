@@ -1,34 +1,8 @@
 import { join } from 'node:path';
-import type { HarnessName } from '../../contract/harness-name.ts';
+import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 
-/** Hooks of an agent program that are told to the service, by harness with settings of this form. */
-export const HOOK_EVENTS = {
-  claude: [
-    'SessionStart',
-    'UserPromptSubmit',
-    'PreToolUse',
-    'PostToolUse',
-    'PermissionRequest',
-    'Stop',
-    'StopFailure',
-    'SubagentStop',
-    'Notification',
-    'SessionEnd',
-  ],
-  codex: [
-    'SessionStart',
-    'UserPromptSubmit',
-    'PreToolUse',
-    'PostToolUse',
-    'PermissionRequest',
-    'Stop',
-    'SubagentStop',
-    'SessionEnd',
-  ],
-} as const;
-
-const OURS = / hook event --harness (claude|codex)( |$)/;
+const OURS = new RegExp(` hook event --harness (${HARNESS_NAMES.join('|')})( |$)`);
 
 /** Path of the program that the hooks of this installation run. */
 export function hookLauncher(): string {

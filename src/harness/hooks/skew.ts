@@ -1,5 +1,5 @@
 import type { Skew } from '../../contract/http/version.ts';
-import { compareHooks, type HookState } from './installed-hooks.ts';
+import { compareHooks, type InstalledHooks } from './installed-hooks.ts';
 import { compareSkills, type SkillState } from './worker-skills.ts';
 
 /** What is installed in the agent programs' own places and does not go with this package (VER-3). */
@@ -21,7 +21,7 @@ export function skillSkew(
 }
 
 /** Null for hooks that are as a setup writes them now, or not installed. */
-export function hookSkew({ harness, state, program }: HookState): Skew | null {
+export function hookSkew({ harness, state, program }: InstalledHooks): Skew | null {
   const mend = `svc setup ${harness}`;
   switch (state) {
     case 'gone':

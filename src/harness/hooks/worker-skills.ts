@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { harnessFolder } from '../harnesses.ts';
 
 /** The skills that every launch message names. */
 export const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
@@ -13,14 +13,6 @@ export const WORKER_SKILLS = ['fiber-store', 'fiber-service'] as const;
 /** Folder of the skills in this package. */
 export function packageSkills(): string {
   return join(packageRoot(), 'ops', 'skills');
-}
-
-/** The harness's own folder of settings, skills and extensions. */
-export function harnessHome(name: HarnessName, env: NodeJS.ProcessEnv): string {
-  const home = env.HOME || homedir();
-  if (name === 'claude') return env.CLAUDE_CONFIG_DIR || join(home, '.claude');
-  if (name === 'codex') return env.CODEX_HOME || join(home, '.codex');
-  return env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent');
 }
 
 /** Every file of the worker skills below a folder, by its path relative to it; what is missing is left out. */
@@ -65,7 +57,7 @@ export function compareSkills(env: NodeJS.ProcessEnv): { generation: string; ins
   const own = readSkillFiles(packageSkills());
   const generation = skillGeneration(own);
   const installed = HARNESS_NAMES.map((harness): SkillState => {
-    const files = readable(join(harnessHome(harness, env), 'skills'));
+    const files = readable(join(harnessFolder({ harness, env: {} }, env), 'skills'));
     if (files.size === 0) return { harness, state: 'absent', generation: null };
     const theirs = skillGeneration(files);
     return { harness, state: theirs === generation ? 'current' : 'skewed', generation: theirs };

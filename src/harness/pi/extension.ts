@@ -1,3 +1,7 @@
+import { join } from 'node:path';
+import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from '../hooks/hook-state.ts';
+import { readOwnText } from '../own-config.ts';
+
 /** Name of the file below Pi's `extensions` folder. */
 export const PI_EXTENSION = 'fiber-dispatch.ts';
 
@@ -70,4 +74,24 @@ export default function (pi) {
   });
 }
 `;
+}
+
+/** How the extension in Pi's folder compares with the one that this installation writes. */
+export function compareExtension(folder: string, env: NodeJS.ProcessEnv): HookState {
+  const text = readOwnText(join(folder, 'extensions', PI_EXTENSION));
+  if (text === null) return ABSENT;
+  const argv = wordsIn(/^const \[program, \.\.\.words\] = (\[.*\]);$/m.exec(text)?.[1] ?? '');
+  if (argv === null) return OUTDATED;
+  const found = judgeProgram(argv.slice(0, Math.max(argv.indexOf('hook'), 0)), env);
+  if (found.state !== 'current') return found;
+  return text === piExtension(argv) ? CURRENT : OUTDATED;
+}
+
+function wordsIn(json: string): string[] | null {
+  try {
+    const words: unknown = JSON.parse(json);
+    return Array.isArray(words) && words.every((word) => typeof word === 'string') ? words : null;
+  } catch {
+    return null;
+  }
 }

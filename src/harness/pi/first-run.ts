@@ -2,18 +2,17 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
 import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
-import { checkExecutable, type FirstRunQuery, withParents } from '../first-run.ts';
+import { checkExecutable, withParents } from '../first-run.ts';
+import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { readJsonConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
+import { piFolder } from './folder.ts';
 
 /** What would stop an unattended start of Pi: a folder with settings of its own to trust, or no model to use. */
-export async function checkPiFirstRun(
-  query: FirstRunQuery,
-  options: { env: NodeJS.ProcessEnv },
-): Promise<HarnessFinding[]> {
-  const environment = agentEnvironment(query.agent, options.env);
-  const inAgentDir = (name: string) => readJsonConfig(join(environment.pi_agent_dir, name));
+export async function checkFirstRun(query: FirstRunQuery, { env }: ProcessFacts): Promise<HarnessFinding[]> {
+  const environment = agentEnvironment(query.agent, env);
+  const inAgentDir = (name: string) => readJsonConfig(join(piFolder(environment), name));
   const [settings, trust, models, login] = await Promise.all([
     inAgentDir('settings.json'),
     inAgentDir('trust.json'),
@@ -25,7 +24,7 @@ export async function checkPiFirstRun(
   if (query.project_dir !== null) {
     findings.push(...(await checkTrust(query, settings.value, trust.value, environment)));
   }
-  findings.push(...checkModels(models.value, login.value, query, options.env));
+  findings.push(...checkModels(models.value, login.value, query, env));
   return findings;
 }
 

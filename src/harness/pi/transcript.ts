@@ -1,13 +1,18 @@
 import { join, resolve } from 'node:path';
+import type { Agent } from '../../contract/agent.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
-import type { AgentEnvironment } from '../agent-environment.ts';
+import { type AgentEnvironment, expandHome } from '../agent-environment.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig } from '../own-config.ts';
 import { asTable } from '../table.ts';
-import { filesIn, findByMarker, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
+import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
+import { piFolder } from './folder.ts';
+
+/** The variable that names a folder for all sessions. */
+export const SESSION_DIR = 'PI_CODING_AGENT_SESSION_DIR';
 
 /** Finds the file of a known session: `<time>_<id>.jsonl` in the folder of its working directory. */
-export async function findPiTranscript(
+export async function findTranscript(
   environment: AgentEnvironment,
   query: TranscriptQuery,
   session_uuid: string,
@@ -20,7 +25,7 @@ export async function findPiTranscript(
 }
 
 /** Finds the file of a launch whose id is not known: its folder, and a user message with the marker. */
-export async function learnPiTranscript(
+export async function learnTranscript(
   environment: AgentEnvironment,
   query: TranscriptQuery,
 ): Promise<TranscriptProbe> {
@@ -45,17 +50,14 @@ async function sessionFolders(environment: AgentEnvironment, query: TranscriptQu
   const { agent, project_dir } = query;
   const chosen =
     optionValue(agent.args, '--session-dir') ??
-    environment.get('PI_CODING_AGENT_SESSION_DIR') ??
-    (await configuredSessionDir(environment, project_dir));
-  if (chosen !== undefined) return [resolve(project_dir, chosen.replace(/^~(?=\/|$)/, environment.home))];
+    environment.get(SESSION_DIR) ??
+    (await configuredSessionDir(piFolder(environment), project_dir));
+  if (chosen !== undefined) return [resolve(project_dir, expandHome(chosen, environment))];
   const cwds = await spellingsOf(project_dir);
-  return cwds.map((cwd) => join(environment.pi_agent_dir, 'sessions', piSessionFolder(cwd)));
+  return cwds.map((cwd) => join(piFolder(environment), 'sessions', piSessionFolder(cwd)));
 }
 
-async function configuredSessionDir(
-  { pi_agent_dir }: AgentEnvironment,
-  project_dir: string,
-): Promise<string | undefined> {
+async function configuredSessionDir(pi_agent_dir: string, project_dir: string): Promise<string | undefined> {
   for (const file of [join(project_dir, '.pi', 'settings.json'), join(pi_agent_dir, 'settings.json')]) {
     const { sessionDir } = (await readJsonConfig(file)).value;
     if (typeof sessionDir === 'string' && sessionDir !== '') return sessionDir;
@@ -64,6 +66,34 @@ async function configuredSessionDir(
 }
 
 /** The name of a working folder below `sessions/`. */
-export function piSessionFolder(cwd: string): string {
+function piSessionFolder(cwd: string): string {
   return `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`;
+}
+
+/** Path of the file of a session in the folder of any project; null where there is none. */
+export async function findSession(
+  agent: Agent,
+  session: string,
+  environment: AgentEnvironment,
+): Promise<string | null> {
+  const chosen =
+    optionValue(agent.args, '--session-dir') ??
+    environment.get(SESSION_DIR) ??
+    (await ownSessionDir(piFolder(environment)));
+  const sessions = join(piFolder(environment), 'sessions');
+  const folders =
+    chosen === undefined
+      ? (await namesIn(sessions)).map((name) => join(sessions, name))
+      : [expandHome(chosen, environment)];
+  for (const folder of folders) {
+    const [path] = await filesIn(folder, (name) => name.endsWith(`_${session}.jsonl`)).catch(() => []);
+    if (path !== undefined) return path;
+  }
+  return null;
+}
+
+/** The folder that Pi's own settings name for all projects; undefined where they name none, or one in each project. */
+async function ownSessionDir(pi_agent_dir: string): Promise<string | undefined> {
+  const { sessionDir } = (await readJsonConfig(join(pi_agent_dir, 'settings.json'))).value;
+  return typeof sessionDir === 'string' && /^[~/]/.test(sessionDir) ? sessionDir : undefined;
 }

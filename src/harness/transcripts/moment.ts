@@ -2,9 +2,12 @@ import type { FileHandle } from 'node:fs/promises';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Words } from '../../contract/http/moment.ts';
 import { openRegularFile } from '../../platform/regular-file.ts';
+import type { TranscriptRecords } from '../harness.ts';
+import { HARNESSES } from '../harnesses.ts';
 import { asTable } from '../table.ts';
+import type { JsonRecord } from './said.ts';
 import { scanRecords } from './transcript-scan.ts';
-import { timeOf, wordsOf } from './transcript-words.ts';
+import { wordsOf } from './transcript-words.ts';
 
 const MOST_WORDS = 100;
 const MOST_TEXT = 2_000;
@@ -23,10 +26,11 @@ export async function readMoment(
   harness: HarnessName,
   { at, within_ms }: { at: number; within_ms: number },
 ): Promise<{ words: Words[]; more: boolean }> {
+  const { timeOf } = HARNESSES[harness].records;
   const { file, stats } = await openRegularFile(path);
   try {
     const size = Number(stats.size);
-    const from = await firstAtOrAfter(file, size, at - within_ms - DISORDER_MS);
+    const from = await firstAtOrAfter({ file, timeOf }, size, at - within_ms - DISORDER_MS);
     const found: Words[] = [];
     const over = at + within_ms + DISORDER_MS;
     await scanRecords(file, from, (record) => {
@@ -42,13 +46,15 @@ export async function readMoment(
   }
 }
 
+type Timed = { file: FileHandle; timeOf: TranscriptRecords['timeOf'] };
+
 /** The start of a line before which every record, but for the disorder, is older than `time`. */
-async function firstAtOrAfter(file: FileHandle, size: number, time: number): Promise<number> {
+async function firstAtOrAfter(timed: Timed, size: number, time: number): Promise<number> {
   let low = 0;
   let high = size;
   while (high - low > SPAN_BYTES) {
     const middle = Math.floor((low + high) / 2);
-    const found = await timeAfter(file, middle, high);
+    const found = await timeAfter(timed, middle, high);
     if (found === null || found.time >= time) high = middle;
     else low = found.start;
   }
@@ -57,7 +63,7 @@ async function firstAtOrAfter(file: FileHandle, size: number, time: number): Pro
 
 /** The first record with a time that begins after an offset and before `end`; null where there is none. */
 async function timeAfter(
-  file: FileHandle,
+  { file, timeOf }: Timed,
   offset: number,
   end: number,
 ): Promise<{ start: number; time: number } | null> {
@@ -70,7 +76,7 @@ async function timeAfter(
     let from = 0;
     for (let stop = chunk.indexOf(0x0a); stop !== -1 && stop < bytesRead; stop = chunk.indexOf(0x0a, from)) {
       if (line !== null) {
-        const time = timeOfLine(Buffer.concat([...line, chunk.subarray(from, stop)]));
+        const time = timeOf(recordOf(Buffer.concat([...line, chunk.subarray(from, stop)])));
         if (time !== null) return { start, time };
       }
       line = [];
@@ -84,11 +90,11 @@ async function timeAfter(
   return null;
 }
 
-function timeOfLine(line: Buffer): number | null {
+function recordOf(line: Buffer): JsonRecord {
   try {
-    return timeOf(asTable(JSON.parse(line.toString('utf8'))));
+    return asTable(JSON.parse(line.toString('utf8')));
   } catch {
-    return null;
+    return {};
   }
 }
 

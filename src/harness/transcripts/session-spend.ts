@@ -8,7 +8,8 @@ import type { SessionSpend } from '../../contract/http/spend.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { openRegularFile, readRegularFile } from '../../platform/regular-file.ts';
-import { addUsage, noUsage, sumUsage, type TokenUsage } from './token-usage.ts';
+import { HARNESSES } from '../harnesses.ts';
+import { noUsage, sumUsage, type TokenUsage } from './token-usage.ts';
 import { filesIn } from './transcript-files.ts';
 import { scanRecords } from './transcript-scan.ts';
 
@@ -22,9 +23,6 @@ type Checkpoint = { version: 1; places: Place[]; usage: TokenUsage };
 /** Keeps maps apart from objects. */
 const packr = new Packr({ useRecords: true });
 const MOST_BEFORE = 128;
-
-/** Bytes that every record with a count contains; other lines are not parsed. */
-const COUNT_MARKS = [Buffer.from('"usage"'), Buffer.from('token_count'), Buffer.from('turn_context')];
 
 /**
  * Reads what sessions used, oldest first: an answer that a fork copied counts for the session it was given to.
@@ -50,7 +48,10 @@ export async function readSpend(
  * session's own agents would lie; of what is in such a folder this says nothing.
  */
 export function sourcesOfSpend(sessions: readonly SpentSession[]): string[] {
-  return sessions.flatMap(({ path }) => (path === null ? [] : [path, agentsFolder(path)]));
+  return sessions.flatMap(({ harness, path }) => {
+    const folder = harness === null || path === null ? null : agentsFolder(harness, path);
+    return [path, folder].filter((each) => each !== null);
+  });
 }
 
 function shown({ session }: SpentSession, usage: TokenUsage, elsewhere: ReadonlySet<string>): SessionSpend {
@@ -69,7 +70,7 @@ async function usageOf(
   if (path === null || harness === null) return 'transcript_missing';
   const kept = join(cache_dir, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}.spend`);
   try {
-    const paths = [path, ...(await agentsBelow(path))];
+    const paths = [path, ...(await agentsBelow(harness, path))];
     return (await bringUpToDate(kept, paths, harness)).usage;
   } catch (error) {
     if (isCoded(error, 'not_a_file')) return 'unreadable';
@@ -79,9 +80,10 @@ async function usageOf(
   }
 }
 
-/** Transcripts of the agents that a Claude Code session started; they use its account too. */
-async function agentsBelow(path: string): Promise<string[]> {
-  const folder = agentsFolder(path);
+/** Transcripts of the agents that a session started itself; they use its account too. */
+async function agentsBelow(harness: HarnessName, path: string): Promise<string[]> {
+  const folder = agentsFolder(harness, path);
+  if (folder === null) return [];
   try {
     return (await filesIn(folder, (name) => name.endsWith('.jsonl'))).sort();
   } catch (error) {
@@ -90,8 +92,8 @@ async function agentsBelow(path: string): Promise<string[]> {
   }
 }
 
-function agentsFolder(path: string): string {
-  return join(path.replace(/\.jsonl$/, ''), 'subagents');
+function agentsFolder(harness: HarnessName, path: string): string | null {
+  return HARNESSES[harness].transcripts.agentsFolder?.(path) ?? null;
 }
 
 async function bringUpToDate(
@@ -99,6 +101,8 @@ async function bringUpToDate(
   paths: readonly string[],
   harness: HarnessName,
 ): Promise<Checkpoint> {
+  const { records } = HARNESSES[harness];
+  const marks = records.usage_marks.map((mark) => Buffer.from(mark));
   const files = await openAll(paths);
   try {
     const before = await readCheckpoint(kept);
@@ -113,8 +117,8 @@ async function bringUpToDate(
       const offset = await scanRecords(
         file,
         place.offset,
-        (record) => void addUsage(harness, now.usage, record),
-        (line) => COUNT_MARKS.some((mark) => line.includes(mark)),
+        (record) => void records.addUsage(now.usage, record),
+        (line) => marks.some((mark) => line.includes(mark)),
       );
       if (offset === place.offset) continue;
       grew = true;

@@ -33,7 +33,11 @@ describe('transcripts by the ids of their sessions', () => {
   it('[RPL-12] are found for every harness, with and without a word from the ledger, in the order asked', async () => {
     const paths = HARNESS_NAMES.map((name) => write(name, 1));
     const wanted = HARNESS_NAMES.map((name) => ({ ...unknown, session: FIXTURE_HOMES[name].uuid(1) }));
-    const expected = HARNESS_NAMES.map((harness, index) => ({ harness, path: paths[index] }));
+    const expected = HARNESS_NAMES.map((harness, index) => ({
+      harness,
+      linked: harness === 'claude',
+      path: paths[index],
+    }));
     expect(await findTranscripts(agents, wanted, env, answeringDisks)).toEqual(expected);
     const told = wanted.map((one, index) => ({ ...one, harness: HARNESS_NAMES[index]! }));
     expect(await findTranscripts(agents, told.toReversed(), env, answeringDisks)).toEqual(
@@ -78,7 +82,7 @@ describe('transcripts by the ids of their sessions', () => {
     const session = FIXTURE_HOMES.pi.uuid(4);
     const path = scratch.write(`home/pi-sessions/2024_${session}.jsonl`, '{"type":"session"}\n');
     expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([
-      { harness: 'pi', path },
+      { harness: 'pi', path, linked: false },
     ]);
   });
 });

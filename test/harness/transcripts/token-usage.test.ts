@@ -15,8 +15,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HarnessName } from '../../../src/contract/harness-name.ts';
 import type { Tokens } from '../../../src/contract/http/spend.ts';
+import { HARNESSES } from '../../../src/harness/harnesses.ts';
 import { readSpend } from '../../../src/harness/transcripts/session-spend.ts';
-import { addUsage, noUsage, sumUsage } from '../../../src/harness/transcripts/token-usage.ts';
+import { noUsage, sumUsage } from '../../../src/harness/transcripts/token-usage.ts';
 
 let root = '';
 beforeEach(async () => {
@@ -82,7 +83,7 @@ const pi = (id: string, output: number) => ({
 
 function told(harness: HarnessName, records: object[]): { tokens: Tokens | null; answers: number } {
   const usage = noUsage();
-  for (const record of records) addUsage(harness, usage, record as Record<string, unknown>);
+  for (const record of records) HARNESSES[harness].records.addUsage(usage, record as Record<string, unknown>);
   return sumUsage(usage);
 }
 

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accountOf } from '../../../src/harness/account.ts';
 import { builtinAgents } from '../../../src/harness/agents/builtin-agents.ts';
+import { HARNESSES } from '../../../src/harness/harnesses.ts';
 import { parseResetTime } from '../../../src/harness/transcripts/reset-time.ts';
 import { MOST_TAIL_BYTES, readTail } from '../../../src/harness/transcripts/transcript-tail.ts';
-import { readUsageSign } from '../../../src/harness/transcripts/usage-limit.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 const AT = Date.parse('2026-09-18T17:35:33.000Z');
@@ -59,7 +59,7 @@ const pi = (message: object) => ({
 });
 const HIT = 'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro)';
 const sign = (harness: 'claude' | 'codex' | 'pi', ...oldestFirst: object[]) =>
-  readUsageSign(harness, oldestFirst.reverse() as Record<string, unknown>[], 'UTC');
+  HARNESSES[harness].records.usageSign(oldestFirst.reverse() as Record<string, unknown>[], 'UTC');
 const limited = (more: object) => ({ kind: 'limited', limit: more });
 
 describe('when a usage limit ends', () => {
@@ -239,7 +239,7 @@ describe('the last word of a transcript', () => {
         ),
         (harness, records) => {
           expect(['limited', 'working', 'none']).toContain(
-            readUsageSign(harness as 'pi', records, 'UTC').kind,
+            HARNESSES[harness as 'pi'].records.usageSign(records, 'UTC').kind,
           );
         },
       ),

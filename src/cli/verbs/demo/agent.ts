@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
+import { ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
-import { DemoTranscript } from './transcript.ts';
 
 /** Everything the demo agent touches. */
 export type DemoAgentWorld = {
@@ -26,7 +26,7 @@ export type DemoAgentWorld = {
  * some seconds, commits, rewrites `## Status` and the outcome, and hands off. Answers its exit code.
  */
 export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
-  const transcript = new DemoTranscript(world);
+  const transcript = new ImitatedTranscript(world);
   transcript.user(world.prompt);
   const id = world.env.SVC_FIBER_UID ?? fiberOf(world.prompt);
   if (id === null) {

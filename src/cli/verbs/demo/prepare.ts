@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CodedError } from '../../../base/errors.ts';
+import { imitationIn } from '../../../harness/claude/imitation.ts';
 import { findExecutable } from '../../../platform/find-executable.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import { packageRoot } from '../../../platform/package-root.ts';
@@ -51,17 +52,16 @@ async function makeRepository(runner: ProcessRunner, cwd: string): Promise<void>
   throw new CodedError('cli_unavailable', `git cannot make a repository in ${cwd}: ${told}`);
 }
 
-/** The demo agent speaks the option language of Claude Code, and keeps its transcripts in the demo's folder. */
+/** The demo agent keeps its transcripts in the demo's folder. */
 function writeAgents(folders: DemoFolders, pace_ms: number): void {
   const launcher = join(packageRoot(), 'src', 'cli', 'launcher.mjs');
   const entry = {
     id: DEMO_AGENT,
-    harness: 'claude',
     cli: process.execPath,
     args: [launcher, 'demo-agent', '--pace-ms', String(pace_ms), '--playground', folders.projects],
     effort_levels: [],
     default: true,
-    env: { CLAUDE_CONFIG_DIR: folders.agent },
+    ...imitationIn(folders.agent),
   };
   makeFolder(folders.config);
   const text = JSON.stringify({ version: 1, agents: [entry] }, null, 2);

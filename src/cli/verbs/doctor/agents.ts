@@ -9,6 +9,7 @@ import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { createCapabilities } from '../../../harness/capabilities.ts';
 import { type AgentFinding, type AgentUse, checkHarnesses } from '../../../harness/doctor.ts';
 import { guardAdapters } from '../../../harness/guarded-adapter.ts';
+import { HARNESSES } from '../../../harness/harnesses.ts';
 import { createRunner } from '../../../platform/process.ts';
 import { followedStores } from '../../find-fiber.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
@@ -37,13 +38,15 @@ export const checkAgents: Check = async (context) => {
   ];
 };
 
+const choices = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 function summary(startable: readonly string[]): Finding {
+  const programs = Object.values(HARNESSES).map(({ title, install }) => `${title} (${install})`);
   if (startable.length > 0) return ok('agents', `these can start: ${startable.join(', ')}`);
   return warn(
     'agents',
     'no agent can start here, so only the demo can show a worker',
-    'install Claude Code (npm install -g @anthropic-ai/claude-code), Codex (npm install -g @openai/codex) or ' +
-      'Pi (npm install -g @earendil-works/pi-coding-agent), and run it once to log in',
+    `install ${choices.format(programs)}, and run it once to log in`,
   );
 }
 

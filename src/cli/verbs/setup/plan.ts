@@ -1,18 +1,12 @@
 import { join } from 'node:path';
 import { CodedError } from '../../../base/errors.ts';
+import type { SharedFile } from '../../../harness/harness.ts';
 import { digestOf, RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
 
 /** One file as it is to be; `text` null: removed. */
 export type Change = { path: string; action: 'create' | 'update' | 'remove'; text: string | null };
 /** What a setup would do to one home; nothing is written while it is made. */
 export type Plan = { changes: Change[]; kept: string[] };
-
-/** A file of the user that gets a part of ours. */
-export type SharedFile = {
-  name: string;
-  put: (before: string | null) => string;
-  take: (text: string) => string;
-};
 
 /** Plans that `home` has exactly these files of ours, and our part in the shared ones. */
 export function planInstall(

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { runCli } from '../../../../src/cli/main.ts';
 import type { Finding } from '../../../../src/cli/verbs/doctor/check.ts';
-import { withoutTrust, withTrust } from '../../../../src/cli/verbs/setup/codex-trust.ts';
+import { withoutTrust, withTrust } from '../../../../src/harness/codex/hook-trust.ts';
 import { programOf } from '../../../../src/harness/hooks/hook-command.ts';
 import { compareHooks } from '../../../../src/harness/hooks/installed-hooks.ts';
 import { installedSkew } from '../../../../src/harness/hooks/skew.ts';

@@ -1,11 +1,10 @@
 import { createRequire } from 'node:module';
 import type { HarnessName } from '../../../../src/contract/harness-name.ts';
+import { HARNESSES } from '../../../../src/harness/harnesses.ts';
 import { lastSaid } from '../../../../src/harness/transcripts/last-said.ts';
 import { readMoment } from '../../../../src/harness/transcripts/moment.ts';
 import { readSpend } from '../../../../src/harness/transcripts/session-spend.ts';
 import { readTail } from '../../../../src/harness/transcripts/transcript-tail.ts';
-import { readTurnEnd } from '../../../../src/harness/transcripts/turn-end.ts';
-import { readUsageSign } from '../../../../src/harness/transcripts/usage-limit.ts';
 import type { Seeded } from '../../../faults/seeded.ts';
 import { JSON_PUMPS, jsonObject, jsonText, jsonValue } from '../grammar/json.ts';
 import { damaged, type Pump, pick, pumped, several } from '../grammar/parts.ts';
@@ -53,8 +52,8 @@ export const transcripts: readonly Target[] = (['claude', 'codex', 'pi'] as cons
     const cache = ownPath('spend');
     return {
       tail: tail.length,
-      end: readTurnEnd(harness, tail),
-      usage: readUsageSign(harness, tail, 'Europe/Berlin'),
+      end: HARNESSES[harness].records.turnEnd(tail),
+      usage: HARNESSES[harness].records.usageSign(tail, 'Europe/Berlin'),
       said: await lastSaid(harness, path),
       moment: await readMoment(path, harness, { at: NOW, within_ms: 60_000 }),
       spend: await readSpend([{ session: 's', harness, path }], cache),

@@ -1,5 +1,5 @@
-import { CodedError } from '../../../base/errors.ts';
-import { isHookCommand } from '../../../harness/hooks/hook-command.ts';
+import { CodedError } from '../../base/errors.ts';
+import { isHookCommand } from './hook-command.ts';
 
 /** Seconds after which the agent program itself stops waiting. */
 const HOOK_TIMEOUT_S = 5;

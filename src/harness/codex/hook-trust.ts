@@ -1,10 +1,10 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { CodedError } from '../../../base/errors.ts';
-import { makeFolder } from '../../../platform/make-folder.ts';
-import type { ProcessRunner } from '../../../platform/process.ts';
-import type { HookPlace } from './hook-settings.ts';
+import { CodedError } from '../../base/errors.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
+import type { ProcessRunner } from '../../platform/process.ts';
+import type { HookPlace } from '../hooks/hook-settings.ts';
 
 const BEGIN = '# fiber-dispatch: begin (made by `svc setup codex`)';
 const END = '# fiber-dispatch: end';

@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs';
-import { systemCode } from '../base/errors.ts';
-import { bridgeUrl } from '../contract/http/transcripts.ts';
-import { type OpenFile, openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
-import { asTable } from './table.ts';
+import { systemCode } from '../../base/errors.ts';
+import { bridgeUrl } from '../../contract/http/transcripts.ts';
+import { type OpenFile, openRegularFileSync, readAtSync } from '../../platform/regular-file.ts';
+import { asTable } from '../table.ts';
 
 /** Read from the end of a transcript to its beginning, this much at a time. */
 const CHUNK_BYTES = 1024 * 1024;

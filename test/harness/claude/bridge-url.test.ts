@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findBridgeUrl } from '../../src/harness/bridge-url.ts';
-import { type ScratchFolder, scratchFolder } from '../kit/scratch-folder.ts';
+import { findBridgeUrl } from '../../../src/harness/claude/bridge-url.ts';
+import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 let scratch: ScratchFolder;
 beforeEach(() => {

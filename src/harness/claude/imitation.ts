@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
-import { claudeProjectFolder } from '../../../harness/claude/adapter.ts';
-import { makeFolder } from '../../../platform/make-folder.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { HarnessName } from '../../contract/harness-name.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
+import { projectFolder } from './transcript.ts';
 
-/** The demo agent's transcript, in the form and the place of Claude Code’s, below its own config folder. */
-export class DemoTranscript {
+/** What makes an agent of a program that speaks the option language of Claude Code, with a folder of its own. */
+export function imitationIn(folder: string): { harness: HarnessName; env: Record<string, string> } {
+  return { harness: 'claude', env: { CLAUDE_CONFIG_DIR: folder } };
+}
+
+/** The transcript of such a program, in the form and the place of Claude Code’s. */
+export class ImitatedTranscript {
   readonly #path: string;
   readonly #session_id: string;
   readonly #cwd: string;
@@ -16,7 +22,7 @@ export class DemoTranscript {
 
   constructor(options: { env: NodeJS.ProcessEnv; cwd: string; session_id: string; clock: Clock }) {
     const config = options.env.CLAUDE_CONFIG_DIR ?? join(homedir(), '.claude');
-    const folder = join(config, 'projects', claudeProjectFolder(options.cwd));
+    const folder = join(config, 'projects', projectFolder(options.cwd));
     this.#path = join(folder, `${options.session_id}.jsonl`);
     this.#session_id = options.session_id;
     this.#cwd = options.cwd;

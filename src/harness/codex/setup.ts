@@ -1,0 +1,60 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { findExecutable } from '../../platform/find-executable.ts';
+import { createRunner } from '../../platform/process.ts';
+import type { SetupPlace, SetupTarget, SharedFile } from '../harness.ts';
+import type { HookPlace } from '../hooks/hook-settings.ts';
+import { settingsHooks } from '../hooks/settings-hooks.ts';
+import { askHookHashes, withoutTrust, withTrust } from './hook-trust.ts';
+
+const HOOKS_FILE = 'hooks.json';
+
+export const hooks = settingsHooks('codex', HOOKS_FILE, [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PermissionRequest',
+  'Stop',
+  'SubagentStop',
+  'SessionEnd',
+]);
+
+/** The hooks of Codex, and in its configuration the marks by which it knows them. */
+export async function setupTarget({ folder, env, temp, mode }: SetupPlace): Promise<SetupTarget> {
+  let places: HookPlace[] = [];
+  let hashes: Map<string, string> | null = null;
+  const trust: SharedFile = {
+    name: 'config.toml',
+    put: (text) =>
+      withTrust(join(folder, 'config.toml'), text, {
+        file: join(real(folder), HOOKS_FILE),
+        places,
+        hashes: hashes ?? new Map(),
+      }),
+    take: withoutTrust,
+  };
+  const file = hooks.file((found) => {
+    places = found;
+  });
+  const target = { files: new Map(), shared: [file, trust], lacks: null };
+  if (mode === 'uninstall') return target;
+  const cli = findExecutable('codex', env.PATH ?? '');
+  if (cli !== null)
+    hashes = await askHookHashes({ runner: createRunner(), env, cli, hooks: hooks.file().put(null), temp });
+  if (hashes !== null) return target;
+  const why = cli === null ? 'codex is not on the PATH' : 'this codex does not tell the hashes of its hooks';
+  return {
+    ...target,
+    shared: [],
+    lacks: `the hooks were left out, because ${why} and a worker would be asked about each; install a current Codex (npm install -g @openai/codex), then run this again`,
+  };
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

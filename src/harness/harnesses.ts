@@ -1,0 +1,26 @@
+import type { Agent } from '../contract/agent.ts';
+import { HARNESS_NAMES, type HarnessName } from '../contract/harness-name.ts';
+import { agentEnvironment } from './agent-environment.ts';
+import { claude } from './claude/harness.ts';
+import { codex } from './codex/harness.ts';
+import type { Harness } from './harness.ts';
+import { pi } from './pi/harness.ts';
+
+/** Every agent program that the service can start. */
+export const HARNESSES: Record<HarnessName, Harness> = { claude, codex, pi };
+
+/** A record with what `make` answers for each harness. */
+export function forEachHarness<T>(make: (harness: Harness) => T): Record<HarnessName, T> {
+  return Object.fromEntries(HARNESS_NAMES.map((name) => [name, make(HARNESSES[name])])) as Record<
+    HarnessName,
+    T
+  >;
+}
+
+/** The folder that an agent's harness keeps its settings and its transcripts in. */
+export function harnessFolder(
+  { harness, env }: Pick<Agent, 'harness' | 'env'>,
+  base: NodeJS.ProcessEnv,
+): string {
+  return HARNESSES[harness].folder(agentEnvironment({ env }, base));
+}

@@ -1,0 +1,29 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { findExecutable } from '../../platform/find-executable.ts';
+import { hookLauncher } from './hook-command.ts';
+
+/**
+ * The hooks that a setup wrote into a harness's own place. `gone`: they run a program that is not there;
+ * `elsewhere`: they run the svc of another installation; `outdated`: another version of this one wrote them.
+ */
+export type HookState = {
+  state: 'absent' | 'current' | 'outdated' | 'elsewhere' | 'gone';
+  /** Path of the program that is meant, for `elsewhere` and `gone`. */
+  program: string | null;
+};
+
+export const ABSENT: HookState = { state: 'absent', program: null };
+export const CURRENT: HookState = { state: 'current', program: null };
+export const OUTDATED: HookState = { state: 'outdated', program: null };
+
+/** Judges the words before `hook`: a Node and a launcher, or one program. */
+export function judgeProgram(words: readonly string[], env: NodeJS.ProcessEnv): HookState {
+  for (const word of words) {
+    const path = isAbsolute(word) ? word : findExecutable(word, env.PATH ?? '');
+    if (path === null || !existsSync(path)) return { state: 'gone', program: word };
+    if (word === words.at(-1) && realpathSync(path) !== realpathSync(hookLauncher()))
+      return { state: 'elsewhere', program: path };
+  }
+  return words.length === 0 ? OUTDATED : CURRENT;
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { HarnessName } from '../../contract/harness-name.ts';
+import type { SharedFile } from '../harness.ts';
+import { readOwnText } from '../own-config.ts';
+import { asTable } from '../table.ts';
+import { hookCommand, isHookCommand, programOf } from './hook-command.ts';
+import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
+import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from './hook-state.ts';
+
+/** Hooks that a program reads from a JSON file of its folder, a list of commands for each event. */
+export type SettingsHooks = {
+  events: readonly string[];
+  /** The file with our hooks put in or taken out; `onPlaces` is told where they stand. */
+  file(onPlaces?: (places: HookPlace[]) => void): SharedFile;
+  compare(folder: string, env: NodeJS.ProcessEnv): HookState;
+};
+
+export function settingsHooks(harness: HarnessName, name: string, events: readonly string[]): SettingsHooks {
+  return {
+    events,
+    file: (onPlaces) => ({
+      name,
+      put(text) {
+        const done = withHooks(name, text, events, hookCommand(harness));
+        onPlaces?.(done.places);
+        return done.text;
+      },
+      take: (text) => withoutHooks(name, text),
+    }),
+    compare(folder, env) {
+      const commands = commandsIn(readOwnText(join(folder, name)) ?? '');
+      if (commands.length === 0) return ABSENT;
+      const wrong = commands
+        .map(({ command }) => judgeProgram(programOf(command), env))
+        .find(({ state }) => state !== 'current');
+      if (wrong !== undefined) return wrong;
+      const told = new Set(commands.map(({ event }) => event));
+      return told.size === events.length && events.every((event) => told.has(event)) ? CURRENT : OUTDATED;
+    },
+  };
+}
+
+function commandsIn(text: string): { event: string; command: string }[] {
+  try {
+    const { hooks } = asTable(JSON.parse(text));
+    return Object.entries(asTable(hooks)).flatMap(([event, groups]) =>
+      listOf(groups)
+        .flatMap((group) => listOf(asTable(group).hooks))
+        .map((handler) => asTable(handler).command)
+        .filter((command): command is string => typeof command === 'string' && isHookCommand(command))
+        .map((command) => ({ event, command })),
+    );
+  } catch {
+    return [];
+  }
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
