@@ -7,18 +7,17 @@ export type HarnessName = (typeof HARNESS_NAMES)[number];
 /** The harness whose conversations an app server holds (CAP-7). */
 export const APP_HARNESS: HarnessName = 'codex';
 
+/** Further spellings of registries. */
 const SPELLINGS: Record<string, HarnessName> = {
-  claude: 'claude',
   'claude-code': 'claude',
-  codex: 'codex',
   'openai-codex': 'codex',
-  pi: 'pi',
   'pi-coding-agent': 'pi',
 };
 
 /** The canonical name of a harness spelling in any case, or undefined for an unknown one (WRK-8, MSG-1). */
 export function parseHarnessName(spelling: string): HarnessName | undefined {
-  return SPELLINGS[spelling.trim().toLowerCase()];
+  const text = spelling.trim().toLowerCase();
+  return HARNESS_NAMES.find((name) => name === text) ?? SPELLINGS[text];
 }
 
 /** Accepts every registry spelling and yields the canonical name. */

@@ -74,6 +74,8 @@ export class TestHome {
   readonly claude = join(this.root, 'claude');
   readonly socket = join(this.root, 'tmux');
   readonly env: NodeJS.ProcessEnv;
+  /** The launcher of the source tree that is run. */
+  launcher = LAUNCHER;
 
   constructor(settings: Record<string, string | undefined> = {}) {
     for (const folder of [join(this.store, '.fibers'), this.config, this.claude])
@@ -174,12 +176,12 @@ export class TestHome {
 
   /** Runs `svc` as a person on this machine would. */
   svc(...args: string[]): Promise<Ran> {
-    return run(process.execPath, [LAUNCHER, ...args], this.env);
+    return run(process.execPath, [this.launcher, ...args], this.env);
   }
 
   /** argv of the daemon in the foreground; `node` options go to the process itself. */
   daemonArgv(node: readonly string[] = []): string[] {
-    return [process.execPath, ...node, LAUNCHER, 'daemon', 'run'];
+    return [process.execPath, ...node, this.launcher, 'daemon', 'run'];
   }
 
   /** Runs tmux on this home's own server; what it printed, errors included. */
