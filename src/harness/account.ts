@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Agent } from '../contract/agent.ts';
-import { agentEnvironment } from './agent-environment.ts';
-import { HARNESSES } from './harnesses.ts';
+import { HARNESSES, harnessEnvironment } from './harnesses.ts';
 
 /**
  * Names the account that an agent works on, so that agents which share one wait for its limits together: by
@@ -9,12 +8,12 @@ import { HARNESSES } from './harnesses.ts';
  * it.
  */
 export function accountOf(agent: Agent, env: NodeJS.ProcessEnv): string {
-  const { account, folder } = HARNESSES[agent.harness];
-  const environment = agentEnvironment(agent, env);
+  const { account } = HARNESSES[agent.harness];
+  const { folder, get } = harnessEnvironment(agent, env);
   const parts = [
-    folder(environment),
-    ...account.variables.map((name) => environment.get(name) ?? ''),
-    ...account.ofAgent(agent),
+    folder,
+    ...account.variables.map((name) => get(name) ?? ''),
+    ...(account.ofAgent?.(agent) ?? []),
   ];
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return `${agent.harness}-${digest.slice(0, 16)}`;

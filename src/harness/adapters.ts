@@ -1,9 +1,8 @@
 import type { HarnessName } from '../contract/harness-name.ts';
 import type { HarnessAdapter } from './adapter.ts';
-import { agentEnvironment } from './agent-environment.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Harness, ProcessFacts } from './harness.ts';
-import { forEachHarness } from './harnesses.ts';
+import { forEachHarness, harnessEnvironment } from './harnesses.ts';
 import { probing } from './transcripts/transcript-files.ts';
 
 /** What the adapters read of the process that starts the agents, and of the programs that it starts. */
@@ -17,10 +16,15 @@ export function createAdapters(surroundings: AdapterSurroundings): Record<Harnes
 function adapterOf(harness: Harness, { capabilities, env, uid }: AdapterSurroundings): HarnessAdapter {
   return {
     name: harness.name,
-    planLaunch: (request) => harness.planLaunch(request, capabilities.choosesSessionId(request.agent)),
+    planLaunch(request) {
+      const { agent } = request;
+      const launch = harness.planLaunch(request, capabilities.choosesSessionId(agent));
+      return { prompt_on_stdin: false, env: { ...agent.env }, files: [], ...launch };
+    },
     findTranscript: (query) =>
-      probing(() => harness.transcripts.find(query, agentEnvironment(query.agent, env))),
+      probing(() => harness.transcripts.find(query, harnessEnvironment(query.agent, env))),
     resumeArgv: (agent, session_uuid) => harness.resumeArgv(agent, session_uuid),
-    checkFirstRun: (query) => harness.checkFirstRun(query, { env, uid }),
+    checkFirstRun: (query) =>
+      harness.checkFirstRun(query, harnessEnvironment(query.agent, env), { env, uid }),
   };
 }

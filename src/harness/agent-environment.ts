@@ -9,6 +9,9 @@ export type AgentEnvironment = {
   home: string;
 };
 
+/** The same with the folder of the program's settings, skills and transcripts. */
+export type HarnessEnvironment = AgentEnvironment & { folder: string };
+
 /** The environment of an agent's program, from the agent's `env`, else from `base`. */
 export function agentEnvironment(agent: Pick<Agent, 'env'>, base: NodeJS.ProcessEnv): AgentEnvironment {
   const get = (name: string) => agent.env[name] || base[name] || undefined;

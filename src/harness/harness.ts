@@ -7,7 +7,7 @@ import type {
   TranscriptProbe,
   TranscriptQuery,
 } from './adapter.ts';
-import type { AgentEnvironment } from './agent-environment.ts';
+import type { AgentEnvironment, HarnessEnvironment } from './agent-environment.ts';
 import type { HookState } from './hooks/hook-state.ts';
 import type { JsonRecord, Said } from './transcripts/said.ts';
 import type { TokenUsage } from './transcripts/token-usage.ts';
@@ -32,17 +32,25 @@ export type Harness = {
     /** Variables that decide on whose account the program works. */
     variables: readonly string[];
     /** What else of an agent decides it. */
-    ofAgent(agent: Agent): string[];
+    ofAgent?(agent: Agent): string[];
   };
-  planLaunch(request: LaunchRequest, chooses_session_id: boolean): LaunchPlan;
+  planLaunch(request: LaunchRequest, chooses_session_id: boolean): HarnessLaunch;
   /** argv that continues a past session by hand. */
   resumeArgv(agent: Agent, session_uuid: string): string[];
   /** What would stop an unattended start, such as a first-run dialog that nobody has answered. */
-  checkFirstRun(query: FirstRunQuery, process: ProcessFacts): Promise<HarnessFinding[]>;
+  checkFirstRun(
+    query: FirstRunQuery,
+    environment: HarnessEnvironment,
+    process: ProcessFacts,
+  ): Promise<HarnessFinding[]>;
   transcripts: TranscriptFiles;
   records: TranscriptRecords;
   setup: HarnessSetup;
 };
+
+/** What a launch is besides the variables of its agent; `prompt_on_stdin` is false unless told. */
+export type HarnessLaunch = Pick<LaunchPlan, 'argv' | 'session_uuid'> &
+  Partial<Pick<LaunchPlan, 'prompt_on_stdin'>>;
 
 /** Whether a launch may choose the id of its session; the answer of `probe` tells it where versions differ. */
 export type SessionIdChoice =
@@ -58,13 +66,13 @@ export type ProcessFacts = { env: NodeJS.ProcessEnv; uid: number | null };
 /** Where the program keeps its transcripts. What the disk refuses is thrown. */
 export type TranscriptFiles = {
   /** The transcript of a launch; a null session id is learned from the marker. */
-  find(query: TranscriptQuery, environment: AgentEnvironment): Promise<TranscriptProbe>;
+  find(query: TranscriptQuery, environment: HarnessEnvironment): Promise<TranscriptProbe>;
   /** Path of the transcript of a session in any folder; null where there is none. */
   findSession: SessionSearch;
   /** `findSession` for many sessions, in a pool thread. */
   searchMany?(): SessionSearch;
-  /** Agents with the same text keep their transcripts in the same place. */
-  place(agent: Agent, environment: AgentEnvironment): string;
+  /** Agents with the same text keep their transcripts in the same place; their folder unless told. */
+  place?(agent: Agent, environment: HarnessEnvironment): string;
   /** Folder of the transcripts of the agents that a session started itself. */
   agentsFolder?(path: string): string;
   /** The last address of a page that shows the session, in the first `to` bytes; those before `seen` had none. */
@@ -74,7 +82,7 @@ export type TranscriptFiles = {
 export type SessionSearch = (
   agent: Agent,
   session: string,
-  environment: AgentEnvironment,
+  environment: HarnessEnvironment,
 ) => Promise<string | null>;
 
 /** How the records of a transcript are read: functions of plain data. `newest`: records of its end, newest first. */
@@ -97,7 +105,7 @@ export type TranscriptRecords = {
 
 /** What `svc setup` puts into the program's own folder. */
 export type HarnessSetup = {
-  target(place: SetupPlace): Promise<SetupTarget>;
+  target(place: SetupPlace): Partial<SetupTarget> | Promise<SetupTarget>;
   /** How the hooks in its folder compare with those that this installation writes. */
   compareHooks(folder: string, env: NodeJS.ProcessEnv): HookState;
 };

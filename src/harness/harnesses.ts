@@ -1,6 +1,6 @@
 import type { Agent } from '../contract/agent.ts';
 import { HARNESS_NAMES, type HarnessName } from '../contract/harness-name.ts';
-import { agentEnvironment } from './agent-environment.ts';
+import { agentEnvironment, type HarnessEnvironment } from './agent-environment.ts';
 import { claude } from './claude/harness.ts';
 import { codex } from './codex/harness.ts';
 import type { Harness } from './harness.ts';
@@ -17,10 +17,16 @@ export function forEachHarness<T>(make: (harness: Harness) => T): Record<Harness
   >;
 }
 
-/** The folder that an agent's harness keeps its settings and its transcripts in. */
-export function harnessFolder(
+/** The environment of an agent's program, with the folder of its harness. */
+export function harnessEnvironment(
   { harness, env }: Pick<Agent, 'harness' | 'env'>,
   base: NodeJS.ProcessEnv,
-): string {
-  return HARNESSES[harness].folder(agentEnvironment({ env }, base));
+): HarnessEnvironment {
+  const environment = agentEnvironment({ env }, base);
+  return { ...environment, folder: HARNESSES[harness].folder(environment) };
+}
+
+/** The folder that an agent's harness keeps its settings and its transcripts in. */
+export function harnessFolder(agent: Pick<Agent, 'harness' | 'env'>, base: NodeJS.ProcessEnv): string {
+  return harnessEnvironment(agent, base).folder;
 }

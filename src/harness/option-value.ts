@@ -7,3 +7,8 @@ export function optionValue(args: readonly string[], ...names: string[]): string
   }
   return undefined;
 }
+
+/** A command-line option with its value; nothing where there is none. */
+export function option(name: string, value: string | null): string[] {
+  return value === null ? [] : [name, value];
+}

@@ -41,8 +41,8 @@ function fieldsOfEvents(): string[] {
 /** The events for which a setup would put a hook into an empty folder of the program. */
 async function hooksOf(harness: 'claude' | 'codex'): Promise<string[]> {
   const place = { folder: '/none', env: {}, temp: '/none', mode: 'uninstall' as const };
-  const [settings] = (await HARNESSES[harness].setup.target(place)).shared;
-  return Object.keys(JSON.parse(settings!.put(null)).hooks);
+  const { shared = [] } = await HARNESSES[harness].setup.target(place);
+  return Object.keys(JSON.parse(shared[0]!.put(null)).hooks);
 }
 
 describe('the page on the ledgers', () => {

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
-import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, withParents } from '../first-run.ts';
 import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
@@ -12,14 +12,12 @@ import { spellingsOf } from '../transcripts/transcript-files.ts';
 /** What would stop an unattended start of Claude Code: each of its first-run dialogs that is still unanswered. */
 export async function checkFirstRun(
   query: FirstRunQuery,
-  folder: (environment: AgentEnvironment) => string,
-  process: ProcessFacts,
+  environment: HarnessEnvironment,
+  { uid }: ProcessFacts,
 ): Promise<HarnessFinding[]> {
-  const environment = agentEnvironment(query.agent, process.env);
-  const claude_dir = folder(environment);
-  const stateFile = await claudeStateFile(environment, claude_dir);
+  const stateFile = await claudeStateFile(environment);
   const state = await readJsonConfig(stateFile);
-  const settings = await readJsonConfig(join(claude_dir, 'settings.json'));
+  const settings = await readJsonConfig(join(environment.folder, 'settings.json'));
   const findings = checkExecutable(query, environment);
   for (const { broken } of [state, settings]) if (broken !== null) findings.push(broken);
   if (state.broken !== null) return findings;
@@ -27,13 +25,13 @@ export async function checkFirstRun(
   findings.push(...checkApiKey(state.value, environment));
   if (query.project_dir !== null)
     findings.push(...(await checkTrust(state.value, query.project_dir, environment)));
-  findings.push(...checkPermissions(query, state.value, settings.value, environment, process.uid));
+  findings.push(...checkPermissions(query, state.value, settings.value, environment, uid));
   return findings;
 }
 
 /** The program keeps its state beside the home folder, or in its config folder where an older layout is found. */
-async function claudeStateFile({ get, home }: AgentEnvironment, claude_dir: string): Promise<string> {
-  const older = join(claude_dir, '.config.json');
+async function claudeStateFile({ get, home, folder }: HarnessEnvironment): Promise<string> {
+  const older = join(folder, '.config.json');
   const hasOlder = await access(older).then(
     () => true,
     () => false,

@@ -1,8 +1,8 @@
-import type { Agent } from '../../contract/agent.ts';
 import { type LaunchArgument, PROMPT } from '../adapter.ts';
-import { type AgentEnvironment, folderNamed } from '../agent-environment.ts';
+import { folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
 import { settingsHooks } from '../hooks/settings-hooks.ts';
+import { option } from '../option-value.ts';
 import { findBridgeUrl } from './bridge-url.ts';
 import { checkFirstRun } from './first-run.ts';
 import { records } from './records.ts';
@@ -33,9 +33,6 @@ const hooks = settingsHooks('claude', 'settings.json', [
   'SessionEnd',
 ]);
 
-/** The folder that holds `settings.json` and `projects/`. */
-const folder = (environment: AgentEnvironment) => folderNamed(environment, 'CLAUDE_CONFIG_DIR', '.claude');
-
 /**
  * Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. It reads
  * its first message from a standard input that is no terminal, and the keyboard from `/dev/tty` then.
@@ -52,7 +49,7 @@ export const claude: Harness = {
   },
   session_id: 'chosen',
   session_variable: 'CLAUDE_CODE_SESSION_ID',
-  folder,
+  folder: (environment) => folderNamed(environment, 'CLAUDE_CONFIG_DIR', '.claude'),
   account: {
     variables: [
       'ANTHROPIC_API_KEY',
@@ -62,7 +59,6 @@ export const claude: Harness = {
       'CLAUDE_CODE_USE_BEDROCK',
       'CLAUDE_CODE_USE_VERTEX',
     ],
-    ofAgent: () => [],
   },
 
   planLaunch(request) {
@@ -71,42 +67,37 @@ export const claude: Harness = {
     if (request.capture === true) argv.push(...CAPTURE_COMMANDS);
     if (resume === null) argv.push('--session-id', session_uuid);
     else argv.push('--resume', resume);
-    argv.push('--name', request.session_name, ...model(agent));
-    if (effort !== null) argv.push('--effort', effort);
+    argv.push('--name', request.session_name);
+    argv.push(...option('--model', agent.model), ...option('--effort', effort));
     const prompt_on_stdin = agent.prompt !== 'argument';
     if (!prompt_on_stdin) argv.push(PROMPT);
-    return {
-      argv,
-      prompt_on_stdin,
-      env: { ...agent.env },
-      session_uuid: resume ?? session_uuid,
-      files: [],
-    };
+    return { argv, prompt_on_stdin, session_uuid: resume ?? session_uuid };
   },
 
-  resumeArgv: (agent, session_uuid) => [agent.cli, ...agent.args, ...model(agent), '--resume', session_uuid],
+  resumeArgv: ({ cli, args, model }, session) => [
+    cli,
+    ...args,
+    ...option('--model', model),
+    '--resume',
+    session,
+  ],
 
-  checkFirstRun: (query, process) => checkFirstRun(query, folder, process),
+  checkFirstRun,
 
   transcripts: {
-    find: (query, environment) => findTranscript(folder(environment), query),
-    findSession: (_agent, session, environment) => findSession(folder(environment), session),
+    find: (query, { folder }) => findTranscript(folder, query),
+    findSession: (_agent, session, { folder }) => findSession(folder, session),
     searchMany() {
       const search = searchProjects();
-      return async (_agent, session, environment) => search(folder(environment), session);
+      return async (_agent, session, { folder }) => search(folder, session);
     },
-    place: (_agent, environment) => folder(environment),
     agentsFolder: (path) => path.replace(/(\.jsonl)?$/, '/subagents'),
     findLink: findBridgeUrl,
   },
   records,
 
   setup: {
-    target: () => Promise.resolve({ files: new Map(), shared: [hooks.file()], lacks: null }),
+    target: () => ({ shared: [hooks.file()] }),
     compareHooks: hooks.compare,
   },
 };
-
-function model(agent: Agent): string[] {
-  return agent.model === null ? [] : ['--model', agent.model];
-}

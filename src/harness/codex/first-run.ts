@@ -4,9 +4,9 @@ import { parse as parseToml } from 'smol-toml';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularText } from '../../platform/regular-file.ts';
 import type { HarnessFinding } from '../adapter.ts';
-import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import type { HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, withParents } from '../first-run.ts';
-import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
+import type { FirstRunQuery } from '../harness.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig, readTomlConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
@@ -15,19 +15,16 @@ import { spellingsOf } from '../transcripts/transcript-files.ts';
 /** What would stop an unattended start of Codex: a login, a folder to trust, hooks to review, approvals. */
 export async function checkFirstRun(
   query: FirstRunQuery,
-  folder: (environment: AgentEnvironment) => string,
-  { env }: ProcessFacts,
+  environment: HarnessEnvironment,
 ): Promise<HarnessFinding[]> {
-  const environment = agentEnvironment(query.agent, env);
-  const codex_home = folder(environment);
   const findings = checkExecutable(query, environment);
-  const config = await readTomlConfig(join(codex_home, 'config.toml'));
+  const config = await readTomlConfig(join(environment.folder, 'config.toml'));
   if (config.broken !== null) return [...findings, config.broken];
   const overrides = commandLineConfig(query.agent.args);
   const layered = { ...config.value, ...overrides };
-  findings.push(...(await checkLogin(query, layered, environment, codex_home)));
+  findings.push(...(await checkLogin(query, layered, environment)));
   if (query.project_dir !== null) findings.push(...(await checkTrust(layered, query.project_dir)));
-  findings.push(...(await checkHooks(query, layered, codex_home)));
+  findings.push(...(await checkHooks(query, layered, environment)));
   findings.push(...checkApprovals(query, layered));
   return findings;
 }
@@ -54,8 +51,7 @@ function tomlValue(text: string): unknown {
 async function checkLogin(
   { agent }: FirstRunQuery,
   config: Table,
-  environment: AgentEnvironment,
-  codex_home: string,
+  environment: HarnessEnvironment,
 ): Promise<HarnessFinding[]> {
   if (optionValue(agent.args, '-p', '--profile') !== undefined || agent.args.includes('--oss')) return [];
   const name = typeof config.model_provider === 'string' ? config.model_provider : 'openai';
@@ -72,7 +68,7 @@ async function checkLogin(
   }
   if (Object.keys(provider).length > 0 && provider.requires_openai_auth !== true) return [];
   if (config.cli_auth_credentials_store === 'keyring') return [];
-  const login = await readJsonConfig(join(codex_home, 'auth.json'));
+  const login = await readJsonConfig(join(environment.folder, 'auth.json'));
   if (login.broken !== null) return [login.broken];
   const { OPENAI_API_KEY, tokens } = login.value;
   if (typeof OPENAI_API_KEY === 'string' || Object.keys(asTable(tokens)).length > 0) return [];
@@ -120,10 +116,10 @@ async function gitRoot(folder: string): Promise<string | null> {
 async function checkHooks(
   { agent }: FirstRunQuery,
   config: Table,
-  codex_home: string,
+  { folder }: HarnessEnvironment,
 ): Promise<HarnessFinding[]> {
   if (agent.args.includes('--dangerously-bypass-hook-trust')) return [];
-  const file = join(codex_home, 'hooks.json');
+  const file = join(folder, 'hooks.json');
   const hooks = await readJsonConfig(file);
   if (hooks.broken !== null) return [hooks.broken];
   if (Object.keys(asTable(hooks.value.hooks)).length === 0) return [];

@@ -1,8 +1,7 @@
-import type { Agent } from '../../contract/agent.ts';
 import { type LaunchArgument, PROMPT, pointerTo } from '../adapter.ts';
-import { type AgentEnvironment, folderNamed } from '../agent-environment.ts';
+import { folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
-import { optionValue } from '../option-value.ts';
+import { option, optionValue } from '../option-value.ts';
 import { checkFirstRun } from './first-run.ts';
 import { records } from './records.ts';
 import { hooks, setupTarget } from './setup.ts';
@@ -19,8 +18,6 @@ const EVERY_START = [
   ...['-c', 'allow_login_shell=false'],
 ];
 
-const folder = (environment: AgentEnvironment) => folderNamed(environment, 'CODEX_HOME', '.codex');
-
 /** Codex: it assigns the session id itself, at the first turn, so a fresh launch's id is learned. */
 export const codex: Harness = {
   name: 'codex',
@@ -34,7 +31,7 @@ export const codex: Harness = {
   },
   session_id: 'assigned',
   session_variable: 'CODEX_THREAD_ID',
-  folder,
+  folder: (environment) => folderNamed(environment, 'CODEX_HOME', '.codex'),
   account: {
     variables: ['CODEX_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
     ofAgent: ({ args }) => [optionValue(args, '--profile', '-p') ?? ''],
@@ -42,37 +39,28 @@ export const codex: Harness = {
 
   planLaunch({ agent, effort, resume, project_dir, prompt_file }) {
     const argv: LaunchArgument[] = [agent.cli, ...agent.args, ...EVERY_START, '-C', project_dir];
-    argv.push(...model(agent));
+    argv.push(...option('-m', agent.model));
     if (effort !== null) argv.push('-c', `model_reasoning_effort=${JSON.stringify(effort)}`);
     if (resume !== null) argv.push('resume', resume);
     argv.push(agent.prompt === 'argument' ? PROMPT : pointerTo(prompt_file));
-    return { argv, prompt_on_stdin: false, env: { ...agent.env }, session_uuid: resume, files: [] };
+    return { argv, session_uuid: resume };
   },
 
-  resumeArgv: (agent, session_uuid) => [
-    agent.cli,
-    ...agent.args,
-    ...EVERY_START,
-    ...model(agent),
-    'resume',
-    session_uuid,
+  resumeArgv: ({ cli, args, model }, session) => [
+    ...[cli, ...args, ...EVERY_START],
+    ...[...option('-m', model), 'resume', session],
   ],
 
-  checkFirstRun: (query, process) => checkFirstRun(query, folder, process),
+  checkFirstRun,
 
   transcripts: {
-    find: (query, environment) =>
+    find: (query, { folder }) =>
       query.session_uuid === null
-        ? learnTranscript(folder(environment), query)
-        : findTranscript(folder(environment), query.session_uuid),
-    findSession: (_agent, session, environment) => findSession(folder(environment), session),
-    place: (_agent, environment) => folder(environment),
+        ? learnTranscript(folder, query)
+        : findTranscript(folder, query.session_uuid),
+    findSession: (_agent, session, { folder }) => findSession(folder, session),
   },
   records,
 
   setup: { target: setupTarget, compareHooks: hooks.compare },
 };
-
-function model(agent: Agent): string[] {
-  return agent.model === null ? [] : ['-m', agent.model];
-}

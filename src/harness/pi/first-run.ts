@@ -1,18 +1,20 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HarnessFinding } from '../adapter.ts';
-import { type AgentEnvironment, agentEnvironment } from '../agent-environment.ts';
+import type { AgentEnvironment, HarnessEnvironment } from '../agent-environment.ts';
 import { checkExecutable, withParents } from '../first-run.ts';
 import type { FirstRunQuery, ProcessFacts } from '../harness.ts';
 import { readJsonConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
-import { piFolder } from './folder.ts';
 
 /** What would stop an unattended start of Pi: a folder with settings of its own to trust, or no model to use. */
-export async function checkFirstRun(query: FirstRunQuery, { env }: ProcessFacts): Promise<HarnessFinding[]> {
-  const environment = agentEnvironment(query.agent, env);
-  const inAgentDir = (name: string) => readJsonConfig(join(piFolder(environment), name));
+export async function checkFirstRun(
+  query: FirstRunQuery,
+  environment: HarnessEnvironment,
+  { env }: ProcessFacts,
+): Promise<HarnessFinding[]> {
+  const inAgentDir = (name: string) => readJsonConfig(join(environment.folder, name));
   const [settings, trust, models, login] = await Promise.all([
     inAgentDir('settings.json'),
     inAgentDir('trust.json'),

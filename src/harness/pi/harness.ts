@@ -1,11 +1,10 @@
-import type { Agent } from '../../contract/agent.ts';
 import { type LaunchArgument, PROMPT } from '../adapter.ts';
+import { expandHome, folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
 import { hookArgv } from '../hooks/hook-command.ts';
-import { optionValue } from '../option-value.ts';
+import { option, optionValue } from '../option-value.ts';
 import { compareExtension, PI_EXTENSION, piExtension } from './extension.ts';
 import { checkFirstRun } from './first-run.ts';
-import { piFolder } from './folder.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
@@ -22,7 +21,8 @@ export const pi: Harness = {
   },
   session_id: { probe: { args: ['--help'], env: { PI_OFFLINE: '1' }, option: '--session-id' } },
   session_variable: null,
-  folder: piFolder,
+  folder: (environment) =>
+    expandHome(folderNamed(environment, 'PI_CODING_AGENT_DIR', '.pi/agent'), environment),
   account: {
     variables: [],
     // It reaches many providers: each has limits of its own.
@@ -33,14 +33,18 @@ export const pi: Harness = {
     const argv: LaunchArgument[] = [agent.cli, ...agent.args];
     if (resume !== null) argv.push('--session', resume);
     else if (chooses_session_id) argv.push('--session-id', session_uuid, '--name', session_name);
-    argv.push(...model(agent));
-    if (effort !== null) argv.push('--thinking', effort);
+    argv.push(...option('--model', agent.model), ...option('--thinking', effort));
     argv.push(agent.prompt === 'argument' ? PROMPT : `@${prompt_file}`);
-    const known = resume ?? (chooses_session_id ? session_uuid : null);
-    return { argv, prompt_on_stdin: false, env: { ...agent.env }, session_uuid: known, files: [] };
+    return { argv, session_uuid: resume ?? (chooses_session_id ? session_uuid : null) };
   },
 
-  resumeArgv: (agent, session_uuid) => [agent.cli, ...agent.args, ...model(agent), '--session', session_uuid],
+  resumeArgv: ({ cli, args, model }, session) => [
+    cli,
+    ...args,
+    ...option('--model', model),
+    '--session',
+    session,
+  ],
 
   checkFirstRun,
 
@@ -50,22 +54,12 @@ export const pi: Harness = {
         ? learnTranscript(environment, query)
         : findTranscript(environment, query, query.session_uuid),
     findSession,
-    place: ({ args }, environment) =>
-      JSON.stringify([piFolder(environment), environment.get(SESSION_DIR), args]),
+    place: ({ args }, { folder, get }) => JSON.stringify([folder, get(SESSION_DIR), args]),
   },
   records,
 
   setup: {
-    target: () =>
-      Promise.resolve({
-        files: new Map([[`extensions/${PI_EXTENSION}`, piExtension(hookArgv('pi'))]]),
-        shared: [],
-        lacks: null,
-      }),
+    target: () => ({ files: new Map([[`extensions/${PI_EXTENSION}`, piExtension(hookArgv('pi'))]]) }),
     compareHooks: compareExtension,
   },
 };
-
-function model(agent: Agent): string[] {
-  return agent.model === null ? [] : ['--model', agent.model];
-}

@@ -1,19 +1,18 @@
 import { join, resolve } from 'node:path';
 import type { Agent } from '../../contract/agent.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
-import { type AgentEnvironment, expandHome } from '../agent-environment.ts';
+import { expandHome, type HarnessEnvironment } from '../agent-environment.ts';
 import { optionValue } from '../option-value.ts';
 import { readJsonConfig } from '../own-config.ts';
 import { asTable } from '../table.ts';
 import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
-import { piFolder } from './folder.ts';
 
 /** The variable that names a folder for all sessions. */
 export const SESSION_DIR = 'PI_CODING_AGENT_SESSION_DIR';
 
 /** Finds the file of a known session: `<time>_<id>.jsonl` in the folder of its working directory. */
 export async function findTranscript(
-  environment: AgentEnvironment,
+  environment: HarnessEnvironment,
   query: TranscriptQuery,
   session_uuid: string,
 ): Promise<TranscriptProbe> {
@@ -26,7 +25,7 @@ export async function findTranscript(
 
 /** Finds the file of a launch whose id is not known: its folder, and a user message with the marker. */
 export async function learnTranscript(
-  environment: AgentEnvironment,
+  environment: HarnessEnvironment,
   query: TranscriptQuery,
 ): Promise<TranscriptProbe> {
   const cwds = await spellingsOf(query.project_dir);
@@ -46,15 +45,15 @@ export async function learnTranscript(
   });
 }
 
-async function sessionFolders(environment: AgentEnvironment, query: TranscriptQuery): Promise<string[]> {
+async function sessionFolders(environment: HarnessEnvironment, query: TranscriptQuery): Promise<string[]> {
   const { agent, project_dir } = query;
   const chosen =
     optionValue(agent.args, '--session-dir') ??
     environment.get(SESSION_DIR) ??
-    (await configuredSessionDir(piFolder(environment), project_dir));
+    (await configuredSessionDir(environment.folder, project_dir));
   if (chosen !== undefined) return [resolve(project_dir, expandHome(chosen, environment))];
   const cwds = await spellingsOf(project_dir);
-  return cwds.map((cwd) => join(piFolder(environment), 'sessions', piSessionFolder(cwd)));
+  return cwds.map((cwd) => join(environment.folder, 'sessions', piSessionFolder(cwd)));
 }
 
 async function configuredSessionDir(pi_agent_dir: string, project_dir: string): Promise<string | undefined> {
@@ -74,13 +73,13 @@ function piSessionFolder(cwd: string): string {
 export async function findSession(
   agent: Agent,
   session: string,
-  environment: AgentEnvironment,
+  environment: HarnessEnvironment,
 ): Promise<string | null> {
   const chosen =
     optionValue(agent.args, '--session-dir') ??
     environment.get(SESSION_DIR) ??
-    (await ownSessionDir(piFolder(environment)));
-  const sessions = join(piFolder(environment), 'sessions');
+    (await ownSessionDir(environment.folder));
+  const sessions = join(environment.folder, 'sessions');
   const folders =
     chosen === undefined
       ? (await namesIn(sessions)).map((name) => join(sessions, name))

@@ -1,8 +1,7 @@
 import type { Agent } from '../../contract/agent.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Disks } from '../../platform/disks.ts';
-import { agentEnvironment } from '../agent-environment.ts';
-import { forEachHarness, HARNESSES, harnessFolder } from '../harnesses.ts';
+import { forEachHarness, HARNESSES, harnessEnvironment } from '../harnesses.ts';
 
 /** A session to look for; what the ledger does not say of it is null. */
 export type WantedSession = { session: string; harness: HarnessName | null; agent: string | null };
@@ -25,9 +24,10 @@ export async function findTranscripts(
   for (const one of wanted) {
     let hit: FoundTranscript | null = null;
     for (const agent of placesToLook(agents, one, env)) {
-      if ((await disks.prove(harnessFolder(agent, env))) !== 'answers') continue;
+      const environment = harnessEnvironment(agent, env);
+      if ((await disks.prove(environment.folder)) !== 'answers') continue;
       const { harness } = agent;
-      const path = await searches[harness](agent, one.session, agentEnvironment(agent, env));
+      const path = await searches[harness](agent, one.session, environment);
       if (path === null) continue;
       hit = { harness, path, linked: HARNESSES[harness].transcripts.findLink !== undefined };
       break;
@@ -43,7 +43,8 @@ function placesToLook(agents: readonly Agent[], wanted: WantedSession, env: Node
   possible.sort((a, b) => Number(b.id === wanted.agent) - Number(a.id === wanted.agent));
   const places = new Map<string, Agent>();
   for (const agent of possible) {
-    const place = HARNESSES[agent.harness].transcripts.place(agent, agentEnvironment(agent, env));
+    const environment = harnessEnvironment(agent, env);
+    const place = HARNESSES[agent.harness].transcripts.place?.(agent, environment) ?? environment.folder;
     const key = `${agent.harness} ${place}`;
     if (!places.has(key)) places.set(key, agent);
   }

@@ -1,8 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
-import { agentEnvironment } from '../agent-environment.ts';
 import type { TranscriptRecords } from '../harness.ts';
-import { HARNESSES } from '../harnesses.ts';
+import { HARNESSES, harnessEnvironment } from '../harnesses.ts';
 import { asTable } from '../table.ts';
 import { headLines } from './transcript-files.ts';
 
@@ -23,7 +22,7 @@ export async function findPastSession(
 ): Promise<PastSession> {
   try {
     const { transcripts, records } = HARNESSES[agent.harness];
-    const path = await transcripts.findSession(agent, session, agentEnvironment(agent, env));
+    const path = await transcripts.findSession(agent, session, harnessEnvironment(agent, env));
     if (path === null) return { kind: 'missing' };
     return { kind: 'found', path, cwd: await recordedFolder(path, records.folderOf) };
   } catch (error) {

@@ -9,9 +9,10 @@ export async function setupTarget(
   place: Omit<SetupPlace, 'folder'>,
 ): Promise<SetupTarget & { home: string }> {
   const home = harnessFolder({ harness: name, env: {} }, place.env);
-  const target = await HARNESSES[name].setup.target({ ...place, folder: home });
+  const { setup } = HARNESSES[name];
+  const { files = new Map(), shared = [], lacks = null } = await setup.target({ ...place, folder: home });
   const skills = [...readSkillFiles(packageSkills())].map(
     ([path, text]) => [`skills/${path}`, text] as const,
   );
-  return { ...target, home, files: new Map([...skills, ...target.files]) };
+  return { home, files: new Map([...skills, ...files]), shared, lacks };
 }
