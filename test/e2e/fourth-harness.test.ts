@@ -59,15 +59,15 @@ describe('a fourth harness', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('touches two files besides its own folder, and the whole tree has sound types with it', async () => {
+  it('touches two files besides its own folder, and what knows of harnesses has sound types with it', async () => {
     expect(new Set(EDITS.map(([file]) => file)).size).toBe(2);
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const checked = await run(
-      process.execPath,
-      [tsc, '--noEmit', '-p', home.path('copy')],
-      home.env,
-      240_000,
-    );
+    const project = home.write('copy/tsconfig.harness.json', {
+      extends: './tsconfig.json',
+      include: ['src/harness', 'src/contract'],
+      exclude: [],
+    });
+    const checked = await run(process.execPath, [tsc, '--noEmit', '-p', project], home.env, 240_000);
     expect(checked).toMatchObject({ code: 0, stdout: '' });
   }, 240_000);
 
