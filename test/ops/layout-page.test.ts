@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rowsOf } from '../../src/cli/command-line/verb-table.ts';
@@ -17,15 +17,6 @@ function pathsOf(kind: string): string[] {
   const paragraph = section.split('\n\n').find((one) => one.startsWith(`**${kind}**`));
   return [...(paragraph ?? '').matchAll(/`((?:src|workers|test)\/[\w./-]*)`/g)].map(([, path]) => path!);
 }
-
-/** Files and folders that say something of each thing of a kind. */
-const sourceOf = (path: string): string =>
-  statSync(join(ROOT, path)).isFile()
-    ? read(path)
-    : readdirSync(join(ROOT, path))
-        .filter((name) => name.endsWith('.ts'))
-        .map((name) => `${name}\n${read(join(path, name))}`)
-        .join('\n');
 
 const files = (folder: string) => readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
 const namesOfRows = (text: string) =>
@@ -65,9 +56,10 @@ describe('what ops/layout.md says of adding', () => {
   });
 
   it.each(HARNESS_NAMES)('the harness %s stands in every file that it names', (name) => {
-    const paths = pathsOf('A harness').filter((path) => path !== 'src/harness/');
-    expect(existsSync(join(ROOT, 'src/harness', name))).toBe(true);
-    for (const path of paths) expect(sourceOf(path), path).toMatch(new RegExp(`\\b${name}`, 'i'));
+    const [folder, ...lists] = pathsOf('A harness').filter((path) => path.startsWith('src/'));
+    expect(lists).toEqual(['src/contract/harness-name.ts', 'src/harness/harnesses.ts']);
+    expect(read(`${folder}${name}/harness.ts`)).toContain(`export const ${name}: Harness = {`);
+    for (const path of lists) expect(read(path), path).toMatch(new RegExp(`\\b${name}\\b`));
   });
 
   it('a setting is a row of the file that it names', () => {

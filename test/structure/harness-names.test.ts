@@ -18,7 +18,7 @@ const ALLOWED: readonly [place: RegExp, why: string][] = [
   [/^src\/contract\/harness-name\.ts$/, 'the list of their names in the contract'],
   [/^src\/harness\/agents\/builtin-agents\.ts$/, 'the built-in agents'],
   [/^src\/cli\/hook\/surroundings\.cjs$/, 'a hook that names no harness; hooks load no table'],
-  [/^src\/cli\/demo\/(agent|prepare)\.ts$/, 'the demo imitates one program'],
+  [/^src\/cli\/verbs\/demo\/(agent|prepare)\.ts$/, 'the demo imitates one program'],
 ];
 /** Sentences for people are documentation there: help, examples, and what a program itself writes. */
 const PROSE = /^src\/(cli|routes)\//;
