@@ -28,7 +28,8 @@ async function bundle() {
     cwd: root,
     input: Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ''), path])),
     platform: 'node',
-    external: [/^node:/, 'msgpackr-extract', ...installed],
+    // The last two are native parts that ws does without.
+    external: [/^node:/, 'msgpackr-extract', ...installed, 'bufferutil', 'utf-8-validate'],
   });
   const { output } = await build.write({
     dir: dist,

@@ -1,16 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { request } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
 import type { AppServerAddress } from '../../config/app-server-address.ts';
-import { encodeFrame, FrameReader, OPCODES } from './web-socket-frames.ts';
 
 /** The longest message that is read or kept waiting to be sent, in bytes. */
 export const MOST_BYTES = 16 * 1024 * 1024;
-const PROTOCOL_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** An open connection that carries text messages. */
 export type TextSocket = {
-  /** Throws when the other side does not take what was sent before. */
+  /** Throws when the connection is gone, and when the other side does not take what was sent before. */
   send(text: string): void;
   close(): void;
 };
@@ -26,92 +23,65 @@ export function connectTextSocket(
   events: TextSocketEvents,
   timeout_ms: number,
 ): Promise<TextSocket> {
-  const key = randomBytes(16).toString('base64');
-  const accept = createHash('sha1').update(`${key}${PROTOCOL_GUID}`).digest('base64');
+  const socket = new WebSocket('ws://localhost/', {
+    headers: { Host: 'localhost' },
+    perMessageDeflate: false,
+    maxPayload: MOST_BYTES,
+    // In an address of the library, a path would end at its first colon.
+    createConnection: () =>
+      address.kind === 'unix' ? connect(address.path) : connect(address.port, address.host),
+  });
   return new Promise((resolve, reject) => {
-    const upgrade = request({
-      ...(address.kind === 'unix'
-        ? { socketPath: address.path }
-        : { host: address.host, port: address.port }),
-      path: '/',
-      agent: false,
-      headers: {
-        Host: 'localhost',
-        Connection: 'Upgrade',
-        Upgrade: 'websocket',
-        'Sec-WebSocket-Key': key,
-        'Sec-WebSocket-Version': '13',
-      },
-    });
-    const timer = setTimeout(
-      () => upgrade.destroy(new Error(`no answer within ${timeout_ms} ms`)),
-      timeout_ms,
+    const fail = (reason: string) => {
+      clearTimeout(timer);
+      reject(new Error(reason));
+      socket.terminate();
+    };
+    const timer = setTimeout(() => fail(`no answer within ${timeout_ms} ms`), timeout_ms);
+    socket.on('error', (error) => fail(error.message));
+    socket.once('unexpected-response', (_request, { statusCode }) =>
+      fail(`it answered ${statusCode} and opened no WebSocket`),
     );
-    upgrade.on('error', (error) => {
+    socket.once('open', () => {
       clearTimeout(timer);
-      reject(error);
+      socket.removeAllListeners('error');
+      resolve(overSocket(socket, events));
     });
-    upgrade.on('response', (response) => {
-      response.resume();
-      upgrade.destroy(new Error(`it answered ${response.statusCode} and opened no WebSocket`));
-    });
-    upgrade.on('upgrade', (response, stream, head) => {
-      clearTimeout(timer);
-      if (response.headers['sec-websocket-accept'] !== accept) {
-        stream.destroy();
-        reject(new Error('it answered the WebSocket handshake wrongly'));
-        return;
-      }
-      resolve(overStream(stream, head, events));
-    });
-    upgrade.end();
   });
 }
 
-function overStream(stream: Duplex, head: Buffer, events: TextSocketEvents): TextSocket {
-  const frames = new FrameReader(MOST_BYTES);
-  let message: Buffer[] = [];
-  let length = 0;
+function overSocket(socket: WebSocket, events: TextSocketEvents): TextSocket {
   let closed = false;
   const close = (reason: string) => {
     if (closed) return;
     closed = true;
-    stream.destroy();
+    socket.terminate();
     events.onClose(reason);
   };
-  const take = (chunk: Buffer) => {
-    try {
-      for (const { final, opcode, payload } of frames.push(chunk)) {
-        if (closed) return;
-        if (opcode === OPCODES.ping) stream.write(encodeFrame(OPCODES.pong, payload));
-        else if (opcode === OPCODES.close) return close('it closed the connection');
-        else if (opcode === OPCODES.text || opcode === OPCODES.continuation) {
-          length += payload.length;
-          if (length > MOST_BYTES) return close(`it sent a message longer than ${MOST_BYTES} bytes`);
-          message.push(payload);
-          if (!final) continue;
-          const text = Buffer.concat(message).toString('utf8');
-          message = [];
-          length = 0;
-          events.onText(text);
-        }
-      }
-    } catch (error) {
-      close((error as Error).message);
-    }
-  };
-  stream.on('data', take);
-  stream.on('error', (error) => close(error.message));
-  stream.on('end', () => close('it ended the connection'));
-  stream.on('close', () => close('the connection is gone'));
-  if (head.length > 0) queueMicrotask(() => take(head));
+  socket.on('message', (data, binary) => {
+    if (!closed && !binary) events.onText(String(data));
+  });
+  socket.on('error', ({ message, code }: NodeJS.ErrnoException) =>
+    close(
+      code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+        ? `it sent a message longer than ${MOST_BYTES} bytes`
+        : message,
+    ),
+  );
+  socket.on('close', () => close('it closed the connection'));
   return {
     send(text) {
-      if (stream.writableLength > MOST_BYTES) {
-        close('it does not read what is sent to it');
-        throw new Error('it does not read what is sent to it');
+      const fault = closed
+        ? 'the connection is closed'
+        : socket.bufferedAmount > MOST_BYTES
+          ? 'it does not read what is sent to it'
+          : null;
+      if (fault === null) {
+        socket.send(text);
+        return;
       }
-      stream.write(encodeFrame(OPCODES.text, Buffer.from(text)));
+      close(fault);
+      throw new Error(fault);
     },
     close: () => close('closed from here'),
   };
