@@ -44,6 +44,8 @@ export const ERROR_STATUS = {
   body_too_large: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,
+  /** The path is a WebSocket, and the request asks for none. */
+  upgrade_required: 426,
   invalid_document: 422,
   not_a_file: 422,
   /** A file that is longer than what is read of its kind. */
@@ -83,6 +85,8 @@ export const ERROR_STATUS = {
   component_unavailable: 503,
   daemon_unreachable: 503,
   queue_full: 503,
+  /** As many WebSockets or open-ended answers are open as may be. */
+  too_many_connections: 503,
   /** The bodies of other requests take all the memory there is for them; `Retry-After` says when to send it again. */
   memory_full: 503,
   /** A file is written to faster than it can be read. */

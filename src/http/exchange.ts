@@ -1,6 +1,8 @@
 import { BudgetShare, type MemoryBudget } from './memory-budget.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { WholeBody } from './pieces.ts';
-import type { PreparedReply, StreamedBody } from './prepared-reply.ts';
+import { isOpen, type OpenBody, type PreparedReply, type StreamedBody } from './prepared-reply.ts';
+import type { Wire, WireListener } from './socket.ts';
 import type { UnsentAnswers } from './unsent-answers.ts';
 
 /** Bytes that are handed to a connection at one time. */
@@ -15,6 +17,7 @@ export type Unsent = {
   /** For contents that are read while they are sent. */
   read_ahead: MemoryBudget;
   answers: UnsentAnswers;
+  streams: OpenStreams;
 };
 
 /** What became of bytes that were handed to a connection. */
@@ -51,6 +54,7 @@ export abstract class Exchange {
   #onSettled: () => void;
   #unsent: Unsent;
   #forgetUnsent: (() => void) | null = null;
+  #endSource: (() => void) | null = null;
 
   constructor(id: string, onSettled: () => void, unsent: Unsent) {
     this.id = id;
@@ -72,6 +76,17 @@ export abstract class Exchange {
     this.write(reply, options);
   }
 
+  /** True where the transport can turn the connection into a WebSocket, now and in this turn alone. */
+  abstract readonly upgradable: boolean;
+
+  /** Turns the connection into a WebSocket, which is the answer; `accept` is called before anything else of it. */
+  upgrade(accept: (wire: Wire) => WireListener): void {
+    if (!this.open) return;
+    this.open = false;
+    this.settle();
+    this.switchProtocols(accept);
+  }
+
   /** Ends the connection without an answer. */
   drop(): void {
     if (this.open) this.closeNow();
@@ -87,23 +102,63 @@ export abstract class Exchange {
 
   protected abstract closeNow(): void;
 
+  protected abstract switchProtocols(accept: (wire: Wire) => WireListener): void;
+
   /** Hands over a slice of a body of `size` bytes. */
   protected abstract send(slice: Uint8Array, size: number): Sent;
+
+  /** Hands over a slice of a body without a length, or the beginning of it. */
+  protected abstract sendChunk(slice: Uint8Array): Sent;
+
+  /** Ends a body without a length. */
+  protected abstract endChunks(): void;
 
   /** Counts a body that is in memory among those that their clients have not taken, until the answer is settled. */
   protected holdUnsent(body: WholeBody): void {
     if (this.settled) return;
-    this.#forgetUnsent = this.#unsent.answers.add(body, () => {
-      if (!this.settled) this.closeNow();
-    });
+    this.#forgetUnsent = this.#unsent.answers.add(body, () => this.#cut());
   }
 
   /** Sends each piece as the connection takes it; the next one is read when it has. The head is written already. */
   protected stream(body: StreamedBody): void {
-    this.#pump(body).catch(() => {
-      // Half of what was promised is worse than a connection that ends: the client can tell.
-      if (!this.settled) this.closeNow();
-    });
+    // Half of what was promised is worse than a connection that ends: the client can tell.
+    this.#pump(body).catch(() => this.#cut());
+  }
+
+  /** Sends what a source brings until one side ends it. The head is written already. */
+  protected streamOpen({ stream }: OpenBody): void {
+    const { streams } = this.#unsent;
+    const source = stream[Symbol.asyncIterator]();
+    const end = () => {
+      if (!this.settled) this.endChunks();
+    };
+    const forget = streams.add({ keep: () => this.keepReading(), end });
+    this.#endSource = () => {
+      forget();
+      this.#controller?.abort();
+      // A generator that waits for something hears of it when that comes; the signal is for the others.
+      source.return?.()?.catch(() => undefined);
+    };
+    this.#pumpOpen(source).then(end, () => this.#cut());
+  }
+
+  async #pumpOpen(source: AsyncIterator<Uint8Array>): Promise<void> {
+    const { clock, stall_ms } = this.#unsent.streams;
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      for (let begin = 0; begin < next.value.length; ) {
+        if (this.settled) return;
+        const { taken, flows, room } = this.sendChunk(next.value.subarray(begin, begin + SLICE));
+        const cancel = flows ? null : clock.after(stall_ms, () => this.#cut());
+        await room;
+        cancel?.();
+        begin += taken;
+      }
+      if (this.settled) return;
+    }
+  }
+
+  #cut(): void {
+    if (!this.settled) this.closeNow();
   }
 
   async #pump(body: StreamedBody): Promise<void> {
@@ -174,6 +229,7 @@ export abstract class Exchange {
     if (this.settled) return;
     this.settled = true;
     this.#forgetUnsent?.();
+    this.#endSource?.();
     this.#onSettled();
   }
 }
@@ -184,8 +240,9 @@ function sliceOf(piece: Uint8Array, begin: number, left: number): Uint8Array {
   return piece.subarray(begin, begin + SLICE);
 }
 
-/** How many bytes a body has on the wire. */
-export function byteLength(body: WholeBody | StreamedBody): number {
+/** How many bytes a body has on the wire; none are known of one without a length. */
+export function byteLength(body: WholeBody | StreamedBody | OpenBody): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
+  if (isOpen(body)) return 0;
   return 'read' in body ? body.size : body.length;
 }

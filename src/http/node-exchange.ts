@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
 import { Pieces } from './pieces.ts';
-import { FIRST_HEADER, type PreparedReply, prepareReply } from './prepared-reply.ts';
+import { FIRST_HEADER, isOpen, type PreparedReply, prepareReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
+import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
+
+/** Makes a WebSocket of the connection that a handshake came over. */
+export type NodeHandshake = (accept: (wire: Wire) => WireListener) => void;
 
 /** The head as it was sent: Node's own table of headers drops some that come twice. */
 export function readNodeHead(request: IncomingMessage): RequestHead {
@@ -27,6 +31,7 @@ export function readNodeHead(request: IncomingMessage): RequestHead {
 export class NodeExchange extends Exchange {
   #request: IncomingMessage;
   #response: ServerResponse;
+  #handshake: NodeHandshake | null;
   /** Ends the wait for a client that takes no more. */
   #resume: (() => void) | null = null;
 
@@ -35,10 +40,12 @@ export class NodeExchange extends Exchange {
     response: ServerResponse,
     requests: Pick<RequestTaker, 'nextId' | 'unsent'>,
     onSettled: () => void,
+    handshake: NodeHandshake | null = null,
   ) {
     super(requests.nextId(), onSettled, requests.unsent);
     this.#request = request;
     this.#response = response;
+    this.#handshake = handshake;
     // Its connection may fail at any time; `close` tells what matters of it.
     request.on('error', () => undefined);
     response.on('error', () => undefined);
@@ -77,21 +84,31 @@ export class NodeExchange extends Exchange {
       headers.push(line.slice(0, cut), line.slice(cut + 2));
     }
     const { body } = reply;
-    if (body !== null) headers.push('Content-Length', String(byteLength(body)));
+    if (body !== null && !isOpen(body)) headers.push('Content-Length', String(byteLength(body)));
     if (options.close) {
       headers.push('Connection', 'close');
       response.shouldKeepAlive = false;
     }
     response.writeHead(reply.status, headers);
     if (body === null || options.head) response.end();
+    else if (isOpen(body)) this.streamOpen(body);
     else if (typeof body === 'object' && 'read' in body) this.stream(body);
-    else if (body instanceof Pieces) {
-      response.cork();
-      for (const piece of body.all) response.write(piece);
-      response.end();
-    } else response.end(body);
-    if (body !== null && !(typeof body === 'object' && 'read' in body) && response.writableLength > 0)
-      this.holdUnsent(body);
+    else {
+      if (body instanceof Pieces) {
+        response.cork();
+        for (const piece of body.all) response.write(piece);
+        response.end();
+      } else response.end(body);
+      if (response.writableLength > 0) this.holdUnsent(body);
+    }
+  }
+
+  get upgradable(): boolean {
+    return this.#handshake !== null;
+  }
+
+  protected switchProtocols(accept: (wire: Wire) => WireListener): void {
+    this.#handshake?.(accept);
   }
 
   protected closeNow(): void {
@@ -110,6 +127,20 @@ export class NodeExchange extends Exchange {
       else response.write(slice, () => resolve());
     });
     return { taken: slice.length, all: false, flows: response.writableLength === 0, room };
+  }
+
+  protected sendChunk(slice: Uint8Array): Sent {
+    const response = this.#response;
+    const room = new Promise<void>((resolve) => {
+      this.#resume = resolve;
+      response.write(slice, () => resolve());
+    });
+    return { taken: slice.length, all: false, flows: response.writableLength === 0, room };
+  }
+
+  protected endChunks(): void {
+    this.#response.end();
+    this.#resume?.();
   }
 
   #sent = 0;

@@ -1,12 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SECURITY_HEADERS } from '../access/security-headers.ts';
 import { systemCode } from '../base/errors.ts';
 import { type ErrorCode, statusOf } from '../contract/error-codes.ts';
 import { errorBody } from './error-reply.ts';
-import { NodeExchange, readNodeHead } from './node-exchange.ts';
+import { handshakeFault } from './handshake.ts';
+import { NodeExchange, type NodeHandshake, readNodeHead } from './node-exchange.ts';
 import { SocketSource } from './node-sockets.ts';
+import { NodeWebSockets } from './node-web-sockets.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
 import type { Binding, Listener, RequestTaker, Transport } from './transport.ts';
 
@@ -66,7 +74,8 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
     if (head.fault !== null) ending.add(request.socket);
     return head;
   };
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
+  const webSockets = new NodeWebSockets(requests);
+  const serve = (request: IncomingMessage, response: ServerResponse, handshake?: NodeHandshake) => {
     if (ending.has(request.socket)) return;
     if (request.httpVersion !== '1.1') {
       ending.add(request.socket);
@@ -75,10 +84,11 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
       return;
     }
     const waiting = waitingOn(request.socket);
-    const exchange = new NodeExchange(request, response, requests, () => {
+    const onSettled = () => {
       waiting.delete(exchange);
       requests.settled();
-    });
+    };
+    const exchange = new NodeExchange(request, response, requests, onSettled, handshake);
     waiting.add(exchange);
     if (request.headers['transfer-encoding'] !== undefined) chunked.set(response, exchange);
     requests.take(exchange, peer, read, request);
@@ -93,14 +103,31 @@ function createHttp(requests: RequestTaker, { peer }: Binding): Server {
     // Bodies have time-outs of their own, by row.
     requestTimeout: 0,
     connectionsCheckingInterval: LOOK_EVERY_MS,
-  });
+    // Everything else goes the way of any request, and is answered there.
+    shouldUpgradeCallback: (request: IncomingMessage) => handshakeFault(readNodeHead(request)) === null,
+  } as ServerOptions);
   // The parser is lenient about it otherwise and cuts a flood of headers silently.
   http.maxHeadersCount = 0;
   // It never listens itself, and looks for slow connections only from then on.
   http.emit('listening');
-  http.on('request', serve);
-  http.on('checkContinue', serve);
-  http.on('checkExpectation', serve);
+  for (const event of ['request', 'checkContinue', 'checkExpectation'])
+    http.on(event, (request: IncomingMessage, response: ServerResponse) => serve(request, response));
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // It came before earlier requests were answered, whose answers would go out as frames.
+    if (waitingOn(socket).size > 0 || ending.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    // Node gives no response beside an upgrade.
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Socket);
+    response.once('finish', () => (socket as Socket).destroySoon());
+    serve(request, response, (accept) => {
+      response.detachSocket(socket as Socket);
+      webSockets.upgrade(request, socket, head, accept);
+    });
+  });
   http.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     refuse(socket, 'invalid_request', 'This daemon is no proxy.');
   });

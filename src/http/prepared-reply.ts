@@ -13,13 +13,20 @@ export type PreparedReply = {
   /** The value of the header `FIRST_HEADER` and after it every other header but the length, in lines. */
   headers: string;
   /** Null: this status has no body and no length (204, 304). */
-  body: WholeBody | StreamedBody | null;
+  body: WholeBody | StreamedBody | OpenBody | null;
   /** May go out packed, where the client takes that. */
   packable: boolean;
 };
 
 /** A body that is read while it is sent: `size` bytes of it, of which any part may be read again. */
 export type StreamedBody = { size: number; read(from: number, end: number): AsyncIterable<Uint8Array> };
+
+/** A body without a length, which its source ends. */
+export type OpenBody = { stream: AsyncIterable<Uint8Array> };
+
+export function isOpen(body: WholeBody | StreamedBody | OpenBody): body is OpenBody {
+  return typeof body === 'object' && 'stream' in body;
+}
 
 /** What of a request decides how it is answered. */
 export type AnswerTo = {
@@ -115,6 +122,7 @@ const linesOfEncoded = new WeakMap<Reply, { typed: HeaderLines | null; bare: Hea
 
 /** The same answer with its JSON encoded, for one that is given to several requests; it must not be changed any more. */
 export function encodedReply(reply: Reply): Reply {
+  if ('stream' in reply) throw new Error('an open-ended answer cannot be shared');
   const encoded = 'json' in reply ? bytesOfJson(reply) : reply;
   // An answer that is kept comes here each time it is given.
   if (!linesOfEncoded.has(encoded)) linesOfEncoded.set(encoded, { typed: null, bare: null });
@@ -192,10 +200,11 @@ function fixedOf({ headers }: Reply, row: AnswerTo['row']): string {
   );
 }
 
-function bodyOf(reply: Reply): WholeBody | StreamedBody {
+function bodyOf(reply: Reply): WholeBody | StreamedBody | OpenBody {
   if ('empty' in reply) return '';
   if ('bytes' in reply) return reply.bytes;
   if ('pieces' in reply) return reply.pieces;
+  if ('stream' in reply) return { stream: reply.stream };
   if ('content' in reply) return partOf(reply.content, 0, reply.content.size);
   return textOf(reply.json);
 }

@@ -6,7 +6,10 @@ import { runForRequest } from '../base/request-scope.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange, type Unsent } from './exchange.ts';
+import { asksForSocket, handshakeFault } from './handshake.ts';
 import { BudgetShare, MemoryBudget } from './memory-budget.ts';
+import { OpenSockets } from './open-sockets.ts';
+import { OpenStreams } from './open-streams.ts';
 import type { WholeBody } from './pieces.ts';
 import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
 import { collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
@@ -36,6 +39,10 @@ export type HandlingOptions = {
     body_bytes: number;
     read_ahead_bytes: number;
     unsent_bytes: number;
+    /** Open-ended answers at one time; more are answered 503 `too_many_connections`. */
+    streams: number;
+    stall_ms: number;
+    ping_ms: number;
   };
   /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
   settlePeers: () => void;
@@ -64,6 +71,10 @@ const SHORT_BODY = 16 * 1024;
 const LONG_BODY = 4 * 1024 * 1024;
 const KEPT_FROM_LONG_BODIES = 0.2;
 const NO_ROW = {};
+/** Bytes of the longest control frame, which transports hold to the limit of messages too. */
+const CONTROL_FRAME_BYTES = 125;
+/** Close code of a server that stops (RFC 6455). */
+const GOING_AWAY = 1001;
 
 /**
  * Takes each request through the same ladder: framing, access, row, readiness, query, host, body, handler, answer.
@@ -80,6 +91,9 @@ export class RequestHandling implements RequestTaker {
   #packer = new Packer();
   #slow: SlowBodies;
   readonly unsent: Unsent;
+  readonly longest_message: number;
+  readonly most_unsent: number;
+  #sockets: OpenSockets;
   #bodies: MemoryBudget;
   #longBodies: MemoryBudget;
   #shared = new SharedReads<SharingCall, Reply>({
@@ -99,13 +113,21 @@ export class RequestHandling implements RequestTaker {
     this.#options = options;
     this.#router = new Router(options.routes);
     this.#slow = new SlowBodies(options.clock);
-    const { body_bytes, read_ahead_bytes, unsent_bytes } = options.limits;
+    const { body_bytes, read_ahead_bytes, unsent_bytes, streams, stall_ms, ping_ms } = options.limits;
     this.#bodies = new MemoryBudget(body_bytes * KEPT_FROM_LONG_BODIES);
     this.#longBodies = new MemoryBudget(body_bytes * (1 - KEPT_FROM_LONG_BODIES));
     this.unsent = {
       read_ahead: new MemoryBudget(read_ahead_bytes),
       answers: new UnsentAnswers(unsent_bytes),
+      streams: new OpenStreams({ clock: options.clock, most: streams, stall_ms }),
     };
+    const sockets = options.routes.flatMap(({ socket }) => (socket === undefined ? [] : [socket]));
+    this.longest_message = Math.max(
+      CONTROL_FRAME_BYTES,
+      ...sockets.map(({ takes }) => takes?.most_bytes ?? 0),
+    );
+    this.most_unsent = Math.max(0, ...sockets.map(({ unsent_bytes: most }) => most));
+    this.#sockets = new OpenSockets({ clock: options.clock, logger: options.logger, ping_ms });
     this.#prefix = options.clock.now().toString(36);
   }
 
@@ -142,11 +164,16 @@ export class RequestHandling implements RequestTaker {
     this.#shared.outdate();
   }
 
-  /** Resolves when no request waits for an answer; every answer from now on ends its connection. */
-  drain(): Promise<void> {
+  /**
+   * Closes every WebSocket and ends every open-ended answer. Resolves when they are closed and no request waits for an
+   * answer; every answer from now on ends its connection.
+   */
+  async drain(): Promise<void> {
     this.#closing = true;
-    if (this.#pending === 0) return Promise.resolve();
-    return new Promise((resolve) => {
+    this.unsent.streams.endAll();
+    await this.#sockets.closeAll(GOING_AWAY, 'The daemon stops.');
+    if (this.#pending === 0) return;
+    await new Promise<void>((resolve) => {
       this.#whenIdle = resolve;
     });
   }
@@ -230,8 +257,7 @@ export class RequestHandling implements RequestTaker {
   #serve(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
     call.row = row;
     if (asksForSocket(call.head)) {
-      const sentence = 'There is no WebSocket at this path; send the request without an Upgrade header.';
-      this.#fail(call, refusal('invalid_request', sentence, { issues: [] }), true);
+      this.#upgrade(call, row, params);
       return;
     }
     const booting = row.state === 'ready' ? this.#options.booting() : null;
@@ -314,6 +340,36 @@ export class RequestHandling implements RequestTaker {
     const destination = this.#options.route(row.routing, named);
     if (destination.kind === 'remote' && row.remote !== undefined) call.remote = destination.host;
     else requireLocal(destination);
+  }
+
+  #upgrade(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
+    const { exchange, head } = call;
+    const { socket } = row;
+    const fault =
+      socket === undefined
+        ? 'There is no WebSocket at this path; send the request without an Upgrade header.'
+        : handshakeFault(head);
+    if (socket === undefined || fault !== null || !exchange.upgradable) {
+      const sentence = fault ?? 'The handshake of the WebSocket cannot be read.';
+      this.#fail(call, refusal('invalid_request', sentence, { issues: [] }), true);
+      return;
+    }
+    const booting = row.state === 'ready' ? this.#options.booting() : null;
+    if (booting !== null) {
+      this.#answer(call, { status: 503, json: booting }, true);
+      return;
+    }
+    const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
+    if (this.#closing || !this.#sockets.hasRoom(socket)) {
+      const sentence = `At most ${socket.most} clients may have ${row.path} open at one time; close one.`;
+      this.#fail(call, refusal('too_many_connections', sentence), true);
+      return;
+    }
+    const view = new View(call, params, query, undefined);
+    runForRequest(exchange.id, () =>
+      exchange.upgrade((wire) => this.#sockets.opened(socket, view, wire)),
+    );
+    this.#tell(call, 101, null);
   }
 
   /**
@@ -401,6 +457,8 @@ export class RequestHandling implements RequestTaker {
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;
+    if ('stream' in reply && (this.#closing || !this.unsent.streams.hasRoom()))
+      throw refusal('too_many_connections', 'Too many answers without an end are open; close one.');
     const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
     const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
     if (coding === null) {
@@ -424,31 +482,27 @@ export class RequestHandling implements RequestTaker {
 
   #write(call: Call, prepared: PreparedReply, close: boolean): void {
     const { exchange, head } = call;
-    exchange.answer(prepared, { head: head.method === 'HEAD', close });
+    const head_only = head.method === 'HEAD';
+    exchange.answer(prepared, { head: head_only, close });
+    const { status, body } = prepared;
+    this.#tell(call, status, head_only ? null : body);
+  }
+
+  #tell(call: Call, status: number, body: PreparedReply['body']): void {
+    const { exchange, head } = call;
     const { logger, observe } = this.#options;
     const debug = logger.isLevelEnabled('debug');
     if (observe === undefined && !debug) return;
     const { method, path } = head;
-    const { status, body } = prepared;
     const ms = performance.now() - call.started_at;
-    observe?.({
-      method,
-      path: call.row?.path ?? null,
-      status,
-      ms,
-      bytes: body === null || method === 'HEAD' ? 0 : byteLength(body),
-    });
+    const bytes = body === null ? 0 : byteLength(body);
+    observe?.({ method, path: call.row?.path ?? null, status, ms, bytes });
     if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
   }
 }
 
 function answerOf(row: Row, view: RequestView, remote: string | null): Reply | Promise<Reply> {
   return remote === null ? row.handler(view) : row.remote!(view, remote);
-}
-
-/** Another protocol that a client would rather speak, such as h2c, may be passed over; frames may not. */
-function asksForSocket({ headers: { upgrade } }: RequestHead): boolean {
-  return upgrade !== undefined && /(?:^|[, \t])websocket(?:[/, \t]|$)/i.test(upgrade);
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Pieces } from './pieces.ts';
 import type { Routing } from './routing.ts';
+import type { SocketRow } from './socket.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -41,12 +42,21 @@ export type Content = {
   held?(): Uint8Array | null;
 };
 
-/** An answer: a value to encode, finished bytes, whole or in pieces, content (of which a GET may ask for a range), or no body at all. */
+/**
+ * An answer: a value to encode, finished bytes, whole or in pieces, content (of which a GET may ask for a range), an
+ * open-ended stream, or no body at all.
+ */
 export type Reply =
   | (ReplyHead & { json: unknown })
   | (ReplyHead & { bytes: Uint8Array; content_type: string })
   | (ReplyHead & { pieces: Pieces; content_type: string })
   | (ReplyHead & { content: Content; content_type: string; last_modified?: number })
+  /**
+   * Sent in chunks as the source brings them and no faster than the client takes them; the head goes out with the first
+   * one. A chunk is lent until the next one is asked for. The source is told to end by `return` and by the signal of the
+   * request: when the client goes away, takes nothing for too long, or the daemon stops. What it throws closes the connection.
+   */
+  | (ReplyHead & { stream: AsyncIterable<Uint8Array>; content_type: string })
   | (ReplyHead & { empty: true });
 
 /** `text` and `content` stand for bodies that are not JSON. */
@@ -99,6 +109,8 @@ export type Row = {
   sandbox?: boolean;
   /** Shape of each answer that is not an error, by status. */
   replies: Readonly<Record<number, ReplySchema>>;
+  /** What a request of this row can be upgraded to; see `defineSocketRow`. */
+  socket?: SocketRow;
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */
   handler(request: RequestView): Reply | Promise<Reply>;
   /** Answers a request for another host in place of `handler`; without it such a request is refused. */

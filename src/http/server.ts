@@ -29,6 +29,12 @@ export type HttpLimits = {
   read_ahead_bytes: number;
   /** Bytes of all other answers that may wait for their clients to take them. */
   unsent_bytes: number;
+  /** Open-ended answers that may be sent at one time. */
+  streams: number;
+  /** Milliseconds that a client of one may take nothing for while there is something to take. */
+  stall_ms: number;
+  /** Milliseconds between two pings of a WebSocket; after three without an answer it is cut off. */
+  ping_ms: number;
 };
 
 const MIB = 1024 * 1024;
@@ -39,6 +45,9 @@ const DEFAULT_LIMITS: HttpLimits = {
   body_bytes: 160 * MIB,
   read_ahead_bytes: 32 * MIB,
   unsent_bytes: 128 * MIB,
+  streams: 256,
+  stall_ms: 30_000,
+  ping_ms: 20_000,
 };
 
 export type HttpServerOptions = {

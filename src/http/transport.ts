@@ -13,6 +13,10 @@ export type RequestTaker = {
   nextId(): string;
   /** What all exchanges together hold for slow clients. */
   readonly unsent: Unsent;
+  /** Bytes of the longest message that a WebSocket of any row takes, or of the longest control frame. */
+  readonly longest_message: number;
+  /** Bytes that may wait for a client of a WebSocket of any row. */
+  readonly most_unsent: number;
   /** To be called once for each exchange that was taken, when it is complete or its client has gone. */
   readonly settled: () => void;
   /** Takes a request in the turn in which it arrived; `read` copies its head from `source`. */

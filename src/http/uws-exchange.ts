@@ -1,12 +1,20 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
 import { Pieces, type WholeBody } from './pieces.ts';
-import { FIRST_HEADER, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, isOpen, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
+import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
 
 /** Above this, the body is written as the socket takes it instead of being copied whole. */
 const LARGE_BODY = 64 * 1024;
+/** Written to a client that took nothing for a while, to learn whether it has taken what the library held for it. */
+const PROBE_BYTES = 1024;
+
+/** What the library needs to make a WebSocket of the request that it brought. */
+export type UwsHandshake = { key: string; context: us_socket_context_t };
+/** What the library keeps with a WebSocket. */
+export type UwsSocketData = { accept: (wire: Wire) => WireListener };
 
 /** Copies the head; the library's own request object dies when its callback returns. */
 export function readUwsHead(request: HttpRequest): RequestHead {
@@ -29,14 +37,23 @@ export class UwsExchange extends Exchange {
   corked = true;
   #response: HttpResponse;
   #onBody: () => void;
+  #handshake: UwsHandshake | null;
+  /** True while the library may hold some of what was written. */
+  #held = false;
   /** Ends the wait for a client that takes no more. */
   #resume: (() => void) | null = null;
 
-  /** `onBody` is called when a body is about to be read. */
-  constructor(response: HttpResponse, requests: RequestTaker, onBody: () => void) {
+  /** `onBody` is called when a body is about to be read, or the connection to be upgraded. */
+  constructor(
+    response: HttpResponse,
+    requests: RequestTaker,
+    onBody: () => void,
+    handshake: UwsHandshake | null = null,
+  ) {
     super(requests.nextId(), requests.settled, requests.unsent);
     this.#response = response;
     this.#onBody = onBody;
+    this.#handshake = handshake;
     response.onAborted(() => this.#leave());
   }
 
@@ -47,7 +64,7 @@ export class UwsExchange extends Exchange {
 
   /** The library allows ten seconds for each 160 kB; being resumed starts them anew. */
   keepReading(): void {
-    if (!this.open) return;
+    if (this.settled) return;
     this.#response.pause();
     this.#response.resume();
   }
@@ -55,6 +72,18 @@ export class UwsExchange extends Exchange {
   protected write(reply: PreparedReply, options: AnswerOptions): void {
     if (this.corked) this.#write(reply, options);
     else this.#response.cork(() => this.#write(reply, options));
+  }
+
+  get upgradable(): boolean {
+    return this.corked && this.#handshake !== null;
+  }
+
+  protected switchProtocols(accept: (wire: Wire) => WireListener): void {
+    const { key, context } = this.#handshake!;
+    this.#onBody();
+    const data: UwsSocketData = { accept };
+    // No subprotocol and no extension is agreed on.
+    this.#response.upgrade(data, key, '', '', context);
   }
 
   protected closeNow(): void {
@@ -73,6 +102,24 @@ export class UwsExchange extends Exchange {
     return sent!;
   }
 
+  /**
+   * The library takes every chunk whole and holds what the system has no room for. Few bytes are given to it until it
+   * holds nothing any more, so that it never holds more than a slice and some probes.
+   */
+  protected sendChunk(slice: Uint8Array): Sent {
+    const chunk = this.#held ? slice.subarray(0, PROBE_BYTES) : slice;
+    this.#response.cork(() => {
+      this.#held = !this.#response.write(chunk);
+    });
+    return { taken: chunk.length, all: false, flows: !this.#held, room: this.#whenRoom(!this.#held) };
+  }
+
+  protected endChunks(): void {
+    this.#response.cork(() => this.#response.end());
+    this.settle();
+    this.#resume?.();
+  }
+
   /** In the next turn where there is room already, for the kernel takes megabytes without a pause. */
   #whenRoom(now: boolean): Promise<void> {
     return new Promise((resolve) => {
@@ -80,6 +127,8 @@ export class UwsExchange extends Exchange {
       if (now) setImmediate(resolve);
       else
         this.#response.onWritable(() => {
+          // What the library holds leaves when the socket is uncorked, and not by itself.
+          if (this.#held && !this.settled) this.#response.cork(() => undefined);
           resolve();
           return true;
         });
@@ -94,13 +143,14 @@ export class UwsExchange extends Exchange {
     const { body } = reply;
     if (body === null || options.head) {
       // Given a length, the library would wait for a body that never comes and take no further request.
-      if (body !== null) response.writeHeader('Content-Length', String(byteLength(body)));
+      if (body !== null && !isOpen(body)) response.writeHeader('Content-Length', String(byteLength(body)));
       // Told to close, it adds a length and a line of its own.
       if (options.close) response.writeHeader('Connection', 'close');
       response.endWithoutBody();
-    } else if (typeof body === 'object' && 'read' in body) {
+    } else if (typeof body === 'object' && ('read' in body || isOpen(body))) {
       if (options.close) response.writeHeader('Connection', 'close');
-      this.stream(body);
+      if (isOpen(body)) this.streamOpen(body);
+      else this.stream(body);
       return;
     } else if (byteLengthAtMost(body, LARGE_BODY)) {
       response.end(body instanceof Pieces ? body.joined() : body, options.close);

@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { MemoryBudget } from '../../src/http/memory-budget.ts';
+import { OpenStreams } from '../../src/http/open-streams.ts';
 import { loadTransport } from '../../src/http/transport-choice.ts';
 import { UnsentAnswers } from '../../src/http/unsent-answers.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, serve } from './served.ts';
 
-const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0) };
-const requests = { nextId: () => '1', unsent, settled: () => undefined, take: () => undefined };
+const streams = new OpenStreams({ clock: systemClock, most: 0, stall_ms: 0 });
+const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0), streams };
+const requests = {
+  ...{ nextId: () => '1', unsent, settled: () => undefined, take: () => undefined },
+  ...{ longest_message: 0, most_unsent: 0 },
+};
 const broken = () => Promise.reject(new Error('no binary for this machine'));
 
 function options() {
