@@ -5,6 +5,7 @@ import { bootingSchema } from '../contract/http/booting.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import type { Routing } from '../http/routing.ts';
 import type { ReplySchema, Row } from '../http/row.ts';
+import type { SocketRow } from '../http/socket.ts';
 import { ApiSchemas, type JsonSchema } from './api-schemas.ts';
 
 export type ApiParameter = {
@@ -22,6 +23,8 @@ export type ApiOperation = {
   parameters: ApiParameter[];
   requestBody?: { required: true; content: ApiContent };
   responses: { [status: string]: { description: string; content?: ApiContent } };
+  /** Of a WebSocket: the shape of its messages each way; null where that way has none. */
+  'x-websocket'?: { sends: JsonSchema; takes: JsonSchema | null };
 };
 /** An OpenAPI 3.1 document. */
 export type ApiDescription = {
@@ -81,7 +84,14 @@ function operationOf(row: Row, schemas: ApiSchemas): ApiOperation {
     parameters,
     ...(json === null ? {} : { requestBody: { required: true, content: json } }),
     responses,
+    ...(row.socket === undefined ? {} : { 'x-websocket': messagesOf(row.socket, schemas) }),
   };
+}
+
+function messagesOf({ sends, takes }: SocketRow, schemas: ApiSchemas) {
+  const shape = (message: SocketRow['sends'], io: 'input' | 'output') =>
+    message === 'bytes' ? BINARY : schemas.of(message, io);
+  return { sends: shape(sends, 'output'), takes: takes === null ? null : shape(takes.message, 'input') };
 }
 
 function operationId(row: Row): string {

@@ -31,6 +31,14 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
 `;
 
+/** What makes a WebSocket of a request, for clients that know of none. */
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+
 /** The text of `ops/api.md`. */
 export async function renderApiPage(rows: readonly Row[]): Promise<string> {
   const { paths } = await describeApi(rows, '');
@@ -42,10 +50,12 @@ export async function renderApiPage(rows: readonly Row[]): Promise<string> {
 }
 
 /** The command that asks an endpoint; `$SVC` stands for the daemon. */
-export function curlOf(row: Pick<Row, 'method' | 'path' | 'example'>): string {
+export function curlOf(row: Pick<Row, 'method' | 'path' | 'socket' | 'example'>): string {
   const { params = {}, query, body } = row.example ?? {};
   const path = row.path.replaceAll(/[:*](\w+)/g, (_, name: string) => params[name] ?? name);
   const url = `"$SVC${path}${query === undefined ? '' : `?${query}`}"`;
+  if (row.socket !== undefined)
+    return `curl -sN ${url}${HANDSHAKE.map((line) => ` \\\n  -H '${line}'`).join('')}`;
   if (row.method === 'GET') return `curl -s ${url}`;
   const data = JSON.stringify(body ?? {}).replaceAll("'", "'\\''");
   return `curl -s ${url} -H 'Content-Type: application/json' -d '${data}'`;
@@ -54,6 +64,7 @@ export function curlOf(row: Pick<Row, 'method' | 'path' | 'example'>): string {
 function endpointText(row: Row, operation: ApiOperation): string {
   const more = row.page === undefined ? '' : ` See [${row.page}](${row.page}).`;
   const body = operation.requestBody?.content['application/json']?.schema;
+  const messages = operation['x-websocket'];
   return [
     `\n## ${row.method} ${row.path}\n\n${row.summary}.${more} Routing: \`${routingOf(row)}\`.\n`,
     `\n\`\`\`sh\n${curlOf(row)}\n\`\`\`\n`,
@@ -66,12 +77,21 @@ function endpointText(row: Row, operation: ApiOperation): string {
       ]),
     ),
     body === undefined ? '' : table(['body', 'is'], fieldsOf(body)),
-    `\nAnswers ${answersOf(operation)}.\n`,
+    messages === undefined ? `\nAnswers ${answersOf(operation)}.\n` : `\n${socketText(messages)}\n`,
   ].join('');
 }
 
 function routingOf({ routing }: Row): string {
   return typeof routing === 'string' ? routing : `?${routing.param}=`;
+}
+
+function socketText({ sends, takes }: NonNullable<ApiOperation['x-websocket']>): string {
+  const taken = takes === null ? 'takes no messages' : `takes ${messageOf(takes)}`;
+  return `A WebSocket: sends ${messageOf(sends)}; ${taken}. A request that is no upgrade is answered 426.`;
+}
+
+function messageOf(schema: JsonSchema): string {
+  return schema.format === 'binary' ? 'binary messages' : jsonOf(schema);
 }
 
 function answersOf(operation: ApiOperation): string {

@@ -21,6 +21,7 @@ import { incidentRows } from './incidents.ts';
 import { KeptReplies } from './kept-replies.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
+import { liveRows } from './live.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
@@ -46,6 +47,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...versionRows(context),
     ...stateRows(callers, context),
     ...fibersRows(callers, feed),
+    ...liveRows(callers, feed, context),
     ...dispatchRows(callers),
     ...brakeRows(callers),
     ...whyRows(callers),

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { findBounds } from '../../ops/scripts/limits.mjs';
 import { LIMITS } from '../../ops/scripts/limits-table.mjs';
+import { FakeClock } from '../../src/base/clock.ts';
 import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
@@ -24,6 +27,8 @@ import { readMoment } from '../../src/harness/transcripts/moment.ts';
 import { scanRecords } from '../../src/harness/transcripts/transcript-scan.ts';
 import { readTail } from '../../src/harness/transcripts/transcript-tail.ts';
 import { parseListenAddress } from '../../src/http/listen-address.ts';
+import { OpenSockets } from '../../src/http/open-sockets.ts';
+import type { RequestView } from '../../src/http/row.ts';
 import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
 import { Tailer } from '../../src/ledgers/tailer.ts';
 import { workerSessionName } from '../../src/mux/session-name.ts';
@@ -226,6 +231,65 @@ const PROBES: Probe[] = [
     limit: 'platform/read-limits.ts READ_LIMITS.operator_file',
     way: 'file',
     takes: (size) => codeOf(() => readOperatorText(fileOf(x(size)))) === null,
+  },
+  {
+    limit: 'routes/live.ts MOST_CLIENTS',
+    way: 'API',
+    async takes(size) {
+      const clients = Array.from({ length: size }, () => {
+        const client = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/live`);
+        client.on('error', () => undefined);
+        return client;
+      });
+      const opened = await Promise.all(
+        clients.map((client) =>
+          once(client, 'open').then(
+            () => true,
+            () => false,
+          ),
+        ),
+      );
+      const gone = clients.map((client) => client.readyState === WebSocket.CLOSED || once(client, 'close'));
+      for (const client of clients) client.terminate();
+      await Promise.all(gone);
+      return opened.every((one) => one);
+    },
+  },
+  {
+    limit: 'routes/live.ts QUEUE_BYTES',
+    way: 'API',
+    takes(size) {
+      const first = JSON.stringify({ feed: 'fibers', tag: null });
+      let sent = 0;
+      const send = () => {
+        sent += 1;
+      };
+      const { socket } = served.rows.find(({ path }) => path === '/api/v1/live')!;
+      const request = {} as RequestView;
+      const client = socket!.open({ unsent: size - first.length, send, close: () => undefined }, request);
+      client.closed?.();
+      return sent === 1;
+    },
+  },
+  {
+    limit: 'http/open-sockets.ts MOST_UNANSWERED',
+    way: 'API',
+    takes(size) {
+      const clock = new FakeClock();
+      let cut = false;
+      const nothing = () => undefined;
+      const wire = {
+        ...{ send: nothing, ping: nothing, end: nothing, buffered: () => 0 },
+        cut: () => {
+          cut = true;
+        },
+      };
+      const { socket } = served.rows.find(({ path }) => path === '/api/v1/live')!;
+      const sockets = new OpenSockets({ clock, logger: silentLogger, ping_ms: 1_000 });
+      sockets.opened(socket!, {} as RequestView, wire).opened();
+      clock.advance(size * 1_000);
+      return !cut;
+    },
   },
   {
     limit: 'http/listen-address.ts SOCKET_PATH_BYTES',

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** The ledgers of a host, as `GET /live` names them. */
+export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
+export type LiveLedger = (typeof LIVE_LEDGERS)[number];
+export type LiveFeed = 'fibers' | LiveLedger;
+
+/** One message of `GET /live`. */
+export const liveMessageSchema = z.union([
+  /** The tag of `GET /fibers` is now this one, without its quotes; null while the feed is cold. */
+  z.object({ feed: z.literal('fibers'), tag: z.string().nullable() }),
+  /** A ledger of that host changed; `seq` counts its changes since the daemon started. */
+  z.object({ feed: z.enum(LIVE_LEDGERS), origin: z.string(), seq: z.number().int() }),
+  /** The client was too slow for some messages of this feed: read it again. */
+  z.object({ feed: z.enum(['fibers', ...LIVE_LEDGERS]), whole: z.literal(true) }),
+]);
+export type LiveMessage = z.infer<typeof liveMessageSchema>;

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { FakeClock } from '../../src/base/clock.ts';
+import { type LiveMessage, liveMessageSchema } from '../../src/contract/http/live.ts';
+import type { LedgerStamps } from '../../src/contract/ledger-tags.ts';
+import type { Callers } from '../../src/routes/callers.ts';
+import { liveRows } from '../../src/routes/live.ts';
+import { ask } from '../http/raw-exchange.ts';
+import { until } from '../kit/until.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+const clients: WebSocket[] = [];
+beforeEach(async () => {
+  served = await serveRoutes();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.terminate();
+  await served.stop();
+});
+
+/** A client that is connected, and what it was told. */
+async function connected(): Promise<{ client: WebSocket; told: LiveMessage[] }> {
+  const client = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/live`);
+  clients.push(client);
+  const told: LiveMessage[] = [];
+  client.on('message', (data, binary) => {
+    expect(binary).toBe(false);
+    told.push(liveMessageSchema.parse(JSON.parse(String(data))));
+  });
+  await once(client, 'open');
+  await until('the first message', () => told.length > 0);
+  return { client, told };
+}
+
+describe('GET /live', () => {
+  it('tells the tag of the feed at once, and each tag that follows, to every client', async () => {
+    const cold = await connected();
+    expect(cold.told).toEqual([{ feed: 'fibers', tag: null }]);
+    served.callers.poller.notify('"n-1"', '"n-1s"');
+    await until('the change', () => cold.told.length === 2);
+    const warm = await connected();
+    expect(warm.told).toEqual([{ feed: 'fibers', tag: 'n-1' }]);
+    served.callers.poller.notify('"n-2"', '"n-1s"');
+    for (const { told } of [cold, warm]) {
+      await until('the change', () => JSON.stringify(told.at(-1)) === '{"feed":"fibers","tag":"n-2"}');
+    }
+  });
+
+  it('is no request: it takes an upgrade alone, and no message', async () => {
+    const plain = await ask({ port: served.port }, 'GET', '/api/v1/live');
+    expect([plain.status, JSON.parse(plain.body).error]).toEqual([426, 'upgrade_required']);
+    const { client } = await connected();
+    client.send('{}');
+    expect((await once(client, 'close'))[0]).toBe(1008);
+  });
+
+  it('[RDY-1] waits for the daemon to be ready', async () => {
+    served.become({ ready_ms: null });
+    const client = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/live`);
+    clients.push(client);
+    const [error] = await once(client, 'error');
+    expect(String(error)).toContain('503');
+  });
+
+  it('[AUT-3] is refused to a page of another origin', async () => {
+    const client = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/live`, {
+      origin: 'http://evil.example',
+    });
+    clients.push(client);
+    const [error] = await once(client, 'error');
+    expect(String(error)).toContain('403');
+  });
+});
+
+/** The row with clients and components of a test, which tells them what it wants. */
+function row() {
+  const clock = new FakeClock();
+  const hearers: {
+    feed?: (notice: { etags: { all: string } }) => void;
+    ledgers?: (stamps: LedgerStamps) => void;
+  } = {};
+  const listen = (component: keyof typeof hearers) => ({
+    onEvent(_event: string, hear: never) {
+      hearers[component] = hear;
+    },
+  });
+  const callers = { poller: listen('feed'), ledgers: listen('ledgers') } as unknown as Callers;
+  const [live] = liveRows(callers, { current: () => null }, { host: 'host-a', clock });
+  const connect = () => {
+    const sent: Uint8Array[] = [];
+    const socket = {
+      unsent: 0,
+      send: (message: Uint8Array) => void sent.push(message),
+      close: () => undefined,
+    };
+    const handler = live!.socket!.open(socket, {} as never);
+    sent.length = 0;
+    return {
+      socket,
+      handler,
+      sent,
+      told: () => sent.map((bytes) => JSON.parse(String(bytes)) as LiveMessage),
+    };
+  };
+  return {
+    clock,
+    connect,
+    feed: (all: string) => hearers.feed?.({ etags: { all } }),
+    ledgers: (events: string, sessions = 's', commits = 'c') =>
+      hearers.ledgers?.({ events, sessions, commits }),
+  };
+}
+
+describe('what a client of GET /live is sent', () => {
+  it('is encoded once for all', () => {
+    const { connect, feed } = row();
+    const [first, second] = [connect(), connect()];
+    feed('"t"');
+    expect(first.sent[0]).toBe(second.sent[0]);
+    expect(first.told()).toEqual([{ feed: 'fibers', tag: 't' }]);
+  });
+
+  it('of the ledgers is one message for all changes of a short while, with their number', () => {
+    const { clock, connect, ledgers } = row();
+    const { told } = connect();
+    ledgers('1');
+    clock.advance(1_000);
+    expect(told()).toEqual([]);
+    ledgers('2');
+    ledgers('3');
+    clock.advance(1_000);
+    expect(told()).toEqual([{ feed: 'events', origin: 'host-a', seq: 2 }]);
+    ledgers('3', 's2', 'c2');
+    clock.advance(1_000);
+    expect(told().slice(1)).toEqual([
+      { feed: 'sessions', origin: 'host-a', seq: 1 },
+      { feed: 'commits', origin: 'host-a', seq: 1 },
+    ]);
+  });
+
+  it('waits within a bound where it does not read; then it is told once to read the feed again', () => {
+    const { clock, connect, feed, ledgers } = row();
+    const [slow, other] = [connect(), connect()];
+    ledgers('1');
+    slow.socket.unsent = 2_000_000;
+    for (const tag of ['"a"', '"b"', '"c"']) feed(tag);
+    ledgers('2');
+    clock.advance(1_000);
+    expect(slow.sent).toEqual([]);
+    expect(other.sent).toHaveLength(4);
+    slow.socket.unsent = 0;
+    slow.handler.drained?.();
+    expect(slow.told()).toEqual([
+      { feed: 'fibers', whole: true },
+      { feed: 'events', whole: true },
+    ]);
+    feed('"d"');
+    expect(slow.told().at(-1)).toEqual({ feed: 'fibers', tag: 'd' });
+  });
+
+  it('is nothing any more once it has gone', () => {
+    const { connect, feed } = row();
+    const { handler, sent } = connect();
+    handler.closed?.();
+    feed('"t"');
+    expect(sent).toEqual([]);
+  });
+});
