@@ -17,6 +17,7 @@ import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as largeEdits } from './questions/large-edits.ts';
 import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
+import { bench as live } from './questions/live.ts';
 import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
 import { bench as memoryFlat } from './questions/memory-flat.ts';
 import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
@@ -33,6 +34,7 @@ const BENCHES = [
   pollUnchanged,
   listingCold,
   editVisible,
+  live,
   dispatchLatency,
   endNoticed,
   connectGate,
