@@ -366,9 +366,7 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const view = new View(call, params, query, undefined);
-    runForRequest(exchange.id, () =>
-      exchange.upgrade((wire) => this.#sockets.opened(socket, view, wire)),
-    );
+    runForRequest(exchange.id, () => exchange.upgrade((wire) => this.#sockets.opened(socket, view, wire)));
     this.#tell(call, 101, null);
   }
 

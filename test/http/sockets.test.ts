@@ -18,7 +18,14 @@ function socketRow(
 ): Row {
   const takes = { message: z.looseObject({}), most_bytes: 1_000 };
   const rules = { sends: z.unknown(), takes, unsent_bytes: 1_000_000, most: 10, ...socket, open };
-  return defineSocketRow({ who: 'operator', state: 'always', path, ...rest, socket: rules });
+  return defineSocketRow({
+    summary: 'a test',
+    routing: 'local',
+    state: 'always',
+    path,
+    ...rest,
+    socket: rules,
+  });
 }
 
 let served: Served | null = null;
