@@ -1,23 +1,25 @@
 import type { ErrorCode } from '../contract/error-codes.ts';
 import { isLoopbackName, parseHostHeader } from './host-header.ts';
 
-/** What the kernel of the machine says about who dialled. */
+/** What the operating system says about the peer of a connection. */
 export type Peer =
-  /** A TCP peer that nobody looked up. */
+  /** A TCP peer that was not looked up. */
   | { kind: 'unchecked' }
   /** A TCP peer of the daemon's own user. */
   | { kind: 'own_uid' }
   | { kind: 'other_uid'; uid: number; own_uid: number }
   /** A TCP peer that could not be matched to a user; `reason` says why. */
   | { kind: 'unresolved'; reason: string }
-  /** A peer on the Unix socket: the file's mode has already decided. */
+  /** A peer on the Unix socket: the file mode has already checked the user. */
   | { kind: 'unix_socket' };
 
-/** One request, reduced to what decides about it. Header values as sent, null where absent. */
+/** The facts of a request that the decision needs. Header values as sent, null where absent. */
 export type AccessQuestion = {
   host: string | null;
   origin: string | null;
-  /** `Sec-Fetch-Site`, `Sec-Fetch-Mode` and `Sec-Fetch-Dest`: where in a browser the request comes from. */
+  /**
+   * `Sec-Fetch-Site`, `Sec-Fetch-Mode` and `Sec-Fetch-Dest`: which page or navigation of a browser sent the request.
+   */
   fetch_site: string | null;
   fetch_mode: string | null;
   fetch_dest: string | null;
@@ -48,10 +50,10 @@ export type AccessDecision =
 const ALLOW: AccessDecision = { allow: true };
 
 /**
- * May this request be served? A ladder, first refusal wins: the peer's user (AUT-2), then the `Host` header on
- * every request (a rebinding page names its own host), then the page it comes from: `Origin` on writes and
- * upgrades (AUT-3), `Sec-Fetch-Site` on everything. A socket file is no exception but for the first rung, since
- * a tunnel brings browsers to it.
+ * May this request be served? Checks in order, the first refusal wins: the peer's user (AUT-2), then the `Host` header
+ * on every request (a rebinding page names its own host), then the page it comes from: `Origin` on writes and upgrades
+ * (AUT-3), `Sec-Fetch-Site` on everything. Requests on the Unix socket skip only the first check, since a tunnel can
+ * bring browsers to it.
  */
 export function decideAccess(question: AccessQuestion, policy: AccessPolicy): AccessDecision {
   const peer = refusePeer(question.peer);
@@ -65,7 +67,7 @@ export function decideAccess(question: AccessQuestion, policy: AccessPolicy): Ac
   return isOwnPage(origin, question.host) ? ALLOW : FOREIGN_ORIGIN;
 }
 
-/** The first rung: the refusal of a peer because of its user, null where its user is no reason to refuse. */
+/** The first check: the refusal of a peer because of its user, or null where the user is accepted. */
 export function refusePeer(peer: Peer): AccessDecision | null {
   switch (peer.kind) {
     case 'unchecked':
@@ -81,25 +83,25 @@ export function refusePeer(peer: Peer): AccessDecision | null {
   }
 }
 
-/** Another port of this machine is the same site to a browser, and may be anybody's. */
+/** A browser counts another port of this machine as the same site, but any user may own that port. */
 function isFromElsewhere(fetch_site: string | null): boolean {
   return fetch_site !== null && !sameText(fetch_site, 'same-origin') && !sameText(fetch_site, 'none');
 }
 
-/** Somebody follows a link to a window of its own, into which the page with the link cannot look. */
+/** A link opened as a top-level page: the page with the link cannot read the answer. */
 function opensPage(question: AccessQuestion): boolean {
   const { fetch_mode, fetch_dest } = question;
   if (fetch_mode === null || fetch_dest === null) return false;
   return sameText(fetch_mode, 'navigate') && sameText(fetch_dest, 'document');
 }
 
-/** The page's own origin names the very host and port the request was sent to. */
+/** The origin of the page is the host and port that the request was sent to. */
 function isOwnPage(origin: string, host: string | null): boolean {
   const match = /^https?:\/\/(.+)$/i.exec(origin);
   return match !== null && host !== null && sameText(match[1]!, host);
 }
 
-/** The last answer: a client sends the same `Host` with every request. */
+/** Caches the last result: a client sends the same `Host` with every request. */
 let last: { host: string | null; policy: AccessPolicy; known: boolean } | null = null;
 
 function isKnownHost(host: string | null, policy: AccessPolicy): boolean {

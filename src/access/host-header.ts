@@ -1,9 +1,9 @@
-/** A `Host` header taken apart: `name` in lower case without brackets or final dot, `port` or null. */
+/** A parsed `Host` header: `name` in lower case without brackets or final dot, `port` or null. */
 export type HostHeader = { name: string; port: number | null };
 
 const SHAPE = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9]|[a-z0-9][a-z0-9._-]*))(?::(\d{1,5}))?$/;
 
-/** The parts of a `Host` header or of the part of an origin after `://`; null for anything malformed. */
+/** Parses a `Host` header, or the part of an origin after `://`; null for anything malformed. */
 export function parseHostHeader(text: string): HostHeader | null {
   const match = SHAPE.exec(text.toLowerCase());
   if (match === null) return null;

@@ -1,6 +1,6 @@
 type Headers = Readonly<Record<string, string>>;
 
-/** On every answer, whatever it holds: an error page or a JSON text that is opened as a page is a page too. */
+/** Sent with every answer: a browser shows an error or a JSON text as a page too. */
 const ALWAYS: Headers = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -8,13 +8,13 @@ const ALWAYS: Headers = {
   'Cross-Origin-Resource-Policy': 'same-origin',
   // … or keep a handle on a window of ours that it has opened.
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // A phone meeting listens by the board's own page.
+  // A meeting on a phone records through the board's page.
   'Permissions-Policy': 'microphone=(self), camera=(), geolocation=(), display-capture=(), usb=(), serial=()',
 };
 
 /**
- * The board's page: everything from the daemon itself, nothing inline, text made into markup only by a policy of
- * Trusted Types. The board keeps to it: no inlined assets, editors in shadow roots, markup from the sanitiser.
+ * The board's page: everything from the daemon itself, nothing inline, text becomes markup only through a Trusted Types
+ * policy. The board keeps to it: no inlined assets, editors in shadow roots, markup from the sanitiser.
  */
 const OWN_PAGE_POLICY = [
   "default-src 'self'",
@@ -29,8 +29,8 @@ const OWN_PAGE_POLICY = [
 ].join('; ');
 
 /**
- * A page that somebody else wrote, such as the report of a worker: it is shown in an origin of its own, without
- * scripts, forms or popups, and loads nothing but what it carries in itself. The board may show it in a frame.
+ * For untrusted HTML, such as the report of a worker: it gets an opaque origin, no scripts, forms or popups, and loads
+ * nothing that is not embedded in it. The board may show it in a frame.
  */
 const FOREIGN_PAGE_POLICY = [
   'sandbox',
@@ -44,7 +44,7 @@ const FOREIGN_PAGE_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Headers of every answer but those of `SANDBOX_SECURITY_HEADERS`. */
+/** Headers of every answer that does not use `SANDBOX_SECURITY_HEADERS`. */
 export const SECURITY_HEADERS: Headers = {
   ...ALWAYS,
   'Content-Security-Policy': OWN_PAGE_POLICY,

@@ -31,7 +31,7 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
 
 type Timer = { at: number; every: number | null; run: () => void };
 
-/** A clock for tests: stands still until `advance` moves it, running due timers in order. */
+/** A clock for tests: its time changes only when `advance` moves it; due timers then run in order. */
 export class FakeClock implements Clock {
   #now: number;
   #timers = new Set<Timer>();

@@ -1,4 +1,4 @@
-/** A promise with its two ends in the caller's hands. */
+/** A promise that its owner resolves or rejects from outside. */
 export type Deferred<T> = {
   promise: Promise<T>;
   resolve(value: T): void;

@@ -1,11 +1,11 @@
 /**
- * An error whose `code` says what the receiver should do; every seam speaks this shape.
- * Codes are lower snake case and listed in `contract/error-codes.ts`; never match on `message`.
+ * An error whose `code` says what the receiver should do. Every boundary uses this shape: threads, HTTP, the CLI. Codes
+ * are lower snake case and listed in `contract/error-codes.ts`; never match on `message`.
  */
 export class CodedError extends Error {
   override name = 'CodedError';
   readonly code: string;
-  /** Extra fields a caller may show or branch on; plain JSON only, because it crosses threads. */
+  /** Extra fields a caller may show or branch on. Plain JSON only, because errors cross threads. */
   readonly details: Record<string, unknown>;
 
   constructor(
@@ -30,7 +30,7 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' && 'syscall' in error ? error.code : undefined;
 }
 
-/** The sentence of any thrown value. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

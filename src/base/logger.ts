@@ -6,8 +6,8 @@ import { escapeForTerminal } from './terminal-text.ts';
 export type Logger = PinoLogger;
 
 /**
- * The logger of one component. Secrets and message text are never passed at info level; what a run says
- * carries `fiber` and `session`, and what is done for a request its `request_id`.
+ * The logger of one component. Secrets and message text are never passed at info level. Lines about a run carry `fiber`
+ * and `session`; lines about a request carry its `request_id`.
  */
 export function createLogger(options: {
   component: string;
@@ -18,13 +18,13 @@ export function createLogger(options: {
     level: options.level,
     base: { component: options.component },
     mixin: ofRequest,
-    // A log is read on a terminal too, and quotes what others wrote.
+    // Logs are read on terminals and quote untrusted text, so control characters are escaped.
     hooks: { streamWrite: escapeForTerminal },
   };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }
 
-/** What is logged for a request says for which. */
+/** Adds the id of the current request to a line. */
 function ofRequest(): { request_id?: string } {
   const request_id = requestScope();
   return request_id === undefined ? {} : { request_id };
@@ -33,7 +33,10 @@ function ofRequest(): { request_id?: string } {
 /** A logger that writes nothing. */
 export const silentLogger: Logger = pino({ level: 'silent' });
 
-/** Standard output, written at once by the calling thread, so that a worker's lines need no other thread's loop. */
+/**
+ * Standard output, written synchronously by the calling thread, so that a worker's lines do not depend on another
+ * thread's event loop.
+ */
 export function directDestination(): DestinationStream {
   return pino.destination({ dest: 1, sync: true });
 }

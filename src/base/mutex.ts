@@ -1,4 +1,4 @@
-/** Runs async sections one after another, in the order they asked; a failed section frees the next. */
+/** Runs async sections one at a time, in the order of the calls. A section that fails does not block the next. */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
 

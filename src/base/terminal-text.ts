@@ -1,20 +1,22 @@
 /**
  * Characters that a terminal acts on or does not show: control characters (ESC begins a sequence), format characters
- * (they turn the direction of writing, or have no width), line and paragraph separators, halves of surrogate pairs, and
+ * (they change the writing direction, or have no width), line and paragraph separators, halves of surrogate pairs, and
  * whatever else is ignored by default. Line feed and tab are layout.
  */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
-/** Where one of two hidden characters belongs to a picture: it chooses the coloured form, or joins two into one. */
+/**
+ * An emoji followed by a hidden character that belongs to it: one selects the coloured form, the other joins two emoji.
+ */
 const CHOOSES_FORM = /\p{Emoji}$/u;
 const JOINED_FROM = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u;
 const JOINED_TO = /^\p{Extended_Pictographic}/u;
-/** Longer than any character and the one that chooses its form. */
+/** Longer than any character together with its variation selector. */
 const BESIDE = 4;
 
 /**
- * Text that a terminal shows and nothing else: each hidden character as `\uXXXX`, one for each UTF-16 unit. The result
- * of escaping JSON is JSON of the same value, because none of these characters stands outside of a string there.
- * Escaping it once more changes nothing.
+ * Makes text safe to print on a terminal: each hidden character becomes `\uXXXX`, one for each UTF-16 unit. The result
+ * of escaping JSON is JSON of the same value, because these characters occur only inside JSON strings. Escaping is
+ * idempotent.
  */
 export function escapeForTerminal(text: string): string {
   return text.replace(HIDDEN, (character, at: number) =>

@@ -1,6 +1,6 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Milliseconds that the clocks of a zone are ahead of UTC at a moment; throws for a zone that does not exist. */
+/** The offset of a time zone from UTC at a moment, in milliseconds (positive: ahead). Throws for an unknown zone. */
 export function offsetAt(zone: string, at: number): number {
   let format = formats.get(zone);
   if (format === undefined) {

@@ -4,7 +4,7 @@ import type { AudioState } from '../contract/http/state.ts';
 export class MeetingState {
   #sockets = 0;
 
-  /** A phone connected; call the returned function once when it leaves. */
+  /** Counts a connected phone; call the returned function once when it disconnects. */
   socketOpened(): () => void {
     this.#sockets += 1;
     let open = true;
