@@ -2,12 +2,12 @@ import { CodedError } from '../base/errors.ts';
 import { isPlainSessionName } from './session-name.ts';
 
 /**
- * The one place where tmux command text is made. A word is either text that reaches tmux as it stands, or a
- * session target that was checked here. Commands are lists of words; several make one sequence.
+ * The one place where tmux command text is made. A word is either literal text or a session target that was validated
+ * here. A command is a list of words; a sequence is several commands.
  */
 export type TmuxCommand = readonly string[];
 
-/** Largest message a tmux client can send its server when it is run with argv, in bytes, with a margin. */
+/** Largest command, in bytes, that a tmux client run with argv can send to its server, with a margin. */
 export const MAX_ARGV_BYTES = 15_000;
 
 /** The session with this stable id, as a target. */
@@ -28,19 +28,19 @@ export function paneOf(sessionTarget: string): string {
 }
 
 /**
- * A value for `-s` or `-c`, which tmux expands: `#(…)` in it would be run by the server. Doubled, a `#` stands
- * for itself; only those before a `[` tmux leaves as they are.
+ * A value for `-s` or `-c`, which tmux expands: the server would run `#(…)` as a shell command. `##` gives a literal
+ * `#`; tmux does not unescape a run of `#` before `[`.
  */
 export function literalFormat(text: string): string {
   return text.replaceAll(/#+(?![#[])/g, (run) => run + run);
 }
 
-/** A line for a control client: every word in single quotes, where tmux reads nothing specially. */
+/** A line for a control client: every word in single quotes, inside which tmux interprets nothing. */
 export function controlLine(...commands: readonly TmuxCommand[]): string {
   return commands.map((words) => words.map(quoteWord).join(' ')).join(' ; ');
 }
 
-/** argv for running tmux: a word that ends in `;` would end the command, so that `;` is escaped. */
+/** argv for running tmux. A `;` at the end of a word is escaped, since it would end the command. */
 export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
   const argv: string[] = [];
   for (const words of commands) {
@@ -56,7 +56,7 @@ export function commandArgv(...commands: readonly TmuxCommand[]): string[] {
   return argv;
 }
 
-/** Format of one line of `list-panes`; the session name comes last, since it may hold blanks. */
+/** Format of one line of `list-panes`; the session name comes last, since it may contain spaces. */
 export const PANE_FORMAT = [
   '#{session_id}',
   '#{session_created}',
@@ -74,8 +74,8 @@ export function listPanes(): TmuxCommand {
 }
 
 /**
- * Makes a detached session and takes from it, in the same sequence, the two options by which a user's
- * configuration could end it at once (`destroy-unattached`) or keep its dead pane (`remain-on-exit`).
+ * Makes a detached session. The same sequence turns off two options that a user's configuration may set:
+ * `destroy-unattached` would end it at once, `remain-on-exit` would keep its dead pane.
  */
 export function newSession(spec: {
   name: string;
@@ -86,7 +86,7 @@ export function newSession(spec: {
 }): TmuxCommand[] {
   const target = paneOf(nameTarget(spec.name));
   if (spec.command.length < 2) {
-    // tmux hands a single argument to a shell; with two or more it executes them as they are.
+    // tmux hands a single argument to a shell; two or more it executes directly.
     throw refused('a session’s command needs at least two arguments, or tmux would give it to a shell');
   }
   return [
@@ -111,7 +111,7 @@ export function newSession(spec: {
   ];
 }
 
-/** What `killGuarded` prints when the id has another name or no session. */
+/** What `killGuarded` prints when no session has this id and name. */
 export const NOT_THAT_SESSION = 'not-that-session';
 
 /** Ends the session with this id if it still has this name; the server checks and acts in one step. */
@@ -143,7 +143,7 @@ export function sessionPanes(id: string): TmuxCommand {
   return ['list-panes', '-s', '-t', idTarget(id), '-F', '#{pane_pid} #{?pane_dead,1,0} #{pane_current_path}'];
 }
 
-/** Prints `text`, which must be plain; marks the end of a reply. */
+/** Prints `text` (letters, digits and dashes) to mark the end of a reply. */
 export function printMark(text: string): TmuxCommand {
   if (!/^[A-Za-z0-9-]+$/.test(text)) throw refused('a mark holds letters, digits and dashes only');
   return ['display-message', '-p', text];

@@ -7,12 +7,12 @@ import type { PipedProcess } from '../platform/process.ts';
 import { controlLine, printMark, type TmuxCommand } from './command.ts';
 import { type ControlEvent, ControlParser } from './control-protocol.ts';
 
-/** What became of a sequence of commands. */
+/** The result of a sequence of commands. */
 export type ControlReply =
   | { kind: 'done'; lines: string[] }
-  /** tmux's own words about the command that failed; the rest of the sequence was not run. */
+  /** The error message of tmux for the command that failed; the rest of the sequence was not run. */
   | { kind: 'refused'; message: string }
-  /** No connection: nothing was sent, so it may be tried another way. */
+  /** No connection: nothing was sent, so the caller may use another way. */
   | { kind: 'not_sent' }
   /** The connection ended before the answer: the commands may have been carried out. */
   | { kind: 'lost' }
@@ -23,14 +23,14 @@ export type ControlClientOptions = {
   /** Runs a connection attempt while no command of ours changes sessions; see `control-safety.ts`. */
   alone(attempt: () => Promise<void>): Promise<void>;
   /**
-   * Sees to it that there is a session to attach to. `not_now` (no server, or none to attach to safely) ends the
-   * tries; after `silent` there will be another, but a server that does not answer is not sent a client.
+   * Makes sure that there is a session to attach to. `not_now` (no server, or none that is safe to attach to) ends the
+   * attempts. After `silent` there is another attempt later: no client is started for a server that does not answer.
    */
   prepare(): Promise<'ready' | 'not_now' | 'silent'>;
   spawn(): PipedProcess;
   clock: Clock;
   logger: Logger;
-  /** Milliseconds the server has for one request, and for the attach. */
+  /** Timeout of one request, and of the attach, in milliseconds. */
   deadline_ms: number;
   backoff: BackoffPolicy;
   /** The list of sessions may have changed: tmux said so, or the connection came or went. */
@@ -57,11 +57,11 @@ type Connection = {
 const MOST_WAITING = 1_000;
 
 /**
- * One persistent control-mode client (`tmux -C attach-session`), reconnecting by itself.
+ * One persistent control-mode client (`tmux -C attach-session`) that reconnects with backoff.
  *
- * Each request is followed by a command that prints a fresh random mark: the reply is all that comes before
- * it. So neither the number of blocks a command makes nor text on a worker's screen that looks like a block
- * can shift one answer onto another request.
+ * Each request is followed by a command that prints a fresh random mark: the reply is everything before the mark. So an
+ * answer can never be matched to the wrong request, whatever number of blocks a command prints and whatever text a
+ * worker's screen shows.
  */
 export class ControlClient {
   readonly #options: ControlClientOptions;
@@ -84,7 +84,7 @@ export class ControlClient {
     return this.#connection?.process.pid;
   }
 
-  /** Connects unless that is done or under way; resolves when attached or when this try failed. */
+  /** Connects if not connected or connecting; resolves when attached or when this attempt failed. */
   connect(): Promise<void> {
     if (this.#stopped || this.attached) return Promise.resolve();
     this.#cancelRetry?.();
@@ -97,7 +97,7 @@ export class ControlClient {
     return this.#connecting;
   }
 
-  /** Sends one sequence and gives what it printed. Throws only for text that the command builder refuses. */
+  /** Sends one sequence and resolves to its output. Throws only for text that the command builder refuses. */
   request(...commands: readonly TmuxCommand[]): Promise<ControlReply> {
     const mark = randomBytes(12).toString('hex');
     const text = `${controlLine(...commands)}\n${controlLine(printMark(mark))}\n`;
@@ -131,7 +131,7 @@ export class ControlClient {
       await connection.gone.promise;
       cancel();
     }
-    // A try under way may just be making the anchor, which the caller is about to end.
+    // An attempt in progress may be making the anchor session, which the caller is about to end.
     await this.#connecting?.catch(() => undefined);
   }
 
@@ -169,7 +169,7 @@ export class ControlClient {
 
   #take(connection: Connection, event: ControlEvent): void {
     if (event.kind === 'overflow') {
-      this.#drop(connection, 'the tmux server sent more than the bound');
+      this.#drop(connection, 'the tmux server sent more than the limit');
     } else if (event.kind === 'notification') {
       this.#notified(connection, event.name);
     } else if (event.kind === 'reply') {
@@ -206,7 +206,7 @@ export class ControlClient {
     }
   }
 
-  /** Gives up a connection that misbehaves; the process ends and the retry follows. */
+  /** Drops a faulty connection: its process is ended and a retry is scheduled. */
   #drop(connection: Connection, detail: string): void {
     connection.process.kill();
     this.#lose(connection, detail);

@@ -1,17 +1,17 @@
-/** What a control-mode client is told, in order. */
+/** The events of a control-mode stream, in order. */
 export type ControlEvent =
   | { kind: 'reply'; ok: boolean; lines: string[] }
-  /** A block that answers no command of ours: the attach itself, or output of somebody's hook. */
+  /** A block that answers no command of ours: the attach itself, or the output of a tmux hook. */
   | { kind: 'foreign'; ok: boolean; lines: string[] }
   | { kind: 'notification'; name: string; text: string }
-  /** More than the bound arrived without an end; the stream can no longer be trusted. */
+  /** A line or block exceeded the limit; the stream can no longer be trusted. */
   | { kind: 'overflow' };
 
 const BEGIN = /^%begin (\d+) (\d+) (\d+)$/;
 const FROM_OUR_STDIN = 1;
 
 /**
- * Reads tmux's control mode from a stream cut anywhere. A block runs from `%begin <time> <number> <flags>` to
+ * Parses tmux's control mode from a stream of arbitrary chunks. A block runs from `%begin <time> <number> <flags>` to
  * `%end` or `%error` with the same three; only flags 1 marks an answer to what we wrote.
  */
 export class ControlParser {
@@ -20,7 +20,7 @@ export class ControlParser {
   #broken = false;
   readonly #max_bytes: number;
 
-  /** `max_bytes` bounds one line and one block. */
+  /** `max_bytes` limits one line and one block. */
   constructor(max_bytes = 16 * 1024 * 1024) {
     this.#max_bytes = max_bytes;
   }

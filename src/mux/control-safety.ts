@@ -1,13 +1,13 @@
 import type { MuxSession } from './mux.ts';
 import { ANCHOR_SESSION } from './session-name.ts';
 
-/** `auto`: a control client is attached only where that cannot cost anybody a session. */
+/** `auto`: a control client is attached only where that cannot crash the tmux server. */
 export type ControlPolicy = 'auto' | 'always' | 'never';
 
 /**
- * Whether a control client may attach now. A tmux server before 3.7 that has to tell of a change while a
- * control client is still introducing itself crashes, and all sessions with it; so such a server is joined
- * only while it holds nothing but our anchor. A connection made then stays good.
+ * Whether a control client may attach now. A tmux server before 3.7 crashes, with all its sessions, if sessions change
+ * while a control client is still connecting. So we attach to such a server only while it has no session but our
+ * anchor. A connection that exists is safe.
  */
 export function mayAttach(facts: {
   policy: ControlPolicy;

@@ -4,7 +4,7 @@ export type MuxSession = {
   id: string;
   name: string;
   created_at: number;
-  /** Process at the root of the session's first pane; null where tmux does not tell. */
+  /** Process id of the first pane's root process; null where tmux does not report it. */
   pane_pid: number | null;
   /** True when the first pane's process has ended but the pane was kept. */
   pane_dead: boolean;
@@ -12,7 +12,10 @@ export type MuxSession = {
   attached: number;
 };
 
-/** Which server answered; another one under the same socket differs. `started_at` in milliseconds, whole seconds. */
+/**
+ * Identifies the server that answered; a restarted server on the same socket differs. `started_at` in milliseconds,
+ * whole seconds.
+ */
 export type MuxServer = { pid: number; started_at: number };
 
 /** One pane of a session. */
@@ -20,11 +23,11 @@ export type MuxPane = {
   /** Process at its root. */
   pid: number;
   dead: boolean;
-  /** Working directory of what runs in front; empty where tmux does not tell. */
+  /** Working directory of the foreground process; empty where tmux does not report it. */
   cwd: string;
 };
 
-/** What the server answered: three different worlds, never folded into one another. */
+/** What the server answered. `absent` and `unknown` must never be mistaken for each other. */
 export type MuxListing =
   | { kind: 'alive'; sessions: MuxSession[]; server?: MuxServer }
   | { kind: 'absent' }
@@ -33,7 +36,7 @@ export type MuxListing =
 export type CreateSession = {
   name: string;
   cwd: string;
-  /** argv of the session's first process; holds no text of a user, only paths we made. */
+  /** argv of the session's first process; contains only paths that we made, no user text. */
   command: string[];
   columns?: number;
   rows?: number;
@@ -52,7 +55,7 @@ export type Mux = {
   kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'>;
   /** The visible text of the session's first pane, or null where it cannot be read. */
   capture(target: { id: string }): Promise<string | null>;
-  /** Every pane of one session, oldest first; null where they cannot be told. */
+  /** Every pane of one session, oldest first; null where they cannot be read. */
   panes(target: { id: string }): Promise<MuxPane[] | null>;
   /** Calls back soon (milliseconds) after a session appeared or ended; the function returned unsubscribes. */
   onChange(listener: () => void): () => void;

@@ -2,21 +2,21 @@ import type { Clock } from '../base/clock.ts';
 import { judgeLife, type ProcessFacts, type ProcessIdentity } from '../platform/process-facts.ts';
 import type { MuxSession } from './mux.ts';
 
-/** While a watch is not needed, how often it asks whether it has become so, in milliseconds. */
+/** How often an idle watch checks whether it is needed again, in milliseconds. */
 const RESTING_MS = 500;
 
 type PaneWatchOptions = {
   clock: Clock;
   facts: ProcessFacts;
   every_ms: number;
-  /** False while somebody else brings the news. */
+  /** False while the control client reports changes. */
   needed: () => boolean;
   onEnd: () => void;
 };
 
 /**
- * Notices that a session's first process has ended, by asking the kernel: for servers to which no control
- * client is attached. It only calls; what ended is for a listing to say.
+ * Notices that a session's first process has ended, by asking the kernel: for servers to which no control client is
+ * attached. It only reports that something ended; the caller lists sessions to find out what.
  */
 export class PaneWatch {
   readonly #facts: ProcessFacts;

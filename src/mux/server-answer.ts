@@ -1,10 +1,10 @@
 import type { ProcessResult } from '../platform/process.ts';
 import type { MuxPane, MuxServer, MuxSession } from './mux.ts';
 
-/** What one run of a tmux client told; only tmux's own words make a server absent. */
+/** The result of one run of a tmux client. Only tmux's own message makes a server `absent`. */
 export type ServerAnswer =
   | { kind: 'done'; text: string }
-  /** There is no server at `socket`, in tmux's words. */
+  /** tmux reported that there is no server at `socket`. */
   | { kind: 'no_server'; socket: string }
   /** The server refused the command. */
   | { kind: 'refused'; message: string }
@@ -15,13 +15,13 @@ const NO_SERVER = [
   /^error connecting to (.+) \(No such file or directory\)$/,
 ] as const;
 
-/** Words that tell of the connection and not of the command: nothing follows from them. */
+/** Messages about the connection, not about the command: the state of the server stays unknown. */
 const UNCERTAIN = /^(error connecting|lost server|server exited|couldn't create|fork failed|open failed)/;
 
-/** Reads the end of `tmux …` run with argv. tmux exits 1 for everything, so the words decide. */
+/** Reads the end of `tmux …` run with argv. tmux exits 1 for every failure, so the message decides. */
 export function classifyAnswer(result: ProcessResult): ServerAnswer {
   if (result.kind === 'timed_out') return { kind: 'unknown', detail: 'tmux did not answer in time' };
-  if (result.kind === 'overflowed') return { kind: 'unknown', detail: 'tmux printed more than the bound' };
+  if (result.kind === 'overflowed') return { kind: 'unknown', detail: 'tmux printed more than the limit' };
   if (result.kind === 'not_started') {
     return { kind: 'unknown', detail: `tmux could not be started (${result.code})` };
   }
@@ -86,8 +86,8 @@ export function parseSessionPanes(lines: readonly string[]): MuxPane[] | null {
 }
 
 /**
- * Whether `/proc/net/unix` shows somebody listening at `path`. A server whose socket file was deleted still
- * listens there, so a missing file is no proof that the server is gone.
+ * Whether `/proc/net/unix` shows a listener at `path`. A server whose socket file was deleted still listens there, so a
+ * missing file does not prove that the server is gone.
  */
 export function listensAt(procNetUnix: string, path: string): boolean {
   const ACCEPTS = 0x10000;

@@ -16,7 +16,7 @@ export type ServerStartFacts = {
 
 export type ServerStartPlan =
   | { kind: 'direct' }
-  /** In a scope of its own: what stops or restarts our unit then leaves server and workers running. */
+  /** In a separate systemd scope, so that a restart of our unit leaves the server and workers running. */
   | { kind: 'scope' }
   | { kind: 'refused'; reason: string };
 
@@ -41,8 +41,10 @@ export function anchorCommands(size: { columns: number; rows: number }): TmuxCom
   return newSession({ name: ANCHOR_SESSION, cwd: '/', command: ANCHOR_COMMAND, ...size });
 }
 
-/** argv for `systemd-run` that runs `command` in a new scope; the name is new each time, so that what a dead
- * server's scope still holds cannot stand in the way. */
+/**
+ * argv for `systemd-run` that runs `command` in a new scope; the name is unique, so that a leftover scope of a dead
+ * server cannot conflict.
+ */
 export function scopeArgv(socket: string | null, now: number, command: readonly string[]): string[] {
   const which = createHash('sha256')
     .update(socket ?? 'default')
@@ -69,8 +71,8 @@ const OF_OUR_PROCESS = new Set([
 ]);
 
 /**
- * The environment a server of ours is started with. Every later session inherits it, also the user's, so what
- * concerns this daemon alone stays out; a worker's own variables come with its run script.
+ * The environment of a tmux server that we start. Every later session inherits it, the user's too, so variables of this
+ * daemon are left out. A worker gets its own variables from its run script.
  */
 export function serverEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept: Record<string, string> = {};
@@ -81,7 +83,10 @@ export function serverEnvironment(env: Record<string, string | undefined>): Reco
   return kept;
 }
 
-/** The environment of a tmux client of ours: inside somebody's session it would talk to that server. */
+/**
+ * The environment of our tmux clients, without `TMUX`, which would make them talk to the server of the surrounding
+ * session.
+ */
 export function clientEnvironment(env: Record<string, string | undefined>): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -1,6 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 
-/** Session that holds a server open for us and that our control client attaches to; never a worker [DSP-10]. */
+/** Session that keeps a server running and that our control client attaches to; never a worker [DSP-10]. */
 export const ANCHOR_SESSION = 'svc-anchor';
 
 const LEAF_BYTES = 80;
@@ -23,7 +23,7 @@ export function workerSessionName(leaf: string, uid: string): string {
   return `${safe || '_'}-${uid}-svc`;
 }
 
-/** The leaf (as the name spells it) and uid of a worker's session name; null for every other session [DSP-10]. */
+/** The leaf (as written in the name) and uid of a worker's session name; null for every other session [DSP-10]. */
 export function parseWorkerSessionName(name: string): { leaf: string; uid: string } | null {
   const [, leaf, uid] = WORKER.exec(name) ?? [];
   return leaf === undefined || uid === undefined ? null : { leaf, uid };
@@ -34,7 +34,9 @@ export function resumeSessionName(session_uuid: string): string {
   return `resume-${session_uuid}`;
 }
 
-/** The session name of a capture, which has no fiber yet; no worker's name and no past session's [DSP-10]. */
+/**
+ * The session name of a capture, which has no fiber yet; differs from the names of workers and past sessions [DSP-10].
+ */
 export function captureSessionName(uuid: string): string {
   return `capture-${uuid}`;
 }

@@ -9,13 +9,13 @@ export type TerminalStart = {
   env: Record<string, string | undefined>;
   runner: ProcessRunner;
   deadline_ms: number;
-  /** Has the user's terminal emulator start a program; the kitty of this user unless given. */
+  /** Asks the user's terminal emulator to start a program; default: the kitty of this user. */
   openTerminal?: ((launch: TerminalLaunch) => Promise<TerminalLaunched>) | undefined;
 };
 
 /**
- * Asks the user's terminal emulator to start the multiplexer server with its anchor session, in the background and
- * with no window [MUX-1]. Never starts one itself: where no emulator does it, the launch is refused [MUX-2].
+ * Asks the user's terminal emulator to start the multiplexer server with its anchor session, in the background and with
+ * no window [MUX-1]. The daemon never starts it directly: without an emulator the launch is refused [MUX-2].
  */
 export async function startByTerminal(options: TerminalStart): Promise<ServerStarted> {
   const open = options.openTerminal ?? ownKitty(options.env);
@@ -37,7 +37,7 @@ function ownKitty(env: Record<string, string | undefined>) {
   return (launch: TerminalLaunch) => launchInKitty(launch, { named: null, env, folder: '/tmp', uid });
 }
 
-/** The emulator answers before the server it starts is there. */
+/** The emulator answers before the server accepts connections. */
 async function appears({ tmux, env, runner, deadline_ms }: TerminalStart): Promise<boolean> {
   const until = performance.now() + deadline_ms;
   while (performance.now() < until) {

@@ -35,7 +35,7 @@ export async function startServer(options: StartServerOptions): Promise<ServerSt
   });
   if (plan.kind === 'refused') return { kind: 'failed', detail: plan.reason };
 
-  // A private server must not depend on what a user's configuration does to sessions.
+  // A private server must not depend on the user's tmux configuration.
   const ours = socket === null ? [] : ['-f', '/dev/null', '-S', socket];
   const start = [options.tmux, '-u', ...ours, ...commandArgv(...options.anchor)];
   if (plan.kind === 'scope' && systemdRun !== null) {
@@ -45,7 +45,7 @@ export async function startServer(options: StartServerOptions): Promise<ServerSt
   }
   let words = await run(options, start);
   if (words?.startsWith('server exited')) {
-    // A server that is just going down refuses the first who comes.
+    // A server that is shutting down refuses the first connection, so try twice.
     await sleep(clock, RETRY_MS);
     words = await run(options, start);
   }
@@ -53,7 +53,7 @@ export async function startServer(options: StartServerOptions): Promise<ServerSt
   return { kind: 'failed', detail: `The tmux server could not be started: ${words}.` };
 }
 
-/** Null when it went well, else what was said. */
+/** Null on success, else the reason. */
 async function run(options: StartServerOptions, argv: readonly string[]): Promise<string | null> {
   const [file = '', ...args] = argv;
   const result = await options.runner.run({

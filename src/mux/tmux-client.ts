@@ -39,7 +39,7 @@ export class TmuxClient {
     return this.#options.socket === null ? [] : ['-S', this.#options.socket];
   }
 
-  /** Runs one sequence. `no_server` is only answered when nothing shows that a server lives after all. */
+  /** Runs one sequence. Answers `no_server` only when no other sign shows a living server. */
   async run(...commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
     return this.runArgv([...this.prefix, ...commandArgv(...commands)]);
   }
@@ -47,7 +47,7 @@ export class TmuxClient {
   async runArgv(args: readonly string[]): Promise<ServerAnswer> {
     const answer = await this.#once(args);
     if (answer.kind !== 'no_server' || !(await this.#seemsAlive(answer.socket))) return answer;
-    // A server that is just starting listens a moment before its socket can be reached.
+    // A server that is starting listens a moment before its socket file exists.
     await sleep(this.#options.clock, SECOND_TRY_MS);
     const again = await this.#once(args);
     if (again.kind !== 'no_server' || !(await this.#seemsAlive(again.socket))) return again;
@@ -69,7 +69,7 @@ export class TmuxClient {
     );
   }
 
-  /** Remembers which process the server is, so that a lost socket file is not taken for a lost server. */
+  /** Remembers the server's process, so that a deleted socket file is not mistaken for a dead server. */
   async sawServer(pid: number | null): Promise<void> {
     if (pid === null || this.#server?.pid === pid) return;
     const found = await this.#options.facts.lookUp(pid);

@@ -35,31 +35,31 @@ export type TmuxOptions = {
   runner: ProcessRunner;
   clock: Clock;
   logger: Logger;
-  /** `auto`: a server started from inside a systemd unit gets a scope of its own. */
+  /** `auto`: a server started from inside a systemd unit gets its own scope. */
   scope?: 'auto' | 'never';
   platform?: NodeJS.Platform;
-  /** Starts a missing server in our stead; on macOS only the terminal emulator may [MUX-1]. */
+  /** Starts a missing server instead of us; required on macOS, where only the terminal emulator may [MUX-1]. */
   startServer?: () => Promise<ServerStarted>;
-  /** Has the user's terminal emulator start a program; the kitty of this user unless given. */
+  /** Asks the user's terminal emulator to start a program; default: the kitty of this user. */
   openTerminal?: TerminalStart['openTerminal'];
-  /** Milliseconds tmux has for one answer. */
+  /** Timeout for one answer of tmux, in milliseconds. */
   deadline_ms?: number;
-  /** Whether to keep a control client attached; `auto` unless told. */
+  /** Whether to keep a control client attached; default `auto`. */
   control?: ControlPolicy;
 };
 
 const SIZE = { columns: 200, rows: 50 };
 const DEBOUNCE_MS = 20;
 const MOST_LOOKS = 4;
-/** How often the kernel is asked for ended sessions while no control client tells of them. */
+/** How often to poll the kernel for ended sessions while no control client reports them. */
 const WATCH_MS = 100;
-/** Where each look costs a run of `ps`. */
+/** The interval where each look costs a run of `ps`. */
 const SLOW_WATCH_MS = 2_000;
 const RECONNECT = { first: 200, most: 5_000 };
 
 /**
- * tmux as the multiplexer. What `list` says is missing has been confirmed by a second look, and a server is
- * `absent` only in tmux's own words, with no sign of a living one; all else is `unknown`.
+ * tmux as the multiplexer. `list` reports a session as missing only after a second look. A server is `absent` only when
+ * tmux says so and no sign of a living one exists; everything else is `unknown`.
  */
 export function createTmux(options: TmuxOptions): Mux & { control: ControlClient } {
   return new Tmux(options);
@@ -73,14 +73,14 @@ class Tmux implements Mux {
   readonly #platform: NodeJS.Platform;
   readonly #startServer: () => Promise<ServerStarted>;
   readonly #starting = new Mutex();
-  /** Connecting and changing sessions by runs of tmux exclude each other. */
+  /** Mutual exclusion of connecting a control client and changing sessions by runs of tmux. */
   readonly #changing = new Mutex();
   readonly #watch: PaneWatch;
   readonly #listeners = new Set<() => void>();
   #cancelDebounce: (() => void) | null = null;
   /** Sessions of the last listing by `id name`; null before the first one. */
   #known: Set<string> | null = null;
-  /** The server that was told to stay without sessions [MUX-3]. */
+  /** The server that has been set to keep running without sessions [MUX-3]. */
   #kept_pid: number | null = null;
   #stopped = false;
 
@@ -245,7 +245,7 @@ class Tmux implements Mux {
     return listing;
   }
 
-  /** By the control client when it is attached, else by running tmux. */
+  /** Uses the control client when it is attached, else runs tmux. */
   async #ask(build: () => readonly TmuxCommand[]): Promise<ServerAnswer> {
     try {
       return await this.#put(build());
@@ -261,7 +261,7 @@ class Tmux implements Mux {
     if (reply.kind === 'refused') return reply;
     if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
     if (isQuestion(commands)) return this.#client.run(...commands);
-    // What was sent may have been done; only a question may be put twice.
+    // The command may have been executed, so only a read-only one is retried.
     if (reply.kind === 'lost') {
       return { kind: 'unknown', detail: 'the connection to tmux ended before the answer' };
     }
@@ -289,7 +289,7 @@ class Tmux implements Mux {
     return { kind: 'ready' };
   }
 
-  /** Makes the anchor session on a server that runs and may be attached to. */
+  /** Makes the anchor session on a running server that is safe to attach to. */
   async #ensureAnchor(): Promise<'ready' | 'not_now' | 'silent'> {
     if (this.#stopped) return 'not_now';
     const answer = await this.#client.run(...anchorCommands(SIZE));
@@ -315,7 +315,7 @@ class Tmux implements Mux {
     }
   }
 
-  /** A session is only ours to count on when the server lists it and its first process runs. */
+  /** A session counts as started only when the server lists it and its first process runs. */
   async #verify(name: string, id: string | null, asked_at: number): Promise<Created> {
     let detail = 'the session ended at once';
     for (let looks = 0; looks < 5; looks += 1) {
@@ -361,7 +361,7 @@ function isQuestion(commands: readonly TmuxCommand[]): boolean {
   return commands.every(([name]) => name === 'list-panes' || name === 'capture-pane');
 }
 
-/** The control client's environment: a short one makes its introduction to the server short. */
+/** The control client's environment: a small one shortens the connection handshake with the server. */
 function introduction(env: Record<string, string | undefined>): Record<string, string | undefined> {
   const { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR } = env;
   return { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR };
