@@ -20,17 +20,17 @@ export type AtomicWriteOptions = {
   mode?: number;
   /** False: the change outlives a crash of any process, but perhaps not one of the machine. Default true. */
   durable?: boolean;
-  /** False: a link at the path is itself replaced. Default true: the file that it names is. */
+  /** False: a symlink at the path is itself replaced. Default true: its target is replaced. */
   follow?: boolean;
-  /** Called with the new bytes safely on disk, before they take the old file's place; a throw leaves the old file. */
+  /** Called when the new bytes are on disk, before the rename; if it throws, the old file stays. */
   beforeRename?: () => void;
 };
 
 /**
- * Writes a file so that a reader, or a crash at any moment, sees the old or the new content, never a mix:
- * temporary file in the same folder, fsync, rename, fsync of the folder. A symlink is followed, so that the
- * file it names is replaced and not the link, unless told otherwise. Throws the system error of the step that failed,
- * which names the file; or `storage_unavailable` where the new content is in place and only its durability is in doubt.
+ * Writes a file so that a reader, or a crash at any moment, sees the old or the new content, never a mix: temporary
+ * file in the same folder, fsync, rename, fsync of the folder. A symlink is followed by default: its target is
+ * replaced, not the link. Throws the system error of the step that failed, which names the file; or
+ * `storage_unavailable` where the new content is in place and only its durability is in doubt.
  */
 export function writeFileAtomic(
   path: string,
@@ -64,7 +64,7 @@ export function writeFileAtomic(
   if (options.durable !== false) confirmDone(target, 'written', folder);
 }
 
-/** True for the name of a temporary file that an atomic write left or is using. */
+/** True for the name of a temporary file of an atomic write. */
 export function isTemporaryName(name: string): boolean {
   return temporaryWriter(name) !== null;
 }
@@ -92,7 +92,7 @@ export function removeLeftTemporaries(
   }
 }
 
-/** Makes the removal or renaming of an entry of this folder last through a crash, where the file system can. */
+/** Fsyncs a folder, so that removed and renamed entries survive a crash, where the file system supports it. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   try {
@@ -115,13 +115,16 @@ export function confirmDone(target: string, done: 'written' | 'removed', folder:
   } catch (error) {
     throw new CodedError(
       'storage_unavailable',
-      `${target} was ${done}, but its disk did not confirm it (${messageOf(error)}), so a crash of this machine may undo the change; see to the disk`,
+      `${target} was ${done}, but its disk did not confirm it (${messageOf(error)}), so a crash of this machine may undo the change; check the disk`,
       { details: { path: target }, cause: error },
     );
   }
 }
 
-/** Removes a file where the disk lets it: an error before it is the one to tell, and the next writer tries again. */
+/**
+ * Removes a file and ignores errors: the error that led here is the one to report, and the next writer retries the
+ * removal.
+ */
 export function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });

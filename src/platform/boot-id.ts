@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ProcessRunner } from './process.ts';
 
-/** Names this boot of the machine; another value means every process of before is gone. Null: not told. */
+/** An id of this boot of the machine. A different value means that every earlier process is gone. Null: unknown. */
 export async function readBootId(options: {
   platform: NodeJS.Platform;
   runner: ProcessRunner;

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A control group hierarchy that has the memory controller, and where this process is in it. */
+/** A control group hierarchy with the memory controller, and the place of this process in it. */
 export type MemoryHierarchy = {
   version: 1 | 2;
-  /** Folder that it is mounted on. */
+  /** Mount point. */
   mount: string;
   /** Path of this process's group below the mount, beginning with a slash. */
   own: string;
 };
 
 /**
- * The hierarchy that accounts for memory, from `/proc/self/cgroup` and `/proc/self/mountinfo`; null where there is
- * none. `controllers` reads `cgroup.controllers` of a version 2 mount.
+ * The hierarchy that accounts for memory, from `/proc/self/cgroup` and `/proc/self/mountinfo`; null if there is none.
+ * `controllers` reads `cgroup.controllers` of a version 2 mount.
  */
 export function findMemoryHierarchy(
   cgroup: string,
@@ -44,42 +44,44 @@ function readMount(line: string): Mount[] {
   return [{ root: plainPath(root), at: plainPath(at), type, options: options?.split(',') ?? [] }];
 }
 
-/** In a container the mount shows a part of the hierarchy, and groups are named from its true root or from there. */
+/**
+ * In a container the mount shows only a part of the hierarchy, and group paths start at the real root or at that part.
+ */
 function within(root: string, group: string): string {
   if (root === '/') return group;
   if (group === root) return '/';
   return group.startsWith(`${root}/`) ? group.slice(root.length) : group;
 }
 
-/** The kernel writes space, tab, newline and backslash of a path in octal. */
+/** The kernel escapes space, tab, newline and backslash in paths as octal. */
 function plainPath(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-/** A group and all above it, the nearest first. */
+/** A group and its ancestors, nearest first. */
 export function groupsUpFrom(group: string): string[] {
   const all = [group];
   for (let at = group; at !== '/' && at !== '.'; all.push(at)) at = dirname(at);
   return all;
 }
 
-/** What the kernel tells of the memory of one group, in bytes. */
+/** What the kernel reports about the memory of one group, in bytes. */
 export type GroupMemory = {
-  /** Processes of the group that were killed for want of memory. */
+  /** Number of processes of the group killed by the out-of-memory killer. */
   kills: number;
-  /** Most that it ever used; null where the kernel does not keep it. */
+  /** Peak usage; null where the kernel does not record it. */
   peak: number | null;
   /** Null for no limit. */
   limit: number | null;
 };
 
-/** Files that tell of the memory of a group, of both versions. */
+/** Files with the memory figures of a group, of both versions. */
 export const GROUP_FILES = {
   1: { events: 'memory.oom_control', peak: 'memory.max_usage_in_bytes', limit: 'memory.limit_in_bytes' },
   2: { events: 'memory.events', peak: 'memory.peak', limit: 'memory.max' },
 } as const;
 
-/** Reads what the files of a group, or copies of them, say; null where they are not there. */
+/** Reads these files of a group, or copies of them; null where they are missing. */
 export function readGroupMemory(read: (name: string) => string | null): GroupMemory | null {
   for (const names of [GROUP_FILES[2], GROUP_FILES[1]]) {
     const kills = /^oom_kill (\d+)$/m.exec(read(names.events) ?? '')?.[1];
@@ -89,12 +91,12 @@ export function readGroupMemory(read: (name: string) => string | null): GroupMem
   return null;
 }
 
-/** What the kernel tells of this group now; null where it is gone. */
+/** The current figures of this group; null where it no longer exists. */
 export function readGroup(folder: string): GroupMemory | null {
   return readGroupMemory((name) => textIn(folder, name));
 }
 
-/** Memory that a group holds and the kernel cannot take back at once, in bytes; null where it is gone. */
+/** Memory of a group that the kernel cannot reclaim at once, in bytes; null where the group no longer exists. */
 export function usedIn(folder: string, version: 1 | 2): number | null {
   const name = version === 1 ? 'memory.usage_in_bytes' : 'memory.current';
   const used = numberIn(textIn(folder, name));
@@ -110,7 +112,7 @@ function textIn(folder: string, name: string): string | null {
   }
 }
 
-/** Version 1 tells “no limit” as a number that no machine has. */
+/** Version 1 reports “no limit” as a huge number. */
 const NO_LIMIT = 2 ** 60;
 
 function numberIn(text: string | null): number | null {

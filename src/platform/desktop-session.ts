@@ -3,8 +3,8 @@ import type { ProcessRunner } from './process.ts';
 const ASK_MS = 2_000;
 
 /**
- * True where a person is logged in at a macOS desktop that this process belongs to (REC-8): launchd then manages it in
- * the `Aqua` session. Everywhere else, and where launchd does not say, false.
+ * True if this process belongs to a macOS desktop where a person is logged in (REC-8): launchd then manages it in the
+ * `Aqua` session. False on other systems, and if launchd does not answer.
  */
 export async function hasMacDesktop(options: {
   platform: NodeJS.Platform;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 
 /**
- * Starts a process that outlives this one: its own session, no input, output appended to a file only we can
- * read. Throws the system error where it cannot be started.
+ * Starts a process that outlives this one: own session, no input, output appended to a file with mode 0600. Throws the
+ * system error where it cannot be started.
  */
 export async function startDetached(options: {
   file: string;

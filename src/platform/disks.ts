@@ -5,77 +5,80 @@ import { type Mount, mountOf, readMounts } from './disk-walk.cjs';
 import { type LookAt, LookTurns, type Place } from './look-turns.ts';
 import { NEUTRAL_DIRECTORY, type PipedProcess, type ProcessRunner } from './process.ts';
 
-/** What lies at a path; `real` has every link resolved. Times in milliseconds. */
+/** What is at a path; in `real` every symlink is resolved. Times in milliseconds. */
 export type PathLook =
   | { kind: 'directory' | 'file' | 'other'; real: string }
   | { kind: 'missing' }
   | { kind: 'unreadable'; detail: string }
-  /** Its own disk did not answer; `place` is the mount, or the one path, that did not. */
+  /** The disk did not answer; `place` is the silent mount, or the silent path if only that one is. */
   | { kind: 'silent'; after_ms: number; place: string }
-  /** It has not been looked at: other looks had every turn. No answer about this path. */
+  /** The path was not checked, because other checks used every slot. This says nothing about the path. */
   | { kind: 'unlooked' };
 
-/** Whether a path may be touched by this process itself. */
+/** Whether this process may access a path directly. */
 export type Proof = 'answers' | 'silent' | 'unlooked';
 
-/** Looks at paths of any disk without ever waiting for one in this process. */
+/** Checks paths on any disk (in this code: a look) without ever blocking this process on one. */
 export type Disks = {
   look(path: string): Promise<PathLook>;
-  /** Answers from memory when the path was looked at, or read, less than a second ago. */
+  /** The answer is cached for a second after the path was checked or read. */
   prove(path: string): Promise<Proof>;
-  /** This process has just had an answer about the path itself. */
+  /** Records that this process has just accessed the path successfully. */
   answered(path: string): void;
-  /** This process itself waited for the path in vain; its disk is asked before anything else touches it. */
+  /** Records that an access of this process to the path timed out; its disk is checked before the next access. */
   unanswered(path: string): void;
-  /** Known not to answer now. Touches nothing; what is silent is asked again in the background. */
+  /** True if the path is known to be silent. Accesses no disk; silent places are checked again in the background. */
   isSilent(path: string): boolean;
-  /** The mount that a path is on, as far as it was followed; `local` waits for no other machine. */
+  /** The mount of a path, as far as its links were followed; `local`: no other machine is involved. */
   mountOf(path: string): { name: string; local: boolean };
-  /** Told when something silent answers again; returns how to stop hearing. */
+  /** Calls back when a silent place answers again; returns the function that unsubscribes. */
   onAnswer(hear: () => void): () => void;
-  /** Ends the processes that look; nothing is waited for. */
+  /** Kills the checking processes without waiting for their end. */
   stop(): void;
 };
 
-/** How long one disk may keep a look waiting, in milliseconds. */
+/** Timeout of one check, in milliseconds. */
 const LOOK_DEADLINE_MS = 5_000;
-/** How long a process may take to begin a look, in milliseconds: a machine that is overloaded is no silent disk. */
+/**
+ * Timeout for a process to begin a check, in milliseconds. It is separate so that an overloaded machine is not mistaken
+ * for a silent disk.
+ */
 const BEGIN_DEADLINE_MS = 10_000;
-/** An answer that came while this thread was busy is read within this, in milliseconds, before a look is given up. */
+/** Grace before a check is given up, in milliseconds, to read an answer that arrived while this thread was busy. */
 const READ_GRACE_MS = 100;
-/** How long a look waits for its turn: longer, so that it hears what the one before it found out. */
+/** How long a check waits for a slot: longer than a check takes, so that it gets the result of the one before it. */
 const TURN_DEADLINE_MS = 6_000;
-/** An answer counts this long, in milliseconds. */
+/** How long an answer is cached, in milliseconds. */
 const FRESH_MS = 1_000;
-/** Paths whose last answer is remembered. */
+/** Maximum number of cached answers. */
 const MOST_REMEMBERED = 4_096;
-/** Looks that wait for a turn. */
+/** Maximum number of checks that wait for a slot. */
 const MOST_WAITING = 16_384;
-/** The table of mounts is read again after this, in milliseconds. The looking process reads it each time. */
+/** How long the mount table is cached, in milliseconds. The checking process reads it each time. */
 const MOUNTS_MS = 1_000;
-/** As many mounts as links can lead through. */
+/** Maximum number of mounts that the links of one path may cross. */
 const MOST_HOPS = 40;
-/** File systems that ask another machine or another program for every answer. */
+/** File systems that depend on another machine or program for every operation. */
 const REMOTE_TYPE =
   /^(nfs|cifs|smb|fuse|9p|ceph|afs|lustre|gluster|autofs|beegfs|virtiofs|ocfs|gfs|davfs|glusterfs|sshfs|vboxsf|prl_fs)/;
 
 const CHILD = fileURLToPath(new URL('../platform/disk-child.cjs', import.meta.url));
 
 type Job = {
-  /** As it was asked for. */
+  /** The path as requested. */
   path: string;
   at: LookAt;
   hops: number;
   probe: Place | null;
   answer: Deferred<PathLook>;
-  /** Gives up waiting for a turn. */
+  /** Stops waiting for a slot. */
   leave: () => void;
 };
 
-/** The last look at a path: when, where it led, and what did not answer. */
+/** The last check of a path: when, the resolved path, and what did not answer. */
 type Remembered = { when: number; at: LookAt; blamed: Place | null };
 
-/** What the looking process says, a line each. */
+/** Messages of the checking process, one per line. */
 type Told = { id: number } & (
   | { kind: 'begun' }
   | { kind: 'proven' }
@@ -83,7 +86,7 @@ type Told = { id: number } & (
   | Exclude<PathLook, { kind: 'silent' | 'unlooked' }>
 );
 
-/** `createDisks` starts its processes when the first look asks for one; `stop` ends them. */
+/** `createDisks` starts its processes at the first check; `stop` ends them. */
 export function createDisks(options: { clock: Clock; runner: Pick<ProcessRunner, 'spawnPiped'> }): Disks {
   return new DiskLooks(options);
 }
@@ -93,7 +96,7 @@ class DiskLooks implements Disks {
   readonly #runner: Pick<ProcessRunner, 'spawnPiped'>;
   readonly #turns = new LookTurns();
   readonly #under_way = new Map<string, Promise<PathLook>>();
-  /** By mount, in the order they came. */
+  /** By mount, first in first out. */
   readonly #waiting = new Map<string, Set<Job>>();
   #waiting_count = 0;
   readonly #children = new Set<Child>();
@@ -172,7 +175,7 @@ class DiskLooks implements Disks {
     else this.#wait(job);
   }
 
-  /** False where the look has to wait for its turn. */
+  /** False if the check has to wait for a slot. */
   #try(job: Job): boolean {
     const turn = this.#turns.ask(job.at, this.#clock.now(), job.probe !== null);
     if (turn.kind === 'silent') this.#settle(job, this.#silentAt(turn.place));
@@ -227,7 +230,7 @@ class DiskLooks implements Disks {
       if (told === null || (told.kind === 'elsewhere' && job.hops >= MOST_HOPS))
         this.#settle(job, told === null ? { kind: 'unlooked' } : { kind: 'unreadable', detail: 'ELOOP' });
       else if (told.kind === 'elsewhere') {
-        // What asked a silent place again has its answer; where the path leads is another question.
+        // This check only probed a silent place and has its answer; it does not resolve the path.
         if (job.probe !== null) this.#settle(job, { kind: 'other', real: at.path });
         else {
           job.hops += 1;
@@ -255,7 +258,9 @@ class DiskLooks implements Disks {
     this.#planProbe();
   }
 
-  /** Gives free turns to looks that wait, in the order they came; what turned out silent meanwhile is answered. */
+  /**
+   * Gives free slots to waiting checks, first in first out; answers those whose place has turned out silent meanwhile.
+   */
   #pump(): void {
     for (const jobs of [...this.#waiting.values()]) {
       for (const job of jobs) if (!this.#try(job)) break;
@@ -273,7 +278,7 @@ class DiskLooks implements Disks {
     return child;
   }
 
-  /** A process that a disk holds cannot be waited for; it leaves when the disk lets go of it. */
+  /** A process blocked on a disk cannot be waited for; it exits when the disk answers. */
   #abandon(child: Child, at: LookAt, place: Place): void {
     const since = this.#clock.now();
     this.#children.delete(child);
@@ -325,7 +330,7 @@ class DiskLooks implements Disks {
   }
 }
 
-/** One looking process. It answers one look at a time; null for an answer that never comes because it ended. */
+/** One checking process. It handles one check at a time; the answer is null if the process ended first. */
 class Child {
   readonly #process: PipedProcess;
   #asked: { id: number; hear: (told: Told | null) => void } | null = null;
@@ -352,11 +357,11 @@ class Child {
   ask(look: { path: string; mount: string }, hear: (told: Told | null) => void): void {
     this.#last_id += 1;
     this.#asked = { id: this.#last_id, hear };
-    // A process that takes nothing has ended, and says so with its exit.
+    // A failed write means that the process has ended; its exit event handles that.
     this.#process.write(`${JSON.stringify({ id: this.#last_id, ...look })}\n`);
   }
 
-  /** Ends the process; whoever asked hears that there is no answer. */
+  /** Kills the process; pending checks get no answer. */
   stop(): void {
     const asked = this.#asked;
     this.#onGone();

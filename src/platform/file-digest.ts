@@ -7,13 +7,13 @@ import { openRegularFileSync } from './regular-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A write this close before a reading may be followed by one with the same time stamp, in nanoseconds. */
+/** A write this recent may be followed by another one with the same timestamp, in nanoseconds. */
 const SETTLING_NS = 2_000_000_000n;
 
 /**
- * SHA-256 of the first `stamp.size` bytes of a file, for a pool thread: it reads without a pause and in constant
- * memory. `settled`: the file is as the stamp says and has been so for a while, so the digest may be kept under it.
- * Throws `file_changed` when the path names another or a shorter file by now, else as `fileError`.
+ * SHA-256 of the first `stamp.size` bytes of a file, for a pool thread: it reads synchronously and in constant memory.
+ * `settled`: the file still matches the stamp and was not written recently, so the digest may be cached under the
+ * stamp. Throws `file_changed` if the path now names another or a shorter file, else the errors of `fileError`.
  */
 export function digestFile(
   path: string,

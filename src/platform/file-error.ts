@@ -1,6 +1,6 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 
-/** The error that the answer about one path carries, of what the system said about it. */
+/** Turns the system error of a path into the error of the answer. */
 export function fileError(path: string, error: unknown): CodedError {
   const code = systemCode(error);
   switch (code) {
@@ -10,7 +10,7 @@ export function fileError(path: string, error: unknown): CodedError {
     case 'ENAMETOOLONG':
       return new CodedError('file_not_found', 'no file can have a path that long', { cause: error });
     case 'ELOOP':
-      return new CodedError('file_not_found', `the links of ${path} lead nowhere`, { cause: error });
+      return new CodedError('file_not_found', `the symbolic links of ${path} form a loop`, { cause: error });
     case 'EACCES':
     case 'EPERM':
       return new CodedError('file_unreadable', `the user of the daemon may not read ${path}`, {
@@ -25,22 +25,19 @@ export function fileError(path: string, error: unknown): CodedError {
   }
 }
 
-/** The refusal of what is no regular file: reading it could wait for ever, never end, or do something. */
+/** The refusal of anything but a regular file: reading it could block, never end, or have side effects. */
 export function notAFile(path: string, kind: string): CodedError {
   return new CodedError('not_a_file', `${path} is ${kind}, not a regular file; only a regular file is read`, {
     details: { kind },
   });
 }
 
-/** The refusal of a path that names another file than a moment ago, or a shorter one. */
+/** The refusal of a file that was replaced or shortened while it was read. */
 export function fileChanged(path: string): CodedError {
   return new CodedError('file_changed', `${path} was changed while it was read; try again`);
 }
 
-/**
- * A system error that names the file which it is about: calls on an open file give none, and what they say alone
- * tells nobody where to look.
- */
+/** A system error with the path of its file in the message, which errors of calls on an open file lack. */
 export function withPath(error: unknown, path: string): unknown {
   if (error instanceof Error && systemCode(error) !== undefined && !('path' in error))
     Object.assign(error, { path, message: `${error.message} '${path}'` });

@@ -19,28 +19,28 @@ import { withPath } from './file-error.ts';
 import { READ_LIMITS } from './read-limits.ts';
 import { readRegularTextSync } from './regular-file.ts';
 
-/** Who holds a lock; the JSON content of a lock file. `null` where the system does not tell. */
+/** Who holds a lock; the JSON content of a lock file. `null` where the system does not report it. */
 export type LockHolder = {
   host: string;
   pid: number;
   /** Kernel start time of the process, so that a reused pid is not mistaken for the holder. */
   start_time: string | null;
   boot_id: string | null;
-  /** Process id namespace; a pid of another namespace says nothing here. */
+  /** Process id namespace; a pid of another namespace is meaningless here. */
   pid_ns: string | null;
   nonce: string;
   owner?: LockOwner;
   about?: LockAbout;
 };
-/** What whoever meets the lock is told of its holder. */
+/** A note about the holder for whoever waits for the lock. */
 export type LockAbout = {
   data_dir: string;
   /** ISO 8601. */
   since: string;
 };
 /**
- * A part of a process that is restarted on its own, such as a supervised thread. A lock of an earlier generation
- * of the same owner in the same process is stale: the earlier one was ended before the later one began.
+ * A part of a process that is restarted on its own, such as a supervised thread. A lock of an earlier generation of the
+ * same owner in the same process is stale: the earlier generation always ends before the later one begins.
  */
 export type LockOwner = { name: string; generation: number };
 
@@ -51,21 +51,24 @@ export type LockOptions = {
 };
 export type FileLock = {
   release(): void;
-  /** False where the file was removed or is another holder's by now. */
+  /** False if the file was removed or belongs to another holder now. */
   isHeld(): boolean;
 };
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 const FIRST_WAIT_MS = 2;
 const LONGEST_WAIT_MS = 40;
-/** A lock to break a lock to break a lock: deeper than this, somebody else is busy with it. */
+/**
+ * Breaking a stale lock takes a lock of its own, which may be stale too. Beyond this depth another process is breaking
+ * it.
+ */
 const MAX_BREAK_DEPTH = 3;
 
 /**
- * Takes the lock file `path` (its folder must exist). A lock is never taken from a live holder, however long
- * it is held: it is stale only when its process is certainly gone, or an earlier generation of its owner.
- * A holder on another host is never judged. Throws `locked` when the time limit passes, and the system error
- * when the folder cannot be written.
+ * Takes the lock file `path` (its folder must exist). A lock is never taken from a live holder, however long it is
+ * held. It is stale only if its process is certainly gone or if it belongs to an earlier generation of the same owner.
+ * A holder on another host is never judged. Throws `locked` after the timeout, and the system error if the folder is
+ * not writable.
  */
 export async function acquireFileLock(path: string, options: LockOptions = {}): Promise<FileLock> {
   const limit = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -78,34 +81,31 @@ export async function acquireFileLock(path: string, options: LockOptions = {}): 
   }
 }
 
-/** Takes the lock file if it is free or stale, else answers `null` at once. */
+/** Takes the lock file if it is free or stale, else returns `null` at once. */
 export function tryFileLock(path: string, owner?: LockOwner, about?: LockAbout): FileLock | null {
   return tryAtDepth(path, { owner, about }, 0);
 }
 
-/** Who holds the lock file now; null where nobody does, or its file does not tell. */
+/** Who holds the lock file now; null if it is free or its content is unreadable. */
 export function lockHolder(path: string): LockHolder | null {
   const holder = readHolder(path);
   return typeof holder === 'object' ? holder : null;
 }
 
-/**
- * Removes what crashed processes left while they were taking or breaking the lock `path`; files of live
- * processes stay.
- */
+/** Removes files that crashed processes left while taking or breaking the lock `path`. Files of live processes stay. */
 export function removeLeftLockFiles(path: string): void {
   const folder = dirname(path);
   const prefix = `${basename(path)}.`;
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(prefix) || !isLockName(name)) continue;
     const holder = readHolder(join(folder, name));
-    // A draft without its holder's name was cut short; a live writer whose draft this was makes another.
+    // A draft without its holder was cut short by a crash. If its writer is alive after all, it makes another one.
     const left = typeof holder === 'object' ? isStale(holder, undefined) : isDraftName(name);
     if (left) rmSync(join(folder, name), { force: true });
   }
 }
 
-/** True for the name of a lock file, or of a file that making or breaking one left. */
+/** True for the name of a lock file, or of a leftover of taking or breaking one. */
 export function isLockName(name: string): boolean {
   return name.startsWith('.') && /\.lock(?:\.break)*(?:\.new-[0-9a-f]+)?$/.test(name);
 }
@@ -115,8 +115,8 @@ function isDraftName(name: string): boolean {
 }
 
 /**
- * Kernel start time of a process (`/proc/<pid>/stat` field 22), or null when it is gone, when it has ended and only
- * waits for its parent, or when the system has no `/proc`.
+ * Kernel start time of a process (`/proc/<pid>/stat` field 22), or null if it is gone, is a zombie, or the system has
+ * no `/proc`.
  */
 export function readProcessStart(pid: number): string | null {
   const stat = readProcessStat(pid);
@@ -191,7 +191,7 @@ function writeNew(path: string, content: string): void {
     const bytes = Buffer.from(content);
     for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
   } catch (error) {
-    // A full disk: a file without its holder's name would look like a lock that nobody can judge.
+    // On a full disk: a file without its holder would be a lock that nobody can break.
     removeQuietly(path);
     throw withPath(error, path);
   } finally {
@@ -199,10 +199,10 @@ function writeNew(path: string, content: string): void {
   }
 }
 
-/** Locks of this process whose file a failing disk kept: nobody holds them. */
+/** Locks of this process that were released but whose file could not be removed. */
 const unreleased = new Set<string>();
 
-/** Never throws a system error: what the lock was for is done, and a caller would take it for undone. */
+/** Never throws a system error: the work under the lock is done, and the caller would take it for failed. */
 function releaseLock(path: string, nonce: string): void {
   try {
     const holder = readHolder(path);
@@ -248,7 +248,7 @@ function isStale(holder: LockHolder, owner: LockOwner | undefined): boolean {
   );
 }
 
-/** False only when the process is certainly gone, a zombie, or another one under the same pid. */
+/** False only if the process is certainly gone, is a zombie, or its pid was reused. */
 function processLives(pid: number, startTime: string | null): boolean {
   try {
     process.kill(pid, 0);
@@ -300,10 +300,10 @@ function lockedError(path: string, limit: number): CodedError {
   const who =
     typeof holder === 'object'
       ? `process ${holder.pid} on ${holder.host}`
-      : 'somebody who left no readable name';
+      : 'an unknown process';
   return new CodedError(
     'locked',
-    `the document was locked by ${who} for ${limit} ms; try again, and remove ${path} if nothing holds it`,
+    `the lock ${path} was held by ${who} for ${limit} ms; try again, or remove the file if no process holds it`,
     { details: { lock: path } },
   );
 }

@@ -6,44 +6,45 @@ import type { Disks } from './disks.ts';
 import { fileChanged, fileError, notAFile } from './file-error.ts';
 import { type FileStamp, isSameFile, stampOf } from './file-stamp.ts';
 
-/** What lies at a path. */
+/** What is at a path. */
 export type FileLook =
   | { kind: 'missing' }
   | { kind: 'file'; stamp: FileStamp; mtime_ms: number }
   | { kind: 'directory'; mtime_ms: number }
   | { kind: 'other'; mtime_ms: number };
 
-/** Reads regular files for a thread that may not wait for a disk. */
+/** Reads regular files for a thread that must not block on a disk. */
 export type FileReader = {
-  /** Throws `file_unreadable` or `file_unavailable` where the system does not tell. */
+  /** Throws `file_unreadable` or `file_unavailable` on a system error. */
   look(path: string): Promise<FileLook>;
-  /** The stamp of a regular file that may be read; throws `file_not_found`, `not_a_file` or as `look`. */
+  /** The stamp of a regular file that may be read; throws `file_not_found`, `not_a_file`, or the errors of `look`. */
   stamp(path: string): Promise<{ stamp: FileStamp; mtime_ms: number }>;
   /** The first bytes, at most `most`. */
   head(path: string, stamp: FileStamp, most: number): Promise<Uint8Array>;
   /**
-   * The bytes `[from, end)` of the very file that the stamp names, in chunks, each lent until the next
-   * one is asked for. Throws `file_changed` when the path names another file by now, or when the file ends before
-   * `end`.
+   * The bytes `[from, end)` of the file that the stamp identifies, in chunks. A chunk is valid only until the next one
+   * is requested. Throws `file_changed` if the path now names another file, or if the file ends before `end`.
    */
   read(path: string, stamp: FileStamp, from: number, end: number): AsyncGenerator<Uint8Array>;
 };
 
-/** What a reader asks about disks. */
+/** The part of `Disks` that a reader uses. */
 export type ReadDisks = Pick<Disks, 'prove' | 'answered' | 'unanswered' | 'mountOf'>;
 
-/** Large enough that a file of gigabytes is not a matter of turns, small enough that one chunk is no pause. */
+/**
+ * Chunk size: large enough to read gigabytes in few steps, small enough that one chunk does not block the event loop.
+ */
 const CHUNK_BYTES = 256 * 1024;
-/** The runtime's file threads are four for the whole process; files may take three of them. */
+/** Node has four file system threads for the whole process; file reads may use three of them. */
 const MOST_AT_ONCE = 3;
-/** Of these, as many as one disk may hold when it stops answering in the middle of a step. */
+/** How many of these one disk may occupy, in case it stops answering during a step. */
 const MOST_A_DISK = { local: 2, remote: 1 };
-/** How long one step may wait for its turn and for the disk, in milliseconds. */
+/** Timeout of one step, in milliseconds, for its slot and for the disk. */
 const STEP_MS = 10_000;
 
 /**
- * A reader that has at most three steps at disks at any time, two at one of them. Before a path is touched here, a
- * process of its own has seen that its disk answers.
+ * A reader with at most three disk operations at a time, two per disk. Before this process accesses a path, a separate
+ * process has checked that the disk answers.
  */
 export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
   const turns = new ReadTurns(clock, disks);
@@ -63,7 +64,7 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
     const proof = await disks.prove(path);
     if (proof === 'silent') throw silentDisk(path);
     if (proof === 'unlooked')
-      throw new CodedError('queue_full', `${path} was not looked at yet; try again in a moment`);
+      throw new CodedError('queue_full', `${path} could not be checked yet, because too many other files are being checked; try again in a moment`);
   };
 
   const look = async (path: string): Promise<FileLook> => {
@@ -80,7 +81,7 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
     return { kind: stats.isDirectory() ? 'directory' : 'other', mtime_ms };
   };
 
-  /** Opens the file that was stamped; never one that would wait, or that opening does something to. */
+  /** Opens the stamped file; never one that would block or where opening has side effects. */
   const openStamped = async (path: string, stamp: FileStamp): Promise<FileHandle> => {
     await requireAnswer(path);
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -126,7 +127,7 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
           const { bytesRead } = await file.read(into, 0, Math.min(room, end - at), at);
           return into.subarray(0, bytesRead);
         });
-      // Two buffers for all of it: a new one for each chunk would keep the engine busy collecting them.
+      // Two buffers for the whole file: a new one per chunk would cause garbage collection.
       let free: Buffer = Buffer.allocUnsafeSlow(room);
       let lent: Buffer | null = null;
       let next: Promise<Uint8Array> | null = null;
@@ -138,7 +139,7 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
           next = null;
           if (chunk.length === 0) throw fileChanged(path);
           at += chunk.length;
-          // The disk reads on while the network takes this chunk.
+          // Reads ahead while the network sends this chunk.
           if (at < end) {
             [free, lent] = [lent ?? Buffer.allocUnsafeSlow(room), free];
             next = chunkAt(at, free);
@@ -147,7 +148,7 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
           yield chunk;
         }
       } finally {
-        // A step that is under way holds the file; closing waits for it, and nobody waits for that.
+        // Closing waits for a step in progress, so it is not awaited.
         void Promise.resolve(next)
           .catch(() => undefined)
           .then(() => file.close())
@@ -167,13 +168,13 @@ function lateDisk(path: string): CodedError {
 function silentDisk(path: string): CodedError {
   return new CodedError(
     'deadline_exceeded',
-    `the disk of ${path} does not answer; it is asked again by itself, try again when it is back`,
+    `the disk of ${path} does not answer; the daemon keeps checking it, try again when it is back`,
   );
 }
 
 /**
- * A bound on the steps at disks, and on those at each one. Who waits too long is told so; a step that hangs keeps its
- * place, which is that of its disk.
+ * Limits the disk operations in progress, in total and per disk. A caller that waits too long gets an error; an
+ * operation that hangs keeps its slot, which counts for its disk.
  */
 class ReadTurns {
   readonly #clock: Clock;
@@ -187,7 +188,7 @@ class ReadTurns {
     this.#disks = disks;
   }
 
-  /** `discard` gets what came after its time. */
+  /** `discard` receives a result that arrives after the timeout. */
   take<T>(path: string, run: () => Promise<T>, discard: (late: T) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const { name: mount, local } = this.#disks.mountOf(path);
@@ -214,7 +215,7 @@ class ReadTurns {
       const cancel = this.#clock.after(STEP_MS, () => {
         late = true;
         this.#waiting.delete(step);
-        // A step that never had its turn says nothing of its disk.
+        // A step that never got a slot says nothing about its disk.
         if (begun) this.#disks.unanswered(path);
         reject(lateDisk(path));
       });

@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 
-/** Which file a path named, and in what state; numbers that may exceed 2^53 in decimal. */
+/** Identity and state of the file at a path. Numbers that may exceed 2^53 are decimal strings. */
 export type FileStamp = {
   dev: string;
   ino: string;
@@ -21,12 +21,12 @@ export function stampOf(stats: BigIntStats): FileStamp {
   };
 }
 
-/** True when both are the same file on disk, whatever was written to it between them. */
+/** True if both stamps are of the same file on disk, even if it was written in between. */
 export function isSameFile(a: FileStamp, b: FileStamp): boolean {
   return a.dev === b.dev && a.ino === b.ino;
 }
 
-/** True when nothing can be seen to have been written between them. */
+/** True if the stamps show no write in between. */
 export function isSameState(a: FileStamp, b: FileStamp): boolean {
   return isSameFile(a, b) && a.size === b.size && a.mtime_ns === b.mtime_ns && a.ctime_ns === b.ctime_ns;
 }

@@ -2,9 +2,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
 /**
- * The absolute path a program name stands for on a PATH string, or null. No shell is asked. A name with a
- * slash is taken as a path, from `cwd` when it is relative; empty and relative PATH entries are passed over,
- * because what they mean depends on where the daemon happens to stand.
+ * Resolves a program name on a PATH string to an absolute path, or null, without a shell. A name with a slash is a
+ * path, relative to `cwd`. Empty and relative PATH entries are skipped, because they depend on the daemon's working
+ * directory.
  */
 export function findExecutable(name: string, path: string, cwd = process.cwd()): string | null {
   if (name === '' || name.includes('\0')) return null;

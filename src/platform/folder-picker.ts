@@ -4,26 +4,26 @@ import type { ProcessResult, ProcessRunner } from './process.ts';
 /** A program of this desktop that lets a person choose a folder. */
 export type FolderPicker = { program: 'osascript' | 'zenity' | 'kdialog'; file: string };
 
-/** What became of a dialog. `broken`: it could not be shown, so nobody was asked. */
+/** The result of a dialog. `broken`: it could not be shown. */
 export type FolderAnswer =
   | { kind: 'chosen'; path: string }
   | { kind: 'cancelled' }
   | { kind: 'unanswered' }
   | { kind: 'broken'; detail: string };
 
-/** The script reads what a caller gave from its arguments, so that no text of theirs is ever a part of it. */
+/** Text of a caller reaches the script only as arguments, so that it can never be executed. */
 const OSASCRIPT = [
   'on run argv',
   'activate',
   'return POSIX path of (choose folder with prompt (item 1 of argv))',
   'end run',
 ].flatMap((line) => ['-e', line]);
-/** What osascript says when its dialog was dismissed. */
+/** The error of osascript for a dismissed dialog. */
 const DISMISSED_ON_MACOS = /\(-128\)/;
 const NO_DISPLAY = /(cannot|failed to|could not) (open|connect to) display|no protocol specified/i;
 const MOST_OUTPUT_BYTES = 64 * 1024;
 
-/** The picker of this host, or null where no person could be asked: no desktop, or no such program. */
+/** The picker of this host, or null without a desktop or a dialog program. */
 export function findFolderPicker(options: {
   platform: NodeJS.Platform;
   env: NodeJS.ProcessEnv;
@@ -45,7 +45,7 @@ export function findFolderPicker(options: {
   return null;
 }
 
-/** Opens the dialog and waits for the person; `signal` ends it. Times in milliseconds. */
+/** Opens the dialog and waits for the person; `signal` closes it. Times in milliseconds. */
 export async function chooseFolder(
   picker: FolderPicker,
   options: {

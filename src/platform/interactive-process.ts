@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 /**
- * Gives this terminal to another program until it ends and answers its exit code (128 + signal number where a
- * signal ended it). Throws the system error where it cannot be started.
+ * Runs another program in this terminal until it ends and returns its exit code (128 + signal number where a signal
+ * ended it). Throws the system error where it cannot be started.
  */
 export function runInTerminal(options: {
   file: string;
@@ -13,7 +13,7 @@ export function runInTerminal(options: {
 }): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(options.file, options.args, { cwd: options.cwd, env: options.env, stdio: 'inherit' });
-    // Keys typed in the terminal are for the program in front; ending here would leave it without a parent.
+    // Ctrl-C is meant for the program in the foreground; exiting here would orphan it.
     const leaveToChild = () => {};
     process.on('SIGINT', leaveToChild);
     process.on('SIGQUIT', leaveToChild);

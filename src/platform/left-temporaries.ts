@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { temporaryWriter } from './atomic-write.ts';
 import { mayRun } from './process-facts.ts';
 
-/** A write takes milliseconds; a process id of another container may look like one that has ended. */
+/**
+ * A write takes milliseconds. The age is checked too, because a live process of another container may look as if it had
+ * ended.
+ */
 const OLD_MS = 3_600_000;
 
 /**
- * Removes the temporary files that writers which were killed left in `folder` and the folders below it, at most
- * `depth` levels down: regular files of this user that are named as an atomic write names them, whose writer has ended
- * and which are older than an hour. Follows no link; what cannot be read or removed stays. Resolves to how many went.
+ * Removes temporary files of killed writers in `folder` and its subfolders, at most `depth` levels down: regular files
+ * of this user with the name of an atomic write, older than an hour, whose writer has ended. Follows no symlink and
+ * skips what cannot be read or removed. Resolves to the number of removed files.
  */
 export async function sweepLeftTemporaries(folder: string, depth: number, now: number): Promise<number> {
   let removed = 0;

@@ -1,22 +1,22 @@
 import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
 
-/** Bounds on looks that are under way, and on processes that a disk holds. Times in milliseconds. */
+/** Limits on checks in progress and on processes blocked by a disk. Times in milliseconds. */
 export type LookLimits = {
-  /** Looks at one mount at a time once it has answered; before that, one. */
+  /** Concurrent checks of one mount that has answered; before its first answer, one. */
   per_mount: number;
-  /** Looks at a time. */
+  /** Concurrent checks in total. */
   total: number;
-  /** How many of them may be at mounts that have never answered. */
+  /** How many of them may be on mounts that have never answered. */
   unknown: number;
-  /** Processes that one mount may hold; no further look at that mount begins beyond it. */
+  /** Blocked processes per mount; at this number no further check of the mount begins. */
   stuck_per_mount: number;
-  /** Processes that all disks may hold; beyond it only mounts that have answered before are looked at. */
+  /** Blocked processes in total; at this number only mounts that have answered before are checked. */
   stuck: number;
-  /** How long after an answer a mount is looked at by more than one look at a time. */
+  /** How long after an answer a mount may have more than one concurrent check. */
   proof_ms: number;
-  /** Time from a look in vain to the next one at the same place. */
+  /** Time between two checks of a silent place. */
   retry: BackoffPolicy;
-  /** A silent place that nobody has asked for in this time is not asked again by itself, and forgotten. */
+  /** A silent place that nobody asked about for this long is forgotten and no longer checked. */
   forget_ms: number;
 };
 
@@ -31,16 +31,16 @@ export const LOOK_LIMITS: LookLimits = {
   forget_ms: 15 * 60_000,
 };
 
-/** A look at one path within one mount; `local`: its kind of file system waits for no other machine. */
+/** A check of one path within one mount; `local`: its file system depends on no other machine. */
 export type LookAt = { path: string; mount: string; local: boolean };
 
-/** What did not answer: all of a mount, or one path on a mount that answers otherwise. */
+/** What did not answer: a whole mount, or one path on a mount that otherwise answers. */
 export type Place = { kind: 'mount' | 'path'; name: string };
 
-/** What a look may do now. */
+/** What a check may do now. */
 export type Turn = { kind: 'run' } | { kind: 'wait' } | { kind: 'silent'; place: Place };
 
-/** A process held for less than this ended because it was told to, and says nothing of the disk. */
+/** A process blocked for less than this ended because it was killed; that says nothing about the disk. */
 const HELD_MS = 1_000;
 
 type MountState = { running: number; stuck: number; answered: boolean; proven_at: number | null };
@@ -54,8 +54,8 @@ type Silence = {
 };
 
 /**
- * Who may look at a disk now, and which disks are silent. Decides only; the time is given with every call. A look
- * that has to wait says nothing about its path: only a look that had its turn does.
+ * Decides which checks may run now and which disks are silent. Pure: the time is a parameter of every call. Only a
+ * check that got a slot says something about its path.
  */
 export class LookTurns {
   readonly #limits: LookLimits;
@@ -69,12 +69,12 @@ export class LookTurns {
     this.#limits = limits;
   }
 
-  /** Looks under way, and processes held by disks. */
+  /** Checks in progress, and processes blocked by disks. */
   get load(): { running: number; stuck: number } {
     return { running: this.#running, stuck: this.#stuck };
   }
 
-  /** What this look may do now; `probe`: it asks a silent place whether it answers again. */
+  /** What this check may do now; `probe`: it tests whether a silent place answers again. */
   ask(at: LookAt, now: number, probe = false): Turn {
     const silent = probe ? null : this.silence(at, now);
     if (silent !== null) return { kind: 'silent', place: silent };
@@ -90,7 +90,7 @@ export class LookTurns {
     return { kind: free ? 'run' : 'wait' };
   }
 
-  /** Takes the turn that `ask` allowed; the answer is given back with `end` or `late`. */
+  /** Takes the slot that `ask` granted; report the result with `end` or `late`. */
   begin(at: LookAt): { known: boolean } {
     const mount = this.#mountOf(at.mount);
     const known = isKnown(mount, at);
@@ -108,21 +108,21 @@ export class LookTurns {
     this.#silent.delete(keyOf({ kind: 'mount', name: mount }));
   }
 
-  /** The look has its answer. */
+  /** The check has its answer. */
   end(at: LookAt, turn: { known: boolean }, now: number): void {
     this.#giveBack(at, turn);
     this.proven(at.mount, now);
     this.#silent.delete(keyOf({ kind: 'path', name: at.path }));
   }
 
-  /** The look came to nothing through no fault of the disk: nothing is learned. */
+  /** The check failed for a reason other than the disk: nothing is learned. */
   lost(at: LookAt, turn: { known: boolean }): void {
     this.#giveBack(at, turn);
   }
 
   /**
-   * The look was given up, and its process is held by the disk until `freed`. A mount that answered during this very
-   * look is not silent: then it is the path.
+   * The check timed out; its process is blocked by the disk until `freed`. If the mount answered during this check,
+   * only the path is silent.
    */
   late(at: LookAt, turn: { known: boolean }, proven: boolean, now: number): Place {
     this.#giveBack(at, turn);
@@ -141,12 +141,12 @@ export class LookTurns {
       probing: false,
       stuck: (before?.stuck ?? 0) + 1,
     });
-    // A path that was asked again, on a mount that does not answer by now, waits for its mount.
+    // A probed path whose mount has become silent meanwhile waits for the mount.
     if (place.kind === 'mount') this.probeLost({ kind: 'path', name: at.path }, now);
     return place;
   }
 
-  /** A process that was given up has left. One that the disk had held tells by it that the disk answers again. */
+  /** An abandoned process has exited. If the disk had blocked it, the disk answers again. */
   freed(at: LookAt, place: Place, held_ms: number, now: number): void {
     this.#mountOf(at.mount).stuck -= 1;
     this.#stuck -= 1;
@@ -156,12 +156,12 @@ export class LookTurns {
     if (held_ms >= HELD_MS) silence.probe_at = now;
   }
 
-  /** Places that are to be asked again now, each by one look; they count as asked. */
+  /** Silent places that are due for a probe, one check each; marks them as probed. */
   probes(now: number): { at: LookAt; place: Place }[] {
     const due = [];
     for (const [key, silence] of this.#silent) {
       if (now - silence.asked_at > this.#limits.forget_ms) this.#silent.delete(key);
-      // A process that is still held there is the answer.
+      // A process is still blocked there, so the place is still silent.
       else if (!silence.probing && silence.stuck === 0 && silence.probe_at <= now) {
         silence.probing = true;
         due.push({ at: silence.at, place: placeOf(key) });
@@ -170,7 +170,7 @@ export class LookTurns {
     return due;
   }
 
-  /** The look that asked a silent place again did not get its turn. */
+  /** The probe of a silent place did not get a slot. */
   probeLost(place: Place, now: number): void {
     const silence = this.#silent.get(keyOf(place));
     if (silence === undefined) return;
@@ -178,7 +178,7 @@ export class LookTurns {
     silence.probe_at = now + this.#limits.retry.first;
   }
 
-  /** When `probes` has something to say next; null when nothing is silent. */
+  /** When the next probe is due; null when nothing is silent. */
   nextProbe(): number | null {
     let next: number | null = null;
     for (const { probing, stuck, probe_at } of this.#silent.values())
@@ -186,7 +186,7 @@ export class LookTurns {
     return next;
   }
 
-  /** What of this path is known not to answer; null when nothing is. */
+  /** The silent mount or path that affects this path; null if there is none. */
   silence(at: Pick<LookAt, 'mount' | 'path'>, now: number): Place | null {
     const places: Place[] = [
       { kind: 'mount', name: at.mount },
@@ -195,7 +195,7 @@ export class LookTurns {
     return places.find((place) => this.isSilent(place, now)) ?? null;
   }
 
-  /** Whoever asks keeps the place from being forgotten. */
+  /** A request keeps the place from being forgotten. */
   isSilent(place: Place, now: number): boolean {
     const silence = this.#silent.get(keyOf(place));
     if (silence !== undefined) silence.asked_at = now;

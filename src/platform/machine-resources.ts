@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { groupsUpFrom } from './control-groups.ts';
 import { memoryHierarchy } from './memory-groups.ts';
 
-/** What of the machine is free for new processes: bytes of memory, else numbers. Null: the system does not tell. */
+/** Free resources for new processes: memory in bytes, the others as counts. Null: unknown. */
 export type MachineResources = {
   memory: number | null;
   processes: number | null;
@@ -15,17 +15,17 @@ export type MachineResources = {
 export type ResourcesOptions = {
   platform: NodeJS.Platform;
   uid: number | null;
-  /** Process whose open files each worker adds to: the multiplexer server. */
+  /** The multiplexer server: each worker adds to its open files. */
   server_pid: number | null;
 };
 
-/** Memory of this machine, or of the container that it is, in bytes. */
+/** Memory of this machine or container, in bytes. */
 export function machineMemory(): number {
   const bounded = process.constrainedMemory();
   return bounded > 0 && bounded < totalmem() ? bounded : totalmem();
 }
 
-/** Looks what is free; on Linux only, all others tell nothing. */
+/** Reads the free resources; on systems other than Linux everything is null. */
 export function readMachineResources(options: ResourcesOptions): MachineResources {
   if (options.platform !== 'linux')
     return { memory: null, processes: null, descriptors: null, terminals: null };
@@ -43,7 +43,7 @@ export function availableMemory(meminfo: string): number | null {
   return kib === undefined ? null : Number(kib) * 1024;
 }
 
-/** What the limits of our own group and of those above leave, in bytes; caches that can be dropped are free. */
+/** Memory left under the limits of our group and its ancestors, in bytes; reclaimable caches count as free. */
 function memoryOfGroups(): number | null {
   const hierarchy = memoryHierarchy();
   if (hierarchy === null) return null;
@@ -63,7 +63,7 @@ function memoryOfGroups(): number | null {
   );
 }
 
-/** Threads count as processes for every one of these limits. */
+/** For all of these limits threads count as processes. */
 function freeProcesses(uid: number | null): number | null {
   const all = Number(/^\S+ \S+ \S+ \d+\/(\d+)/.exec(textOf('/proc/loadavg') ?? '')?.[1] ?? Number.NaN);
   const most = least([numberOf('/proc/sys/kernel/threads-max'), numberOf('/proc/sys/kernel/pid_max')]);
@@ -71,7 +71,7 @@ function freeProcesses(uid: number | null): number | null {
   return least([system, processesOfGroups(), processesOfUser(uid)]);
 }
 
-/** What the `pids` controller leaves to our own group and to those above. */
+/** Processes left under the `pids` limits of our group and its ancestors. */
 function processesOfGroups(): number | null {
   const groups = (textOf('/proc/self/cgroup') ?? '')
     .split('\n')
@@ -88,7 +88,7 @@ function processesOfGroups(): number | null {
   );
 }
 
-/** What the user's own limit leaves; it does not bind root. */
+/** Processes left under the limit of the user, which does not apply to root. */
 function processesOfUser(uid: number | null): number | null {
   const most = limitIn('self', 'Max processes');
   if (uid === null || uid === 0 || most === null) return null;
@@ -99,7 +99,7 @@ function processesOfUser(uid: number | null): number | null {
       const tasks = statSync(`/proc/${name}/task`);
       if (tasks.uid === uid) used += tasks.nlink - 2;
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return Math.max(0, most - used);

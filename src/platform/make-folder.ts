@@ -2,13 +2,13 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 
-/** Open to nobody but its owner. */
+/** Readable and writable by the owner only. */
 const PRIVATE = 0o700;
 
 /**
- * Makes a folder and those above it that are missing, each with `mode` less the umask; one that is there stays as it
- * is. Throws what the system says. Node's own recursive way never returns below a file system that says of every new
- * name that its parent is missing, as `/proc` does.
+ * Makes a folder and its missing ancestors, each with `mode` minus the umask; an existing folder is not changed. Throws
+ * the system error. Node's recursive `mkdir` loops forever on a file system that answers ENOENT for every new name, as
+ * `/proc` does.
  */
 export function makeFolder(path: string, mode = PRIVATE): void {
   if (made(path, mode) === null) return;
@@ -18,7 +18,7 @@ export function makeFolder(path: string, mode = PRIVATE): void {
   if (missing !== null) throw missing;
 }
 
-/** Null when the folder is there now; the error when the one above it is missing. */
+/** Null if the folder exists now; the error if its parent is missing. */
 function made(path: string, mode: number): unknown {
   try {
     mkdirSync(path, { mode });

@@ -6,30 +6,30 @@ import { findMemoryHierarchy, groupsUpFrom, type MemoryHierarchy } from './contr
 import { findExecutable } from './find-executable.ts';
 import type { ProcessRunner } from './process.ts';
 
-/** By what workers are held to their memory limits; `none` tells why by nothing. */
+/** The mechanism that enforces the memory limits of workers; `none` gives the reason why there is none. */
 export type MemoryMechanism =
   | {
       kind: 'systemd';
       /** argv of `systemd-run` up to the options of one scope. */
       run: string[];
       slice: string;
-      /** Scopes know `OOMPolicy`; before systemd 253 they are never stopped for a kill. */
+      /** Scopes support `OOMPolicy` since systemd 253; before, a kill never stops a scope. */
       oom_policy: boolean;
     }
   | { kind: 'cgroup'; version: 1 | 2; parent: string }
   | { kind: 'none'; why: string };
 
-/** How a process enters a group of its own before it becomes the agent. */
+/** How a process enters its own group before it executes the agent. */
 export type GroupEntry =
-  /** Makes the folder, writes the files in order, then itself into `cgroup.procs`. */
+  /** Makes the folder, writes the files in order, then writes its own pid into `cgroup.procs`. */
   | { kind: 'cgroup'; folder: string; files: [name: string, text: string][] }
-  /** Runs what follows in a scope of its own. */
+  /** Runs the rest of the command line in a new scope. */
   | { kind: 'systemd'; argv: string[] };
 
 export type GroupsOptions = {
-  /** Names the groups of one data dir apart from those of another. */
+  /** Distinguishes the groups of this data dir from those of another. */
   data_dir: string;
-  /** Limit of all workers together in bytes; null for none. */
+  /** Total limit of all workers, in bytes; null for none. */
   total_bytes: number | null;
   platform: NodeJS.Platform;
   uid: number | null;
@@ -39,10 +39,10 @@ export type GroupsOptions = {
 
 const ELSEWHERE = 'this system has no memory groups for processes';
 const SYSTEMD_MS = 3_000;
-/** A group that a start has just made may still be empty, in milliseconds. */
+/** Grace, in milliseconds, during which the group of a new start may be empty. */
 const YOUNG_MS = 60_000;
 
-/** Finds the mechanism that works here and sets the limit of all workers together; never throws. */
+/** Finds the mechanism that works here and sets the total limit of all workers; never throws. */
 export async function openMemoryGroups(options: GroupsOptions): Promise<MemoryMechanism> {
   if (options.platform !== 'linux') return { kind: 'none', why: ELSEWHERE };
   const hierarchy = memoryHierarchy();
@@ -51,7 +51,7 @@ export async function openMemoryGroups(options: GroupsOptions): Promise<MemoryMe
   return systemd ?? openFolder(hierarchy, options);
 }
 
-/** Of this process; null where memory is not accounted for by groups. */
+/** The memory hierarchy of this process; null where there is none. */
 export function memoryHierarchy(): MemoryHierarchy | null {
   const read = (path: string) => readText(path) ?? '';
   return findMemoryHierarchy(read('/proc/self/cgroup'), read('/proc/self/mountinfo'), (mount) =>
@@ -59,7 +59,7 @@ export function memoryHierarchy(): MemoryHierarchy | null {
   );
 }
 
-/** A slice of the service manager that answers: the user's own, or the system's for root. */
+/** A slice of the service manager: the user's, or the system's for root. */
 async function openSlice(options: GroupsOptions): Promise<MemoryMechanism | null> {
   const { env, uid, runner, total_bytes } = options;
   const systemctl = findExecutable('systemctl', env.PATH ?? '');
@@ -79,7 +79,7 @@ async function openSlice(options: GroupsOptions): Promise<MemoryMechanism | null
   const slice = `${nameOf(options.data_dir)}.slice`;
   const limit = await ask(['set-property', '--runtime', slice, `MemoryMax=${total_bytes ?? 'infinity'}`]);
   if (limit.kind !== 'exited' || limit.code !== 0) return null;
-  // What runs in tmux does not have the variable by which the user's manager is found.
+  // Sessions in tmux lack `XDG_RUNTIME_DIR`, by which the user's manager is found.
   const where =
     env.XDG_RUNTIME_DIR === undefined || uid === 0 ? [] : ['env', `XDG_RUNTIME_DIR=${env.XDG_RUNTIME_DIR}`];
   return {
@@ -90,7 +90,7 @@ async function openSlice(options: GroupsOptions): Promise<MemoryMechanism | null
   };
 }
 
-/** The nearest group at or above our own in which groups can be made and entered. */
+/** The nearest group, our own or an ancestor, in which groups can be made and entered. */
 async function openFolder(hierarchy: MemoryHierarchy, options: GroupsOptions): Promise<MemoryMechanism> {
   const { version, mount } = hierarchy;
   let why = '';
@@ -115,13 +115,13 @@ async function openFolder(hierarchy: MemoryHierarchy, options: GroupsOptions): P
 const LIMIT_FILE = { 1: 'memory.limit_in_bytes', 2: 'memory.max' } as const;
 const NO_LIMIT = { 1: '-1', 2: 'max' } as const;
 
-/** In version 2 a group passes controllers on to its children only where it is told to. */
+/** In version 2 a group enables controllers for its children only if configured to. */
 function giveMemoryTo(folder: string): void {
   const file = join(folder, 'cgroup.subtree_control');
   if (!readFileSync(file, 'utf8').split(/\s+/).includes('memory')) writeFileSync(file, '+memory');
 }
 
-/** Whether a process can really enter a group below: the right to make one does not say so. */
+/** Whether a process can enter a group below; permission to make one does not imply it. */
 async function probe(parent: string, runner: ProcessRunner): Promise<void> {
   const folder = join(parent, `probe-${process.pid}`);
   makeGroup(folder);
@@ -139,7 +139,7 @@ async function probe(parent: string, runner: ProcessRunner): Promise<void> {
   }
 }
 
-/** How a worker enters a group of its own under this limit; null where there is nothing to hold it by. */
+/** How a worker enters its own group with this limit; null without a mechanism. */
 export function groupEntry(
   mechanism: MemoryMechanism,
   launch_id: string,
@@ -170,12 +170,12 @@ function swapLimit(version: 1 | 2, limit_bytes: number): [string, string] {
     : ['memory.swap.max', String(limit_bytes)];
 }
 
-/** Removes the group of one run; false while a process is still in it, and for what is no such group. */
+/** Removes the group of one run; false while a process is still in it, or if it is not a group of a run. */
 export function removeRunGroup(folder: string): boolean {
   return basename(folder).startsWith(RUN_PREFIX) && removeGroup(folder);
 }
 
-/** Removes the group of all runs of an earlier daemon once the last of them is gone. */
+/** Removes the parent group of an earlier daemon's runs once the last run is gone. */
 export function removeParentGroup(folder: string): void {
   if (basename(folder).startsWith(PARENT_PREFIX)) removeGroup(folder);
 }
@@ -189,14 +189,14 @@ function removeGroup(folder: string): boolean {
   }
 }
 
-/** Removes the groups of ended runs that were left behind; those of `keep` are left alone. */
+/** Removes leftover groups of ended runs, except those in `keep`. */
 export function sweepGroups(mechanism: MemoryMechanism, keep: ReadonlySet<string>, now: number): number {
   if (mechanism.kind !== 'cgroup') return 0;
   let removed = 0;
   for (const name of namesIn(mechanism.parent)) {
     if (!name.startsWith(RUN_PREFIX) || keep.has(name.slice(RUN_PREFIX.length))) continue;
     const folder = join(mechanism.parent, name);
-    // The kernel refuses to remove a group that a process is in.
+    // The kernel refuses to remove a group with processes in it.
     if (now - changedAt(folder) > YOUNG_MS && removeGroup(folder)) removed += 1;
   }
   return removed;

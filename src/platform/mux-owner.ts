@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ProcessRunner } from './process.ts';
 
 /**
- * By what the multiplexer server is rooted [MUX-4]: `daemon_born` would go down with this daemon's own service, or
- * lack what only a person's terminal may be granted; `user_born` is any other, by its name.
+ * Who started the multiplexer server [MUX-4]. A `daemon_born` server would stop with this daemon's service, or lacks
+ * permissions that only a person's terminal gets. `user_born` is any other, with its name.
  */
 export type MuxOwner =
   | { kind: 'daemon_born'; name: string }
@@ -13,7 +13,7 @@ export type MuxOwner =
 
 const UNKNOWN: MuxOwner = { kind: 'unknown', name: null };
 
-/** From what `launchctl print pid/<pid>` or `launchctl procinfo <pid>` printed; `label` is our own launchd label. */
+/** Parses the output of `launchctl print pid/<pid>` or `launchctl procinfo <pid>`; `label` is our own launchd label. */
 export function ownerFromLaunchctl(text: string, label: string | null): MuxOwner {
   const block = /resource coalition = \{([^}]*)\}/.exec(text)?.[1];
   const name = block === undefined ? undefined : /^\s*name = (.+?)\s*$/m.exec(block)?.[1];
@@ -30,7 +30,7 @@ export function ownerFromCgroups(server: string, own: string): MuxOwner {
   return { kind: inOurService ? 'daemon_born' : 'user_born', name: theirs };
 }
 
-/** The path in the unified hierarchy, or in systemd's own where that is missing. */
+/** The path in the unified hierarchy, else in the hierarchy of systemd. */
 function unitPath(text: string): string | null {
   const lines = text.split('\n');
   const path = (start: string) => lines.find((line) => line.startsWith(start))?.slice(start.length);
@@ -40,7 +40,7 @@ function unitPath(text: string): string | null {
 
 const LAUNCHCTL_MS = 2_000;
 
-/** Reads and judges the server with this pid; null for none. A look that fails is `unknown`. */
+/** Classifies the server with this pid; null for none, `unknown` on a failure. */
 export async function findMuxOwner(
   pid: number | null,
   options: { platform: NodeJS.Platform; runner: ProcessRunner; env: Record<string, string | undefined> },
@@ -66,7 +66,7 @@ export async function findMuxOwner(
   return UNKNOWN;
 }
 
-/** What launchd calls the job that this process is; null outside one. */
+/** The launchd label of the job that this process belongs to; null outside a job. */
 export function launchdLabel(env: Record<string, string | undefined>): string | null {
   const name = env.XPC_SERVICE_NAME;
   return name === undefined || name === '' || name === '0' ? null : name;

@@ -4,29 +4,29 @@ import type { ProcessRunner } from './process.ts';
 /** Both ends of an accepted connection, as `lsof -nP` writes them: `127.0.0.1:4000`, `[::1]:4000`. */
 export type ConnectionEnds = { local: string; remote: string };
 
-/** Tells the users of peers whose port the server knows, where that takes a while (AUT-2). */
+/** Looks up the users of peers by port; asynchronous, because it is slow (AUT-2). */
 export type PeerLookup = {
   view: PeerGateView & { mode: 'enforced'; uid: number };
-  /** One verdict a connection, in order. Never throws: what cannot be looked up is `unresolved`. */
+  /** One verdict per connection, in order. Never throws: a failed lookup is `unresolved`. */
   lookUp(connections: readonly ConnectionEnds[]): Promise<PeerVerdict[]>;
 };
 
-/** One open TCP socket of a process, of those that `lsof` may see: our own user's, or everybody's as root. */
+/** One open TCP socket of a process. `lsof` sees those of our own user, or of every user as root. */
 export type LsofRow = ConnectionEnds & { pid: number; uid: number; state: string };
 
 const TIMEOUT_MS = 5_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** A socket in these states has sent nothing over the connection in question. */
+/** A socket in one of these states cannot have sent data over the connection. */
 const UNCONNECTED = new Set(['', 'LISTEN', 'SYN_SENT', 'SYN_RECEIVED', 'SYN_RECV', 'CLOSED']);
 
 /**
- * Peers by `lsof`, for macOS, which has no `/proc`: some hundred milliseconds for a look, so that a server must hold
- * its connections meanwhile. Unless we are root it lists the sockets of our own user alone, and a peer without a row
- * is somebody else.
+ * Peers by `lsof`, for macOS, which has no `/proc`: a lookup takes some hundred milliseconds, so the server must pause
+ * its connections meanwhile. Unless we are root, `lsof` lists only the sockets of our own user, so a peer without a row
+ * belongs to another user.
  */
 export function lsofPeerLookup(options: {
   run: ProcessRunner['run'];
-  /** The process that accepts, and its user. */
+  /** The accepting process and its user. */
   pid: number;
   uid: number;
   file?: string;
@@ -42,7 +42,7 @@ export function lsofPeerLookup(options: {
         timeout_ms: TIMEOUT_MS,
         max_output_bytes: MAX_OUTPUT_BYTES,
       });
-      // It exits with 1 where it found nothing, or not everything that it was asked for.
+      // `lsof` exits with 1 if it found nothing or not everything.
       if (asked.kind !== 'exited' || asked.code > 1) return connections.map(() => NO_ANSWER);
       const rows = parseLsof(asked.stdout);
       return connections.map((connection) => judgeByLsof(rows, connection, { pid, uid }));
@@ -53,7 +53,7 @@ export function lsofPeerLookup(options: {
 const NO_ANSWER: PeerVerdict = { kind: 'unresolved', reason: 'peer uid unresolved: lsof gave no answer' };
 const NO_ROW: PeerVerdict = { kind: 'unresolved', reason: 'peer uid unresolved: no matching lsof row' };
 
-/** Parses what `lsof -F` prints of TCP sockets: a process, then its files; a file without both ends is no row. */
+/** Parses what `lsof -F` prints of TCP sockets: a process, then its files; a file without both ends is skipped. */
 export function parseLsof(text: string): LsofRow[] {
   const rows: LsofRow[] = [];
   let pid = Number.NaN;
@@ -92,7 +92,7 @@ function number(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** Who holds the other end? Every holder of it must be seen to be `own.uid`; any doubt is another verdict. */
+/** The verdict on the other end of a connection: `own_uid` only if every holder is seen to be `own.uid`. */
 export function judgeByLsof(
   rows: readonly LsofRow[],
   connection: ConnectionEnds,

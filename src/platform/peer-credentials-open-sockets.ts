@@ -1,14 +1,14 @@
 import { fstatSync, readdirSync } from 'node:fs';
 
-/** What is open in this process. */
+/** The open files of this process. */
 export type OpenFiles = {
-  /** Numbers of the open files, as text; one that was closed since may be among them. */
+  /** Descriptor numbers as text; the list may contain descriptors closed since. */
   numbers(): readonly string[];
-  /** The inode where the number is an open socket. */
+  /** The inode if the descriptor is an open socket. */
   look(number: string): number | 'no_socket' | 'closed';
 };
 
-/** Tells which sockets were opened since it was last asked. */
+/** Reports the sockets opened since the last call. */
 export class OpenSockets {
   #files: OpenFiles;
   #numbers = new Set<string>();
@@ -18,12 +18,12 @@ export class OpenSockets {
     this.#files = files;
   }
 
-  /** How many files were open when last looked; a sure look costs about a microsecond each. */
+  /** Number of open files at the last look; a full look costs about a microsecond each. */
   get size(): number {
     return this.#numbers.size;
   }
 
-  /** Inodes of the sockets that are open now and were not known before; looks at every open file. */
+  /** Inodes of new sockets; inspects every open file. */
   appeared(): Set<number> {
     const before = this.#known;
     this.#known = new Set();
@@ -32,8 +32,8 @@ export class OpenSockets {
   }
 
   /**
-   * The same, and far cheaper, but only of those under numbers at which nothing was open before: a number that
-   * another thread gave back in between, and that was given out again, is passed over.
+   * The same, far cheaper, but only for descriptors that were not in use before. It misses a descriptor that another
+   * thread closed and that was reused since the last call.
    */
   appearedUnderNewNumbers(): Set<number> {
     return this.#lookAt(this.#files.numbers().filter((number) => !this.#numbers.has(number)));
@@ -43,7 +43,7 @@ export class OpenSockets {
     const fresh = new Set<number>();
     for (const number of numbers) {
       const inode = this.#files.look(number);
-      // The listing opens its folder under the very number that the next socket gets.
+      // Listing the folder opens it at the descriptor number that the next socket will get.
       if (inode === 'closed') continue;
       this.#numbers.add(number);
       if (inode === 'no_socket' || this.#known.has(inode)) continue;
@@ -57,7 +57,7 @@ export class OpenSockets {
 const TYPE_BITS = 0o170000;
 const SOCKET = 0o140000;
 
-/** The open files of this process, of all its threads, by `/proc/self/fd`. */
+/** The open files of all threads of this process, from `/proc/self/fd`. */
 export const procOpenFiles: OpenFiles = {
   numbers: () => readdirSync('/proc/self/fd'),
   look(number) {

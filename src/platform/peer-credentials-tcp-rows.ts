@@ -3,25 +3,22 @@ import type { PeerVerdict } from './peer-verdict.ts';
 /** One line of `/proc/net/tcp` or `tcp6`. `local` and `remote` are `ADDRESS:PORT` in the kernel's own hex. */
 export type TcpRow = { local: string; remote: string; state: string; uid: number; inode: number };
 
-/** The local end of a listener, written as the table of its IP version writes it. */
+/** The local end of a listener, in the notation of its table. */
 export type TcpEndpoint = { table: 'tcp' | 'tcp6'; local: string; port: number };
 
-/**
- * Reads one table in order and gives `take` its rows that have `port` at either end, some at a time; ends early
- * when `take` answers that it has seen enough.
- */
+/** Streams the rows of one table that have `port` at either end to `take`, in batches, until `take` returns true. */
 export type ScanRows = (
   table: TcpEndpoint['table'],
   port: number,
   take: (rows: readonly TcpRow[]) => boolean,
 ) => void;
 
-/** One accepted connection: its socket is one of `inodes`, and no earlier connection's socket is. */
+/** One accepted connection: its socket is one of `inodes`, which contain no socket of an earlier connection. */
 export type AcceptedConnection = { inodes: ReadonlySet<number>; endpoint: TcpEndpoint };
 
 export type OwnUid = {
   uid: number;
-  /** True where this number also stands for every user that the user namespace does not map. */
+  /** True if this uid also represents every user that the user namespace does not map. */
   shared: boolean;
 };
 
@@ -31,14 +28,17 @@ const SYN_RECEIVED = '03';
 const ROW =
   /^ *\d+: ((?:[\dA-F]{8}|[\dA-F]{32}):[\dA-F]{4}) ((?:[\dA-F]{8}|[\dA-F]{32}):[\dA-F]{4}) ([\dA-F]{2}) [\dA-F]{8}:[\dA-F]{8} [\dA-F]{2}:[\dA-F]{8} [\dA-F]{8} +(\d+) +\d+ (\d+)(?: |$)/;
 
-/** Verdict on a connection whose peer has no row of its own (AUT-2). */
+/** The verdict on a connection whose peer has no row (AUT-2). */
 export const NO_PEER_ROW: PeerVerdict = {
   kind: 'unresolved',
   reason: 'peer uid unresolved: no matching /proc TCP row',
 };
 const NO_CONNECTION: PeerVerdict = { kind: 'no_connection' };
 
-/** Where a listener's rows stand. `little_endian`: the kernel prints each 32-bit word in the machine's order. */
+/**
+ * The table and address of a listener's rows. `little_endian`: the kernel prints each 32-bit word in the machine's
+ * order.
+ */
 export function tcpEndpoint(host: '127.0.0.1' | '::1', port: number, little_endian: boolean): TcpEndpoint {
   const local_port = port.toString(16).toUpperCase().padStart(4, '0');
   if (host === '127.0.0.1')
@@ -48,14 +48,14 @@ export function tcpEndpoint(host: '127.0.0.1' | '::1', port: number, little_endi
 }
 
 /**
- * A parser of a table that comes in pieces, cut anywhere: gives of each piece the rows that have `port` at either
- * end. A line that is not whole is no row, a last one without its line break included.
+ * A parser of a table in arbitrary chunks: returns the rows of each chunk that have `port` at either end. An incomplete
+ * line is never a row, not even the last one.
  */
 export function createRowParser(port: number): (piece: Buffer) => TcpRow[] {
   const mark = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
   let begun = '';
   return (piece) => {
-    // Most pieces are whole lines about others, and a text of each would cost more than the search.
+    // Most chunks contain no row of ours. Searching the bytes is cheaper than decoding every chunk.
     const whole = begun === '' && piece.at(-1) === LINE_BREAK;
     if (whole && !piece.includes(mark, 0, 'latin1')) return [];
     const text = begun + piece.toString('latin1');
@@ -93,9 +93,9 @@ function parseTcpRow(line: string): TcpRow | null {
 }
 
 /**
- * Who is at the other end of each connection? Only a peer whose own row is there, is connected, is still held by a
- * process (inode not 0) and belongs to `own` is `own_uid`; any doubt is one of the other verdicts. Reads `tcp6` for
- * an IPv4 connection only where the peer's row is not in `tcp`: it may use an IPv4-mapped address.
+ * One verdict per connection. A peer is `own_uid` only if its row exists, is connected, has a process (inode not 0) and
+ * belongs to `own`; any doubt gives another verdict. For an IPv4 connection `tcp6` is read only if the peer's row is
+ * not in `tcp`: the peer may use an IPv4-mapped address.
  */
 export function judgePeers(
   connections: readonly AcceptedConnection[],
@@ -141,16 +141,18 @@ function byEndpoint(connections: readonly AcceptedConnection[]): AcceptedConnect
   return [...groups.values()];
 }
 
-/** What a table says of both ends of some connections of one listener, while it is read. */
+/** Collects the rows of both ends of some connections of one listener. */
 class RowsOfConnections {
-  /** The listener's end, as our sockets have it, and as the rows of the peers name it. */
+  /** The listener's address, as the local end of our rows and the remote end of the peers' rows. */
   #local: string;
   #dialled: string;
   #wanted: readonly AcceptedConnection[];
-  /** Our sockets by inode; null where one inode is shown at two places. */
+  /** Our sockets by inode; null if an inode occurs in two rows. */
   #servers = new Map<number, TcpRow | null>();
   #peers = new Map<string, TcpRow[]>();
-  /** Where a socket may be one of several, all of the table must be seen to tell that only one of them is there. */
+  /**
+   * If a connection may be one of several sockets, the whole table must be read to see that only one of them exists.
+   */
   #may_stop: boolean;
 
   constructor(local: string, dialled: string, wanted: readonly AcceptedConnection[]) {
@@ -160,7 +162,7 @@ class RowsOfConnections {
     this.#may_stop = wanted.length > 0 && wanted.every(({ inodes }) => inodes.size === 1);
   }
 
-  /** Takes further rows; true once both ends of every connection have been seen. */
+  /** Adds rows; true once both ends of every connection have been seen. */
   take(rows: readonly TcpRow[]): boolean {
     if (rows.length === 0) return false;
     for (const row of rows) {
@@ -185,7 +187,7 @@ class RowsOfConnections {
     return this.#peers.get(end) ?? [];
   }
 
-  /** The connections of which one end has not been seen. */
+  /** The connections with a missing end. */
   withoutPeer(): AcceptedConnection[] {
     return this.#wanted.filter((connection) => {
       const server = this.server(connection);
@@ -193,7 +195,7 @@ class RowsOfConnections {
     });
   }
 
-  /** A table that changes while it is read may show one row twice. */
+  /** A table that changes while it is read may contain a row twice. */
   #takeServer(row: TcpRow): void {
     const known = this.#servers.get(row.inode);
     if (known === undefined) this.#servers.set(row.inode, row);
@@ -209,21 +211,21 @@ class RowsOfConnections {
 
 function judgePeer(peers: readonly TcpRow[], own: OwnUid): PeerVerdict {
   const peer = peers[0];
-  // A socket nobody holds any more is listed as uid 0, inode 0, whoever it belonged to.
+  // An orphaned socket is listed as uid 0, inode 0, whatever user it belonged to.
   if (peer === undefined || peers.some((row) => row.inode === 0)) return NO_PEER_ROW;
-  // Who still waits for an answer to its first packet has not sent what came over this connection.
+  // A peer that has not finished its handshake cannot have sent data over this connection.
   if (peers.some((row) => row.state === SYN_SENT || row.state === SYN_RECEIVED)) return NO_PEER_ROW;
   if (peers.some((row) => row.inode !== peer.inode || row.uid !== peer.uid)) return NO_PEER_ROW;
   if (peer.uid !== own.uid) return { kind: 'other_uid', uid: peer.uid, own_uid: own.uid };
   if (own.shared)
     return {
       kind: 'unresolved',
-      reason: `peer uid unresolved: uid ${own.uid} stands for every unmapped user here`,
+      reason: `peer uid unresolved: uid ${own.uid} represents every unmapped user here`,
     };
   return { kind: 'own_uid' };
 }
 
-/** An IPv4 end as an IPv6 socket that uses it is listed. */
+/** An IPv4 address as the IPv6 table lists it (IPv4-mapped). */
 function mapped(end: string, little_endian: boolean): string {
   return `${'0'.repeat(16)}${little_endian ? 'FFFF0000' : '0000FFFF'}${end}`;
 }

@@ -14,44 +14,41 @@ import {
 import type { PeerGateView, PeerVerdict } from './peer-verdict.ts';
 import { runProcess } from './process.ts';
 
-/** Part of the system; launchd gives its jobs a PATH without it. */
+/** An absolute path, because the PATH that launchd gives its jobs does not include it. */
 const MACOS_LSOF = '/usr/sbin/lsof';
 
-/** Tells which user is at the other end of a loopback connection (AUT-2). */
+/** Finds the user at the other end of a loopback connection (AUT-2). */
 export type KnowingPeerCredentials = {
   view: PeerGateView & { mode: 'enforced'; uid: number };
   endpoint(host: '127.0.0.1' | '::1', port: number): TcpEndpoint;
   /**
-   * Inodes of the sockets opened since the last call; call it once as each connection is accepted. `quickly`
-   * misses one that took over the number of a file that another thread has closed since.
+   * Inodes of the sockets opened since the last call; call it once as each connection is accepted. `quickly` misses a
+   * socket at a descriptor number that another thread has just closed.
    */
   appearedSockets(how: 'quickly' | 'surely'): Set<number>;
   /** How many files of this process were open at the last look. */
   openFiles(): number;
-  /** One verdict a connection, in order, by one look at the kernel's tables. */
+  /** One verdict per connection, in order, from one read of the kernel's tables. */
   judge(connections: readonly AcceptedConnection[]): PeerVerdict[];
 };
 
 export type PeerCredentials = KnowingPeerCredentials | PeerLookup | { view: PeerGateView & { mode: 'none' } };
 
-/** Where nothing tells who dialled. */
+/** The credentials of a system that cannot identify peers. */
 export const UNKNOWN_PEERS: { view: PeerGateView & { mode: 'none' } } = {
   view: { mode: 'none', uid: null, source: 'none' },
 };
 
-/** What the kernel shows of itself. */
+/** Access to the kernel's tables. */
 export type PeerFacts = {
   files: OpenFiles;
-  /** Gives a table piece by piece, until `take` answers that it has enough; throws where the kernel shows nothing. */
+  /** Streams a table in chunks until `take` returns true; throws if the kernel does not provide it. */
   readTable(table: 'tcp' | 'tcp6', take: (piece: Buffer) => boolean): void;
   own: OwnUid;
   little_endian: boolean;
 };
 
-/**
- * The credentials this system can give: by `/proc` on Linux, by `lsof` on macOS, none elsewhere or where `/proc` cannot
- * be read.
- */
+/** The credentials of this system: from `/proc` on Linux, from `lsof` on macOS, else none. */
 export function systemPeerCredentials(platform: NodeJS.Platform = process.platform): PeerCredentials {
   if (platform === 'darwin')
     return lsofPeerLookup({ run: runProcess, pid: process.pid, uid: process.geteuid!(), file: MACOS_LSOF });
@@ -71,7 +68,7 @@ export function systemPeerCredentials(platform: NodeJS.Platform = process.platfo
   }
 }
 
-/** Credentials by the kernel's tables of sockets. */
+/** Credentials from the kernel's socket tables. */
 export function procPeerCredentials(facts: PeerFacts): KnowingPeerCredentials {
   const { own, little_endian } = facts;
   const sockets = new OpenSockets(facts.files);
@@ -91,8 +88,8 @@ export function procPeerCredentials(facts: PeerFacts): KnowingPeerCredentials {
 }
 
 /**
- * The daemon's user. Inside a user namespace every user it does not map reads as the overflow uid, so a
- * daemon that runs under that number cannot tell itself from strangers.
+ * The daemon's user. Inside a user namespace every user it does not map reads as the overflow uid, so a daemon with
+ * that uid cannot distinguish itself from other users.
  */
 function ownUid(): OwnUid {
   const uid = process.geteuid!();
@@ -102,7 +99,7 @@ function ownUid(): OwnUid {
   return { uid, shared: map !== '0 0 4294967295' };
 }
 
-/** More than the kernel gives at a time, which is a page or so of whole lines. */
+/** More than one read returns: the kernel gives about a page of whole lines at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 function createTableReader(): PeerFacts['readTable'] {

@@ -1,4 +1,4 @@
-/** What can be said about peers, as `GET /version` says it (OPR-1). `uid` is the daemon's own. */
+/** How peers are checked, as reported by `GET /version` (OPR-1). `uid` is the daemon's own. */
 export type PeerGateView = { mode: 'enforced' | 'none'; uid: number | null; source: string };
 
 /** Who is at the other end of one connection. */
@@ -6,5 +6,5 @@ export type PeerVerdict =
   | { kind: 'own_uid' }
   | { kind: 'other_uid'; uid: number; own_uid: number }
   | { kind: 'unresolved'; reason: string }
-  /** The connection itself is not in the table, or cannot be told from another: it may not even be answered. */
+  /** The connection is not in the table or is ambiguous. It is closed without an answer. */
   | { kind: 'no_connection' };

@@ -8,8 +8,8 @@ const LISTENING = '0A';
 const COMMAND_LENGTH = 160;
 
 /**
- * Finds who listens on a TCP port of this machine, on either IP version (P34). Null where nobody can be
- * named: no `/proc`, a listener that belongs to another user, or no listener at all.
+ * Finds who listens on a TCP port of this machine, on either IP version (P34). Null if it cannot be found: no `/proc`,
+ * a listener that belongs to another user, or no listener at all.
  */
 export async function findPortHolder(port: number, proc = '/proc'): Promise<PortHolder | null> {
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readOrEmpty(join(proc, 'net', name))));

@@ -4,9 +4,8 @@ import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
- * Makes sure that a folder exists, is ours and is open to nobody else (mode 0700), making it where it is missing.
- * `tighten` takes the rights of others away from a folder of ours; otherwise such a folder is refused.
- * Throws `invalid_config` with the mend.
+ * Makes sure that a folder exists, is ours and is open to nobody else (mode 0700), making it where it is missing. With
+ * `tighten`, a folder of ours that is open to others is set to 0700; otherwise it is refused. Throws `invalid_config`.
  */
 export function ensurePrivateFolder(path: string, options: { tighten: boolean }): void {
   try {
@@ -20,7 +19,7 @@ export function ensurePrivateFolder(path: string, options: { tighten: boolean })
   if (!folder.isDirectory() || folder.uid !== process.geteuid?.())
     throw new CodedError('invalid_config', `${path} is not a folder of this user; choose another path`);
   if ((folder.mode & 0o077) === 0) return;
-  // Others have files in such a folder, which would be lost to them.
+  // Other users may have files in such a folder and would lose access.
   if ((folder.mode & 0o1000) !== 0)
     throw new CodedError('invalid_config', `${path} is shared by all users; choose another path`);
   if (!options.tighten)
@@ -29,8 +28,8 @@ export function ensurePrivateFolder(path: string, options: { tighten: boolean })
 }
 
 /**
- * Takes the rights of others away from what lies directly in a private folder and is ours: files and folders, no
- * links. Throws `invalid_config` where the system does not let it.
+ * Removes the permissions of other users from our files and folders directly in a private folder, but not from
+ * symlinks. Throws `invalid_config` if that fails.
  */
 export function closeEntries(folder: string): void {
   for (const name of readdirSync(folder)) {
@@ -47,7 +46,7 @@ function takeFromOthers(path: string, mode: number): void {
     chmodSync(path, mode);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return;
-    const message = `${path} is open to other users and cannot be closed (${messageOf(error)}); choose another path`;
+    const message = `${path} is open to other users and its mode cannot be changed (${messageOf(error)}); choose another path`;
     throw new CodedError('invalid_config', message, { cause: error });
   }
 }

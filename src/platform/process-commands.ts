@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { ProcessRunner } from './process.ts';
 import { descendantsIn, type ProcessFacts, type ProcessIdentity } from './process-facts.ts';
 
-/** A process and the words of its command line; empty where the kernel does not tell them. */
+/** A process and its command line as words; empty where the kernel does not report it. */
 export type ProcessCommand = ProcessIdentity & { argv: string[] };
 
-/** The process and everything below it, nearest first; null when the kernel did not answer. */
+/** The process and its descendants, nearest first; null if the kernel did not answer. */
 export async function commandsFrom(
   pid: number,
   options: { facts: ProcessFacts; platform: NodeJS.Platform; runner: ProcessRunner },
@@ -35,7 +35,7 @@ function procCommandLine(pid: number): string[] {
   }
 }
 
-/** `ps` tells a command line as one text: words with blanks in them come apart. */
+/** `ps` prints a command line as one string, so arguments with spaces are split. */
 async function psCommandLines(
   runner: ProcessRunner,
   pids: readonly number[],

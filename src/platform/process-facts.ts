@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { systemCode } from '../base/errors.ts';
 import type { ProcessRunner } from './process.ts';
 
-/** A process and the moment it started, so that a pid taken by another is not mistaken for it. */
+/** A process and its start time, so that a reused pid is not mistaken for it. */
 export type ProcessIdentity = {
   pid: number;
   /** Linux: clock ticks since boot; macOS: `ps`'s start date in UTC. Opaque: only compared. */
   start_time: string;
 };
 
-/** `unknown`: the kernel did not answer; never to be read as gone. */
+/** `unknown`: the kernel did not answer. Never treat it as gone. */
 export type ProcessLife = 'alive' | 'gone' | 'unknown';
 
 export type ProcessRow = ProcessIdentity & {
   parent: number;
-  /** Session the process belongs to; null where the OS does not tell. */
+  /** Session id of the process; null where the OS does not report it. */
   session: number | null;
   /** First letter of the state: `R`, `S`, `D`, `T`, `Z`, … */
   state: string;
@@ -22,14 +22,14 @@ export type ProcessRow = ProcessIdentity & {
 
 export type ProcessLookup = { kind: 'found'; row: ProcessRow } | { kind: 'gone' } | { kind: 'unknown' };
 
-/** What the kernel tells of processes, the same on every OS. */
+/** Process information from the kernel, the same on every OS. */
 export type ProcessFacts = {
   lookUp(pid: number): Promise<ProcessLookup>;
-  /** Every process that may be seen, or null when the list could not be read. */
+  /** Every visible process, or null if the list could not be read. */
   table(): Promise<ProcessRow[] | null>;
 };
 
-/** The facts of this machine: `/proc` on Linux, `ps` elsewhere. */
+/** The processes of this machine: from `/proc` on Linux, else from `ps`. */
 export function createProcessFacts(options: {
   platform: NodeJS.Platform;
   runner: ProcessRunner;
@@ -63,12 +63,12 @@ export function createProcessFacts(options: {
   };
 }
 
-/** True for a pid that could be somebody's; 0, 1 and negative numbers address groups or init. */
+/** True for a pid that may be signalled; 0, 1 and negative numbers address groups or init. */
 export function isRealPid(pid: number): boolean {
   return Number.isSafeInteger(pid) && pid > 1;
 }
 
-/** Whether what was looked up is still that process; a zombie has ended. */
+/** Whether the looked-up process is still the same one; a zombie has ended. */
 export function judgeLife(identity: ProcessIdentity, found: ProcessLookup): ProcessLife {
   if (found.kind !== 'found') return found.kind;
   if (found.row.start_time !== identity.start_time) return 'gone';
@@ -79,12 +79,12 @@ export async function isAlive(facts: ProcessFacts, identity: ProcessIdentity): P
   return judgeLife(identity, await facts.lookUp(identity.pid));
 }
 
-/** A zombie (`Z`) or a process being taken down (`X`) runs no code any more. */
+/** A zombie (`Z`) or dead process (`X`) runs no code. */
 export function isEndedState(state: string): boolean {
   return state === 'Z' || state === 'X' || state === 'x';
 }
 
-/** Children of `pid`, their children, and so on, nearest first; `pid` itself is not among them. */
+/** The descendants of `pid`, nearest first, without `pid` itself. */
 export function descendantsIn(table: readonly ProcessRow[], pid: number): ProcessRow[] {
   const byParent = new Map<number, ProcessRow[]>();
   for (const row of table) {
@@ -109,7 +109,7 @@ export function descendantsIn(table: readonly ProcessRow[], pid: number): Proces
   return found;
 }
 
-/** Linux: one process as `/proc` tells it. */
+/** Linux: one process from `/proc`. */
 export function lookUpProcess(pid: number): ProcessLookup {
   if (!isRealPid(pid)) return { kind: 'gone' };
   try {
@@ -121,19 +121,19 @@ export function lookUpProcess(pid: number): ProcessLookup {
   }
 }
 
-/** Linux: start time in clock ticks since boot, or null when the process is gone or not told. */
+/** Linux: start time in clock ticks since boot, or null if the process is gone or not visible. */
 export function processStartTime(pid: number): string | null {
   const found = lookUpProcess(pid);
   return found.kind === 'found' ? found.row.start_time : null;
 }
 
-/** Linux: state letter, or null when the process is gone or not told. */
+/** Linux: state letter, or null if the process is gone or not visible. */
 export function processState(pid: number): string | null {
   const found = lookUpProcess(pid);
   return found.kind === 'found' ? found.row.state : null;
 }
 
-/** Linux: every process that may be seen, or null without `/proc`. */
+/** Linux: every visible process, or null without `/proc`. */
 export function processTable(): ProcessRow[] | null {
   try {
     const rows: ProcessRow[] = [];
@@ -147,7 +147,7 @@ export function processTable(): ProcessRow[] | null {
   }
 }
 
-/** One `/proc/<pid>/stat`; the command name may hold blanks and brackets, so it is cut at the last one. */
+/** One `/proc/<pid>/stat`; the command name may contain spaces and parentheses, so it ends at the last parenthesis. */
 export function parseProcStat(text: string): ProcessRow | null {
   const open = text.indexOf(' (');
   const close = text.lastIndexOf(') ');

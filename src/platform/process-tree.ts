@@ -10,19 +10,19 @@ import {
 } from './process-facts.ts';
 
 export type EndedTree = {
-  /** Whether nothing of the tree runs any more; `unknown` when the kernel could not be asked. */
+  /** Whether the whole tree has ended; `unknown` if the kernel did not answer. */
   kind: 'ended' | 'survived' | 'unknown';
-  /** What still runs, or may. */
+  /** Processes that still run, or may. */
   survivors: ProcessIdentity[];
 };
 
-/** How long SIGKILLed processes are waited for. */
+/** How long to wait for the end of SIGKILLed processes, in milliseconds. */
 const KILL_WAIT_MS = 2_000;
 const LOOK_EVERY_MS = 15;
 
 /**
- * The processes that belong to `root`: itself, everything below it and, when it leads a session, everything
- * in that session (a child whose parent died first hangs below init, yet keeps its session).
+ * The processes that belong to `root`: itself, its descendants and, if it leads a session, everything in that session.
+ * (An orphan becomes a child of init, but keeps its session.)
  */
 export function treeOf(table: readonly ProcessRow[], root: ProcessIdentity): ProcessRow[] {
   const top = table.find((row) => row.pid === root.pid);
@@ -36,9 +36,9 @@ export function treeOf(table: readonly ProcessRow[], root: ProcessIdentity): Pro
 }
 
 /**
- * Ends a process and all that belongs to it: SIGHUP and SIGTERM, then SIGKILL after `grace_ms`. Each signal
- * goes to a pid only while its start time is still the one that was seen, and never to a pid of 1 or less.
- * Idempotent: a root that is gone already answers `ended` (what it left below init is then not known here).
+ * Ends a process and everything that belongs to it: SIGHUP and SIGTERM, then SIGKILL after `grace_ms`. Each signal goes
+ * to a pid only while its start time is unchanged, and never to a pid of 1 or less. Idempotent: a root that is already
+ * gone gives `ended` (its orphans are then unknown).
  */
 export async function endProcessTree(
   root: ProcessIdentity,
@@ -54,7 +54,7 @@ export async function endProcessTree(
   members = await waitUntilGone(members, options.grace_ms, facts, clock);
 
   if (members.length > 0) {
-    // Whoever was started meanwhile is below a member that is still there, or is not ours.
+    // A process started meanwhile is a descendant of a live member, or does not belong to the tree.
     const now = await facts.table();
     if (now !== null) members = withNewcomers(now, members);
     for (const member of members) await signal(facts, member, ['SIGKILL']);

@@ -1,16 +1,16 @@
 import { execa } from 'execa';
 import { systemCode } from '../base/errors.ts';
 
-/** One run of an outside program: argv only, never a shell string. Times in milliseconds, sizes in bytes. */
+/** One run of an external program: argv only, never a shell string. Times in milliseconds, sizes in bytes. */
 export type ProcessCall = {
   file: string;
   args: readonly string[];
   cwd?: string;
-  /** The child's whole environment; absent: ours. */
+  /** The complete environment of the child; default: ours. */
   env?: Record<string, string | undefined>;
   input?: string | Uint8Array;
   timeout_ms: number;
-  /** Bound on stdout and on stderr, each. */
+  /** Limit of stdout and of stderr, each. */
   max_output_bytes: number;
   /** Ends it with SIGKILL when aborted. */
   signal?: AbortSignal;
@@ -31,14 +31,14 @@ export type PipedCall = {
   env?: Record<string, string | undefined>;
 };
 
-/** A long-lived child on three pipes, with no deadline; its owner bounds what it keeps of the output. */
+/** A long-lived child on three pipes, without a deadline; its owner limits how much output it keeps. */
 export type PipedProcess = {
-  /** Undefined when the program could not be started; `onExit` tells why. */
+  /** Undefined if the program could not be started; `onExit` gets the reason. */
   pid: number | undefined;
-  /** False when the pipe is closed or full; what was refused was not sent. */
+  /** False if the pipe is closed or full; the data was then not sent. */
   write(text: string): boolean;
   onStdout(listener: (chunk: Uint8Array) => void): void;
-  /** Called once, also when the child never started; `detail` is a sentence or its last stderr. */
+  /** Called once, also if the child never started; `detail` is a sentence or its last stderr. */
   onExit(listener: (detail: string) => void): void;
   /** Closes its stdin. */
   end(): void;
@@ -46,22 +46,22 @@ export type PipedProcess = {
   kill(): void;
 };
 
-/** How everything here starts programs; passed as a parameter so that a caller can be given another. */
+/** How programs are started; a parameter, so that tests can replace it. */
 export type ProcessRunner = {
   run(call: ProcessCall): Promise<ProcessResult>;
   spawnPiped(call: PipedCall): PipedProcess;
 };
 
 /**
- * Where an agent's program is asked about itself: these read the settings of the project around them, and may start
- * what those name. It is there on every machine and is nobody's project.
+ * Working directory for asking an agent's program about itself. Such programs read the settings of the project around
+ * them and may start what those name; this folder exists on every machine and is no project.
  */
 export const NEUTRAL_DIRECTORY = '/';
 
 const STDERR_KEPT = 4096;
 const STDIN_BACKLOG = 1024 * 1024;
 
-/** Runs a program to its end, within its deadline and output bound. Never throws for what the program does. */
+/** Runs a program to its end, within its deadline and output limit. Never throws for what the program does. */
 export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const subprocess = execa(call.file, call.args, {
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
@@ -77,7 +77,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   subprocess.nodeChildProcess.on('exit', () => {
     ended = true;
   });
-  // A grandchild that keeps our pipes open would hold the result back for ever, so the pipes are closed too.
+  // A grandchild that keeps our pipes open would delay the result for ever, so the pipes are closed too.
   const endNow = () => {
     subprocess.kill('SIGKILL');
     subprocess.stdout?.destroy();
@@ -146,7 +146,7 @@ export function spawnPiped(call: PipedCall): PipedProcess {
       subprocess.stdin.destroy();
       subprocess.stdout.destroy();
       subprocess.stderr.destroy();
-      // One that the kernel holds may stay for as long as we do.
+      // A child blocked in the kernel may live as long as we do, so it must not keep our process alive.
       subprocess.nodeChildProcess.unref();
     },
   };

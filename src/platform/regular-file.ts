@@ -14,21 +14,24 @@ import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import { CodedError, systemCode } from '../base/errors.ts';
 import { fileChanged, notAFile } from './file-error.ts';
 
-/** A regular file that is open for reading; `stats` are those of the open file. Whoever opened it closes it. */
+/** A regular file open for reading; `stats` are those of the open file. The caller closes it. */
 export type OpenFile = { fd: number; stats: BigIntStats };
-/** The same for a thread that may not wait for a disk. */
+/** The asynchronous variant, for a thread that must not block on a disk. */
 export type OpenFileHandle = { file: FileHandle; stats: BigIntStats };
-/** The whole of a file, as one open file gave it. */
+/** The whole content of a file and the stats of the same open file. */
 export type WholeFile = { bytes: Buffer; stats: BigIntStats };
 
-/** Without O_NONBLOCK, opening a pipe waits for a writer; without O_NOCTTY, a terminal could become ours. */
+/**
+ * Without O_NONBLOCK, opening a pipe waits for a writer; without O_NOCTTY, opening a terminal could make it our
+ * controlling terminal.
+ */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const DELETED = ' (deleted)';
 
 /**
- * File systems whose regular files are interfaces of the kernel, by the type that statfs(2) tells. Reading one may
- * wait (`/proc/kmsg`), never end (`/proc/self/pagemap`), tell secrets of a process, or take what it reads away.
+ * File systems whose regular files are interfaces of the kernel, by the type from statfs(2). Reading one may block
+ * (`/proc/kmsg`), never end (`/proc/self/pagemap`), reveal secrets of a process, or consume the data.
  */
 const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x9fa0, 'proc'],
@@ -56,9 +59,8 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before it is
- * opened, since opening a device may do something, and once more on the open file. Throws `not_a_file` and the
- * system error.
+ * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before opening,
+ * since opening a device may have side effects, and again on the open file. Throws `not_a_file` and the system error.
  */
 export function openRegularFileSync(path: string): OpenFile {
   requireRegular(path, statSync(path, { bigint: true }));
@@ -78,7 +80,7 @@ export function openRegularFileSync(path: string): OpenFile {
   }
 }
 
-/** `openRegularFileSync` without holding up the thread. */
+/** `openRegularFileSync` without blocking the thread. */
 export async function openRegularFile(path: string): Promise<OpenFileHandle> {
   requireRegular(path, await stat(path, { bigint: true }));
   const file = await open(path, READ_FLAGS);
@@ -97,8 +99,8 @@ export async function openRegularFile(path: string): Promise<OpenFileHandle> {
 }
 
 /**
- * Reads a whole regular file of at most `most_bytes`; whatever size the system tells, no more than one byte beyond
- * that is read. Throws `not_a_file`, `file_too_large` and the system error.
+ * Reads a whole regular file of at most `most_bytes`; whatever size the system reports, at most one byte more is read.
+ * Throws `not_a_file`, `file_too_large` and the system error.
  */
 export function readRegularFileSync(path: string, most_bytes: number): WholeFile {
   const { fd, stats } = openRegularFileSync(path);
@@ -114,7 +116,7 @@ export function readRegularTextSync(path: string, most_bytes: number): string {
   return readRegularFileSync(path, most_bytes).bytes.toString('utf8');
 }
 
-/** `readRegularFileSync` without holding up the thread. */
+/** `readRegularFileSync` without blocking the thread. */
 export async function readRegularFile(path: string, most_bytes: number): Promise<WholeFile> {
   const { file, stats } = await openRegularFile(path);
   try {
@@ -136,7 +138,7 @@ export async function readRegularText(path: string, most_bytes: number): Promise
   return (await readRegularFile(path, most_bytes)).bytes.toString('utf8');
 }
 
-/** What an open file holds, from its beginning; throws `file_too_large` and the system error. */
+/** The content of an open file; throws `file_too_large` and the system error. */
 export function readWholeSync(path: string, { fd, stats }: OpenFile, most_bytes: number): Buffer {
   requireSize(path, stats, most_bytes);
   let bytes = roomFor(stats, most_bytes);
@@ -148,7 +150,7 @@ export function readWholeSync(path: string, { fd, stats }: OpenFile, most_bytes:
   }
 }
 
-/** Fills `bytes` from a place in an open file; answers what there was of it. */
+/** Fills `bytes` from an offset of an open file; returns the part that was read. */
 export function readAtSync(fd: number, bytes: Buffer, position: number): Buffer {
   let filled = 0;
   while (filled < bytes.length) {
@@ -160,12 +162,12 @@ export function readAtSync(fd: number, bytes: Buffer, position: number): Buffer 
 }
 
 /**
- * Where an open file really lies, whatever links its path goes through. The kernel tells it of the open file itself
- * where it can; elsewhere the path is resolved and must still name that file, or `file_changed` is thrown.
+ * The real path of an open file, with all links resolved. On Linux the kernel reports it for the open file itself.
+ * Elsewhere the path is resolved and must still name that file, or `file_changed` is thrown.
  */
 export function realPathOfSync(path: string, { fd, stats }: OpenFile): string {
   const told = descriptorLink(fd);
-  // A file that was replaced since it was opened keeps its old path, with this mark.
+  // The kernel appends this mark to the path of a file that was replaced since it was opened.
   if (told?.endsWith(DELETED) && fstatSync(fd).nlink === 0) return told.slice(0, -DELETED.length);
   if (told !== null) return told;
   const real = realpathSync(path);
@@ -200,7 +202,7 @@ function kindOf(stats: BigIntStats): string {
   return 'a device';
 }
 
-/** The kernel’s own files take no room on any disk; nor does an empty file, so its file system is asked for. */
+/** Kernel files occupy no disk blocks. Neither does an empty file, so its file system type decides. */
 function mayBeKernels(stats: BigIntStats): boolean {
   return process.platform === 'linux' && stats.blocks === 0n;
 }
@@ -228,7 +230,7 @@ function roomFor(stats: BigIntStats, most_bytes: number): Buffer {
   return Buffer.allocUnsafe(Math.min(Number(stats.size), most_bytes) + 1);
 }
 
-/** The buffer itself while it has room, else a larger one; throws once it holds more than the limit. */
+/** The same buffer while it has room, else a larger one; throws beyond the limit. */
 function withRoom(path: string, bytes: Buffer, filled: number, most_bytes: number): Buffer {
   if (filled < bytes.length) return bytes;
   if (filled > most_bytes) throw tooLarge(path, most_bytes);
@@ -240,7 +242,7 @@ function withRoom(path: string, bytes: Buffer, filled: number, most_bytes: numbe
 function tooLarge(path: string, most_bytes: number): CodedError {
   return new CodedError(
     'file_too_large',
-    `${path} has more than ${most_bytes} bytes, which is the most that is read of such a file; make it shorter`,
+    `${path} has more than ${most_bytes} bytes, the limit for such a file; make it shorter`,
     { details: { path, most_bytes } },
   );
 }

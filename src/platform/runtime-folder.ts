@@ -6,9 +6,9 @@ import { ensurePrivateFolder } from './private-folder.ts';
 const NAME = 'fiber-dispatch';
 
 /**
- * Where all daemons of this user on this machine keep what they must agree on. `set` decides; else the system's own
- * runtime folder of the user, whether or not this process was told of it, so that a daemon of a cron job and one of a
- * session meet; else a folder below /tmp. The folder may not exist yet.
+ * The folder that all daemons of this user on this machine share. `set` decides; else the system's runtime folder of
+ * the user, even if `XDG_RUNTIME_DIR` is not set, so that daemons of cron jobs and of login sessions agree; else a
+ * folder below /tmp. The folder may not exist yet.
  */
 export function runtimeFolder(set: string | null, env: NodeJS.ProcessEnv): string {
   if (set !== null) return set;
@@ -19,7 +19,7 @@ export function runtimeFolder(set: string | null, env: NodeJS.ProcessEnv): strin
   return own === undefined ? `/tmp/${NAME}-${uid}` : join(own, NAME);
 }
 
-/** The same, made where it is missing; throws `invalid_config` where it is not ours alone. */
+/** The same; creates it if missing. Throws `invalid_config` if other users can access it. */
 export function ensureRuntimeFolder(set: string | null, env: NodeJS.ProcessEnv): string {
   const path = runtimeFolder(set, env);
   try {

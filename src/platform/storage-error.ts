@@ -1,41 +1,41 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 
-/** What the system says when a disk does not take what is written, and what a person does about it. */
+/** The system errors of a failed write, in words, and how to mend each. */
 const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
   ENOSPC: { said: 'no space is left', mend: 'free space there' },
   EDQUOT: { said: 'your share of the disk is full', mend: 'free space there' },
   EROFS: { said: 'its disk can only be read', mend: 'make it writable' },
-  EIO: { said: 'its disk fails (EIO)', mend: 'see to the disk' },
+  EIO: { said: 'its disk fails (EIO)', mend: 'check the disk' },
   EACCES: { said: 'this user may not write there', mend: 'give yourself the right to it' },
   EPERM: { said: 'this user may not write there', mend: 'give yourself the right to it' },
   ENOENT: { said: 'its folder is missing', mend: 'put the folder back' },
   ENOTDIR: { said: 'a part of its path is no folder', mend: 'put the folder back' },
 };
 
-/** Why `path` could not be written and the mend, without a full stop; null for what is no word of a disk. */
+/** Why `path` could not be written, and the mend, without a full stop; null for any other error. */
 export function storageFault(path: string, error: unknown): { said: string; mend: string } | null {
   const known = MENDS[systemCode(error) ?? ''];
   return known === undefined ? null : { said: `${path} cannot be written: ${known.said}`, mend: known.mend };
 }
 
 /**
- * The error of a write that the disk refused: `storage_unavailable`, with `effect` telling what became of the call.
- * Anything else is given back as it is.
+ * The error of a failed write: `storage_unavailable`, where `effect` says what became of the call. Any other error is
+ * returned unchanged.
  */
 export function storageError(path: string, error: unknown, effect: string): unknown {
   const fault = storageFault(path, error);
   if (fault === null) return error;
-  return new CodedError('storage_unavailable', `${fault.said}; ${effect}; ${fault.mend} and say it again`, {
+  return new CodedError('storage_unavailable', `${fault.said}; ${effect}; ${fault.mend} and try again`, {
     details: { path },
     cause: error,
   });
 }
 
-/** The same for an error that nobody along the way has put into words; `place` where it names no path of its own. */
+/** The same for an error that no caller has translated; `place` is used if it names no path. */
 export function storageErrorOf(
   error: unknown,
   place: string,
-  effect = 'the call was not carried through',
+  effect = 'the call was not completed',
 ): unknown {
   const path = typeof error === 'object' && error !== null && 'path' in error ? error.path : undefined;
   return storageError(typeof path === 'string' ? path : place, error, effect);

@@ -3,13 +3,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../base/errors.ts';
 
-/** What a program of the terminal emulator is started with. */
+/** How the terminal emulator starts a program. */
 export type TerminalLaunch = {
   argv: readonly string[];
   title: string;
-  /** `os-window`: a window of its own; `background`: no window at all. */
+  /** `os-window`: in a new window; `background`: without a window. */
   type: 'os-window' | 'background';
-  /** Folder that the program starts in; the emulator's own unless given. */
+  /** Working directory of the program; default: the emulator's. */
   cwd?: string;
 };
 
@@ -18,25 +18,25 @@ export type TerminalLaunched =
   | { kind: 'opened'; terminal: 'kitty' }
   | { kind: 'refused' | 'unreachable'; detail: string };
 
-/** Where kitty may listen: what is named, else what its own variable says, else its sockets in the folder. */
+/** Where kitty may listen: the given address, else that of its variable, else its sockets in the folder. */
 export type KittyPlaces = {
-  /** `unix:/path`, `unix:@name` or a path; only this one is asked when it is given. */
+  /** `unix:/path`, `unix:@name` or a path; if given, only this one is tried. */
   named: string | null;
   env: NodeJS.ProcessEnv;
-  /** kitty adds its pid to the path it was told, which by its manual is `/tmp/kitty`. */
+  /** kitty appends its pid to the configured path; its manual suggests `/tmp/kitty`. */
   folder: string;
-  /** Our own user; a socket of another one is never spoken to. */
+  /** Our uid; sockets of other users are never used. */
   uid: number | null;
 };
 
-/** Old enough for every kitty in use: one that is older than the version it is told refuses. */
+/** The protocol version: kitty refuses a version newer than its own, so this is an old one. */
 const PROTOCOL_VERSION = [0, 14, 2];
 const BEGIN = '\u001bP@kitty-cmd';
 const END = '\u001b\\';
 const DEADLINE_MS = 3_000;
 const MOST_ANSWER = 256 * 1024;
 
-/** Has the first kitty that answers start a program in it, by kitty's remote control protocol. */
+/** Starts a program in the first kitty that answers, by kitty's remote control protocol. */
 export async function launchInKitty(launch: TerminalLaunch, places: KittyPlaces): Promise<TerminalLaunched> {
   const sockets = kittySockets(places);
   let detail = 'no kitty listens for remote control here';
@@ -52,7 +52,7 @@ export async function launchInKitty(launch: TerminalLaunch, places: KittyPlaces)
   return { kind: 'unreachable', detail };
 }
 
-/** Sockets to try, best first, those of the newest processes first; paths, or `@name` for an abstract one. */
+/** Sockets to try, newest process first: paths, or `@name` for an abstract socket. */
 export function kittySockets(places: KittyPlaces): string[] {
   const { named, env, folder, uid } = places;
   if (named !== null) return [pathOf(named)];
@@ -62,7 +62,6 @@ export function kittySockets(places: KittyPlaces): string[] {
   try {
     names = readdirSync(folder).filter((name) => /^(my)?kitty(-\d+)?$/.test(name));
   } catch {
-    // Without the folder there is no socket in it.
   }
   const found = names
     .sort((a, b) => pidIn(b) - pidIn(a) || (a < b ? -1 : 1))
@@ -101,7 +100,7 @@ function request({ argv, title, type, cwd }: TerminalLaunch): string {
 
 type KittyAnswer = { ok: true } | { ok: false; error: string };
 
-/** One request and its answer over a connection of its own; rejects when there is none in time. */
+/** Sends one request over a new connection and resolves to the answer; rejects after a timeout. */
 function ask(socket: string, text: string): Promise<KittyAnswer> {
   return new Promise((resolve, reject) => {
     const connection = connect({ path: socket.startsWith('@') ? `\0${socket.slice(1)}` : socket });
@@ -126,7 +125,7 @@ function ask(socket: string, text: string): Promise<KittyAnswer> {
   });
 }
 
-/** The answer in what was received so far; null while it is not complete. */
+/** The answer in the bytes received so far; null while it is incomplete. */
 function answerIn(received: string): KittyAnswer | null {
   const begin = received.indexOf(BEGIN);
   const end = begin === -1 ? -1 : received.indexOf(END, begin);
