@@ -1,9 +1,9 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 
 /**
- * The buffer that carries these bytes to another thread. Bytes that fill a buffer of their own are given
- * away (the caller's view is empty afterwards); a part of a larger or shared buffer is copied, because a
- * transfer would take its neighbours along.
+ * The buffer that carries these bytes to another thread. Bytes that fill their whole buffer are transferred (the
+ * caller's view is empty afterwards). A part of a larger or shared buffer is copied, because a transfer would take the
+ * rest of the buffer too.
  */
 export function bulkBuffer(bytes: Uint8Array): ArrayBuffer {
   const buffer = bytes.buffer;
@@ -16,7 +16,7 @@ export function bulkBuffer(bytes: Uint8Array): ArrayBuffer {
   return whole ? buffer : new Uint8Array(bytes).buffer;
 }
 
-/** A handler's answer that has bulk bytes beside its value. */
+/** A handler's answer with bulk bytes in addition to its value. */
 export class WithBulk<T> {
   readonly value: T;
   readonly bytes: Uint8Array;
@@ -27,7 +27,7 @@ export class WithBulk<T> {
   }
 }
 
-/** An answer with bulk bytes; the bytes are given away when they fill their buffer (see `bulkBuffer`). */
+/** Makes an answer with bulk bytes; they are transferred if they fill their buffer (see `bulkBuffer`). */
 export function withBulk<T>(value: T, bytes: Uint8Array): WithBulk<T> {
   return new WithBulk(value, bytes);
 }

@@ -5,7 +5,7 @@ import type { WithBulk } from './bulk.ts';
 
 type Answer<T> = T | WithBulk<T>;
 
-/** What serves a call table: parsed input and bulk bytes in, output (or `withBulk`) out. */
+/** The handlers of a call table: parsed input and bulk bytes in, output (or `withBulk`) out. */
 export type Handlers<C extends CallTable> = {
   [N in keyof C]: (
     input: z.output<C[N]['input']>,
@@ -14,14 +14,13 @@ export type Handlers<C extends CallTable> = {
 };
 
 export type CallOptions = {
-  /** Milliseconds; the table's own deadline unless given. */
+  /** In milliseconds; default: the deadline of the call table. */
   deadline_ms?: number;
 };
 
 /**
- * Typed calls to another thread. They reject with a `CodedError`: the other side's own, or
- * `component_unavailable` (it is down, or died before it answered), `deadline_exceeded`, `queue_full`,
- * `internal` (it answered in a wrong shape).
+ * Typed calls to another thread. They reject with a `CodedError`: the other side's own, or `component_unavailable` (it
+ * is down, or died before it answered), `deadline_exceeded`, `queue_full`, `internal` (its answer is malformed).
  */
 export type Caller<C extends CallTable> = {
   call<N extends keyof C & string>(
@@ -29,7 +28,7 @@ export type Caller<C extends CallTable> = {
     input: CallInput<C, N>,
     options?: CallOptions,
   ): Promise<CallOutput<C, N>>;
-  /** As `call`, with bulk bytes both ways. Bytes that fill their buffer are given away. */
+  /** As `call`, with bulk bytes both ways. Bytes that fill their buffer are transferred. */
   exchange<N extends keyof C & string>(
     name: N,
     input: CallInput<C, N>,
@@ -56,7 +55,7 @@ export function lateAnswer(component: string, name: string, deadline_ms: number)
   );
 }
 
-/** The error of a pool job that lost its thread because a step of it lasted too long; `details.step` is its token. */
+/** The error of a pool job whose thread was ended because a step took too long; `details.step` is the step's token. */
 export function stuckStep(name: string, step_ms: number, step: string): CodedError {
   return new CodedError(
     'deadline_exceeded',
@@ -75,18 +74,18 @@ export function diedInStep(name: string, step: string, cause: unknown): CodedErr
   });
 }
 
-/** The error of a call that found the written bound of waiting calls reached. */
+/** The error of a call that exceeds the limit of pending calls. */
 export function tooManyCalls(component: string, bound: number): CodedError {
   return new CodedError(
     'queue_full',
-    `${bound} calls to the ${component} component are waiting already; try again shortly`,
+    `${bound} calls to the ${component} component are already waiting; try again shortly`,
     { details: { component, bound } },
   );
 }
 
-/** The error of a call that nobody waits for any more. */
+/** The error of a call that its caller cancelled. */
 export function takenBack(component: string, name: string): CodedError {
-  return new CodedError('cancelled', `${name} of the ${component} component was taken back`, {
+  return new CodedError('cancelled', `${name} of the ${component} component was cancelled`, {
     details: { component, call: name },
   });
 }

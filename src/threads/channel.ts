@@ -7,20 +7,20 @@ import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
 type Receive = (frame: Frame, bulk: Uint8Array | null) => void;
 type Closed = (reason: Error | null) => void;
 
-/** One end of a two-way line of frames, each with optional bulk bytes that are transferred, never encoded. */
+/** One end of a two-way channel of frames, each with optional bulk bytes that are transferred, never encoded. */
 export type Channel = {
   /** Sends one frame; throws when it cannot be encoded; has no effect once closed. */
   post(frame: Frame, bulk?: Uint8Array | null): void;
-  /** Sets the one receiver; frames that came earlier are delivered then. */
+  /** Sets the only receiver; it also gets the frames that arrived earlier. */
   onMessage(receive: Receive): void;
   close(reason?: Error): void;
-  /** Calls once when the line is closed by either end; `reason` is null for an orderly close. */
+  /** Calls back once when either end closes the channel; `reason` is null for an orderly close. */
   onClose(closed: Closed): void;
 };
 
 type Packet = { frame: Uint8Array<ArrayBuffer>; bulk: ArrayBuffer | null };
 
-/** What a channel needs from whatever carries its packets. */
+/** The transport that a channel needs for its packets. */
 type Line = {
   send(packet: Packet, transfer: ArrayBuffer[]): void;
   /** Starts delivery. */
@@ -33,7 +33,7 @@ function isPacket(value: unknown): value is Packet {
   return value.frame instanceof Uint8Array && (value.bulk === null || value.bulk instanceof ArrayBuffer);
 }
 
-/** The channel over a line, and the function that closes it when the line reports its own end. */
+/** A channel over a transport, and the function that closes it when the transport ends. */
 function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Closed } {
   const closedListeners: Closed[] = [];
   let closed: { reason: Error | null } | null = null;
@@ -50,7 +50,7 @@ function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Clo
       if (!isPacket(packet)) throw new TypeError('A thread message is not a packet of frame and bulk');
       frame = decodeFrame(packet.frame);
     } catch (error) {
-      logger.error({ err: error }, 'closing a thread channel: its other end sent what is not a frame');
+      logger.error({ err: error }, 'closing a thread channel: its other end sent a message that is not a frame');
       ended(error instanceof Error ? error : new Error(messageOf(error)));
       return;
     }
@@ -91,8 +91,8 @@ export function portChannel(port: MessagePort, logger: Logger): Channel {
 }
 
 /**
- * Two joined channels inside one thread. They encode, transfer and deliver later, as a real port does, so
- * that a test meets real msgpack and detached buffers.
+ * Two connected channels inside one thread. They encode, transfer and deliver asynchronously like a real port, so that
+ * a test exercises msgpack and detached buffers.
  */
 export function channelPair(logger: Logger): [Channel, Channel] {
   const [left, right] = [new PairLine(), new PairLine()];

@@ -1,24 +1,24 @@
 /** One life of a component, from its launch to its end. */
 export type Life = {
-  /** Resolves when it can serve; stays pending when the life ends first. */
+  /** Resolves when it is ready; stays pending if the life ends first. */
   readonly ready: Promise<void>;
-  /** Resolves once with the reason when the life is over, whoever ended it; never rejects. */
+  /** Resolves with the reason when the life is over, for whatever cause; never rejects. */
   readonly ended: Promise<Error>;
-  /** Asks for a sign of life; the answer calls `heard`. */
+  /** Sends a heartbeat; its answer calls `heard`. */
   ask(): void;
-  /** Lets it finish by itself for at most `limit_ms`, then ends it. Resolves when it is over or given up. */
+  /** Lets it finish for at most `limit_ms`, then kills it. Resolves when it is over or abandoned. */
   stop(limit_ms: number): Promise<void>;
-  /** Ends it now. `ended` resolves at once; what a thread stuck in the kernel still holds is not waited for. */
+  /** Kills it. `ended` resolves at once, even if the thread is stuck in the kernel. */
   kill(reason: Error): void;
 };
 
-/** What the supervisor must know of a component. */
+/** The declaration of a component for the supervisor. */
 export type ChildSpec = {
   readonly name: string;
-  /** The daemon cannot do its work without it: over its restart intensity the daemon ends. */
+  /** The daemon cannot work without it: if it exceeds its restart intensity, the daemon exits. */
   readonly essential: boolean;
   /** Milliseconds from launch to ready. */
   readonly start_limit_ms: number;
-  /** Begins a new life; `heard` takes its signs of life. */
+  /** Begins a new life; `heard` is called at each heartbeat answer. */
   launch(heard: () => void): Life;
 };

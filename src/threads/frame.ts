@@ -33,18 +33,18 @@ const frameSchema = z.discriminatedUnion('kind', [
 ]);
 export type Frame = z.infer<typeof frameSchema>;
 
-/** Frames without a body: signs of life and the steps of start and stop. */
+/** Frames without a body: heartbeats and the steps of start and stop. */
 export const CONTROL_KINDS = ['ping', 'pong', 'ready', 'stop', 'stopped'] as const;
 export type ControlKind = (typeof CONTROL_KINDS)[number];
 
 const packr = new Packr({ useRecords: false, mapsAsObjects: true });
 
-/** One frame as msgpack, in a buffer of its own, so that it can be given away whole. */
+/** Encodes a frame as msgpack in its own buffer, so that it can be transferred. */
 export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   return new Uint8Array(packr.pack(frame));
 }
 
-/** The frame in these bytes; throws `internal` when they are not one: the other side speaks another language. */
+/** Decodes a frame; throws `internal` if the bytes are not one. */
 export function decodeFrame(bytes: Uint8Array): Frame {
   let value: unknown;
   try {

@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 
 export type Heartbeat = {
-  /** A sign of life came. */
+  /** Records a heartbeat answer. */
   heard(): void;
   stop(): void;
 };
 
 /**
- * Asks a thread for a sign of life every `interval_ms` and calls `silent` once, when as many questions in a
- * row as fit into `timeout_ms` went unanswered. It counts questions, not time: after a suspend of the
- * machine, or a stall of the asking thread, the other side is still given its chance to answer.
+ * Sends a thread a heartbeat every `interval_ms`. Calls `silent` once when as many in a row as fit into `timeout_ms`
+ * were not answered. It counts heartbeats, not time, so that after a suspend of the machine or a stall of this thread
+ * the other side can still answer.
  */
 export function startHeartbeat(options: {
   clock: Clock;
@@ -22,7 +22,7 @@ export function startHeartbeat(options: {
   let unanswered = 0;
   let askedAt = Number.NEGATIVE_INFINITY;
   const cancel = options.clock.every(options.interval_ms, () => {
-    // Timers that catch up after a stall would count several questions that had no time for an answer.
+    // After a stall, timers fire in a burst; heartbeats of that burst had no time to be answered and do not count.
     const sinceAsked = options.clock.now() - askedAt;
     if (sinceAsked >= 0 && sinceAsked < options.interval_ms / 2) return;
     if (unanswered >= limit) {

@@ -3,8 +3,8 @@ const MOST_TOKEN_BYTES = 8 * 1024;
 const HEAD_BYTES = HEAD * Int32Array.BYTES_PER_ELEMENT;
 
 /**
- * What a pool thread is doing within its job, in memory that the pool can look at while the thread answers nothing:
- * a step is named by a token of text. The count is odd during a step.
+ * The current step of a pool thread's job, in shared memory that the pool can read while the thread is blocked. A step
+ * is named by a text token. The count is odd during a step.
  */
 export class JobStep {
   readonly memory: SharedArrayBuffer;
@@ -17,7 +17,7 @@ export class JobStep {
     this.#token = new Uint8Array(memory, HEAD_BYTES);
   }
 
-  /** Begins a step, or ends the one under way for null. */
+  /** Begins a step; null ends the current one. */
   note(token: string | null): void {
     if (token !== null) this.#head[1] = new TextEncoder().encodeInto(token, this.#token).written;
     const within = Atomics.load(this.#head, 0) % 2 === 1;
@@ -25,7 +25,7 @@ export class JobStep {
     else if (within) Atomics.add(this.#head, 0, 2);
   }
 
-  /** The step under way and its number; null between steps. */
+  /** The current step and its number; null between steps. */
   look(): { number: number; token: string } | null {
     const number = Atomics.load(this.#head, 0);
     if (number % 2 === 0) return null;
@@ -35,7 +35,7 @@ export class JobStep {
   }
 }
 
-/** Calls `onStuck` once when one step lasts longer than `step_ms`, noticed by at most half as much again. */
+/** Calls `onStuck` once when a step takes longer than `step_ms`; noticed after at most 1.5 times that. */
 export function watchSteps(
   step: JobStep,
   step_ms: number,

@@ -6,15 +6,15 @@ import { withBulk } from './bulk.ts';
 import type { Caller, Handlers } from './calls.ts';
 
 export type JobOptions = {
-  /** Given away when it fills its buffer. */
+  /** Transferred if it fills its buffer. */
   bulk?: Uint8Array | null;
-  /** Milliseconds, waiting in the queue included; the job's own deadline unless given. */
+  /** In milliseconds, including the wait in the queue; default: the job's deadline. */
   deadline_ms?: number;
 };
 
-/** What only the thread that owns the pool can do with a job. */
+/** A job as the thread that owns the pool sees it. */
 export type OwnJobOptions = JobOptions & {
-  /** Takes the job back: it rejects with `cancelled`, and when it runs already its thread is ended. */
+  /** Cancels the job: it rejects with `cancelled`; if it runs already, its thread is ended. */
   signal?: AbortSignal;
 };
 
@@ -27,10 +27,10 @@ export type PoolCaller<J extends CallTable = typeof poolJobs> = {
   ): Promise<{ value: CallOutput<J, N>; bulk: Uint8Array | null }>;
 };
 
-/** Extra time of the call to the main thread, so that the pool's own deadline is the one that is met first. */
+/** Extra time of the call to the main thread, so that the pool's deadline passes first. */
 const HOST_SLACK_MS = 2_000;
 
-/** The pool as a worker thread sees it: through the main thread. */
+/** The pool for a worker thread, called through the main thread. */
 export function createPoolCaller(host: Caller<typeof hostCalls>): PoolCaller {
   return {
     async run(job, input, options = {}) {

@@ -10,7 +10,7 @@ import { JobStep } from './job-step.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 import { stepBack } from './thread-priority.ts';
 
-/** One job on its way to a pool thread, and its result on the way back: a msgpack frame and bulk bytes. */
+/** The message that carries a job to a pool thread and its result back: a msgpack frame and bulk bytes. */
 export type JobPacket = {
   frame: Uint8Array<ArrayBuffer>;
   bulk: ArrayBuffer | null;
@@ -18,25 +18,25 @@ export type JobPacket = {
   step?: SharedArrayBuffer;
 };
 
-/** Notes the step that the job on this thread is in; null between steps. */
+/** Records the current step of the job on this thread; null between steps. */
 export type NoteStep = (token: string | null) => void;
 
 /**
- * The function that a pool thread runs for each job. A job's own error comes back as an error frame, so that
- * a rejection always means that the thread died.
+ * The function that a pool thread runs for each job. An error of the job returns as an error frame, so that a rejection
+ * always means that the thread died.
  */
 export function createPoolEntry<J extends CallTable>(
   jobs: J,
   makeHandlers: (noteStep: NoteStep) => Handlers<J>,
 ): (packet: JobPacket) => Promise<unknown> {
   stepBack();
-  // A thread has one job at a time.
+  // A thread runs one job at a time.
   let step: JobStep | null = null;
   const handlers = makeHandlers((token) => step?.note(token));
   const served = withFaults(jobs, handlers as Handlers<CallTable>);
   return async (packet) => {
     const frame = decodeFrame(packet.frame);
-    if (frame.kind !== 'call') throw new TypeError(`A pool job came as a frame of kind ${frame.kind}`);
+    if (frame.kind !== 'call') throw new TypeError(`A pool job arrived as a frame of kind ${frame.kind}`);
     const bulk = packet.bulk === null ? null : new Uint8Array(packet.bulk);
     const [table, serve] = await served;
     step = packet.step === undefined ? null : new JobStep(packet.step);

@@ -13,7 +13,7 @@ import { PoolThreads } from './pool-threads.ts';
 import { decideRestart, type RestartPolicy } from './restart-policy.ts';
 import { isOutOfMemory, within } from './thread-life.ts';
 
-/** Ended threads that the kernel may hold at a time; beyond it the pool takes no jobs until some have left. */
+/** Limit of ended threads that are stuck in the kernel; beyond it the pool refuses jobs until some have exited. */
 const MAX_STUCK_THREADS = 16;
 const END_GRACE_MS = 1_000;
 
@@ -81,7 +81,7 @@ export class PoolLife implements Life {
     return this.#ready.promise;
   }
 
-  /** Jobs that wait for a thread or run on one. */
+  /** Queued and running jobs. */
   get waiting(): number {
     return this.#waiting.size + this.#running.size;
   }
@@ -91,8 +91,8 @@ export class PoolLife implements Life {
   }
 
   /**
-   * Runs a job within `deadline_ms`, the wait for a thread included; rejects with a `CodedError`. With `step_ms` a job
-   * loses its thread when one of its steps lasts longer, and the error names that step, as it does when the thread dies.
+   * Runs a job within `deadline_ms`, including the wait for a thread; rejects with a `CodedError`. With `step_ms`, the
+   * thread is ended when a step takes longer. The error then names the step, as it does when the thread dies.
    */
   async run(
     name: string,
@@ -104,7 +104,7 @@ export class PoolLife implements Life {
     const { clock, max_threads, max_queue } = this.#options;
     if (this.#over !== null) throw unavailable('pool', this.#over);
     if (this.#threads.stuck >= MAX_STUCK_THREADS)
-      throw unavailable('pool', new Error(`${this.#threads.stuck} of its threads are held by the kernel`));
+      throw unavailable('pool', new Error(`${this.#threads.stuck} of its threads are stuck in the kernel`));
     if (this.#waiting.size >= max_queue && this.#running.size >= max_threads)
       throw tooManyCalls('pool', max_queue);
     this.#lastId += 1;
@@ -146,7 +146,7 @@ export class PoolLife implements Life {
     }
   }
 
-  /** Busy with jobs inside their deadlines is a sign of life; otherwise a trivial job must get through. */
+  /** Running jobs within their deadlines count as alive; otherwise a trivial job must succeed. */
   ask(): void {
     if (this.#running.size >= this.#options.max_threads) this.#heard();
     else if (!this.#pinging) {
@@ -173,7 +173,7 @@ export class PoolLife implements Life {
     void this.#threads.destroy();
   }
 
-  /** A job that runs already ends with its thread. */
+  /** A running job is ended together with its thread. */
   #drop(job: Job, reason: Error): void {
     job.answer.reject(reason);
     job.cancelDeadline();
@@ -237,19 +237,19 @@ export class PoolLife implements Life {
       );
   }
 
-  /** Threads that die faster than they may be replaced end this life; the supervisor then judges the pool. */
+  /** Threads that die too often end this life of the pool; the supervisor then decides about a restart. */
   #threadDied(error: Error): void {
     const { clock, logger, memory_mb, thread_deaths } = this.#options;
     if (this.#over !== null) return;
     const why = isOutOfMemory(error)
-      ? `out of its ${memory_mb} MB of memory; raise SVC_WORKER_MEMORY_MB`
+      ? `out of memory (limit ${memory_mb} MB); raise SVC_WORKER_MEMORY_MB`
       : messageOf(error);
     const decision = decideRestart(thread_deaths, this.#deaths, clock.now());
     if (!this.#isReady || decision.action === 'give_up') {
-      this.kill(new Error(`The pool's threads died too often, at last: ${why}`, { cause: error }));
+      this.kill(new Error(`The pool's threads died too often, most recently: ${why}`, { cause: error }));
       return;
     }
     this.#deaths = decision.restarts;
-    logger.warn({ err: error, nth: decision.nth }, 'a pool thread died; another takes its place');
+    logger.warn({ err: error, nth: decision.nth }, 'a pool thread died; starting another one');
   }
 }

@@ -3,15 +3,17 @@ import { Piscina } from 'piscina';
 import type { JobPacket } from './pool-entry.ts';
 import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
 
-/** Idle time after which every thread but one ends. */
+/** Idle time after which all threads but one end. */
 const IDLE_MS = 30_000;
 
-/** The piscina threads of one life of the pool. The job queue is not piscina's: it does not bound abortable jobs. */
+/**
+ * The piscina threads of one life of the pool. The job queue is our own, because piscina does not limit abortable jobs.
+ */
 export class PoolThreads {
   readonly #piscina: Piscina<JobPacket, JobPacket>;
   readonly #alive = new Set<Worker>();
 
-  /** `idleDeath` hears of a thread that died while it ran no job. */
+  /** `idleDeath` is called when a thread dies without a job. */
   constructor(
     options: { url: URL; max_threads: number; memory_mb: number; fault_injection: boolean },
     idleDeath: (error: Error) => void,
@@ -31,7 +33,7 @@ export class PoolThreads {
     this.#follow();
   }
 
-  /** Runs one job on a free thread; an aborted one rejects at once and its thread is ended. */
+  /** Runs one job on a free thread; an abort rejects at once and ends the thread. */
   async run(packet: JobPacket, signal: AbortSignal): Promise<JobPacket> {
     const transferList = packet.bulk === null ? [packet.frame.buffer] : [packet.frame.buffer, packet.bulk];
     const result = this.#piscina.run(packet, { transferList, signal });
@@ -39,12 +41,12 @@ export class PoolThreads {
     return await result;
   }
 
-  /** Threads that were ended but have not left: something in the kernel holds them. */
+  /** Threads that were ended but have not exited, because they are stuck in the kernel. */
   get stuck(): number {
     return Math.max(0, this.#alive.size - this.#piscina.threads.length);
   }
 
-  /** Ends every thread; resolves when they have left, which a stuck one may never do. */
+  /** Ends every thread; resolves when all have exited, which may never happen if one is stuck. */
   async destroy(): Promise<void> {
     await this.#piscina.destroy();
   }

@@ -15,39 +15,39 @@ const MAX_QUEUE = 256;
 
 export type PoolOptions<J extends CallTable> = {
   url: URL;
-  /** The jobs that the entry at `url` serves; `ping` is asked as the sign of life. */
+  /** The jobs that the entry at `url` serves; `ping` is the heartbeat. */
   jobs: J & { ping: CallSpec };
   memory_mb: number;
   clock: Clock;
   logger: Logger;
-  /** How often its threads may die by themselves before the whole pool is started anew. */
+  /** How often threads may crash before the whole pool is restarted. */
   thread_deaths: Pick<RestartPolicy, 'intensity' | 'window_ms'>;
-  /** Milliseconds for the job that is the sign of life. */
+  /** Deadline of the heartbeat job, in milliseconds. */
   ping_limit_ms: number;
   max_threads?: number;
-  /** Jobs that may wait for a thread; the next one is refused with `queue_full`. */
+  /** Limit of queued jobs; beyond it a job is refused with `queue_full`. */
   max_queue?: number;
   essential?: boolean;
   start_limit_ms?: number;
-  /** Serves the jobs of `fault-injection.ts` too; for tests only. */
+  /** Also serves the jobs of `fault-injection.ts`; for tests only. */
   fault_injection?: boolean;
 };
 
-/** The pool as a supervised component and as its callers keep it across restarts. */
+/** The pool: a supervised component, and the handle that callers keep across restarts. */
 export type PoolComponent<J extends CallTable> = ChildSpec & {
   run<N extends keyof J & string>(
     job: N,
     input: CallInput<J, N>,
     options?: OwnJobOptions,
   ): Promise<{ value: CallOutput<J, N>; bulk: Uint8Array | null }>;
-  /** How many jobs wait for a thread or run on one. */
+  /** Number of queued and running jobs. */
   waiting(): number;
 };
 
 /**
- * The pool of stateless jobs. A job that outlives its deadline loses its thread and fails with
- * `deadline_exceeded`; a thread that dies under a job fails it with `component_unavailable`; in both cases
- * another thread takes its place and the other jobs go on.
+ * The pool of stateless jobs. A job that exceeds its deadline fails with `deadline_exceeded` and its thread is ended. A
+ * job whose thread dies fails with `component_unavailable`. In both cases a new thread replaces the old one and other
+ * jobs are not affected.
  */
 export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>): PoolComponent<J> {
   let current: PoolLife | null = null;
@@ -90,7 +90,7 @@ export function createPoolComponent<J extends CallTable>(options: PoolOptions<J>
       });
       const parsed = spec.output.safeParse(done.value);
       if (!parsed.success)
-        throw new CodedError('internal', `The pool answered ${job} in a wrong shape`, {
+        throw new CodedError('internal', `The pool sent a malformed answer to ${job}`, {
           cause: parsed.error,
         });
       return { value: parsed.data as never, bulk: done.bulk };

@@ -1,22 +1,22 @@
 import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
 
-/** How often a component may be started anew: `intensity` times within `window_ms`, with these waits. */
+/** How often a component may be restarted: `intensity` times within `window_ms`, with these delays. */
 export type RestartPolicy = { intensity: number; window_ms: number; backoff: BackoffPolicy };
 
 export type RestartDecision =
   | {
       action: 'restart';
       after_ms: number;
-      /** Restarts within the window, this one included: 1 for a single mishap. */
+      /** Restarts within the window, including this one. */
       nth: number;
-      /** To be handed to the next decision. */
+      /** Input of the next decision. */
       restarts: number[];
     }
   | { action: 'give_up' };
 
 /**
- * What to do about a component that ended at `now`, given the moments (milliseconds) of its earlier restarts.
- * Moments that lie after `now` come from a clock that was set back; they count as now.
+ * What to do about a component that ended at `now`, given the times (in milliseconds) of its earlier restarts. Times
+ * after `now` come from a clock that was set back; they count as now.
  */
 export function decideRestart(
   policy: RestartPolicy,

@@ -7,7 +7,7 @@ import { encodeFrame, type Frame } from './frame.ts';
 
 export type Served = { frame: Frame; bulk: Uint8Array | null };
 
-/** Runs the handler of one call and answers its reply or error frame; never rejects. */
+/** Runs the handler of one call and resolves to its reply or error frame; never rejects. */
 export async function serveCall<C extends CallTable>(
   table: C,
   handlers: Handlers<C>,
@@ -37,7 +37,7 @@ export async function serveCall<C extends CallTable>(
   }
 }
 
-/** The frame that carries an error to the caller; what is not a `CodedError` becomes `internal`. */
+/** The frame that carries an error to the caller; any error but a `CodedError` becomes `internal`. */
 export function errorFrame(id: number, error: unknown): Frame {
   const message = messageOf(error);
   if (!isCoded(error)) return { kind: 'error', id, code: 'internal', message, details: {} };

@@ -17,7 +17,9 @@ export type SupervisionRules = {
   stop_timeout_ms: number;
 };
 
-/** Keeps one component alive: launches it, listens for its signs of life, starts it anew, gives it up. */
+/**
+ * Keeps one component alive: launches it, checks its heartbeats, restarts it, and gives it up after too many failures.
+ */
 export class SupervisedChild {
   readonly spec: ChildSpec;
   readonly #rules: SupervisionRules;
@@ -48,14 +50,14 @@ export class SupervisedChild {
     return this.#view;
   }
 
-  /** Launches it; resolves when it first runs, has failed for good, or was stopped. */
+  /** Launches it; resolves when it is first ready, has failed for good, or was stopped. */
   start(): Promise<void> {
     if (this.#stopping) this.#settled.resolve();
     else this.#launch();
     return this.#settled.promise;
   }
 
-  /** Ends it for good. Resolves within the stop time limit, even when its thread cannot be ended. */
+  /** Stops it for good. Resolves within the stop timeout, even if its thread cannot be ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#cancelTimer();
@@ -90,7 +92,7 @@ export class SupervisedChild {
         ...heartbeat,
         ask: () => life.ask(),
         silent: () =>
-          life.kill(overdue(`The ${name} component gave no sign of life for ${heartbeat.timeout_ms} ms`)),
+          life.kill(overdue(`The ${name} component did not answer a heartbeat for ${heartbeat.timeout_ms} ms`)),
       });
       logger.info({ child: name, restarts: this.#view.restarts }, 'component running');
       this.#become({ state: 'running', started_at: clock.now() });
@@ -123,7 +125,7 @@ export class SupervisedChild {
     const { nth, after_ms, restarts } = decision;
     this.#restarts = restarts;
     const level = nth === 1 ? 'info' : nth === 2 ? 'warn' : 'error';
-    logger[level]({ ...facts, nth, after_ms }, 'component ended; starting it anew');
+    logger[level]({ ...facts, nth, after_ms }, 'component ended; restarting it');
     this.#become({ state: 'restarting', last_error });
     this.#cancelTimer = clock.after(after_ms, () => {
       this.#view = { ...this.#view, restarts: this.#view.restarts + 1 };

@@ -6,19 +6,19 @@ import { SupervisedChild, type SupervisionRules } from './supervised-child.ts';
 export type SupervisorOptions = SupervisionRules & {
   /** In start order; the stop order is the reverse. */
   children: readonly ChildSpec[];
-  /** An essential component was given up: the process should end so that its service manager starts it anew. */
+  /** An essential component was given up: the process should exit so that its service manager restarts it. */
   onEssentialFailed(name: string, lastError: string): void;
 };
 
 /** Starts, watches, restarts and stops the components of the daemon. */
 export type Supervisor = {
-  /** Starts each child once the one before it runs or has failed. Never rejects. */
+  /** Starts each child when the previous one is ready or has failed. Never rejects. */
   start(): Promise<void>;
-  /** Stops each child in reverse order; every one has at most the stop time limit. Never rejects. */
+  /** Stops each child in reverse order; each has at most the stop timeout. Never rejects. */
   stop(): Promise<void>;
   /** The components in start order, for `GET /version` (OPR-1). */
   views(): ComponentView[];
-  /** Calls `changed` after every change of a view; the returned function ends that. */
+  /** Calls `changed` after every change of a view; returns the function that unsubscribes. */
   onViewsChanged(changed: (views: ComponentView[]) => void): () => void;
 };
 

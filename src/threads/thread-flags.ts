@@ -1,12 +1,12 @@
 /**
- * Node flags of every thread. A thread that is ended while it loads an ES module by `require` aborts the
- * whole process (Node 22, fatal assertions in its module loader); `import` survives that, and with this flag
- * `require` leaves ES modules to it.
+ * Node flags of every thread. A thread that is ended while `require` loads an ES module aborts the whole process (Node
+ * 22, fatal assertion in its module loader). `import` does not have this fault; this flag keeps `require` from loading
+ * ES modules.
  */
 export const THREAD_FLAGS: string[] = ['--no-experimental-require-module'];
 
 /**
- * Room for new objects in each thread. Node's own measure keeps up to 48 MB a thread of what was touched once,
- * and six threads that mostly wait do not need it.
+ * Size of the young generation of the heap in each thread. Node's default retains up to 48 MB per thread, too much for
+ * six threads that are mostly idle.
  */
 export const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 12 };

@@ -8,10 +8,10 @@ import type { Life } from './child.ts';
 import type { ControlKind } from './frame.ts';
 import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
 
-/** How long a thread that was told to end is waited for before it is left to the kernel. */
+/** How long to wait for a thread that was told to end before it is abandoned. */
 const END_GRACE_MS = 1_000;
 
-/** What the thread's entry finds as `workerData`. */
+/** The `workerData` of the thread's entry. */
 export type ThreadData = { name: string; settings: unknown; fault_injection: boolean };
 
 /** The part of a peer that a life needs. */
@@ -28,11 +28,11 @@ export type ThreadLifeOptions = {
   clock: Clock;
   logger: Logger;
   heard(): void;
-  /** Opens the conversation over the new thread's channel. */
+  /** Creates the peer over the new thread's channel. */
   converse(channel: Channel): Conversation;
 };
 
-/** Starts a worker thread and follows it to its end. An error inside it never reaches this thread's own. */
+/** Starts a worker thread and tracks it to its end. An error inside it never becomes an error of this thread. */
 export function launchThread(options: ThreadLifeOptions): Life {
   const { clock, data } = options;
   const ready = createDeferred<void>();
@@ -60,7 +60,7 @@ export function launchThread(options: ThreadLifeOptions): Life {
   });
   channel.onClose((reason) => {
     if (reason !== null) kill(reason);
-    // The port of a dying thread closes before its error is told; without an error it has left by itself.
+    // The port of a dying thread closes before its `error` event; without that event the thread has exited.
     else clock.after(END_GRACE_MS, () => kill(new Error(`The ${data.name} thread closed its channel`)));
   });
   worker?.on('error', (error: unknown) => end(deathOf(error, options)));
@@ -103,13 +103,13 @@ function deathOf(error: unknown, options: ThreadLifeOptions): Error {
   if (isOutOfMemory(error))
     return new CodedError(
       'component_unavailable',
-      `The ${options.data.name} thread ran out of its ${options.memory_mb} MB of memory; raise SVC_WORKER_MEMORY_MB`,
+      `The ${options.data.name} thread ran out of memory (limit ${options.memory_mb} MB); raise SVC_WORKER_MEMORY_MB`,
       { cause: error },
     );
   return error instanceof Error ? error : new Error(messageOf(error));
 }
 
-/** True for the error of a thread that reached its heap limit. */
+/** True if a thread ended because it reached its heap limit. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

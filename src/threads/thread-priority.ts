@@ -5,8 +5,8 @@ const STEPS_BACK = 5;
 const LAST = 19;
 
 /**
- * Lets the other threads of the process go first where there are fewer processors than work: what answers requests
- * waits for this thread no longer than it must. On Linux alone, where a thread has a nice value of its own.
+ * Lowers the priority of this thread, so that the threads that answer requests get the processor first. Linux only,
+ * where each thread has its own nice value.
  */
 export function stepBack(): void {
   if (isMainThread || process.platform !== 'linux') return;

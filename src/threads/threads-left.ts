@@ -1,16 +1,16 @@
 import type { Worker } from 'node:worker_threads';
 
-/** The worker threads of this process that have not ended, from the moment of following on. */
+/** The live worker threads of this process that were created since tracking began. */
 export type ThreadsLeft = {
   readonly count: number;
-  /** Resolves when none is left or after `limit_ms`; answers how many are left then. */
+  /** Resolves when none is left or after `limit_ms`, to the number that is left. */
   wait(limit_ms: number): Promise<number>;
   stop(): void;
 };
 
 const LOOK_EVERY_MS = 20;
 
-/** Follows every thread that is made in this process, whoever makes it. */
+/** Tracks every worker thread that any code of this process creates. */
 export function followThreads(): ThreadsLeft {
   const alive = new Set<Worker>();
   const follow = (worker: Worker): void => {

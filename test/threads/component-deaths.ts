@@ -10,7 +10,7 @@ export const DEATHS: readonly { kind: FaultKind; says: RegExp }[] = [
   { kind: 'throw', says: /thrown outside of any call/ },
   { kind: 'exit', says: /exited with status 7/ },
   { kind: 'out-of-memory', says: /SVC_WORKER_MEMORY_MB/ },
-  { kind: 'loop', says: /no sign of life/ },
+  { kind: 'loop', says: /did not answer a heartbeat/ },
 ];
 
 const down = { code: 'component_unavailable' };

@@ -206,7 +206,7 @@ describe('the supervisor', () => {
     clock.advance(4_000);
     await turn();
     expect(supervisor.views()[0]).toMatchObject({ state: 'restarting' });
-    expect(supervisor.views()[0]!.last_error).toMatch(/no sign of life for 3000 ms/);
+    expect(supervisor.views()[0]!.last_error).toMatch(/did not answer a heartbeat for 3000 ms/);
   });
 
   it('tells every change of its views, until the listener leaves', async () => {

@@ -65,8 +65,8 @@ describe('a component in its own thread', () => {
   for (const [program, says] of [
     ['throws', /the fixture threw/],
     ['exits', /exited with status 3/],
-    ['fills-memory', /ran out of its 48 MB of memory; raise SVC_WORKER_MEMORY_MB/],
-    ['loops', /no sign of life/],
+    ['fills-memory', /ran out of memory \(limit 48 MB\); raise SVC_WORKER_MEMORY_MB/],
+    ['loops', /did not answer a heartbeat/],
     ['speaks-nonsense', /not a packet/],
   ] as const) {
     it(`is started anew when its program ${program}, and is given up when it does so too often`, async () => {
