@@ -1,9 +1,9 @@
-/** Where the operator's app server listens: a Unix socket, or a WebSocket port of this machine. */
+/** Address of the operator's app server: a Unix socket, or a WebSocket port of this machine. */
 export type AppServerAddress =
   | { kind: 'unix'; path: string; text: string }
   | { kind: 'tcp'; host: string; port: number; text: string };
 
-/** Names that stay on this machine: an app server has no say in who connects to it. */
+/** Loopback names only, because an app server does not authenticate its clients. */
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Reads `unix:/path` (also `unix:///path`) or `ws://127.0.0.1:port`; null for anything else. */

@@ -12,10 +12,10 @@ const brakeFileSchema = z.object({
   note: z.string().nullable(),
 });
 
-/** Since when nothing new is started (milliseconds since the Unix epoch; null where the file does not tell), and why. */
+/** Since when the brake is on (milliseconds since the Unix epoch; null if the file does not say), and why. */
 export type Pulled = { since: number | null; note: string | null };
 
-/** The brake as its file has it; null where there is none. One that cannot be read counts as pulled, and `fault` says why. */
+/** Reads the brake; null if there is no file. An unreadable file counts as on, and `fault` says why. */
 export function readBrakeFile(path: string): (Pulled & { fault: string | null }) | null {
   try {
     const { since, note } = brakeFileSchema.parse(
@@ -28,13 +28,16 @@ export function readBrakeFile(path: string): (Pulled & { fault: string | null })
   }
 }
 
-/** Makes the brake last. Throws the system error of what could not be written; a data dir that is missing stays so. */
+/**
+ * Writes the brake file, so that the brake survives restarts. Throws the system error of a failed write; does not
+ * create a missing data dir.
+ */
 export function writeBrakeFile(path: string, pulled: Pulled): void {
   makeStateFolder(dirname(path));
   writeFileAtomic(path, `${JSON.stringify({ version: 1, ...pulled })}\n`, { mode: 0o600 });
 }
 
-/** Throws the system error where the file cannot be removed. */
+/** Removes the brake file; throws the system error if that fails. */
 export function removeBrakeFile(path: string): void {
   try {
     rmSync(path);
@@ -45,7 +48,7 @@ export function removeBrakeFile(path: string): void {
   try {
     syncFolder(dirname(path));
   } catch {
-    // It is off; after a crash of the machine it may be on again, which is the safe side.
+    // The brake is off. After a crash of the machine it may be on again, which is the safe state.
   }
 }
 

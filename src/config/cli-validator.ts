@@ -4,7 +4,7 @@ import { CodedError } from '../base/errors.ts';
 import type { OperatorFileId } from '../contract/operator-files.ts';
 import type { ProcessResult, ProcessRunner } from '../platform/process.ts';
 
-/** How the CLI validates a candidate: the verb, and the variable that points it at the file (OPF-2 to OPF-4). */
+/** How the CLI validates a candidate text: the verb, and the variable with the path of the file (OPF-2 to OPF-4). */
 const VALIDATORS = {
   remotes: { args: ['remotes', 'list', '--configured', '--json'], variable: 'SVC_REMOTES_FILE' },
   agents: { args: ['agents', '--json'], variable: 'SVC_AGENTS_FILE' },
@@ -17,16 +17,16 @@ export function isValidatedByCli(id: OperatorFileId): id is ValidatedByCli {
 }
 
 /**
- * What a shell answers for a program that is not there, or cannot be started: an interpreter that is missing, say.
- * The validator itself has then said nothing.
+ * Exit codes of a shell for a program that is missing or cannot be started, for example without its interpreter. The
+ * validator itself did not run.
  */
 const NOT_RUN = [126, 127];
 const MOST_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * Has an external CLI validate a text that is in no operator file yet. Throws `validator_refused` with the sentence of
- * the CLI to the letter, and `cli_unavailable` when it could not be run to its end: nothing is then known of the text
- * (ERR-4, ERR-27). `timeout_ms` in milliseconds.
+ * Runs an external CLI to validate a text before it is written to an operator file. Throws `validator_refused` with the
+ * exact message of the CLI, or `cli_unavailable` if the CLI did not run to its end, so that the validity of the text is
+ * unknown (ERR-4, ERR-27).
  */
 export async function validateByCli(
   cli: { file: string; env: NodeJS.ProcessEnv; runner: Pick<ProcessRunner, 'run'>; timeout_ms: number },
@@ -39,7 +39,7 @@ export async function validateByCli(
   const candidate = join(folder, basename(file));
   try {
     writeFileSync(candidate, text, { mode: 0o600 });
-    // A host id of the environment would keep the CLI from reading the one of the file.
+    // With `SVC_HOST` set, the CLI would not read the host id of the file.
     const env = { ...cli.env, SVC_HOST: undefined, [variable]: candidate };
     const { file: program, runner, timeout_ms } = cli;
     const result = await runner.run({
@@ -55,7 +55,7 @@ export async function validateByCli(
   }
 }
 
-/** Removes candidates that a daemon left which died while it had them validated. */
+/** Removes candidate files of a daemon that died during a validation. */
 export function removeLeftCandidates(file: string): void {
   const folder = dirname(file);
   for (const name of readdirSync(folder))
@@ -77,15 +77,15 @@ function judge(program: string, args: readonly string[], timeout_ms: number, res
     timed_out: `did not end within ${timeout_ms / 1000} s`,
     not_started: 'could not be started',
     signalled: 'was ended by a signal',
-    overflowed: 'said more than anybody could read',
+    overflowed: 'printed too much',
   }[result.kind];
   throw new CodedError(
     'cli_unavailable',
-    `${program} ${args.join(' ')} ${how}, so nothing is known of this text and nothing was written; try again, or mend SVC_CLI`,
+    `${program} ${args.join(' ')} ${how}, so this text was not checked and nothing was written; try again, or correct SVC_CLI`,
   );
 }
 
-/** What a CLI says of a file: its `{error, message}`, or else its own words. */
+/** The message of a CLI about a file: from its `{error, message}`, else its plain output. */
 function sentenceOf({ stdout, stderr, code }: { stdout: string; stderr: string; code: number }): string {
   const text = (stderr.trim() === '' ? stdout : stderr).trim();
   try {
@@ -93,7 +93,7 @@ function sentenceOf({ stdout, stderr, code }: { stdout: string; stderr: string; 
     if (typeof said === 'object' && said !== null && 'message' in said && typeof said.message === 'string')
       return said.message;
   } catch {
-    // A CLI may speak plainly.
+    // Not JSON: the plain output is the message.
   }
-  return text === '' ? `the validator ended with ${code} and said nothing` : text;
+  return text === '' ? `the validator exited with ${code} and printed nothing` : text;
 }

@@ -5,8 +5,8 @@ import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /**
- * What tells this daemon from others of the same host id, the same after every restart: the machine's name for
- * people, and a digest of the machine and the data folder, which must exist.
+ * Identifies this daemon among others of the same host id; stable across restarts. It consists of the machine's name,
+ * for people, and a digest of the machine id and the data folder, which must exist.
  */
 export function daemonId(data_dir: string): string {
   const name = hostname().split('.')[0] ?? '';
@@ -16,7 +16,7 @@ export function daemonId(data_dir: string): string {
   return `${name}/${digest.slice(0, 12)}`;
 }
 
-/** Null where the system has none, as in many containers and on macOS. */
+/** The machine id; null where the system has none, as in many containers and on macOS. */
 function machineId(): string | null {
   try {
     return readRegularTextSync('/etc/machine-id', READ_LIMITS.state_file).trim() || null;

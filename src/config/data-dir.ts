@@ -5,9 +5,9 @@ import { closeEntries, ensurePrivateFolder } from '../platform/private-folder.ts
 import type { Settings } from './settings.ts';
 
 /**
- * Makes the data folder where it is missing, and closes it and what lies in it to other users: prompts, conversations
- * and the ledgers are in it. Throws `invalid_config` with the mend, also for a folder of another user and for one that
- * all users share.
+ * Creates the data folder if it is missing and removes the permissions of other users on it and its content, since it
+ * holds prompts, conversations and ledgers. Throws `invalid_config`, also for a folder of another user or one that all
+ * users share.
  */
 export function makeDataDir({ data_dir }: Pick<Settings, 'data_dir'>): void {
   try {

@@ -5,10 +5,10 @@ import { operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
 export type HostFile = z.infer<typeof hostFileSchema>;
-/** `exposed` machines serve no TCP listener (design: security posture). */
+/** `exposed` machines have no TCP listener. */
 export type HostClass = 'personal' | 'exposed';
 
-/** Reads `host.json`; an absent file is an empty one. Throws `invalid_config` naming the file and the mend. */
+/** Reads `host.json`; a missing file counts as empty. Throws `invalid_config` naming the file and the mend. */
 export function readHostFile(settings: Settings): HostFile {
   const file = operatorFilePaths(settings).host;
   const text = readOperatorText(file);
@@ -20,7 +20,7 @@ export function parseHostFile(file: string, text: string): HostFile {
   return parseOperatorText(file, text, hostFileSchema);
 }
 
-/** Sets keys of `host.json`; every other key stays as it is. */
+/** Sets keys of `host.json` and keeps all others. */
 export function updateHostFile(settings: Settings, change: Partial<HostFile>): void {
   const document = { version: 1, ...readHostFile(settings), ...change };
   saveOperatorDocument(operatorFilePaths(settings).host, document);

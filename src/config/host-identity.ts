@@ -3,15 +3,15 @@ import { readHostFile, updateHostFile } from './host-file.ts';
 import { operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
-/** The frozen name of this machine and where it came from. */
+/** The host id of this machine and where it came from. */
 export type HostIdentity = { host: string; source: 'environment' | 'file' | 'os' };
 
 const HOST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /**
- * Finds the host id (DSP-3): `SVC_HOST` trimmed, else `host` of `host.json`, else the normalised OS host name.
- * With `persist` the last one is written to `host.json`, so that a later change of the OS name does not orphan
- * the fibers of this host. Throws `invalid_config` when no usable name is found.
+ * Finds the host id (DSP-3): `SVC_HOST` trimmed, else `host` of `host.json`, else the normalised OS host name. With
+ * `persist` the last one is written to `host.json`, so that a later change of the OS name does not orphan the fibers of
+ * this host. Throws `invalid_config` if no usable name is found.
  */
 export function resolveHostId(
   settings: Settings,
@@ -39,7 +39,7 @@ export function normaliseHostName(hostname: string): string {
   return first.replace(/[^a-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
 }
 
-/** The host id itself; throws `invalid_config` naming `place` for a text that is none. */
+/** Returns a valid host id; throws `invalid_config` naming `place` for any other text. */
 export function checkHostId(host: string, place: string): string {
   if (HOST_ID.test(host)) return host;
   throw new CodedError(

@@ -1,12 +1,13 @@
 import { isMap, isScalar, isSeq, type Pair, parseDocument } from 'yaml';
 
-/** Keys and indices from the top of a JSON text. */
+/** Keys and indices from the root of a JSON text. */
 export type JsonPath = readonly (string | number)[];
 type Range = { start: number; end: number };
 
 /**
- * Changes of one value in a JSON text that leave every other byte as it is. JSON is read as the YAML that it is, which
- * tells where each value stands. The text must be valid JSON, and what holds the value must be there.
+ * Changes one value in a JSON text and leaves every other byte as it is. The text is parsed as YAML, a superset of
+ * JSON, because that parser reports the position of each value. The text must be valid JSON, and the parent of the
+ * value must exist.
  */
 export function setKey(text: string, path: JsonPath, value: unknown): string {
   const json = JSON.stringify(value);
@@ -16,7 +17,7 @@ export function setKey(text: string, path: JsonPath, value: unknown): string {
   return insertLast(text, path.slice(0, -1), key);
 }
 
-/** Takes a key and its value away; a text without it stays as it is. */
+/** Removes a key and its value; a text without the key is unchanged. */
 export function removeKey(text: string, path: JsonPath): string {
   const pairs = pairsOf(text, path.slice(0, -1));
   const at = pairs.findIndex((pair) => pair.key === path.at(-1));
@@ -29,12 +30,12 @@ export function removeKey(text: string, path: JsonPath): string {
     : text.slice(0, start) + text.slice(after.start);
 }
 
-/** Adds a value at the end of a list. */
+/** Appends a value to a list. */
 export function appendToList(text: string, path: JsonPath, value: unknown): string {
   return insertLast(text, path, JSON.stringify(value));
 }
 
-/** Puts one member after the last of a map or list, laid out as the last one is. */
+/** Appends a member to a map or list, formatted like the last one. */
 function insertLast(text: string, path: JsonPath, member: string): string {
   const holder = rangeOf(text, path);
   if (holder === null) throw new Error(`nothing at ${path.join('.')}`);
@@ -79,7 +80,7 @@ function rangeOfNode(node: unknown): Range | null {
 }
 
 function nodeAt(text: string, path: JsonPath): unknown {
-  // The library would compare every key of a map with every other.
+  // Switched off, because the library compares every key with every other (quadratic).
   const document = parseDocument(text, { keepSourceTokens: false, uniqueKeys: false });
   return path.length === 0 ? document.contents : document.getIn(path, true);
 }

@@ -8,17 +8,17 @@ import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularFileSync } from '../platform/regular-file.ts';
 import { readOperatorText } from './operator-text.ts';
 
-/** A change of one operator file that was worked out and not made; a text of null stands for no file. */
+/** A planned change of one operator file, not yet made; a null text means no file. */
 export type OperatorChange = { file: string; before: string | null; after: string | null };
 
-/** The digest of a text as a client sends it and is sent it; a file that is absent is an empty text (OPF-6). */
+/** The digest of a text, as exchanged with clients; a missing file counts as an empty text (OPF-6). */
 export function digestOf(text: string | null): string {
   return createHash('sha256')
     .update(text ?? '')
     .digest('hex');
 }
 
-/** Throws `conflict` when the file is not as the client saw it last (OPF-6, ERR-12). */
+/** Throws `conflict` if the file has changed since the client read it (OPF-6, ERR-12). */
 export function requireDigest(file: string, text: string | null, expected: string | undefined): void {
   const digest = digestOf(text);
   if (expected === undefined || expected === digest) return;
@@ -29,7 +29,9 @@ export function requireDigest(file: string, text: string | null, expected: strin
   );
 }
 
-/** Makes a change, in one step; for the holder of the file's lock. Throws `conflict` when the file moved since. */
+/**
+ * Makes a planned change atomically; the caller holds the file's lock. Throws `conflict` if the file has changed since.
+ */
 export function commitChange({ file, before, after }: OperatorChange): void {
   if (readOperatorText(file) !== before) requireDigest(file, readOperatorText(file), digestOf(before));
   if (after === null) {
@@ -42,7 +44,10 @@ export function commitChange({ file, before, after }: OperatorChange): void {
   }
 }
 
-/** The text of an operator file; throws `invalid_config` where its bytes are no text, which could not be sent back. */
+/**
+ * The text of an operator file; throws `invalid_config` if its bytes are not UTF-8, because a client could not send
+ * them back.
+ */
 export function readExactText(file: string): string | null {
   const text = readOperatorText(file);
   if (text === null || !text.includes('\ufffd')) return text;

@@ -23,12 +23,12 @@ export type OperatorFilesOptions = {
   settings: Settings;
   /** Checks the text of an agents file; throws `invalid_config`. */
   checkAgents(file: string, text: string): void;
-  /** Has an external CLI validate a text; null where the CLI is this package's own, whose functions are called. */
+  /** Validates a text by an external CLI; null for the bundled CLI, whose functions are called directly. */
   validateByCli: ((id: ValidatedByCli, file: string, text: string) => Promise<void>) | null;
   owner?: LockOwner;
 };
 
-/** The text plane over the operator files (OPF-1): what is read and written is the text itself, never a re-encoding. */
+/** Reads and writes the operator files as text (OPF-1), never as re-encoded values. */
 export class OperatorFiles {
   readonly #options: OperatorFilesOptions;
 
@@ -59,8 +59,8 @@ export class OperatorFiles {
   }
 
   /**
-   * What a write of this text would change, after the validator has passed it; a blank text stands for no file. Throws
-   * `conflict`, `validator_refused` in the validator's own words, `cli_unavailable` when nothing is known of the text.
+   * Plans a write of this text after validating it; a blank text means no file. Throws `conflict`, `validator_refused`
+   * with the validator's message, or `cli_unavailable` if the text could not be validated.
    */
   async plan(id: OperatorFileId, text: string, expected_digest?: string): Promise<OperatorChange> {
     const file = operatorFilePaths(this.#options.settings)[id];
@@ -100,7 +100,7 @@ export class OperatorFiles {
     }
   }
 
-  /** The same functions as the commands of `svc` use; throws `invalid_config`. */
+  /** The validators that the commands of `svc` use too; they throw `invalid_config`. */
   #check(id: OperatorFileId, file: string, text: string): void {
     if (id === 'agents') this.#options.checkAgents(file, text);
     else if (id === 'remotes') parseRemotes(file, text);
@@ -125,7 +125,7 @@ export class OperatorFiles {
   }
 }
 
-/** The variable that hides what the file says, and the one that says where the file lies. */
+/** The variable that overrides the file's content, and the one that gives its path. */
 function variablesOf(
   settings: Settings,
   id: OperatorFileId,

@@ -5,9 +5,9 @@ import { makeFolder } from '../platform/make-folder.ts';
 import { storageError } from '../platform/storage-error.ts';
 
 /**
- * Runs a section while nobody else, in this process or another, changes the operator file. A config dir that is
- * missing is made, and what writers left that were killed is removed. Throws `locked` when somebody holds it for long,
- * and `storage_unavailable` where the disk does not take it.
+ * Runs a section under the exclusive lock of an operator file, across threads and processes. Creates a missing config
+ * dir and removes leftovers of killed writers. Throws `locked` after a timeout and `storage_unavailable` if the disk
+ * refuses the write.
  */
 export async function withOperatorLock<T>(
   file: string,

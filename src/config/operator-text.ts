@@ -7,8 +7,8 @@ import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /**
- * The text of an operator file, or null where there is none. A file that exists and cannot be read is
- * `invalid_config`: taking it for an empty one would quietly drop what the operator configured.
+ * The text of an operator file, or null if it is missing. An unreadable file is `invalid_config`: to treat it as empty
+ * would silently drop the operator's configuration.
  */
 export function readOperatorText(file: string): string | null {
   try {
@@ -25,13 +25,13 @@ export function readOperatorText(file: string): string | null {
   }
 }
 
-/** Writes an operator file as JSON, in one step; a config dir that is missing is made. */
+/** Writes an operator file as JSON, atomically; creates a missing config dir. */
 export function saveOperatorDocument(file: string, document: Record<string, unknown>): void {
   makeFolder(dirname(file));
   writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** Parses operator text by a schema; `invalid_config` names `file`, the place in it and what belongs there. */
+/** Parses operator text by a schema; `invalid_config` names `file`, the place in it and the expected value. */
 export function parseOperatorText<S extends z.ZodType>(file: string, text: string, schema: S): z.output<S> {
   const parsed = schema.safeParse(parseJson(file, text));
   if (parsed.success) return parsed.data;
@@ -44,7 +44,7 @@ export function parseOperatorText<S extends z.ZodType>(file: string, text: strin
   );
 }
 
-/** Deeper values overflow the stack of whoever compares or copies them. */
+/** Deeper values overflow the stack when they are compared or copied. */
 const MOST_DEPTH = 100;
 
 function parseJson(file: string, text: string): unknown {
@@ -67,7 +67,7 @@ function parseJson(file: string, text: string): unknown {
   return value;
 }
 
-/** How deep lists and maps of a valid JSON text lie in each other. */
+/** The nesting depth of a valid JSON text. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -82,8 +82,8 @@ function depthOf(text: string): number {
 type Issue = { path: PropertyKey[]; message: string };
 
 /**
- * The issue that got furthest into the value. Of a union's branches the last such one is taken: the bare forms are
- * listed first, and the one with fields can say which field is missing.
+ * The issue with the longest path into the value. If several branches of a union tie, the last one is chosen: it has
+ * fields, so it can name the missing one.
  */
 function deepestIssue(issues: readonly z.core.$ZodIssue[], prefix: PropertyKey[] = []): Issue {
   const found = issues.map((issue): Issue => {

@@ -14,27 +14,27 @@ import { expandHome, SETTINGS, type Settings } from './settings.ts';
 /** Where a list came from: the environment variable, the operator file, or neither. */
 export type PathListSource = 'environment' | 'file' | 'none';
 
-/** One of the two path lists as it is in force; `paths` are absolute and without repeats. */
+/** One of the two effective path lists; `paths` are absolute and without duplicates. */
 export type PathList = {
   paths: string[];
-  /** Those of the paths whose documents may be links out of the store: only `stores.json` can say so. */
+  /** The paths whose documents may be links out of the store, which only `stores.json` can allow. */
   followed: string[];
   source: PathListSource;
   file: string;
 };
 
-/** What a write did; `overridden_by` names the variable that hides the file for as long as it is set. */
+/** The result of a write; `overridden_by` names the variable that overrides the file. */
 export type PathListWrite = {
   file: string;
   paths: string[];
   followed: string[];
   changed: boolean;
   overridden_by: string | null;
-  /** Of the file as it is now. */
+  /** Digest of the file after the write. */
   digest: string;
 };
 
-/** A write of a list that was worked out and not made. */
+/** A planned write of a list, not yet made. */
 export type PathListPlan = PathListWrite & { change: OperatorChange };
 
 export type PathListKind = 'stores' | 'projects';
@@ -43,11 +43,11 @@ const SCHEMAS: Record<PathListKind, z.ZodType<unknown>> = {
   projects: projectsFileSchema,
 };
 
-/** What becomes of a list: replaced as a whole, or given one more path unless it has it already. */
+/** A change of a list: replace it as a whole, or add a path unless it is there already. */
 export type PathListEdit = { paths: readonly string[] } | { add: string };
 
 export type PathListOptions = {
-  /** Digest of the file as the writer saw it last; another one is a `conflict` (OPF-6). */
+  /** Digest of the file when the writer read it; a different one is a `conflict` (OPF-6). */
   expected_digest?: string | undefined;
   owner?: LockOwner;
 };
@@ -63,8 +63,9 @@ export function readProjects(settings: Settings): PathList {
 }
 
 /**
- * Changes one of the lists under its file's lock, so that writers at the same time lose nothing. Other keys of the
- * file stay, and so does what an entry says beside its path; an empty list removes the file (OPF-6). Throws `invalid_config`, `conflict`, `locked`.
+ * Changes one of the lists under its file's lock, so that concurrent writers lose nothing. Keeps other keys of the file
+ * and other fields of each entry; an empty list removes the file (OPF-6). Throws `invalid_config`, `conflict`,
+ * `locked`.
  */
 export function changePathList(
   settings: Settings,
@@ -84,7 +85,7 @@ export function changePathList(
   );
 }
 
-/** What `changePathList` would do now, without lock or write. */
+/** Plans `changePathList` without lock or write. */
 export function planPathList(
   settings: Settings,
   kind: PathListKind,
@@ -109,7 +110,7 @@ export function planPathList(
   };
 }
 
-/** Checks the text of a path list without reading or writing anything (OPF-5); answers the paths as in force. */
+/** Checks the text of a path list without reading or writing anything (OPF-5); returns the effective paths. */
 export function parsePathList(kind: PathListKind, file: string, text: string): string[] {
   return listIn(kind, file, text).paths;
 }
@@ -137,7 +138,7 @@ function inForce(
   return { paths: absolute(kind, file, entries), followed: absolute(kind, file, followed) };
 }
 
-/** What an entry says beside its path stays with the path. */
+/** Keeps the other fields of the entry of each path. */
 function entriesAfter(
   kind: PathListKind,
   file: string,
@@ -153,7 +154,7 @@ function entriesAfter(
   return absolute(kind, file, edit.paths).map((path) => known.get(path) ?? path);
 }
 
-/** The file's text with another list; null for none. What a person wrote besides is kept to the letter. */
+/** The file's text with another list; null for no file. All other text is kept byte for byte. */
 function textWith(kind: PathListKind, before: string | null, paths: readonly StoreEntry[]): string | null {
   if (paths.length === 0) return null;
   const value: object | null = before === null ? null : JSON.parse(before);
@@ -163,7 +164,8 @@ function textWith(kind: PathListKind, before: string | null, paths: readonly Sto
   if (Object.keys(value).every((key) => key === 'version' || key === kind))
     return whole({ version: 1, ...meant });
   const spliced = setKey(before, [kind], paths);
-  // The text is spliced by position: should it ever not say what is meant, it is written anew.
+  // The text is spliced by position. If the result does not parse to the intended value, the file is written from
+  // scratch.
   return saysWhatIsMeant(spliced, meant) ? spliced : whole(meant);
 }
 

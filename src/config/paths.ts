@@ -8,25 +8,25 @@ export type DataPaths = {
   sessions_file: string;
   events_file: string;
   commits_file: string;
-  /** One folder a launch, named by its run id. */
+  /** One folder per launch, named by its run id. */
   runs_dir: string;
-  /** What must survive a restart of the daemon but belongs to no document. */
+  /** State that must survive a restart of the daemon and belongs to no document. */
   state_dir: string;
-  /** The emergency brake: there while it is on. */
+  /** The emergency brake; the file exists while it is on. */
   brake_file: string;
-  /** How the CLI finds the daemon. */
+  /** The file by which the CLI finds the daemon. */
   daemon_file: string;
   /** The Unix socket for the command line and tunnels, in a folder of its own. */
   api_socket: string;
   /** Executables made for workers, first on their PATH. */
   bin_dir: string;
-  /** Images that were sent for fibers, a folder for each uid (ATT-1). */
+  /** Images uploaded for fibers, one folder per uid (ATT-1). */
   attachments_dir: string;
-  /** What is known of the tokens of sessions; may be deleted at any time. */
+  /** Cache of the token counts of sessions; may be deleted at any time. */
   spend_dir: string;
 };
 
-/** Derives the data paths; a ledger with a variable of its own lies where that says. */
+/** Derives the data paths; the variable of a ledger overrides its path. */
 export function dataPaths(settings: Settings): DataPaths {
   const { data_dir } = settings;
   return {
@@ -47,7 +47,7 @@ export function dataPaths(settings: Settings): DataPaths {
 
 export const OPERATOR_FILES = operatorFileIdSchema.options;
 
-/** Where each operator file lies (OPF-1); absolute paths. */
+/** Absolute paths of the operator files (OPF-1). */
 export function operatorFilePaths(settings: Settings): Record<OperatorFileId, string> {
   const inConfigDir = (id: OperatorFileId) => join(settings.config_dir, `${id}.json`);
   return {

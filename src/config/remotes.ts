@@ -11,12 +11,12 @@ import type { Settings } from './settings.ts';
 
 const EMPTY = '{\n  "version": 1,\n  "remotes": []\n}\n';
 
-/** What a write of one remote did. */
+/** The result of a write of one remote. */
 export type RemoteWrite = { file: string; names: string[]; changed: boolean; digest: string };
 
 /**
  * Checks the text of a remotes file without reading or writing anything (OPF-2). Throws `invalid_config` naming the
- * place: a remote needs a name of its own, and a way to be reached.
+ * place: a remote needs a unique name and a port or url.
  */
 export function parseRemotes(file: string, text: string): RemotesFile {
   const document = parseOperatorText(file, text, remotesFileSchema);
@@ -38,8 +38,8 @@ export function readRemotes(settings: Settings): RemotesFile {
 }
 
 /**
- * Adds or replaces one remote, or with null takes it away; the rest of the file keeps its text, and without a remote
- * left the file goes (OPF-6). Throws `not_found` for one to take away that is not there.
+ * Adds or replaces one remote; null removes it. Keeps the rest of the text; a file without remotes is removed (OPF-6).
+ * Throws `not_found` if the remote to remove does not exist.
  */
 export function changeRemote(
   settings: Settings,
@@ -59,7 +59,7 @@ export function changeRemote(
   );
 }
 
-/** What `changeRemote` would do now, without lock or write. */
+/** Plans `changeRemote` without lock or write. */
 export function planRemote(
   settings: Settings,
   name: string,
@@ -91,6 +91,7 @@ function textWith(text: string, listed: readonly unknown[], at: number, remote: 
       : at === -1
         ? appendToList(text, ['remotes'], remote)
         : setKey(text, ['remotes', at], remote);
-  // The text is spliced by position: should it ever not say what is meant, it is written anew.
+  // The text is spliced by position. If the result does not parse to the intended value, the file is written from
+  // scratch.
   return isDeepStrictEqual(JSON.parse(spliced), meant) ? spliced : `${JSON.stringify(meant, null, 2)}\n`;
 }

@@ -3,16 +3,16 @@ import { CodedError } from '../base/errors.ts';
 import { expandHome } from './settings.ts';
 
 /**
- * A directory as a person names it, made absolute: `~` is the home folder, a relative one starts at `cwd`, `.` and
- * `..` are worked out, a slash at the end goes. Links stay as they are named, so that a document that says
- * `~/dev/current` follows it wherever it leads. Reads nothing. Throws `invalid_request` for a relative one without
- * a `cwd`, another user's `~`, or control characters.
+ * Makes a directory that a person typed absolute: expands `~`, resolves a relative path against `cwd`, resolves `.` and
+ * `..`, and removes a trailing slash. Symlinks are kept, so that a document with `~/dev/current` follows the link when
+ * it changes. Reads no file system. Throws `invalid_request` for a relative one without a `cwd`, another user's `~`, or
+ * control characters.
  */
 export function resolveDirectory(text: string, cwd: string | null): string {
   const given = text.trim();
-  if (given === '') throw new CodedError('invalid_request', 'the directory is an empty text; name one');
+  if (given === '') throw new CodedError('invalid_request', 'the directory is empty; give a path');
   if (holdsControlCharacters(given))
-    throw new CodedError('invalid_request', 'the directory holds control characters; name it without them');
+    throw new CodedError('invalid_request', 'the directory contains control characters; remove them');
   const expanded = expandHome(given);
   if (expanded.startsWith('~'))
     throw new CodedError(
@@ -25,7 +25,10 @@ export function resolveDirectory(text: string, cwd: string | null): string {
   return resolve(cwd, expanded);
 }
 
-/** True for a text that names no directory: a NUL ends a path, and no terminal or log shows the others as they are. */
+/**
+ * True for a text with control characters: NUL ends a path, and the others are not shown as they are on terminals and
+ * in logs.
+ */
 export function holdsControlCharacters(path: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(path);
 }

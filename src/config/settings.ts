@@ -31,7 +31,7 @@ function text<F extends string | null>(env: string, fallback: F, meaning: string
 
 const AN_ABSOLUTE_PATH = 'an absolute path, or one that begins with ~/';
 
-/** The daemon, its workers and the shell that asks them stand in different folders, so a relative path is none. */
+/** Relative paths are refused, because the daemon, its workers and the shell have different working directories. */
 function absolute(text: string): { ok: true; value: string } | null {
   const expanded = expandHome(text);
   return isAbsolute(expanded) ? { ok: true, value: resolve(expanded) } : null;
@@ -101,7 +101,7 @@ function oneOf<T extends string>(
 const home = homedir();
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Every setting of the daemon and the CLI: one row each, all optional (design: settings). */
+/** Every setting of the daemon and the CLI: one row each, all optional. */
 export const SETTINGS = {
   host: text('SVC_HOST', null, 'Host id; else host.json, else the OS host name (DSP-3)'),
   stores: pathList('SVC_STORES', 'Stores to poll, comma-separated; else stores.json (DSP-7)'),
@@ -176,27 +176,27 @@ export const SETTINGS = {
     'SVC_STARTUP_CONFIRM_MS',
     90_000,
     100,
-    'A start without transcript or hook within this is startup_unconfirmed',
+    'A start without a transcript or hook within this time is startup_unconfirmed',
   ),
   breaker_deaths: whole('SVC_BREAKER_DEATHS', 5, 1, 'Quick deaths in a row that pause a fiber'),
   breaker_quick_ends: whole(
     'SVC_BREAKER_QUICK_ENDS',
     10,
     1,
-    'Quick ends in a row that pause a oneshot, handoffs among them',
+    'Quick ends in a row, including handoffs, that pause a oneshot',
   ),
   breaker_quick_ms: whole(
     'SVC_BREAKER_QUICK_MS',
     90_000,
     1,
-    'An end sooner than this after its start is quick',
+    'An end sooner than this after the start counts as quick',
   ),
   breaker_pause_ms: whole('SVC_BREAKER_PAUSE_MS', 600_000, 1, 'How long such a fiber is paused'),
   resume_warm_window_ms: whole(
     'SVC_RESUME_WARM_WINDOW_MS',
     2_700_000,
     0,
-    'A transcript younger than this may be resumed (RES-3, LIM-17)',
+    'A conversation with a transcript younger than this may be resumed (RES-3, LIM-17)',
   ),
   usage_limit_retry_ms: whole(
     'SVC_USAGE_LIMIT_RETRY_MS',
@@ -235,26 +235,26 @@ export const SETTINGS = {
     'SVC_START_BURST',
     100,
     1,
-    'Workers that are started in one go before starts are spaced',
+    'Workers started at once before starts are spaced',
   ),
   start_spacing_ms: whole('SVC_START_SPACING_MS', 1_000, 0, 'Time between two starts after that'),
   kill_grace_ms: whole(
     'SVC_KILL_GRACE_MS',
     3_000,
     0,
-    'Time a process has to end before it is killed for good',
+    'Time from SIGTERM to SIGKILL when a process is ended',
   ),
   heartbeat_interval_ms: whole(
     'SVC_HEARTBEAT_INTERVAL_MS',
     3_000,
     10,
-    'How often each thread is asked for a sign of life',
+    'Interval of the heartbeat of each thread',
   ),
   heartbeat_timeout_ms: whole(
     'SVC_HEARTBEAT_TIMEOUT_MS',
     15_000,
     50,
-    'A thread silent for longer is terminated and started anew',
+    'A thread that answers no heartbeat for this long is restarted',
   ),
   restart_intensity: whole(
     'SVC_RESTART_INTENSITY',
@@ -264,7 +264,7 @@ export const SETTINGS = {
   ),
   restart_window_ms: whole('SVC_RESTART_WINDOW_MS', 60_000, 1, 'The restart window'),
   worker_memory_mb: whole('SVC_WORKER_MEMORY_MB', 1_024, 32, 'Heap limit of each thread'),
-  stop_timeout_ms: whole('SVC_STOP_TIMEOUT_MS', 5_000, 50, 'Time each thread has to stop by itself'),
+  stop_timeout_ms: whole('SVC_STOP_TIMEOUT_MS', 5_000, 50, 'Time each thread has to stop before it is ended'),
   demo: setting(
     'SVC_DEMO',
     false,
