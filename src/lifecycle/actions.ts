@@ -9,8 +9,8 @@ import { planInstall, planPin, planRepeat, planUninstall, type ServiceFields } f
 import { planReshape } from './shape-verb.ts';
 
 /**
- * True for a verb after which a fiber may be launched although it was held or refused before: a person has just said so.
- * `accept` and `reopen` say so only where they `changed` the document.
+ * True for a verb that lifts an earlier hold or refusal, since a person has just asked for the fiber to run. `accept`
+ * and `reopen` do so only if they `changed` the document.
  */
 export function isArming(action: LifecycleRequest['action'], changed: boolean): boolean {
   return (
@@ -19,10 +19,10 @@ export function isArming(action: LifecycleRequest['action'], changed: boolean): 
 }
 
 /**
- * What a lifecycle verb writes into the document, in one write; null when nothing has to change. One total function:
- * every refusal is a `CodedError` whose sentence names the mend, and none is left behind by another verb, but for a
- * service verb on a document that is no service (P5). `known` is null where the agents of the fiber's host are not known
- * here. `now` is in milliseconds since the Unix epoch.
+ * The edit that a lifecycle verb makes to the document in one write; null if nothing has to change. A total function:
+ * every refusal is a `CodedError` whose sentence names the mend. No verb leaves a state that another verb refuses,
+ * except that service verbs refuse a document that is not a service (P5). `known` is null if the agents of the fiber's
+ * host are not known here. `now` is in milliseconds since the Unix epoch.
  */
 export function planAction(
   document: FiberDocument,
@@ -85,7 +85,7 @@ export function planAction(
   }
 }
 
-/** Where a fiber stands, as one line of the command's output. */
+/** The state of a fiber, as one line of the command's output. */
 export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status' | 'tempered'>): string {
   const service =
     fiber.svc === undefined

@@ -4,10 +4,10 @@ import type { FiberDocument, Surface } from '../contract/fiber.ts';
 import { APP_HARNESS } from '../contract/harness-name.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
 
-/** The agents of this host, as the registry has them. */
+/** The agents of this host, from the registry. */
 export type KnownAgents = {
   agents: readonly Agent[];
-  /** Every id and alias, to the id it means. */
+  /** Maps every id and alias to the id. */
   names: Readonly<Record<string, string>>;
   default_id: string | null;
 };
@@ -21,8 +21,8 @@ type Choice = {
 export const APP_AGENT = APP_HARNESS;
 
 /**
- * Gives a service another agent of the registry; throws `agent_unknown` or `effort_unknown`. `known` is null for a fiber
- * of another host, whose agents are not known here: its owner checks them at the launch.
+ * Sets the agent of a service; throws `agent_unknown` or `effort_unknown`. `known` is null for a fiber of another host:
+ * that host checks the agent at the launch.
  */
 export function planSetAgent(
   document: FiberDocument,
@@ -34,8 +34,8 @@ export function planSetAgent(
 }
 
 /**
- * Has a service worked on by another model: the agent of the registry that runs it, one of the same harness first.
- * Throws `agent_unknown` naming the models there are.
+ * Sets the model of a service: chooses the agent that runs it, preferring the same harness. Throws `agent_unknown` with
+ * the available models.
  */
 export function planSetModel(
   document: FiberDocument,
@@ -46,7 +46,7 @@ export function planSetModel(
   if (known === null)
     throw new CodedError(
       'agent_unknown',
-      `which agents ${document.svc?.host} has is not known here; give the model there, or name the agent with "svc set-agent"`,
+      `the agents of host ${document.svc?.host} are not known here; set the model there, or name the agent with "svc set-agent"`,
     );
   const present = findAgent(known, document.svc?.agent ?? known.default_id ?? '');
   const running = known.agents.filter((agent) => agent.model === fields.model);
@@ -58,7 +58,7 @@ export function planSetModel(
     const models = known.agents.flatMap((agent) => (agent.model === null ? [] : [agent.model]));
     throw new CodedError(
       'agent_unknown',
-      `no agent of this host runs the model "${fields.model}"; there are ${[...new Set(models)].join(', ') || 'none'}, and "svc agents" lists who runs them`,
+      `no agent of this host runs the model "${fields.model}"; it has the models: ${[...new Set(models)].join(', ') || 'none'}; see "svc agents"`,
       { details: { model: fields.model } },
     );
   }
@@ -66,10 +66,10 @@ export function planSetModel(
 }
 
 /**
- * The edit for an agent, an effort or both, on the surface that the fiber has or is given; an alias stays as it is
- * written. Throws `agent_unknown`, `effort_unknown`, or `surface_unsupported` for an agent without app conversations;
- * what is not asked for is not judged. An effort that the fiber has and the new agent does not take is removed, so
- * that no dispatch is refused for it; one that is asked for is refused.
+ * The edit for an agent, an effort or both, on the fiber's current or new surface; an alias is kept as written. Throws
+ * `agent_unknown`, `effort_unknown`, or `surface_unsupported` for an agent without app conversations; fields that are
+ * not requested are not checked. A stored effort that the new agent does not take is removed, so that a later dispatch
+ * is not refused; a requested one is refused.
  */
 export function chooseAgent(document: FiberDocument, choice: Choice, known: KnownAgents | null): PlannedEdit {
   const edit: PlannedEdit = { set: {}, unset: [] };
@@ -100,7 +100,7 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
   return edit;
 }
 
-/** Throws `effort_unknown` for a level that the agent does not take. */
+/** Throws `effort_unknown` for a level that the agent does not support. */
 export function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort: string): string {
   if (agent.effort_levels.includes(effort)) return effort;
   const levels =

@@ -2,12 +2,12 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
 import { isArmed, rearmed, type VerbFacts } from './rearm.ts';
 
-/** Parks an armed fiber; its worker, where one runs, is not part of this. Nothing to do for one that is not armed. */
+/** Parks an armed fiber and does not affect its worker. No change for one that is not armed. */
 export function planPause(document: FiberDocument): PlannedEdit | null {
   return document.status === 'active' ? { set: { status: 'open' }, unset: ['tempered'] } : null;
 }
 
-/** Arms a parked, closed or awaiting fiber (LIF-6, RES-8); nothing to do for an armed one. Refused without a svc block. */
+/** Arms a parked, closed or awaiting fiber (LIF-6, RES-8); no change for an armed one. Refused without a svc block. */
 export function planResume(document: FiberDocument, facts: VerbFacts, now: number): PlannedEdit | null {
   requireService(document, 'resume');
   const complete = document.uid !== null && document.svc?.host !== undefined;
@@ -16,8 +16,8 @@ export function planResume(document: FiberDocument, facts: VerbFacts, now: numbe
 }
 
 /**
- * Reopens a closed fiber (LIF-4): a service is armed as by `planResume`, a pinned role is parked, since it is started
- * by hand, and so is a plain document.
+ * Reopens a closed fiber (LIF-4): a service is armed as by `planResume`; a pinned role, which is started by hand, and a
+ * plain document are parked.
  */
 export function planReopen(document: FiberDocument, facts: VerbFacts, now: number): PlannedEdit | null {
   if (document.status !== 'closed') return null;

@@ -2,7 +2,7 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PlannedEdit } from './planned-edit.ts';
 import { planDispatch } from './run-transitions.ts';
 
-/** What a claim knows of the session that it makes the fiber's worker. */
+/** The session that a claim makes the fiber's worker. */
 export type ClaimMarkers = {
   session_uuid: string | null;
   harness: string;
@@ -10,7 +10,7 @@ export type ClaimMarkers = {
   agent: string;
   host: string;
   project_dir: string;
-  /** Launch id of a recording (FIB-11); undefined keeps what the document says. */
+  /** Launch id of a recording (FIB-11); undefined keeps the one in the document. */
   meeting: string | undefined;
   /** Of an app conversation (WRK-4). */
   thread_id?: string;
@@ -18,9 +18,9 @@ export type ClaimMarkers = {
 };
 
 /**
- * Marks a claimed session in the document (WPL-5) as a dispatch is marked. What the document orders stays: only
- * where it has no service block, agent or directory yet are those of the session written; `status` is untouched,
- * since a claim arms nothing.
+ * Records a claimed session in the document (WPL-5) in the same way as a dispatch. The service block, agent and
+ * directory of the session are written only if the document has none. `status` is unchanged, since a claim does not arm
+ * the fiber.
  */
 export function planClaim(document: FiberDocument, markers: ClaimMarkers, now: number): PlannedEdit {
   const { svc } = document;

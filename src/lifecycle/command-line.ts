@@ -1,6 +1,6 @@
 import type { LifecycleRequest } from '../contract/http/lifecycle.ts';
 
-/** Fields that are words of their own on the command line, after the fiber. */
+/** Fields that are positional arguments after the fiber. */
 const POSITIONAL: Readonly<Partial<Record<LifecycleRequest['action'], string>>> = {
   'set-model': 'model',
   'set-agent': 'agent',
@@ -8,8 +8,8 @@ const POSITIONAL: Readonly<Partial<Record<LifecycleRequest['action'], string>>> 
 };
 
 /**
- * The command line that does what a request of `POST /lifecycle` asks for, after the program's name (design: the CLI
- * boundary). `--local` has the command write the document itself instead of asking a daemon.
+ * The command line, after the program's name, that is equivalent to a request of `POST /lifecycle`. With `--local` the
+ * command writes the document itself instead of calling a daemon.
  */
 export function lifecycleArgv(request: LifecycleRequest): string[] {
   const { action, fiber, origin: _origin, ...fields } = request;

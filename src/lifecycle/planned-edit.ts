@@ -3,7 +3,7 @@ import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { DocumentEdit } from '../fibers/edit.ts';
 
-/** What a verb writes into one document, in one step. `null` from a plan means that nothing has to change. */
+/** The edit of a verb to one document, in one write. A plan of `null` means that nothing has to change. */
 export type PlannedEdit = Required<Pick<DocumentEdit, 'set' | 'unset'>>;
 
 /** ISO 8601 in UTC of milliseconds since the Unix epoch. */
@@ -11,12 +11,12 @@ export function stamp(now: number): string {
   return new Date(now).toISOString();
 }
 
-/** The document becomes active and without verdict; `editDocument` removes `closed-at` with the status. */
+/** The fields of an active document without a verdict; `editDocument` removes `closed-at`. */
 export function armed(edit: PlannedEdit): PlannedEdit {
   return { set: { ...edit.set, status: 'active' }, unset: [...edit.unset, 'tempered'] };
 }
 
-/** Throws `no_service` for a fiber that no service verb was used on. */
+/** Throws `no_service` for a fiber without a svc block. */
 export function requireService(document: FiberDocument, verb: string): void {
   if (document.svc !== undefined) return;
   throw new CodedError(
@@ -25,7 +25,7 @@ export function requireService(document: FiberDocument, verb: string): void {
   );
 }
 
-/** A directory as it may stand in a document; throws `project_dir_missing` or `invalid_request`. */
+/** Validates a directory for a document; throws `project_dir_missing` or `invalid_request`. */
 export function requireProjectDir(document: FiberDocument, given: string | undefined): string {
   const path = given ?? document.project_dir;
   if (path === undefined || path === '') {

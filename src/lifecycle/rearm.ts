@@ -1,15 +1,15 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import { armed, type PlannedEdit, stamp } from './planned-edit.ts';
 
-/** What is known beside the document when a verb is planned. */
+/** The facts, besides the document, that the plan of a verb needs. */
 export type VerbFacts = {
   /** Host of the machine the verb runs on. */
   this_host: string;
-  /** Zone of this machine, for a role that names none. */
+  /** Time zone of this machine, for a role without one. */
   this_zone: string;
-  /** Given to a document that has no ULID yet, since it could not be dispatched (DSP-9). */
+  /** The ULID for a document without one, which could not be dispatched (DSP-9). */
   new_uid: string;
-  /** A worker of this fiber runs now. */
+  /** True while a worker of this fiber runs. */
   running: boolean;
 };
 
@@ -19,8 +19,8 @@ export function isArmed(document: Pick<FiberDocument, 'status' | 'tempered'>): b
 }
 
 /**
- * Arms a service again in one write. A standing role is stamped as served, so that what fell due before does not
- * fire (LIF-6, STD-1); a closed fiber whose conversation is over starts fresh at its next dispatch (RES-8).
+ * Arms a service again in one write. A standing role is stamped as served, so that earlier occurrences do not fire
+ * (LIF-6, STD-1). A closed fiber whose conversation is over starts fresh at its next dispatch (RES-8).
  */
 export function rearmed(
   document: FiberDocument,
@@ -49,7 +49,7 @@ function served(
   return { 'svc.runtime.handed_off_at': stamp(now), ...withoutFuture(dispatched_at, now) };
 }
 
-/** A mark that a clock set while it was ahead would keep a role from being due until that time has come. */
+/** A timestamp from a clock that was ahead would keep a role from being due until that time. */
 function withoutFuture(dispatched_at: string | undefined, now: number): PlannedEdit['set'] {
   const at = Date.parse(dispatched_at ?? '');
   return at >= now ? { 'svc.runtime.dispatched_at': stamp(now - 1) } : {};

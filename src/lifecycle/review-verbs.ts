@@ -4,7 +4,7 @@ import { isArmed, rearmed, type VerbFacts } from './rearm.ts';
 
 /**
  * Accepts the work of a fiber: a standing role is armed again and stamped as served in the same write (LIF-6, STD-1), a
- * pinned one is parked, anything else is closed with the verdict. The outcome stays unless a new one is given.
+ * pinned one is parked, any other fiber is closed with the verdict. The outcome is kept unless a new one is given.
  */
 export function planAccept(
   document: FiberDocument,
@@ -37,7 +37,7 @@ export function planCompost(document: FiberDocument): PlannedEdit | null {
   return { set: { status: 'closed', tempered: false }, unset: [] };
 }
 
-/** Closes a fiber without a verdict: it awaits review. One that is closed keeps the verdict it has. */
+/** Closes a fiber without a verdict, so that it awaits review. A closed fiber keeps its verdict. */
 export function planClose(
   document: FiberDocument,
   fields: { outcome?: string | undefined },
@@ -47,7 +47,7 @@ export function planClose(
   return withOutcome(edit, document, fields.outcome);
 }
 
-/** Writes the line that the card shows. */
+/** Writes the outcome, the line that the card shows. */
 export function planSetOutcome(document: FiberDocument, fields: { outcome: string }): PlannedEdit | null {
   return withOutcome(null, document, fields.outcome);
 }

@@ -2,20 +2,20 @@ import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { armed, type PlannedEdit, requireProjectDir, stamp } from './planned-edit.ts';
 
-/** What a dispatch knows of the run it starts. */
+/** The run that a dispatch starts. */
 export type DispatchMarkers = {
-  /** Null while the harness has not told the id it assigned. */
+  /** Null until the harness reports the id that it assigned. */
   session_uuid: string | null;
   harness: string;
   run_id: string;
   thread_id?: string;
-  /** Who begins the run, for the other daemons of its host id. */
+  /** The daemon that begins the run, for other daemons of the same host id. */
   daemon: string;
 };
 
 /**
- * Arms a document for a forced dispatch, whatever its status (LIF-3, LIF-4); `project_dir` is one that a person
- * confirmed, saved in the same write (WPL-1). Throws `arm_refused` for a fiber without a svc block.
+ * Arms a document for a forced dispatch, whatever its status (LIF-3, LIF-4); `project_dir` is confirmed by a person and
+ * saved in the same write (WPL-1). Throws `arm_refused` for a fiber without a svc block.
  */
 export function planArm(document: FiberDocument, options: { project_dir?: string } = {}): PlannedEdit | null {
   if (document.svc === undefined) {
@@ -36,9 +36,9 @@ export function planArm(document: FiberDocument, options: { project_dir?: string
 }
 
 /**
- * Marks a launch in the document (LIF-1, FIB-9); an id of an earlier run is taken away, and so is an earlier handoff that
- * a clock which was wrong has put after this launch: it would count as that of this run. A standing role keeps it, since
- * it says which occurrences were served.
+ * Marks a launch in the document (LIF-1, FIB-9); ids of an earlier run are removed. An earlier handoff with a time
+ * after this launch, from a wrong clock, is removed too, because it would count as the handoff of this run. A standing
+ * role keeps it, since it records which occurrences were served.
  */
 export function planDispatch(document: FiberDocument, markers: DispatchMarkers, now: number): PlannedEdit {
   const set: PlannedEdit['set'] = {
@@ -57,7 +57,7 @@ export function planDispatch(document: FiberDocument, markers: DispatchMarkers, 
   return { set, unset };
 }
 
-/** Records the session id that a harness told later; nothing to do when another run has begun since. */
+/** Records the session id that a harness reported later; no change if another run has begun since. */
 export function planLearnedSession(
   document: FiberDocument,
   learned: { run_id: string; session_uuid: string },
@@ -68,8 +68,8 @@ export function planLearnedSession(
 }
 
 /**
- * A role's worker ended: a standing one closes and awaits review (LIF-5), a pinned one is parked, since it is
- * started only by hand. A oneshot stays as it is.
+ * The edit after the end of a worker: a standing role closes and awaits review (LIF-5), a pinned role, which is started
+ * by hand, is parked, a oneshot is unchanged.
  */
 export function planConclude(document: FiberDocument, now: number): PlannedEdit | null {
   if (document.status !== 'active') return null;

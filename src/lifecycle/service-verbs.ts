@@ -4,35 +4,35 @@ import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { armed, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 
-/** What the verbs that make a fiber a service take; what is absent stays as the document has it. */
+/** The input of the verbs that make a fiber a service; absent fields keep the values of the document. */
 export type ServiceFields = {
-  /** The host that owns dispatch; written when the document names none or `host` was asked for. */
+  /** The host that owns dispatch; written if the document names none or `host` was requested. */
   host?: string;
-  /** Host of the machine the verb runs on, for a document without one. */
+  /** Host of this machine, for a document without one. */
   thisHost: string;
   /** Absolute; the owner checks that it is a directory when a worker is started (DSP-4). */
   project_dir?: string;
   agent?: string;
   effort?: string;
   surface?: Surface;
-  /** Null for a fiber of another host, whose agents are not known here: its owner checks them at the launch. */
+  /** Null for a fiber of another host, which checks the agent at the launch. */
   known: KnownAgents | null;
-  /** Given to a document that has no ULID yet, since it could not be dispatched (DSP-9). */
+  /** The ULID for a document without one, which could not be dispatched (DSP-9). */
   newUid: string;
 };
 export type RepeatFields = ServiceFields & {
   /** Five cron fields, or a name such as @daily. */
   schedule: string;
   tz?: string;
-  /** A worker of the fiber runs now. */
+  /** True while a worker of the fiber runs. */
   running?: boolean;
-  /** Zone of this machine; recorded with the role when neither the verb nor the document names one. */
+  /** Time zone of this machine; recorded with the role if neither the verb nor the document names one. */
   thisZone: string;
 };
 
 /**
- * Makes a fiber a oneshot and arms it; throws `project_dir_missing` or `invalid_request`, and what `chooseAgent` throws
- * for an agent, effort or surface that is asked for.
+ * Makes a fiber a oneshot and arms it; throws `project_dir_missing` or `invalid_request`, and the errors of
+ * `chooseAgent` for a requested agent, effort or surface.
  */
 export function planInstall(document: FiberDocument, fields: ServiceFields): PlannedEdit {
   const edit = serviceEdit(document, 'oneshot', fields);
@@ -52,7 +52,7 @@ export function planRepeat(document: FiberDocument, fields: RepeatFields, now: n
   edit.set['svc.schedule'] = schedule;
   edit.set['svc.tz'] = tz;
   const { svc } = document;
-  // While a worker runs, its own end serves the role; a stamp would be taken for its handoff.
+  // While a worker runs, its end stamps the role; a stamp now would be mistaken for its handoff.
   if (fields.running !== true && (svc?.kind !== 'standing' || svc.schedule !== schedule || svc.tz !== tz)) {
     edit.set['svc.runtime.handed_off_at'] = stamp(now);
   }
@@ -70,14 +70,16 @@ export function planPin(document: FiberDocument, fields: ServiceFields): Planned
   };
 }
 
-/** Takes the svc block away and parks what is armed; a closed document keeps its verdict. Nothing to do where there is none. */
+/**
+ * Removes the svc block and parks an armed fiber; a closed document keeps its verdict. No change without a svc block.
+ */
 export function planUninstall(document: FiberDocument): PlannedEdit | null {
   if (document.svc === undefined) return null;
   if (document.status === 'closed') return { set: {}, unset: ['svc'] };
   return { set: { status: 'open' }, unset: ['svc', 'tempered'] };
 }
 
-/** The worker says that it is done with its conversation (LIF-7); the next dispatch starts fresh (RES-2). */
+/** Records that the worker is done with its conversation (LIF-7); the next dispatch starts fresh (RES-2). */
 export function planHandoff(document: FiberDocument, now: number): PlannedEdit {
   requireService(document, 'hand off');
   return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: [] };

@@ -5,7 +5,7 @@ import { type PlannedEdit, requireProjectDir, requireService, stamp } from './pl
 import type { VerbFacts } from './rearm.ts';
 import { requireSchedule, requireZone } from './service-verbs.ts';
 
-/** What `reshape` may change; what is absent stays. */
+/** The fields that `reshape` may change; absent ones are kept. */
 export type ShapeFields = {
   kind?: FiberKind | undefined;
   schedule?: string | undefined;
@@ -18,9 +18,9 @@ export type ShapeFields = {
 };
 
 /**
- * Changes what a service is and keeps what it has lived through: its runtime marks, its verdict, its outcome. It stays
- * armed or parked as it was; only an armed one that becomes a pinned role is parked, since those are started by hand.
- * A schedule that is new counts from now (STD-1). `known` is null where the agents of its host are not known here.
+ * Changes the configuration of a service and keeps its history: runtime marks, verdict and outcome. It stays armed or
+ * parked, except that an armed fiber that becomes a pinned role is parked, since pinned roles are started by hand. A
+ * new schedule counts from now (STD-1). `known` is null where the agents of its host are not known here.
  */
 export function planReshape(
   document: FiberDocument,
@@ -77,7 +77,7 @@ function standing(
   const set: PlannedEdit['set'] = {};
   if (svc?.schedule !== schedule) set['svc.schedule'] = schedule;
   if (svc?.tz !== tz) set['svc.tz'] = tz;
-  // While a worker runs, its own end serves the role; a stamp would be taken for its handoff.
+  // While a worker runs, its end stamps the role; a stamp now would be mistaken for its handoff.
   if (!facts.running && (Object.keys(set).length > 0 || svc?.kind !== 'standing'))
     set['svc.runtime.handed_off_at'] = stamp(now);
   return set;

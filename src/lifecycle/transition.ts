@@ -6,10 +6,10 @@ import type { PlannedEdit } from './planned-edit.ts';
 import { isArmed, type VerbFacts } from './rearm.ts';
 import { planAccept, planClose, planCompost } from './review-verbs.ts';
 
-/** What moving a fiber to a column takes, in this order. */
+/** The steps that move a fiber to a column, in this order. */
 export type TransitionPlan = {
   action: TransitionAction;
-  /** The running worker is ended first; what the document then says is planned anew. */
+  /** The running worker is ended first; then the move is planned again from the changed document. */
   end_worker: boolean;
   edit: PlannedEdit | null;
   /** A worker is started by force, which arms the document itself (LIF-3). */
@@ -18,7 +18,7 @@ export type TransitionPlan = {
 
 /**
  * The one total function of the board's columns (WPL-2): for every document, with or without a worker, and every
- * target. Throws `arm_refused` for a plain document that should go in flight, and nothing else.
+ * target. Its only error is `arm_refused`, for a plain document that should go in flight.
  */
 export function planTransition(
   document: FiberDocument,
@@ -32,7 +32,7 @@ export function planTransition(
   return {
     action: edit === null && !facts.running ? 'none' : action,
     end_worker: facts.running,
-    // The role's running work is what is accepted: it is armed again when its worker has ended and closed it.
+    // Accepting a running role: it is armed again after its worker has ended and closed it.
     edit: served ? planAccept({ ...document, status: 'closed' }, {}, facts, now) : edit,
     dispatch: false,
   };
@@ -76,7 +76,7 @@ function asDraft(document: FiberDocument): PlannedEdit | null {
   return { set: { status: 'open' }, unset: ['tempered', 'closed-at'] };
 }
 
-/** A verdict that was given is taken back. */
+/** Removes the verdict. */
 function toReview(document: FiberDocument): PlannedEdit | null {
   if (document.status !== 'closed') return planClose(document, {});
   return document.tempered === undefined ? null : { set: { status: 'closed' }, unset: ['tempered'] };
