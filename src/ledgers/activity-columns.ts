@@ -1,21 +1,18 @@
-/** Kinds of an activity bucket, by the number that a column holds. */
+/** Kinds of an activity bucket; a column stores the index. */
 export const KINDS = ['attention', 'notify', 'agent', 'reply'] as const;
 export type Kind = (typeof KINDS)[number];
 export const KIND: Readonly<Record<Kind, number>> = { attention: 0, notify: 1, agent: 2, reply: 3 };
 
-/** Minutes of one coarser step: an hour, then a day. */
+/** Minutes of the coarser buckets: an hour, then a day. */
 const COARSER = [60, 1_440] as const;
 
-/** One bucket; session and folder are ids of the segment's strings. */
+/** One bucket; session and folder are ids of the segment's interner. */
 export type Row = { minute: number; session: number; cwd: number; kind: number; count: number };
 
-/**
- * Rows of one block, by which it is told what has changed: an event costs the encoding of one, and an answer the
- * sending of each.
- */
+/** Rows of one block, the unit of change. An event costs the encoding of one block; an answer sends every block. */
 export const BLOCK_ROWS = 1_024;
 
-/** What the columns hold, as a checkpoint keeps it. */
+/** The columns as stored in a checkpoint. */
 export type HeldColumns = {
   minutes: Int32Array;
   sessions: Int32Array;
@@ -25,8 +22,8 @@ export type HeldColumns = {
 };
 
 /**
- * Counts by minute, session, folder and kind in typed arrays, in the order in which they first came. Beyond
- * `most` the older half is folded into hours, then into days, and then dropped.
+ * Counts by minute, session, folder and kind in typed arrays, in order of first occurrence. Beyond `most` rows the
+ * older half is merged into hours, then into days, and then dropped.
  */
 export class ActivityColumns {
   readonly #most: number;
@@ -34,7 +31,7 @@ export class ActivityColumns {
   #held: HeldColumns;
   #slots: Int32Array;
   #changes = 0;
-  /** The last change to each block. */
+  /** Version of the last change to each block. */
   readonly #changed: number[] = [];
 
   constructor(most: number, held?: HeldColumns) {
@@ -49,7 +46,7 @@ export class ActivityColumns {
     return this.#length;
   }
 
-  /** The columns themselves; only the first `length` places count. */
+  /** The raw columns; only the first `length` entries are valid. */
   get columns(): Readonly<HeldColumns> {
     return this.#held;
   }
@@ -69,7 +66,7 @@ export class ActivityColumns {
     return rows;
   }
 
-  /** A number that is another one whenever something in the block of rows has changed. */
+  /** A version number that changes whenever the block of rows changes. */
   revision(block: number): number {
     return this.#changed[block] ?? 0;
   }
@@ -139,7 +136,7 @@ export class ActivityColumns {
       if (this.#length <= 0.75 * this.#most) return;
     }
     this.#fill(before, (minute) => (minute < middle ? null : minute));
-    // All of one minute: what came first goes.
+    // If all rows are of one minute, the first rows are dropped.
     if (this.#length > 0.75 * this.#most) {
       const half = this.held();
       const from = half.minutes.length - (this.#most >> 1);

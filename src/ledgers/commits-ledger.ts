@@ -3,13 +3,13 @@ import { Tailer } from './tailer.ts';
 
 const MAX_ENTRIES = 100_000;
 
-/** Which session made each commit, as `commits.jsonl` has it: a commit told twice counts as told first (TMP-3). */
+/** Which session made each commit, from `commits.jsonl`: of duplicate entries the first counts (TMP-3). */
 export class CommitsLedger {
   readonly #tailer: Tailer<CommitLedgerLine>;
   readonly #bound: number;
   readonly #bySha = new Map<string, CommitLedgerLine>();
 
-  /** Holds at most `max_entries` commits; older ones are forgotten first. */
+  /** Keeps at most `max_entries` commits; evicts the oldest first. */
   constructor(options: { path: string; max_entries?: number }) {
     this.#bound = options.max_entries ?? MAX_ENTRIES;
     this.#tailer = new Tailer({
@@ -31,7 +31,7 @@ export class CommitsLedger {
     return this.#tailer.bytes;
   }
 
-  /** Takes in what was added to the file; throws the system error of a file that cannot be read. */
+  /** Reads the lines added to the file; throws the system error if it cannot be read. */
   refresh(): void {
     this.#tailer.read({
       reset: () => this.#bySha.clear(),

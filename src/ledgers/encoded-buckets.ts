@@ -2,18 +2,18 @@ import { type ActivityColumns, BLOCK_ROWS, KINDS, type Row } from './activity-co
 import type { Interner } from './interner.ts';
 
 export const MINUTE_MS = 60_000;
-/** The newest blocks, whose bytes are kept; older ones are encoded again each time. */
+/** Number of newest blocks whose bytes are cached; older ones are encoded each time. */
 const MOST_KEPT = 256;
-/** The longest number with what stands before and after it. */
+/** Longest number with its surrounding characters. */
 const NUMBERS_BYTES = 64;
 
-/** Some rows in a row: the minutes of the first and of the last in time, and the rows `[from, to)`. */
+/** A range of rows: its earliest and latest minute, and the rows `[from, to)`. */
 export type Block = { from: number; to: number; first: number; last: number };
 type Kept = Block & { revision: number; id: number; bytes: Uint8Array | null };
 
 let lastPieceId = 0;
 
-/** A number for bytes that never change; no two of this thread have the same. */
+/** An id for immutable bytes, unique in this thread. */
 export function nextPieceId(): number {
   lastPieceId += 1;
   return lastPieceId;
@@ -30,7 +30,7 @@ export class EncodedBuckets {
     this.#strings = strings;
   }
 
-  /** All rows, in their order. */
+  /** All rows, in order. */
   blocks(): readonly Block[] {
     const { length } = this.#activity;
     const count = Math.ceil(length / BLOCK_ROWS);
@@ -44,12 +44,12 @@ export class EncodedBuckets {
     return this.#kept;
   }
 
-  /** The number of what `bytes` gives for one of the `blocks`. */
+  /** The id of the bytes of one of the `blocks`. */
   id(block: Block): number {
     return (block as Kept).id;
   }
 
-  /** The buckets of one of the `blocks`, each behind a comma. */
+  /** The buckets of one of the `blocks`, each with a leading comma. */
   bytes(block: Block): Uint8Array {
     const kept = block as Kept;
     if (kept.bytes !== null) return kept.bytes;
@@ -57,7 +57,7 @@ export class EncodedBuckets {
     return kept.bytes;
   }
 
-  /** Rows of this segment as JSON, each behind a comma. */
+  /** Rows of this segment as JSON, each with a leading comma. */
   encode(rows: readonly Row[]): Uint8Array {
     const middles = new Map<number, Buffer>();
     const all: Buffer[] = [];
@@ -84,7 +84,7 @@ export class EncodedBuckets {
       at = writeNumber(bytes, at + middle.length, count);
       bytes[at++] = CLOSE;
     });
-    // A copy of the right size: what is kept must not keep more than itself.
+    // A copy of the exact size, so that the cache does not retain the larger buffer.
     return Uint8Array.from(bytes.subarray(0, at));
   }
 
@@ -110,7 +110,7 @@ const OPEN = Buffer.from(',{"m":');
 const CLOSE = 0x7d;
 const ZERO = 0x30;
 
-/** Writes a whole number from 0 on, and answers the place after it. */
+/** Writes a non-negative integer and returns the offset after it. */
 function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   let digits = 1;
   for (let power = 10; value >= power; power *= 10) digits += 1;

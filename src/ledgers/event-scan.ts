@@ -10,13 +10,12 @@ const DEEPEST = 32;
 const ESCAPED = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)));
 
 /**
- * Takes the few fields that the index needs out of a line of `events.jsonl` without making objects of it. It reads
- * compact JSON strictly and gives up on everything unusual, so that whatever it takes, `JSON.parse` takes too and
- * finds the same.
+ * Extracts the few fields that the index needs from a line of `events.jsonl` without creating objects. It accepts only
+ * compact JSON and gives up on anything unusual, so that every line it accepts gives the same fields with `JSON.parse`.
  */
 export class EventScan {
   timestamp = -1;
-  /** Ids of the interner; 0 for null and for a key that is not there. */
+  /** Interner ids; 0 for null and for a missing key. */
   type = 0;
   session = 0;
   cwd = 0;
@@ -32,8 +31,8 @@ export class EventScan {
   }
 
   /**
-   * The place of the newline that ends the line at `start`, when the fields hold that line; -1 when only `JSON.parse`
-   * can tell. There must be a newline after `start`: no string or value goes beyond one.
+   * Scans the line at `start` into the fields and returns the offset of its newline; -1 if the line needs `JSON.parse`.
+   * There must be a newline after `start`: no string or value extends beyond it.
    */
   take(bytes: Uint8Array, start: number): number {
     let timestamp = -1;
@@ -88,7 +87,7 @@ export class EventScan {
           if (first === QUOTE) {
             const from = at + 1;
             at = plainEnd(bytes, from);
-            // An escape, or not plain ASCII: only decoding tells whether two spellings are one string.
+            // An escape, or not plain ASCII: two spellings of one string can be compared only after decoding.
             if (bytes[at] !== QUOTE) return -1;
             if (at > from) id = this.#strings.addAscii(bytes, from, at);
             at += 1;
@@ -124,7 +123,10 @@ export class EventScan {
   }
 }
 
-/** Where the members begin that `MemberRuns` knows or learns: nowhere yet, or not in this line any more. */
+/**
+ * Special values of the offset where the members begin that `MemberRuns` caches: not found yet, and no longer usable in
+ * this line.
+ */
 const NONE = -1;
 const OVER = -2;
 const FIRST_OF_SESSION = 0x73;
@@ -137,7 +139,7 @@ const CWD = 4;
 const TOOL = 5;
 const MACHINE = 6;
 
-/** Which field a key names. A key in another spelling, with an escape, never gets here. */
+/** Which field a key names. A key with an escape never gets here. */
 function wantedKey(bytes: Uint8Array, key: number, length: number): number {
   switch (bytes[key]) {
     case 0x74:
@@ -169,7 +171,7 @@ function spells(bytes: Uint8Array, key: number, name: Uint8Array): boolean {
   return true;
 }
 
-/** The first byte from `at` on that is a quote, a backslash or a control character. */
+/** The offset of the next quote, backslash or control character from `at` on. */
 function stringEnd(bytes: Uint8Array, at: number): number {
   let end = at;
   let byte = bytes[end] as number;
@@ -180,7 +182,7 @@ function stringEnd(bytes: Uint8Array, at: number): number {
   return end;
 }
 
-/** The end of the whole words from `at` on that hold no quote, no backslash and no control character. */
+/** The end of the words from `at` on that contain no quote, backslash or control character. */
 function plainWordsEnd(words: DataView, at: number): number {
   const last = words.byteLength - 4;
   let end = at;
@@ -188,7 +190,7 @@ function plainWordsEnd(words: DataView, at: number): number {
     const word = words.getInt32(end, true);
     const quotes = word ^ 0x22222222;
     const slashes = word ^ 0x5c5c5c5c;
-    // Sets the top bit of a byte that is zero, or below a space; of a byte beyond ASCII never.
+    // Sets the top bit of each byte that is zero or below a space, never of a non-ASCII byte.
     const stops =
       ((word - 0x20202020) & ~word) | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes);
     if ((stops & 0x80808080) !== 0) break;
@@ -197,7 +199,7 @@ function plainWordsEnd(words: DataView, at: number): number {
   return end;
 }
 
-/** The same, which stops at what is not ASCII too. */
+/** The same, but it also stops at non-ASCII bytes. */
 function plainEnd(bytes: Uint8Array, at: number): number {
   let end = at;
   let byte = bytes[end] as number;
@@ -208,7 +210,7 @@ function plainEnd(bytes: Uint8Array, at: number): number {
   return end;
 }
 
-/** The place after the value at `at`, or -1. */
+/** The offset after the value at `at`, or -1. */
 function skip(bytes: Uint8Array, words: DataView, at: number, depth: number): number {
   const first = bytes[at] as number;
   if (first === QUOTE) return skipString(bytes, words, at);
@@ -248,7 +250,7 @@ function skipNested(bytes: Uint8Array, words: DataView, at: number, depth: numbe
   }
 }
 
-/** After a whole number as JSON writes it, of at most 15 digits; with a fraction or an exponent it is unusual. */
+/** The offset after a JSON integer of at most 15 digits; a fraction or exponent is unusual and gives -1. */
 function integerEnd(bytes: Uint8Array, at: number): number {
   const start = bytes[at] === 0x2d ? at + 1 : at;
   let next = start;

@@ -13,7 +13,7 @@ import { type JointBlock, JointBlocks, rowsOf } from './joint-blocks.ts';
 import { LedgerFile, type Place, type Stamp, stampOfPath } from './ledger-file.ts';
 
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
-/** Bytes that a crash costs to be read again. */
+/** Bytes between checkpoints: after a crash at most this much is read again. */
 const CHECKPOINT_EVERY_BYTES = 8 * 1024 * 1024;
 
 /** One bucket of activity: `m` is the start of its minute in milliseconds. */
@@ -25,12 +25,12 @@ export type Bucket = {
   n: number;
 };
 
-/** Some buckets as JSON. Bytes with an id never change; null stands for bytes that are known. */
+/** A part of the buckets as JSON. Bytes with an id never change; null means that the receiver already has them. */
 export type EncodedPiece = { id: number; bytes: Uint8Array | null } | { id: null; bytes: Uint8Array };
 
 export type EventsIndexOptions = {
   path: string;
-  /** Where the index is kept between two runs; null for nowhere. */
+  /** Path of the checkpoint; null for none. */
   checkpoint: string | null;
   bounds?: SegmentBounds;
   longest_line_bytes?: number;
@@ -41,8 +41,8 @@ type Part = { place: Place; segment: EventsSegment };
 type Parts = { rotated: Part | null; live: Part | null };
 
 /**
- * What the events ledger and its rotated sibling say, kept by reading only what is added to them (EVT-5). After every
- * refresh it holds what a full read of the two files would give.
+ * The index of the events ledger and its rotated file, updated by reading only appended lines (EVT-5). After every
+ * refresh it equals the result of a full read of both files.
  */
 export class EventsIndex {
   readonly #options: EventsIndexOptions;
@@ -56,7 +56,7 @@ export class EventsIndex {
     this.#options = options;
   }
 
-  /** `size` and `mtime` of both files as of the last refresh, for an entity tag (TMP-1). */
+  /** `size` and `mtime` of both files at the last refresh, for an ETag (TMP-1). */
   get stamp(): string {
     return this.#stamps === null ? '' : `${this.#stamps.live}_${this.#stamps.rotated}`;
   }
@@ -73,8 +73,8 @@ export class EventsIndex {
   }
 
   /**
-   * Brings the index up to date and asks it; `ask` runs before anything else is read. Rejects with the system error
-   * of a file that cannot be read.
+   * Updates the index and runs `ask` on it before anything else is read. Rejects with the system error of an unreadable
+   * file.
    */
   read<T>(ask: () => T): Promise<T> {
     return this.#turns.run(async () => {
@@ -83,17 +83,17 @@ export class EventsIndex {
     });
   }
 
-  /** Keeps what was read since the last checkpoint. */
+  /** Writes a checkpoint if anything was read since the last one. */
   save(): Promise<void> {
     return this.#turns.run(() => this.#save(1));
   }
 
-  /** Pushes of files, in the order of the ledger (TMP-4). */
+  /** Sent files, in the order of the ledger (TMP-4). */
   sent(): SentLine[] {
     return this.#all().flatMap(({ segment }) => [...segment.sent]);
   }
 
-  /** The newest events of every session that the two files tell of. */
+  /** The newest events of every session in the two files. */
   lastEvents(): Map<string, LastEvents> {
     const sessions = new Map<string, LastEvents>();
     for (const { segment } of this.#all()) {
@@ -118,7 +118,7 @@ export class EventsIndex {
     );
   }
 
-  /** The same as JSON in pieces, each bucket behind a comma; those of the ids in `known` come without their bytes. */
+  /** The same as JSON in pieces, each bucket with a leading comma; pieces with an id in `known` have no bytes. */
   encodeBuckets(from_ms: number, to_ms: number, known: ReadonlySet<number> = new Set()): EncodedPiece[] {
     return this.#stretches(from_ms, to_ms).map(({ segment, block, joint, inside }) => {
       const { encoded } = segment;
@@ -131,7 +131,7 @@ export class EventsIndex {
     });
   }
 
-  /** What of each block belongs to the window; none of them is empty. */
+  /** The part of each block inside the window; empty parts are left out. */
   #stretches(from_ms: number, to_ms: number): Stretch[] {
     const [from, to] = [from_ms / MINUTE_MS, to_ms / MINUTE_MS];
     const rotated = this.#parts?.rotated?.segment ?? null;
@@ -164,7 +164,7 @@ export class EventsIndex {
     const files = openBoth(path);
     try {
       const before = this.#parts ?? this.#restored();
-      // What a failed read leaves behind is not trusted.
+      // After a failed read the state is discarded.
       this.#parts = this.#stamps = null;
       const parts = place(files, before, () => new EventsSegment(this.#options.bounds ?? SEGMENT_BOUNDS));
       for (const name of ['rotated', 'live'] as const) {
@@ -206,7 +206,7 @@ export class EventsIndex {
   }
 }
 
-/** One block: those of its rows that are `inside` a window, all of them where that is null. */
+/** One block: its rows `inside` a window, or all rows for null. */
 type Stretch = {
   segment: EventsSegment;
   block: Block;
@@ -229,7 +229,7 @@ function later(before: LastEvents, after: LastEvents): LastEvents {
 
 type Files = { rotated: LedgerFile | null; live: LedgerFile | null };
 
-/** Both files as they stood at one moment: between two looks at them a writer may rotate. */
+/** A consistent snapshot of both files: a writer may rotate them between two reads. */
 function openBoth(path: string): Files {
   for (;;) {
     const rotated = LedgerFile.open(`${path}.1`);
@@ -250,7 +250,7 @@ function openBoth(path: string): Files {
   }
 }
 
-/** For each file what is known of it already: the rotated one may be the one that was live. */
+/** Matches each file with its known segment: the rotated file may be the one that was live. */
 function place(files: Files, before: Parts, empty: () => EventsSegment): Parts {
   const free = new Set([before.rotated, before.live].filter((part) => part !== null));
   const find = (file: LedgerFile | null): Part | null => {
@@ -262,7 +262,7 @@ function place(files: Files, before: Parts, empty: () => EventsSegment): Parts {
     }
     return { place: file.begin(), segment: empty() };
   };
-  // In this order, since a place at the start of a file fits any file of its identity.
+  // In this order, because a cursor at the start of a file matches any file with its identity.
   const rotated = find(files.rotated);
   return { rotated, live: find(files.live) };
 }

@@ -7,17 +7,17 @@ import { type InternedBytes, Interner } from './interner.ts';
 
 const NEWLINE = 0x0a;
 const MINUTE_MS = 60_000;
-/** The latest time in milliseconds that a line may bear. */
+/** The latest valid timestamp of a line, in milliseconds. */
 const LATEST_MS = 8.64e13;
-/** Minutes that one tool call fills at most. */
+/** Maximum minutes that one tool call counts for. */
 const LONGEST_TOOL = 30;
-/** The tool by which a worker hands a file to a person. */
+/** The tool by which a worker sends a file to a person. */
 const SEND_FILE_TOOL = 'SendUserFile';
 const MOST_SENT = 20_000;
 const MOST_SESSIONS = 20_000;
 const MOST_BUCKETS = 500_000;
 
-/** One push of files by a worker, in file order; paths are absolute where the folder is known. */
+/** Files sent by a worker in one call, in file order; paths are absolute if the working directory is known. */
 export type SentLine = {
   at: number;
   session: string | null;
@@ -27,7 +27,7 @@ export type SentLine = {
   files: string[];
 };
 
-/** The newest events of one session: milliseconds, 0 for none. */
+/** Times of the newest events of one session in milliseconds, 0 for none. */
 export type LastEvents = {
   type: EventType;
   at: number;
@@ -38,10 +38,10 @@ export type LastEvents = {
   end_at: number;
 };
 
-/** What a session is in the middle of. */
+/** What a session is doing now. */
 type Spell = { waiting: boolean; tool_minute: number; last: LastEvents };
 
-/** A segment as a checkpoint keeps it. */
+/** A segment as stored in a checkpoint. */
 export type HeldSegment = {
   strings: InternedBytes;
   columns: HeldColumns;
@@ -59,8 +59,8 @@ export const SEGMENT_BOUNDS: SegmentBounds = {
 };
 
 /**
- * What one file of events says: activity, files sent, and the newest events of each session. Each file is read
- * for itself, so that a rotation changes which files count and nothing inside them.
+ * The index of one file of events: activity, sent files, and the newest events of each session. Each file has its own
+ * segment, so that a rotation changes which segments count but not their content.
  */
 export class EventsSegment {
   readonly strings: Interner;
@@ -68,7 +68,7 @@ export class EventsSegment {
   readonly encoded: EncodedBuckets;
   readonly #bounds: SegmentBounds;
   readonly #scan: EventScan;
-  /** Event type by string id: its place in `EVENT_TYPES`, -1 for another, undefined for not looked up yet. */
+  /** Event type by string id: its index in `EVENT_TYPES`, -1 for an unknown type, undefined if not looked up yet. */
   readonly #types: (number | undefined)[] = [];
   readonly #sendFile: number;
   #sent: SentLine[];
@@ -89,22 +89,22 @@ export class EventsSegment {
     this.#malformed = held?.malformed ?? 0;
   }
 
-  /** Lines that are events. */
+  /** Number of lines that are events. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** Complete lines that are no events; blank lines are not counted. */
+  /** Number of complete lines that are not events; blank lines are not counted. */
   get malformed(): number {
     return this.#malformed;
   }
 
-  /** Pushes, oldest line first. */
+  /** Sent files, oldest line first. */
   get sent(): readonly SentLine[] {
     return this.#sent.slice(-this.#bounds.sent);
   }
 
-  /** The newest events of the sessions that this file tells of. */
+  /** The newest events of the sessions in this file. */
   *lastEvents(): Iterable<[session: string, last: LastEvents]> {
     for (const [id, spell] of this.#spells) yield [this.strings.text(id), spell.last];
   }
@@ -120,12 +120,12 @@ export class EventsSegment {
     };
   }
 
-  /** A line that was too long to be held. */
+  /** Counts a line that was too long to be read. */
   skip(): void {
     this.#malformed += 1;
   }
 
-  /** Takes in the line at `start`, and answers the place of the newline that ends it, which there must be. */
+  /** Indexes the line at `start` and returns the offset of its newline, which must exist. */
   take(bytes: Buffer, start: number): number {
     const scan = this.#scan;
     const end = scan.take(bytes, start);
@@ -180,7 +180,8 @@ export class EventsSegment {
     if (type === -1) return;
     const minute = Math.floor(timestamp / MINUTE_MS);
     const spell = this.#spellOf(session, type, timestamp);
-    // No closure, here or below: one for each line is most of the garbage of a build, which others wait for.
+    // No closures here or below: one per line would be most of the garbage of an index build, and collecting it delays
+    // other threads.
     const { activity } = this;
     if (type === NOTIFICATION) {
       if (spell.waiting) return;
@@ -205,7 +206,7 @@ export class EventsSegment {
     } else if (type !== SUBAGENT_STOP) spell.tool_minute = -1;
   }
 
-  /** The spell of a session with this event noted; sessions that were heard of longest ago are forgotten. */
+  /** Records this event in the state of its session; evicts the least recently seen sessions. */
   #spellOf(session: number, type: number, at: number): Spell {
     let spell = this.#spells.get(session);
     if (spell === undefined) {
@@ -257,7 +258,7 @@ const SUBAGENT_STOP = EVENT_TYPES.indexOf('subagent_stop');
 const NOTIFICATION = EVENT_TYPES.indexOf('notification');
 const SESSION_END = EVENT_TYPES.indexOf('session_end');
 
-/** The object in a line; null for what is no event. */
+/** The object in a line; null if it is not an event. */
 function parse(text: string): Record<string, unknown> | null {
   let value: unknown;
   try {
@@ -280,6 +281,6 @@ function filesOf(input: unknown): string[] {
 }
 
 function textOf(value: unknown): string | null {
-  // As UTF-8 holds it, in which it is kept and sent.
+  // Replaces lone surrogates, as the UTF-8 encoding that is stored and sent does.
   return typeof value === 'string' && value !== '' ? value.toWellFormed() : null;
 }

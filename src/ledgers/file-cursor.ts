@@ -3,7 +3,7 @@ import { systemCode } from '../base/errors.ts';
 import { type OpenFile, openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 
 const NEWLINE = 0x0a;
-/** Bytes kept from the start of a file, and from just before the offset, to know the file again. */
+/** Number of bytes remembered from the start of a file and from just before the offset, to recognise the file. */
 const MARK_BYTES = 64;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -13,14 +13,14 @@ export type CursorOptions = {
 };
 
 /**
- * `other`: the path holds another file than the one this cursor is in (replaced, rotated, truncated or
- * rewritten); nothing was read.
+ * `other`: the path now names a different file than the cursor's (replaced, rotated, truncated or rewritten); nothing
+ * was read.
  */
 export type CursorRead = 'absent' | 'other' | 'read';
 
 /**
- * A place in one generation of an append-only file. File numbers are used again soon after a rotation, so a
- * generation is known by number, birth time, its first bytes, and the bytes just before the place.
+ * A position in one generation of an append-only file. Inode numbers are reused soon after a rotation, so a generation
+ * is identified by inode, birth time, its first bytes, and the bytes just before the position.
  */
 export class FileCursor {
   readonly #options: CursorOptions;
@@ -40,7 +40,7 @@ export class FileCursor {
   }
 
   /**
-   * Gives every line completed since the last read; `null` for one that is too long to hold. Throws `not_a_file` and the
+   * Returns every line completed since the last read; `null` for one that is too long. Throws `not_a_file` and the
    * system error.
    */
   read(path: string, give: (line: string | null) => void): CursorRead {

@@ -8,24 +8,24 @@ import { readRegularFileSync } from '../platform/regular-file.ts';
 import type { HeldSegment } from './events-segment.ts';
 import type { Place } from './ledger-file.ts';
 
-/** Changes with the form or the meaning of what is kept, and with the Node that encodes it. */
+/** The format version; changes with the format or meaning of the checkpoint, and with the V8 that encodes it. */
 const FORM = `fiber-dispatch events index 1, v8 ${process.versions.v8}\n`;
 const CHECKSUM_BYTES = 4;
 
 export type HeldPart = { place: Place; segment: HeldSegment };
 export type HeldParts = { rotated: HeldPart | null; live: HeldPart | null };
 
-/** Keeps an index; throws the system error of a folder that cannot be written. */
+/** Writes a checkpoint; throws the system error if the folder is not writable. */
 export function writeCheckpoint(path: string, parts: HeldParts): void {
   const body = serialize(parts);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(body));
   makeFolder(dirname(path));
-  // A crash of the machine may cost it: then it does not match and is built anew.
+  // Not fsynced: after a crash of the machine a damaged checkpoint is discarded and the index is rebuilt.
   writeFileAtomic(path, Buffer.concat([Buffer.from(FORM), checksum, body]), { durable: false });
 }
 
-/** The index that was kept; null for none, for one of another form, and for one that is damaged. */
+/** Reads a checkpoint; null if it is missing, damaged or of another format. */
 export function readCheckpoint(path: string): HeldParts | null {
   try {
     const { bytes } = readRegularFileSync(path, READ_LIMITS.events_index);

@@ -2,13 +2,13 @@ const FIRST_SLOTS = 1024;
 
 const HASH_SEED = 0x811c9dc5 | 0;
 const HASH_STEP = 0x01000193;
-/** Places for strings that come again and again, found by a few of their bytes alone. */
+/** Cache slots for frequent strings, addressed by a few of their bytes. */
 const RECENT = 4_096;
 
-/** What an interner holds, as a checkpoint keeps it. */
+/** The interner as stored in a checkpoint. */
 export type InternedBytes = { bytes: Uint8Array; ends: Int32Array };
 
-/** Small numbers for strings of UTF-8 bytes, in the order in which they first came; 0 is the empty string. */
+/** Maps strings of UTF-8 bytes to small numbers in order of first occurrence; 0 is the empty string. */
 export class Interner {
   #bytes = new Uint8Array(16 * 1024);
   #used = 0;
@@ -57,7 +57,7 @@ export class Interner {
     }
   }
 
-  /** As `addBytes`, quick for a string that came lately; not for the empty one. */
+  /** As `addBytes`, but fast for a recent string; not for the empty string. */
   addAscii(source: Uint8Array, start: number, end: number): number {
     const length = end - start;
     const last = source[end - 1] as number;

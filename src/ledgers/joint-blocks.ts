@@ -2,18 +2,18 @@ import type { Row } from './activity-columns.ts';
 import { type Block, nextPieceId } from './encoded-buckets.ts';
 import type { EventsSegment } from './events-segment.ts';
 
-/** The rows that a block gives when the other file has counted too, and their bytes once they were wanted. */
+/** The merged rows of a block that shares a minute with the other file, and their cached bytes. */
 export type JointBlock = { readonly rows: readonly Row[]; readonly id: number; bytes: Uint8Array | null };
 
 /**
- * A bucket may begin in one file and go on in the other: the minutes that both have are put together in the blocks of
- * the older file, and left out in those of the newer one. All other blocks are as they are.
+ * A bucket may begin in one file and continue in the other. Minutes in both files are merged into the blocks of the
+ * older file and left out of the newer one. All other blocks are unchanged.
  */
 export class JointBlocks {
   #shared: readonly Block[] = [];
   #joint = new Map<Block, JointBlock>();
 
-  /** What becomes of the blocks that share a minute with the other file; made anew only when one of them changes. */
+  /** The blocks that share a minute with the other file, merged; cached until one of them changes. */
   of(rotated: EventsSegment | null, live: EventsSegment | null): ReadonlyMap<Block, JointBlock> {
     if (rotated === null || live === null) return new Map();
     const older = rotated.encoded.blocks();

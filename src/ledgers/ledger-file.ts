@@ -4,28 +4,28 @@ import { systemCode } from '../base/errors.ts';
 import { openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
 
 const NEWLINE = 0x0a;
-/** Bytes at the start of a file, and just before the place, by which the file is known again. */
+/** Number of bytes at the start of a file and just before the position by which the file is recognised. */
 const HEAD_BYTES = 64;
 const SEAM_BYTES = 1_024;
-/** What is read between two turns of the event loop. */
+/** Number of bytes read before the event loop gets a turn. */
 const SLICE_BYTES = 1024 * 1024;
 
-/** A place in one generation of a file; plain data, so that a checkpoint can keep it. */
+/** A position in one generation of a file; plain data, so that a checkpoint can store it. */
 export type Place = {
-  /** Device, file number and time of birth. */
+  /** Device, inode and birth time. */
   identity: string;
   /** Bytes consumed: everything up to the last complete line. */
   offset: number;
   head: number;
   seam: number;
-  /** The place is inside a line that is too long to be held. */
+  /** True if the position is inside a line that is too long. */
   skipping: boolean;
 };
 
-/** Size in bytes and time of the last change of a file, as a tag tells them; `-` for no file. */
+/** Size in bytes and modification time of a file, as part of a tag; `-` for no file. */
 export type Stamp = string;
 
-/** An open file as it was at one moment; what is added later is not looked at. */
+/** A snapshot of an open file; bytes appended later are ignored. */
 export class LedgerFile {
   readonly stamp: Stamp;
   readonly size: number;
@@ -39,7 +39,7 @@ export class LedgerFile {
     this.#identity = `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
   }
 
-  /** Null when there is no such file; throws `not_a_file` and any other system error. */
+  /** Null if there is no such file; throws `not_a_file` and any other system error. */
   static open(path: string): LedgerFile | null {
     try {
       const { fd, stats } = openRegularFileSync(path);
@@ -58,21 +58,21 @@ export class LedgerFile {
     return this.#identity === other.#identity;
   }
 
-  /** The place before the first byte. */
+  /** The position before the first byte. */
   begin(): Place {
     return { identity: this.#identity, offset: 0, head: 0, seam: 0, skipping: false };
   }
 
-  /** Is the place in this very file, and everything before it as far as it is known by its marks? */
+  /** Whether the position belongs to this file and the bytes that it remembers still match. */
   knows(place: Place): boolean {
     if (place.identity !== this.#identity || this.size < place.offset) return false;
     return this.#head(place.offset) === place.head && this.#seam(place.offset) === place.seam;
   }
 
   /**
-   * Gives every complete line from the place on and moves the place. `take` is given the bytes and where a line
-   * begins, and answers where its newline is; the bytes are valid during the call only. A line of more than
-   * `longest` bytes is told by `skip`. Other work gets its turn after every slice.
+   * Passes every complete line after the position to `take` and advances the position. `take` gets the bytes and the
+   * offset of a line and returns the offset of its newline; the bytes are valid only during the call. For a line longer
+   * than `longest` bytes `skip` is called. Yields to the event loop after every slice.
    */
   async readLines(
     place: Place,
@@ -133,7 +133,7 @@ export class LedgerFile {
   }
 }
 
-/** Size and time of change of a file as of now, without opening it. */
+/** Current size and modification time of a file, without opening it. */
 export function stampOfPath(path: string): Stamp {
   try {
     return stampOf(statSync(path, { bigint: true }));

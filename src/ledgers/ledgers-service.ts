@@ -20,24 +20,24 @@ import { stampOfPath } from './ledger-file.ts';
 import { joinSentFiles, trailOf } from './sent-files.ts';
 import { SessionsLedger } from './sessions-ledger.ts';
 
-/** Between two looks at the files when nothing hints at a change. */
+/** Poll interval of the files without file system events, in milliseconds. */
 const REFRESH_MS = 2_000;
-/** Hints come in heaps; one look serves those of so many milliseconds. */
+/** Debounce of file system events, in milliseconds. */
 const HINT_MS = 5;
 
-/** A finished JSON body and the tag of the files that it was made from. */
+/** A complete JSON body and the tag of its source files. */
 export type Body = { etag: string; bytes: Buffer };
 
-/** A body in pieces (see `ledgersCalls.activity`), and the bytes of those that are not known. */
+/** A body in pieces (see `ledgersCalls.activity`), with the bytes of those that the caller does not have. */
 export type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
 
 export type LedgersService = {
   state(): LedgersState;
-  /** Sessions as of now, oldest first (TMP-2). */
+  /** Current sessions, oldest first (TMP-2). */
   sessions(uid?: string): SessionLine[];
-  /** Lines of one harness session as of now, oldest first. */
+  /** Current lines of one harness session, oldest first. */
   linesOf(session: string): SessionLine[];
-  /** Bodies of the time routes, as of now (TMP-1 to TMP-5); the window is in whole minutes. */
+  /** Current bodies of the time routes (TMP-1 to TMP-5); the window is in whole minutes. */
   activityBody(input: CallInput<typeof ledgersCalls, 'activity'>): Promise<ActivityBody>;
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
@@ -46,16 +46,16 @@ export type LedgersService = {
 };
 
 /**
- * Keeps the ledgers indexed and tells when their files change. Every answer is as fresh as the files; a file that
- * cannot be read is an error.
+ * Keeps the ledgers indexed and reports changes of their files. Every answer reflects the current files; an unreadable
+ * file is an error.
  */
 export function startLedgersService(options: {
   events_file: string;
   sessions_file: string;
   commits_file: string;
-  /** Where the index of events is kept between two runs; null for nowhere. */
+  /** Path of the checkpoint of the events index; null for none. */
   checkpoint_file: string | null;
-  /** Another one for each life of the service. */
+  /** Unique for each life of the service. */
   epoch: string;
   clock: Clock;
   logger: Logger;
@@ -74,15 +74,15 @@ export function startLedgersService(options: {
     sessions: stampOfPath(sessions_file),
     commits: stampOfPath(commits_file),
   });
-  /** Reads on in the two short ledgers, and answers the stamps of all three. */
+  /** Updates the two short ledgers and returns the stamps of all three. */
   const refreshed = (): LedgerStamps => {
-    // Stamped before they are read: what is added in between makes a tag that is too old, never one too new.
+    // Stamped before reading: a line appended in between gives a tag that is too old, never too new.
     const seen = stamps();
     sessions.refresh();
     commits.refresh();
     return seen;
   };
-  /** Runs `ask` on an up-to-date index, with the stamps of what it sees. */
+  /** Runs `ask` on an up-to-date index, with the stamps of the files it reflects. */
   const asOfNow = <T>(ask: (stamps: LedgerStamps) => T): Promise<T> =>
     events.read(() => {
       isRead = true;
@@ -136,7 +136,7 @@ export function startLedgersService(options: {
         const buckets = events.encodeBuckets(from_ms, to_ms, ids);
         const all = [
           { id: null, skip: 0, bytes: Buffer.from(head) },
-          // The first of all buckets has no comma before it.
+          // The first bucket has no leading comma.
           ...buckets.map((piece, nth) => ({ ...piece, skip: nth === 0 ? 1 : 0 })),
           { id: null, skip: 0, bytes: Buffer.from(']}') },
         ];
@@ -146,7 +146,7 @@ export function startLedgersService(options: {
           bytes: Buffer.concat(all.flatMap(({ bytes }) => (bytes === null ? [] : [bytes]))),
         };
       }),
-    // A first reading of the events does not hold these two up.
+    // The first read of the events does not delay these two.
     async sessionsBody({ host, uid }) {
       const etag = sessionsTag(uid, refreshed());
       return body(etag, { host, sessions: sessions.sessions(uid) });
@@ -166,15 +166,15 @@ export function startLedgersService(options: {
       hints.stop();
       if (!isRead) return;
       await events.save().catch((error) => {
-        logger.warn({ err: error }, 'the index of events cannot be kept; the next start reads it anew');
+        logger.warn({ err: error }, 'the checkpoint of the events index cannot be written; the next start reads the ledger from the beginning');
       });
     },
   };
 }
 
 /**
- * Calls `changed` soon after one of the files changes. A hint may stay away, as on a network file system; a folder
- * that is not there yet is watched once it is, from the next `renew` on.
+ * Calls `changed` soon after one of the files changes. Events may be missing, as on a network file system. A missing
+ * folder is watched from the first `renew` after it exists.
  */
 function watchFiles(paths: string[], clock: Clock, changed: () => void) {
   const names = new Set(paths.flatMap((path) => [basename(path), `${basename(path)}.1`]));
@@ -200,7 +200,7 @@ function watchFiles(paths: string[], clock: Clock, changed: () => void) {
         watcher.on('error', end);
         watchers.set(folder, watcher);
       } catch {
-        // Without hints the files are looked at every now and then, as they are anyway.
+        // Without file system events the poll still notices changes.
       }
     }
   };
@@ -221,12 +221,12 @@ type LedgerSettings = {
   data_dir: string;
 };
 
-/** Where the sessions ledger lies: its own setting, else in the data dir. */
+/** Path of the sessions ledger: its own setting, else in the data dir. */
 export function sessionsFile(settings: Pick<LedgerSettings, 'sessions_file' | 'data_dir'>): string {
   return settings.sessions_file ?? join(settings.data_dir, 'sessions.jsonl');
 }
 
-/** Where all that the service needs lies. */
+/** All paths that the service needs. */
 export function ledgerFiles(settings: LedgerSettings) {
   const { data_dir } = settings;
   return {

@@ -1,13 +1,13 @@
-/** Places for runs; a power of two. */
+/** Number of cache slots for runs; a power of two. */
 const SLOTS = 512;
-/** Bytes of the longest run that is kept. */
+/** Longest run that is cached, in bytes. */
 const LONGEST = 512;
-/** Bytes from the start of a run by which its place is chosen: the session id, which comes first, lies there. */
+/** Bytes from the start of a run that choose its slot: they contain the session id, the first member. */
 const TELLING = 49;
 
 /**
- * Remembers what stretches of a line meant: the members from `sessionId` on are, byte by byte, those of an earlier
- * line of that session, and comparing them costs a fraction of reading them. A run that is forgotten is only read.
+ * Caches parsed runs of members. The members from `sessionId` on are usually the same bytes as in an earlier line of
+ * that session, and comparing bytes is much cheaper than parsing. A run that is not in the cache is parsed.
  */
 export class MemberRuns {
   readonly #bytes = new Uint8Array(SLOTS * LONGEST);
@@ -16,18 +16,18 @@ export class MemberRuns {
   readonly #sessions = new Int32Array(SLOTS);
   readonly #cwds = new Int32Array(SLOTS);
 
-  /** The place whose run stands at `at` of the bytes; -1 for none. Anything may follow it. */
+  /** The slot whose run is at offset `at` of the bytes; -1 for none. Anything may follow the run. */
   find(bytes: DataView, at: number): number {
     if (at + LONGEST > bytes.byteLength) return -1;
     const slot = slotOf(bytes, at);
     const length = this.#lengths[slot] as number;
     if (length === 0) return -1;
     const from = slot * LONGEST;
-    // Eight bytes at a time; as numbers two of them are equal just when their bytes are, since a run that is kept
-    // has no byte of a zero in it, and what is no number is equal to nothing.
+    // Compares eight bytes at a time as doubles. Equal doubles have equal bytes, since a cached run contains no zero
+    // byte (so no -0), and NaN never equals anything, so a false match is impossible.
     for (let word = 0; word < length - 7; word += 8)
       if (bytes.getFloat64(at + word, true) !== this.#kept.getFloat64(from + word, true)) return -1;
-    // The last eight again, for those that fill no word.
+    // Compares the last eight bytes again, to cover a remainder shorter than a word.
     const last = length - 8;
     return bytes.getFloat64(at + last, true) === this.#kept.getFloat64(from + last, true) ? slot : -1;
   }
@@ -40,12 +40,12 @@ export class MemberRuns {
     return this.#sessions[slot] as number;
   }
 
-  /** The folder that the run names; -1 when it names none. */
+  /** The folder in the run; -1 if it has none. */
   cwd(slot: number): number {
     return this.#cwds[slot] as number;
   }
 
-  /** Keeps the run `[start, end)` of the bytes where it fits. */
+  /** Caches the run `[start, end)` of the bytes if it is short enough. */
   keep(bytes: DataView, start: number, end: number, session: number, cwd: number): void {
     const length = end - start;
     if (length < TELLING || length > LONGEST || start + LONGEST > bytes.byteLength) return;
@@ -59,7 +59,7 @@ export class MemberRuns {
 }
 
 function slotOf(bytes: DataView, at: number): number {
-  // The end and the start of a UUID, for those that count upwards and those that are drawn.
+  // Uses the end and the start of the UUID, to spread both sequential and random ids.
   const mixed =
     Math.imul(bytes.getInt32(at + TELLING - 4), 0x9e3779b1) ^
     Math.imul(bytes.getInt32(at + TELLING - 8), 0x85ebca6b) ^

@@ -1,11 +1,11 @@
 import type { SessionLine } from '../contract/ledger.ts';
 
-/** What an event or a commit tells of who did it, and when. */
+/** The session and time of an event or commit. */
 export type Doing = { session: string | null; mux: string | null; at: number };
 
 /**
- * Finds for whose fiber something was done: by its session, else by its multiplexer session. `sessions` is oldest
- * first; of a session that served several fibers the newest beginning before the moment decides, else its first.
+ * Finds the fiber of an event by its session, else by its multiplexer session. `sessions` is oldest first. If a session
+ * served several fibers, the newest one that began before the event counts, else the first.
  */
 export function createFiberFinder(sessions: readonly SessionLine[]): (doing: Doing) => SessionLine | null {
   const known = new Map<string, SessionLine[]>();
@@ -16,7 +16,7 @@ export function createFiberFinder(sessions: readonly SessionLine[]): (doing: Doi
     else lines.push(line);
   };
   for (const line of sessions) {
-    // The end of one fiber's run may be told after the next one has claimed the session.
+    // The end of one fiber's run may be recorded after the next fiber has claimed the session.
     if (line.uid === null || line.kind === 'ended') continue;
     note(named('session', line.session), line);
     if (line.thread_id !== line.session) note(named('session', line.thread_id), line);

@@ -3,14 +3,14 @@ import { Tailer } from './tailer.ts';
 
 const MAX_ENTRIES = 100_000;
 
-/** Which fiber each harness session belongs to, as `sessions.jsonl` has it (TMP-2). */
+/** The fiber of each harness session, from `sessions.jsonl` (TMP-2). */
 export class SessionsLedger {
   readonly #tailer: Tailer<SessionLine>;
   readonly #bound: number;
   #entries: SessionLine[] = [];
   #byUid = new Map<string, SessionLine[]>();
 
-  /** Holds at most `max_entries` lines; older ones are forgotten first. */
+  /** Keeps at most `max_entries` lines; evicts the oldest first. */
   constructor(options: { path: string; max_entries?: number }) {
     this.#bound = options.max_entries ?? MAX_ENTRIES;
     this.#tailer = new Tailer({
@@ -32,7 +32,7 @@ export class SessionsLedger {
     return this.#tailer.bytes;
   }
 
-  /** Takes in what was added to the file; throws the system error of a file that cannot be read. */
+  /** Reads the lines added to the file; throws the system error if it cannot be read. */
   refresh(): void {
     this.#tailer.read({
       reset: () => {
@@ -43,7 +43,7 @@ export class SessionsLedger {
     });
   }
 
-  /** Oldest first; with a uid only those of that fiber. */
+  /** Oldest first; with a uid, only the lines of that fiber. */
   sessions(uid?: string): SessionLine[] {
     if (uid === undefined) return this.#entries.slice(-this.#bound);
     return [...(this.#byUid.get(uid) ?? [])];

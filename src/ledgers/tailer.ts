@@ -2,18 +2,18 @@ import { FileCursor } from './file-cursor.ts';
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Receives what a ledger holds, in file order. */
+/** Receives the entries of a ledger, in file order. */
 export type LedgerSink<T> = {
-  /** The files are not the ones read so far: forget everything; all lines follow again. */
+  /** The files were replaced: discard everything; all lines follow again. */
   reset(): void;
   line(entry: T): void;
 };
 
 export type TailerOptions<T> = {
   path: string;
-  /** Where the file before this one lies after a rotation; its lines come first. */
+  /** Path of the rotated file; its lines come first. */
   rotated_path?: string;
-  /** The entry in one JSON value; null when it is none. */
+  /** Parses the entry in one JSON value; null if it is not an entry. */
   parse(value: unknown): T | null;
   max_line_bytes?: number;
 };
@@ -21,9 +21,9 @@ export type TailerOptions<T> = {
 type Source = { path: string; cursor: FileCursor; present: boolean };
 
 /**
- * Follows a ledger of one JSON object a line. Each `read` takes only what was added since; a torn last line
- * waits until it is complete; a line that is not an entry is counted and skipped. A rotation, replacement or
- * truncation resets the sink, so that after every `read` the sink holds what a full read would give.
+ * Follows a ledger with one JSON object per line. Each `read` takes only appended lines; a torn last line waits until
+ * it is complete; a line that is not an entry is counted and skipped. A rotation, replacement or truncation resets the
+ * sink, so that after every `read` the sink holds what a full read would give.
  */
 export class Tailer<T> {
   readonly #options: TailerOptions<T>;
@@ -44,7 +44,7 @@ export class Tailer<T> {
     return (this.#sources ?? []).reduce((sum, source) => sum + source.cursor.offset, 0);
   }
 
-  /** Brings the sink up to date; throws the system error of a file that cannot be read. */
+  /** Updates the sink; throws the system error of an unreadable file. */
   read(sink: LedgerSink<T>): void {
     if (this.#sources === null || !this.#readOn(this.#sources, sink)) this.#readAll(sink);
   }
