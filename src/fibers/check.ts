@@ -1,10 +1,10 @@
 import type { FiberDocument } from '../contract/fiber.ts';
 import type { Listing } from './store.ts';
 
-/** Something in a store that a person should mend. */
+/** A problem in a store that a person should mend. */
 export type StoreProblem = { path: string; message: string };
 
-/** Everything that is wrong with the documents of one store, in path order. */
+/** All problems of the documents of one store, in path order. */
 export function checkListing(listing: Listing): StoreProblem[] {
   const problems: StoreProblem[] = [...listing.errors];
   const reported = new Set(problems.map((problem) => problem.path));

@@ -1,24 +1,24 @@
 import { CodedError, isCoded } from '../base/errors.ts';
 import { type DocumentPlace, type ParsedDocument, parseDocument } from './document.ts';
 
-/** How a store parses what it reads. */
+/** How a store parses documents. */
 export type DocumentParser = {
-  /** As `parseDocument`; throws `unreadYet` for a document that must be parsed elsewhere first. */
+  /** As `parseDocument`; throws `unreadYet` for a document that must be parsed in another thread first. */
   parse(bytes: Buffer, place: DocumentPlace): ParsedDocument;
-  /** Has the document parsed elsewhere; after it `parse` takes the document if it has not changed meanwhile. */
+  /** Parses the document in another thread; afterwards `parse` accepts it if it has not changed. */
   prepare(place: DocumentPlace): Promise<void>;
-  /** Bytes of this digest were parsed here before they were written. */
+  /** Records that bytes with this digest were parsed here before they were written. */
   wrote(digest: string): void;
 };
 
-/** Parses everything where it is asked. */
+/** Parses every document in the calling thread. */
 export const directParser: DocumentParser = {
   parse: parseDocument,
   async prepare() {},
   wrote() {},
 };
 
-/** The error of a document that changed and was not parsed elsewhere yet. */
+/** The error of a changed document that the other thread has not parsed yet. */
 export function unreadYet(place: DocumentPlace): CodedError {
   return new CodedError(
     'store_unavailable',
@@ -31,10 +31,10 @@ export function isUnreadYet(error: unknown): error is CodedError & { details: { 
   return isCoded(error, 'store_unavailable') && error.details.unread !== undefined;
 }
 
-/** How often a document is parsed elsewhere for one caller while its file keeps changing. */
+/** Maximum parses in another thread per call, for a file that keeps changing. */
 const MOST_ROUNDS = 5;
 
-/** Answers `run`, once more whenever a document must be parsed elsewhere before it. */
+/** Runs `run`, and retries it after parsing a document in another thread whenever that is required. */
 export async function whenParsed<T>(parser: DocumentParser, run: () => T | Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {

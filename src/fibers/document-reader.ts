@@ -5,17 +5,17 @@ import { openRegularFileSync, readWholeSync, realPathOfSync } from '../platform/
 import { MAX_DOCUMENT_BYTES, tooLarge } from './document.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 
-/** A document as one open file gave it: what is read and what is judged is the same file. */
+/** A document read from one open file, so that the checks apply to the file that is read. */
 export type DocumentFile = {
   bytes: Buffer;
   stat: Stats;
-  /** Where the file really lies; a write goes there. */
+  /** The real path of the file; writes go there. */
   real_path: string;
 };
 
 /**
- * Reads the documents of one store, for as long as one sweep or one call. A document that is a link is read only where
- * its real path lies inside the real path of the store, or of its `.fibers`; with `follow`, wherever it leads.
+ * Reads the documents of one store, for one sweep or one call. A document that is a symlink is read only if its real
+ * path is inside the real path of the store or of its `.fibers`; with `follow`, any target is read.
  */
 export class DocumentReader {
   readonly #root: string;
@@ -27,7 +27,7 @@ export class DocumentReader {
     this.#follow = follow;
   }
 
-  /** Throws `store_unavailable` for what may not or cannot be read as a document, and the system error. */
+  /** Throws `store_unavailable` for a file that may not or cannot be read as a document, and the system error. */
   read(path: string): DocumentFile {
     return this.#open(path, (file, real_path) => {
       const stat = fstatSync(file.fd);
@@ -36,7 +36,7 @@ export class DocumentReader {
     });
   }
 
-  /** Where a document really lies, without reading it; throws as `read`. */
+  /** The real path of a document, without reading it; throws as `read`. */
   realPath(path: string): string {
     return this.#open(path, (_file, real_path) => real_path);
   }
@@ -64,7 +64,7 @@ export class DocumentReader {
   }
 }
 
-/** The refusal of a file that is there and cannot be used as a document. */
+/** The refusal of an existing file that cannot be used as a document. */
 export function unusable(path: string, why: string, cause?: unknown): CodedError {
   return new CodedError('store_unavailable', `${path} cannot be used: ${why}`, { cause, details: { path } });
 }

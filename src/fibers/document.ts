@@ -15,7 +15,7 @@ import {
 /** A document larger than this is listed with an error and is not edited. */
 export const MAX_DOCUMENT_BYTES = DOCUMENT_LIMITS.bytes;
 
-/** Where a document was read. */
+/** The location of a document. */
 export type DocumentPlace = {
   /** Root of the store. */
   store: string;
@@ -25,7 +25,7 @@ export type DocumentPlace = {
   relativePath: string;
 };
 export type DocumentWithBody = FiberDocument & { body: string };
-/** `fault` says that the frontmatter itself could not be read: such a document is never written. */
+/** `fault` is set if the frontmatter could not be parsed: such a document is never written. */
 export type ParsedDocument = DocumentWithBody & { fault?: string };
 
 /** SHA-256 of a document's bytes, in hex. */
@@ -34,14 +34,14 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /**
- * Reads one document; never throws. What is wrong with it stands in `error`, one sentence with its line; the
- * other fields are then best effort, and the dispatcher must not act on them.
+ * Reads one document; never throws. `error` describes a problem in one sentence with its line; the other fields are
+ * then best effort, and the dispatcher must not act on them.
  */
 export function parseDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument {
   return parseText(bytes, textOf(bytes), place, readFrontmatter);
 }
 
-/** `parseDocument` where the YAML library has no part in it; null for a document that takes the library. */
+/** `parseDocument` without the YAML library; null for a document that needs the library. */
 export function parsePlainDocument(bytes: Buffer, place: DocumentPlace): ParsedDocument | null {
   let plain = true;
   const document = parseText(bytes, textOf(bytes), place, (yaml) => {
@@ -52,7 +52,7 @@ export function parsePlainDocument(bytes: Buffer, place: DocumentPlace): ParsedD
   return plain ? document : null;
 }
 
-/** A document of which nothing is said but why it is not parsed. */
+/** A document with no content but the reason why it is not parsed. */
 export function unparsedDocument(bytes: Buffer, place: DocumentPlace, fault: string): ParsedDocument {
   const body = splitFrontmatter(textOf(bytes))?.body ?? '';
   return { ...unreadableDocument(place, fault), digest: digestOf(bytes), fault, body };
@@ -62,7 +62,7 @@ function textOf(bytes: Buffer): string {
   return bytes.length > MAX_DOCUMENT_BYTES ? '' : bytes.toString('utf8');
 }
 
-/** `parseDocument` without the body, which is then not even decoded. */
+/** `parseDocument` without the body, which is not decoded. */
 export function parseRow(bytes: Buffer, place: DocumentPlace): FiberDocument {
   const { body: _body, fault: _fault, ...row } = parseText(bytes, headText(bytes), place, readFrontmatter);
   return row;
@@ -122,12 +122,15 @@ export function unreadableDocument(place: DocumentPlace, error: string): FiberDo
   };
 }
 
-/** The sentence for a document over the size limit. */
+/** The error sentence of a document over the size limit. */
 export function tooLarge(bytes: number): string {
   return `line 1: the document has ${bytes} bytes; a fiber may have at most ${MAX_DOCUMENT_BYTES}`;
 }
 
-/** The text up to the line that closes the frontmatter; all of it when nothing does, nothing when there is none. */
+/**
+ * The text up to the closing fence of the frontmatter; the whole text if it is never closed, empty if there is no
+ * frontmatter.
+ */
 function headText(bytes: Buffer): string {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   if (bytes.toString('latin1', start, start + 3) !== '---') return '';

@@ -11,16 +11,17 @@ import { applySplices, type Splice, spliceYaml } from './yaml-splice.ts';
 /** A change to one document: frontmatter paths (`horizon`, `svc.agent`) to plain JSON values, paths to remove, a new body. */
 export type DocumentEdit = { set?: Record<string, unknown>; unset?: string[]; body?: string };
 
-/** Keys that lifecycle verbs and launches write, beside `svc.runtime`. */
+/** Keys that lifecycle verbs and launches write, in addition to `svc.runtime`. */
 const OWN_KEYS = new Set(['status', 'tempered', 'closed-at', 'updated-at']);
 
 /**
- * Applies an edit to a document's text and answers the new text. Every line that the edit does not concern keeps
- * its bytes: unknown keys, comments, order, quoting, line ends. `updated-at` is stamped always; `closed-at` when
- * the status becomes closed, and removed when it is reopened. A map that loses its last key goes too.
+ * Applies an edit to a document's text and returns the new text. Lines outside the edit keep their bytes: unknown keys,
+ * comments, order, quoting, line ends. `updated-at` is stamped always; `closed-at` when the status becomes closed, and
+ * removed when it is reopened. A map that becomes empty is removed.
  *
- * Throws `invalid_document` when the frontmatter cannot be read or cannot carry the change, `invalid_request`
- * for a path or value that a fiber cannot have, `body_too_large` for frontmatter over its limits. `now` is in milliseconds since the Unix epoch.
+ * Throws `invalid_document` if the frontmatter cannot be parsed or cannot take the change, `invalid_request` for a path
+ * or value that a fiber cannot have, `body_too_large` for frontmatter over its limits. `now` is in milliseconds since
+ * the Unix epoch.
  */
 export function editDocument(text: string, edit: DocumentEdit, now: number): string {
   const parts = splitFrontmatter(text);
@@ -46,7 +47,7 @@ export function editDocument(text: string, edit: DocumentEdit, now: number): str
   return joinParts({ ...parts, yaml: spliced.yaml, body: edit.body ?? parts.body });
 }
 
-/** Refuses what no document could hold before anything is made of it. */
+/** Refuses values that no document can hold, before any other work. */
 function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void {
   const most: [string, number, number][] = [
     ['set', Object.keys(set).length, WRITE_LIMITS.set_keys],
@@ -67,7 +68,7 @@ function requireRequest({ set = {}, unset = [], body = '' }: DocumentEdit): void
   if (hasBrokenText(body)) throw brokenText('body');
 }
 
-/** The frontmatter as it is to be; refuses values that its fields cannot have, and a changed minted id (FIB-2). */
+/** The frontmatter after the edit; refuses invalid field values and a changed minted id (FIB-2). */
 function requireModel(data: Record<string, unknown>, splices: readonly Splice[]): Record<string, unknown> {
   const { model, blocked } = applySplices(data, splices);
   if (model === null) {
@@ -90,8 +91,8 @@ function requireModel(data: Record<string, unknown>, splices: readonly Splice[])
 }
 
 /**
- * Refuses frontmatter that grows over its limit. What the daemon must be able to note at any time may use the last part
- * of it; other keys may not, so that no document gets stuck at the limit.
+ * Refuses frontmatter that grows over its limit. The last part of the limit is reserved for keys that the daemon must
+ * always be able to write, so that no document gets stuck at the limit.
  */
 function requireLength(before: string, after: string, splices: readonly Splice[]): void {
   const own = splices.every(({ path }) => isOwnKey(path));

@@ -6,7 +6,7 @@ export const FIBERS_FOLDER = '.fibers';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 /** Longest canonical id, in UTF-16 units. */
 const MAX_ID_CHARS = 1_000;
-/** Longest folder name in an id: a file system takes 255 bytes, and a document's temporary file needs some of them. */
+/** Longest folder name in an id: file systems allow 255 bytes, of which a document's temporary file needs some. */
 const MAX_COMPONENT_BYTES = 200;
 const MAX_SLUG_CHARS = 80;
 const MAX_NAMED_SLUG_CHARS = 60;
@@ -23,8 +23,8 @@ export function leafOf(id: string): string {
 }
 
 /**
- * True when every component of a canonical id names a plain folder inside the store: nothing empty, hidden,
- * climbing, absolute, longer than a file name may be, or with a control character or a backslash.
+ * True when every component of a canonical id names a plain folder inside the store: not empty, hidden, `..`, absolute,
+ * too long for a file name, and without control characters and backslashes.
  */
 export function isSafeId(id: string): boolean {
   return (
@@ -41,7 +41,10 @@ export function isSafeId(id: string): boolean {
   );
 }
 
-/** Where the document of a canonical id lies: in its own folder, and for a single component also bare at the root (design: documents). */
+/**
+ * Possible paths of the document of a canonical id: in its own folder, and for a single component also bare at the
+ * root.
+ */
 export function candidatePaths(root: string, id: string): string[] {
   const leaf = leafOf(id);
   const nested = join(root, FIBERS_FOLDER, id, `${leaf}.md`);
@@ -54,7 +57,10 @@ export function idOfPath(relativePath: string): string {
   return slash === -1 ? relativePath.replace(/\.md$/, '') : relativePath.slice(0, slash);
 }
 
-/** A leaf made from a name: lower case ASCII words joined by hyphens, at most 60 characters; `fiber` when nothing is left. */
+/**
+ * A leaf derived from a name: lower case ASCII words joined by hyphens, at most 60 characters; `fiber` if nothing is
+ * left.
+ */
 export function slugFromName(name: string): string {
   const words = name
     .normalize('NFKD')

@@ -10,9 +10,9 @@ import {
 } from '../contract/fiber.ts';
 import { isUlid } from './fiber-id.ts';
 
-/** The fields of a document that its frontmatter gives. */
+/** The document fields that come from frontmatter. */
 export type FrontmatterFields = Omit<FiberDocument, 'id' | 'leaf' | 'store' | 'path' | 'digest' | 'error'>;
-/** The first key with a value it cannot have, and the sentence that says so. */
+/** The first key with an invalid value, and the error sentence. */
 export type FieldProblem = { key: string; message: string };
 
 const TEXT_KEYS = [
@@ -39,8 +39,8 @@ const TAGS = { most: FIELD_LIMITS.tags, chars: FIELD_LIMITS.tag_chars };
 const COLLABORATORS = { most: FIELD_LIMITS.collaborators, chars: FIELD_LIMITS.collaborator_chars };
 
 /**
- * Maps frontmatter to document fields. A value of the wrong type is left out (a wrong status reads as
- * `open`, so that a fiber is never armed by a typing error) and named in `problem`.
+ * Maps frontmatter to document fields. A value of the wrong type is omitted and named in `problem` (an invalid status
+ * reads as `open`, so that a typing error never arms a fiber).
  */
 export function readFields(
   data: Record<string, unknown>,

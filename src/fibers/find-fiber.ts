@@ -3,13 +3,13 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { isSafeId, isUlid } from './fiber-id.ts';
 import type { Store } from './store.ts';
 
-/** A fiber that a reference named, and the store that holds it. */
+/** A resolved fiber and the store that holds it. */
 export type FoundFiber = { store: Store; id: string };
 
 /**
  * Resolves a canonical id, a uid or a leaf that only one fiber has, in that order, over several stores. Throws
- * `ambiguous_fiber` naming every match, `fiber_not_found`, or `store_unavailable` when nothing was found and a
- * store could not be searched completely.
+ * `ambiguous_fiber` naming every match, `fiber_not_found`, or `store_unavailable` if nothing was found and a store
+ * could not be searched completely.
  */
 export function findFiber(stores: readonly Store[], reference: string): FoundFiber {
   const ref = reference.trim();

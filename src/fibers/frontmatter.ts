@@ -4,7 +4,7 @@ import { oversize } from '../contract/value-limits.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 import { parseYamlDocument } from './yaml-document.ts';
 
-/** A document's text cut at its fences; the five strings joined give the text back. */
+/** A document's text split at its fences; the five strings joined are the text. */
 export type DocumentParts = {
   /** A byte order mark, or nothing. */
   mark: string;
@@ -15,11 +15,11 @@ export type DocumentParts = {
   /** The closing fence line with its line end; empty when there is no frontmatter. */
   closing: string;
   body: string;
-  /** How the document ends its lines; what new lines are written with. */
+  /** The line ending of the document, used for new lines too. */
   eol: '\n' | '\r\n';
 };
 
-/** Cuts a text at its fences; `null` when an opening fence is never closed. */
+/** Splits a text at its fences; `null` if an opening fence is never closed. */
 export function splitFrontmatter(text: string): DocumentParts | null {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   const start = mark.length;
@@ -54,18 +54,18 @@ export function isFence(line: string): boolean {
   return /^---[ \t]*\r?$/.test(line);
 }
 
-/** What the lines between the fences say. */
+/** The parsed frontmatter. */
 export type FrontmatterReading = {
   /** Best effort when `problem` is set. */
   data: Record<string, unknown>;
   /**
-   * The first thing that is wrong, as one sentence; `line` counts from 1 within `yaml`. `limit`: it is right and more
-   * than a document may hold.
+   * The first error, as one sentence; `line` counts from 1 within `yaml`. `limit`: the YAML is valid but exceeds a
+   * limit of documents.
    */
   problem: { message: string; line: number; limit?: true } | null;
 };
 
-/** Reads frontmatter lines as YAML 1.2 core (a bare timestamp is text); never throws. */
+/** Parses frontmatter lines as YAML 1.2 core (a bare timestamp is text); never throws. */
 export function readFrontmatter(yaml: string): FrontmatterReading {
   const plain = readPlainFrontmatter(yaml);
   if (plain !== null) return plain;
@@ -74,7 +74,7 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   let value: unknown;
   try {
     document = parseYamlDocument(yaml, { lineCounter });
-    // Aliases share their values here; `oversize` counts what they stand for.
+    // Aliases share their values here; `oversize` counts the expanded values.
     value = document.toJS({ maxAliasCount: -1 });
   } catch (error) {
     return { data: {}, problem: { message: sentence(messageOf(error)), line: 1 } };
@@ -101,7 +101,7 @@ export function readFrontmatter(yaml: string): FrontmatterReading {
   return { data: value as Record<string, unknown>, problem };
 }
 
-/** `readFrontmatter` for the plain subset of YAML; null for anything else, right or wrong. */
+/** `readFrontmatter` for the plain subset of YAML; null for anything else, valid or not. */
 export function readPlainFrontmatter(yaml: string): FrontmatterReading | null {
   const data = parsePlainYaml(yaml);
   return data === undefined ? null : { data, problem: null };

@@ -2,7 +2,10 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 
-/** What a store is on disk, the same for every path that leads to it. Throws the system error of a store that is away. */
+/**
+ * The identity of a store on disk, the same for every path to it. Throws the system error if the store is not
+ * accessible.
+ */
 export function identifyStore(root: string): string {
   const { dev, ino } = statSync(join(root, FIBERS_FOLDER), { bigint: true });
   return `${dev}:${ino}`;

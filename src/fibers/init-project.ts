@@ -6,8 +6,8 @@ import { FIBERS_FOLDER } from './fiber-id.ts';
 import { initStore } from './store.ts';
 
 /**
- * Makes an existing folder a store, where it is none yet (WPL-15). `path` is absolute or begins with `~/`. With `dry_run`
- * it is only looked at. Throws `not_a_directory`; nothing is made then.
+ * Makes an existing folder a store if it is not one yet (WPL-15). `path` is absolute or begins with `~/`. With
+ * `dry_run` it is only checked. Throws `not_a_directory` without making anything.
  */
 export function initProject(path: string, dry_run: boolean): { root: string; initialised: boolean } {
   const given = path.trim();

@@ -1,12 +1,12 @@
 /** `[[id]]`, `[[id#heading]]`, `[[id|label]]`. */
 const LINK = /\[\[([^[\]|#\n]+)((?:[#|][^[\]\n]*)?)\]\]/g;
 
-/** True when some link in the text names a fiber or one below it, by canonical id. */
+/** True if a link in the text names the fiber or a descendant, by canonical id. */
 export function nameLinks(text: string, id: string): boolean {
   return [...text.matchAll(LINK)].some(([, target]) => isWithin(target!.trim(), id));
 }
 
-/** The text with every link to a fiber, or to one below it, naming its new id; headings and labels stay. */
+/** The text with the links to a fiber and its descendants changed to the new id; headings and labels are kept. */
 export function renameLinks(text: string, from: string, to: string): string {
   return text.replace(LINK, (link, target: string, rest: string) => {
     const named = target.trim();

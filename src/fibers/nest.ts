@@ -18,7 +18,7 @@ import { FIBERS_FOLDER, leafOf } from './fiber-id.ts';
 import { nameLinks, renameLinks } from './links.ts';
 import type { PlanEdit, PlannedWrite, Store } from './store.ts';
 
-/** What came of a move. `unwritten` names documents whose links could not be rewritten, each with the reason. */
+/** The result of a move. `unwritten` lists documents whose links could not be rewritten, with the reason. */
 export type Nested = {
   id: string;
   new_id: string;
@@ -26,17 +26,17 @@ export type Nested = {
   unwritten: { id: string; message: string }[];
 };
 
-/** `.fibers/.nest.json`: the move under way, so that one that is cut short is finished by the next. */
+/** `.fibers/.nest.json`: a journal of the move in progress, so that the next move finishes an interrupted one. */
 const journalSchema = z.object({ from: z.string(), to: z.string(), bare: z.boolean() });
 type Journal = z.infer<typeof journalSchema>;
-/** How many documents are looked at before others get a turn. */
+/** Number of documents processed before yielding to the event loop. */
 const TURN = 100;
 
 /**
- * Files a fiber under another one, or at the top of its store for null: its folder moves with its children and companions,
- * and every link of the store that names a moved id is rewritten (WPL-12). The order survives a crash at any moment: the
- * move is noted, made in one rename, and only then are links rewritten; a noted move is finished by `finishNest`.
- * `onMoved` is called as soon as the documents lie at their new place.
+ * Moves a fiber below another one, or to the top of its store for null. Its folder moves with children and companions,
+ * and every link in the store to a moved id is rewritten (WPL-12). The move survives a crash at any point: it is
+ * recorded in the journal, made in one rename, and then links are rewritten; `finishNest` completes a recorded move.
+ * `onMoved` is called as soon as the documents are at their new path.
  *
  * Throws `fiber_not_found`, `already_exists`, `ambiguous_fiber`, and `invalid_request` for a move below itself.
  */
@@ -69,15 +69,15 @@ export type PlannedNest = Pick<Nested, 'id' | 'new_id' | 'unwritten'> & {
 };
 
 /**
- * What `nestFiber` would do now, with its checks; takes no lock and writes nothing. Throws `conflict` while another move
- * of this store is not finished, since the real one would finish that first.
+ * Plans `nestFiber` with all its checks, without lock or write. Throws `conflict` while another move of this store is
+ * unfinished, since the real call would finish that one first.
  */
 export async function planNest(store: Store, id: string, parent: string | null): Promise<PlannedNest> {
   const pending = readJournal(store);
   if (pending !== null)
     throw new CodedError(
       'conflict',
-      `the move of ${pending.from} to ${pending.to} is not finished; wait for it, or do this move in earnest, which finishes it first`,
+      `the move of ${pending.from} to ${pending.to} is not finished; wait for it, or make this move without a dry run, which finishes it first`,
     );
   const { path, new_id, journal } = planMove(store, id, parent);
   if (journal === null) return { id, new_id, moves: [], documents: [], unwritten: [] };
@@ -94,7 +94,7 @@ export async function planNest(store: Store, id: string, parent: string | null):
   return { id, new_id, moves, documents, unwritten };
 }
 
-/** Finishes a move that was cut short; answers its new id, or null when there was none. */
+/** Finishes an interrupted move; returns its new id, or null if there was none. */
 export async function finishNest(store: Store): Promise<string | null> {
   return existsSync(journalPath(store)) ? withNestLock(store, () => finish(store)) : null;
 }
@@ -111,7 +111,7 @@ async function withNestLock<T>(store: Store, run: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Every check of a move; without a journal it moves nothing. */
+/** Runs every check of a move; without a journal it moves nothing. */
 function planMove(
   store: Store,
   id: string,
@@ -129,7 +129,7 @@ async function finish(store: Store): Promise<string | null> {
   const journal = readJournal(store);
   if (journal === null) return null;
   const moved = existsSync(documentAt(store, journal.to));
-  // A folder moves in one rename: where it did not, nothing has happened yet. A bare document takes two steps.
+  // A folder moves in one rename, so if that failed nothing has changed. A bare document takes two steps.
   if (!moved && !journal.bare) {
     rmSync(journalPath(store), { force: true });
     return null;
@@ -168,12 +168,12 @@ async function rewrite(
     await store.update(row.id, planLinks(from, to));
     rewritten.push(row.id);
   });
-  // The move is made: a note that stays is found by the next one, which has then nothing left to do for it.
+  // The move is done. If the journal cannot be removed, the next move finds it and has nothing left to do.
   removeQuietly(journalPath(store));
   return { rewritten, unwritten };
 }
 
-/** Visits each document with a link to the fiber or to one below it; what cannot be read or changed is `unwritten`. */
+/** Visits each document with a link to the fiber or a descendant; one that cannot be read or changed is `unwritten`. */
 async function eachNaming(
   store: Store,
   id: string,
@@ -194,7 +194,7 @@ async function eachNaming(
   return { unwritten };
 }
 
-/** The links of one document with the new id in them. */
+/** Rewrites the links of one document to the new id. */
 function planLinks(from: string, to: string): PlanEdit {
   return (document) => {
     const body = renameLinks(document.body, from, to);
@@ -231,7 +231,7 @@ function readJournal(store: Store): Journal | null {
     if (systemCode(error) === 'ENOENT') return null;
     throw new CodedError(
       'store_unavailable',
-      `${journalPath(store)} cannot be read (${messageOf(error)}); look at the move it notes and delete it`,
+      `${journalPath(store)} cannot be read (${messageOf(error)}); check whether the move that it records is complete, then delete it`,
       { cause: error },
     );
   }

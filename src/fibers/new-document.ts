@@ -1,12 +1,12 @@
 import type { FiberStatus, Roster, SvcBlock } from '../contract/fiber.ts';
 import { editDocument } from './edit.ts';
 
-/** What a new fiber begins with; everything but the name is optional. */
+/** The initial content of a new fiber; everything but the name is optional. */
 export type NewFiber = {
   name: string;
-  /** Leaf of the new id; made from the name when absent. */
+  /** Leaf of the new id; default: derived from the name. */
   slug?: string;
-  /** Canonical id of the fiber to file it under. */
+  /** Canonical id of the parent fiber. */
   parent?: string;
   body?: string;
   outcome?: string;
@@ -17,7 +17,7 @@ export type NewFiber = {
   collaboration?: Roster;
 };
 
-/** The text of a new document (design: documents). `now` is in milliseconds since the Unix epoch. */
+/** The text of a new document. `now` is in milliseconds since the Unix epoch. */
 export function newDocumentText(uid: string, fiber: NewFiber, now: number): string {
   const optional = Object.entries({
     outcome: fiber.outcome,

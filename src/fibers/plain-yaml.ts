@@ -23,9 +23,9 @@ const OTHER_NUMBER =
 const OUTSIDE = Symbol('outside the plain subset');
 
 /**
- * Reads the plain subset of YAML 1.2 core that nearly all frontmatter is written in: block maps, block lists
- * of scalars, one-line flow lists and maps of scalars, one-line scalars, comments. Answers `undefined` for
- * anything else, right or wrong, so that the YAML library decides; where it answers, it agrees with it.
+ * Reads the plain subset of YAML 1.2 core that nearly all frontmatter is written in: block maps, block lists of
+ * scalars, one-line flow lists and maps of scalars, one-line scalars, comments. Returns `undefined` for anything else,
+ * valid or not, which is left to the YAML library. Its results equal those of the library.
  */
 export function parsePlainYaml(text: string): Record<string, unknown> | undefined {
   if (mostTokens(text) > DOCUMENT_LIMITS.yaml_tokens) return undefined;
@@ -51,7 +51,7 @@ function mostTokens(text: string): number {
 
 type Line = { text: string; indent: number };
 
-/** The lines with content, one at a time; blank lines and comment lines are passed over. */
+/** Iterates over lines with content; skips blank lines and comment lines. */
 class Lines {
   #rows: string[];
   #at = 0;

@@ -20,7 +20,7 @@ export function rehearsedWrite(verb: string, planned: PlannedWrite): Rehearsal {
   return rehearsal(`${verb} ${document.id}`, { documents: [written], minted });
 }
 
-/** A write of another file that was not made; null stands for a file that is not there. */
+/** A planned write of another file; null means that the file does not exist. */
 export function rehearsedFile(
   would: string,
   path: string,

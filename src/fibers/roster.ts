@@ -6,8 +6,8 @@ const READABLE = /^[a-z0-9][a-z0-9._-]{0,79}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * A collaboration roster as it may stand in a document (FIB-13): role slugs, each with collaborator slugs, readable names
- * only. Throws `invalid_request` naming what is not one.
+ * Validates a collaboration roster for a document (FIB-13): role slugs, each with collaborator slugs, readable names
+ * only. Throws `invalid_request` naming the invalid one.
  */
 export function requireRoster(value: unknown): Roster {
   const parsed = rosterSchema.safeParse(value);
@@ -25,7 +25,7 @@ export function requireRoster(value: unknown): Roster {
   return parsed.data;
 }
 
-/** The edit that replaces the whole roster; an empty one takes it away. */
+/** The edit that replaces the whole roster; an empty one removes it. */
 export function rosterEdit(roster: Roster): { set: Record<string, unknown>; unset: string[] } {
   const checked = requireRoster(roster);
   return Object.keys(checked).length === 0

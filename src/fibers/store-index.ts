@@ -3,15 +3,15 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import type { SweepResult } from './sweep.ts';
 
-/** Reads one document now; null when it is gone. */
+/** Reads one document; null if it is gone. */
 export type ReadRow = (path: string) => FiberDocument | null;
-/** A moment in the order of refreshes; taken before a sweep begins. */
+/** A position in the order of refreshes; taken before a sweep begins. */
 export type SweepTicket = number;
 
 /**
- * All documents of several stores in memory, for the poller. It does no reading of its own; `refresh` and `apply`
- * are given a reader. A row that was refreshed while a sweep was under way is read once more when the sweep is
- * applied, since either of the two readings may be the older one.
+ * All documents of several stores in memory, for the poller. It reads no files itself; `refresh` and `apply` take a
+ * reader. A row that was refreshed during a sweep is read again when the sweep is applied, since either reading may be
+ * the older one.
  */
 export class StoreIndex {
   #rows = new Map<string, FiberDocument>();
@@ -22,7 +22,7 @@ export class StoreIndex {
   #moment = 0;
   #generation = 0;
 
-  /** Counts the changes of rows. */
+  /** A counter of row changes. */
   get generation(): number {
     return this.#generation;
   }
@@ -31,13 +31,13 @@ export class StoreIndex {
     return this.#rows.size;
   }
 
-  /** Taken before a sweep is started, and given to `apply` with its result. */
+  /** Call before a sweep starts; pass the value to `apply` with the result. */
   beginSweep(): SweepTicket {
     this.#moment += 1;
     return this.#moment;
   }
 
-  /** Takes in a sweep of one store; answers true when any row changed. */
+  /** Applies a sweep of one store; returns true if any row changed. */
   apply(store: string, result: SweepResult, { since, read }: { since: SweepTicket; read: ReadRow }): boolean {
     let moved = false;
     const found = new Map<string, FiberDocument | null>(result.removed.map((path) => [path, null]));
@@ -56,33 +56,33 @@ export class StoreIndex {
     return moved;
   }
 
-  /** Reads one document again now; answers true when its row changed. */
+  /** Reads one document again; returns true if its row changed. */
   refresh(path: string, read: ReadRow): boolean {
     this.#refreshed.set(path, this.#moment);
     const row = read(path);
     return row === null ? this.#drop(path) : this.#put(row);
   }
 
-  /** Forgets every row of a store that is not configured any more. */
+  /** Removes every row of a store that is no longer configured. */
   removeStore(store: string): boolean {
     const paths = [...this.#rows.values()].filter((row) => row.store === store).map((row) => row.path);
     for (const path of paths) this.#drop(path);
     return paths.length > 0;
   }
 
-  /** Every document, in no order. */
+  /** Every document, in any order. */
   rows(): IterableIterator<FiberDocument> {
     return this.#rows.values();
   }
 
-  /** How many documents one store has. */
+  /** Number of documents in one store. */
   count(store: string): number {
     let count = 0;
     for (const row of this.#rows.values()) if (row.store === store) count += 1;
     return count;
   }
 
-  /** The document of a uid; undefined when none or more than one has it. */
+  /** The document with a uid; undefined if none or several have it. */
   getUid(uid: string): FiberDocument | undefined {
     const paths = this.#byUid.get(uid.toUpperCase());
     const [path] = paths?.size === 1 ? paths : [];
@@ -114,15 +114,15 @@ export class StoreIndex {
     );
   }
 
-  /** True when another document has the same canonical id or uid: such a fiber must not be dispatched. */
+  /** True if another document has the same canonical id or uid: such a fiber must not be dispatched. */
   isAmbiguous(row: FiberDocument): boolean {
     const sameUid = row.uid === null ? 1 : (this.#byUid.get(row.uid.toUpperCase())?.size ?? 0);
     return (this.#byId.get(row.id)?.size ?? 0) > 1 || sameUid > 1;
   }
 
   /**
-   * A file that changed and changed back between two sweeps is the same to them, but its row may have been read in
-   * between. As long as such a look finds another row, the next sweep makes one more.
+   * Two sweeps do not notice a file that changed and changed back between them, but its row may have been read in
+   * between. So a refreshed row is read again, and again at the next sweep while the result differs.
    */
   #lookAgain(path: string, read: ReadRow): boolean {
     try {
@@ -134,7 +134,7 @@ export class StoreIndex {
     }
   }
 
-  /** A document that cannot be read now is as the sweep found it; the rest of the sweep must not be lost with it. */
+  /** A document that cannot be read now keeps the row of the sweep, so that the rest of the sweep is still applied. */
   #refreshSwept(path: string, found: FiberDocument | null, read: ReadRow): boolean {
     try {
       return this.refresh(path, read);

@@ -45,14 +45,14 @@ export type StoreOptions = {
   clock?: Clock;
   /** Milliseconds to wait for another writer of the same document before `locked`. Default 5,000. */
   lockTimeoutMs?: number;
-  /** The restartable part of the process that writes, so that its next generation is not locked out. */
+  /** The restartable component that writes, so that a lock of its previous generation does not block it. */
   owner?: LockOwner;
-  /** Whether the documents of this store may be links out of it; asked anew for each call. Default: never. */
+  /** Whether documents of this store may be symlinks out of it; evaluated at each call. Default: never. */
   follow?: (root: string) => boolean;
-  /** Default: every document is parsed where it is read. */
+  /** Default: every document is parsed in the calling thread. */
   parser?: DocumentParser;
 };
-/** Decides an edit from the document as it is under the lock; `null` writes nothing. */
+/** Plans an edit from the document read under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
 /** A write of one document that is worked out and not made; a text of null stands for no file. */
 export type PlannedWrite = {
@@ -68,10 +68,10 @@ export type PlannedWrite = {
 type PlannedEdit = PlannedWrite & { file: DocumentFile; after: string };
 export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
 
-/** How often an edit is planned anew because an editor that takes no lock wrote in between. */
+/** Maximum retries of an edit when a program without the lock wrote in between. */
 const MAX_REPLANS = 5;
 
-/** Makes a folder a store; doing it again changes nothing. Throws `invalid_request` for a path that is not a folder. */
+/** Makes a folder a store; idempotent. Throws `invalid_request` for a path that is not a folder. */
 export function initStore(root: string): Store {
   try {
     makeFolder(join(resolve(root), FIBERS_FOLDER), 0o777);
@@ -83,7 +83,7 @@ export function initStore(root: string): Store {
   return openStore(root);
 }
 
-/** Opens the store of a folder; throws `store_unavailable` when it has no readable `.fibers`. */
+/** Opens the store of a folder; throws `store_unavailable` if it has no readable `.fibers`. */
 export function openStore(root: string, options: StoreOptions = {}): Store {
   const absolute = resolve(root);
   try {
@@ -98,7 +98,7 @@ export function openStore(root: string, options: StoreOptions = {}): Store {
   return new Store(absolute, options);
 }
 
-/** One folder of markdown fibers. The files are the only truth: nothing is cached between calls. */
+/** One folder of markdown fibers. The files are the source of truth: nothing is cached between calls. */
 export class Store {
   readonly root: string;
   #base: string;
@@ -114,12 +114,12 @@ export class Store {
     this.#options = options;
   }
 
-  /** Whether documents may be links out of the store. */
+  /** Whether documents may be symlinks out of the store. */
   get follows(): boolean {
     return this.#options.follow?.(this.root) ?? false;
   }
 
-  /** All documents without bodies, and what could not be read. */
+  /** All documents without bodies, and the files that could not be read. */
   list(): Listing {
     const { changed, errors } = decodeSweep(
       sweepStore(this.root, new Uint8Array(), this.#clock.now(), { follow: this.follows }),
@@ -128,8 +128,8 @@ export class Store {
   }
 
   /**
-   * Path of the document with a canonical id, or null. Throws `invalid_request` for an id that climbs out of the
-   * store, `ambiguous_fiber` when a folder and a bare document both claim it.
+   * Path of the document with a canonical id, or null. Throws `invalid_request` for an id that leads out of the store,
+   * `ambiguous_fiber` if both a folder and a bare document have it.
    */
   locate(id: string): string | null {
     if (!isSafeId(id)) throw new CodedError('invalid_request', `"${id}" cannot be the id of a fiber`);
@@ -161,7 +161,7 @@ export class Store {
     return splitFrontmatter(this.readBytes(path).toString('utf8'))?.body ?? '';
   }
 
-  /** Ids and absolute paths of all documents, of which none is read. */
+  /** Ids and absolute paths of all documents, without reading them. */
   places(): { id: string; path: string }[] {
     const { unread } = decodeSweep(
       sweepStore(this.root, new Uint8Array(), this.#clock.now(), { most_new: 0, follow: this.follows }),
@@ -169,7 +169,7 @@ export class Store {
     return unread.map((path) => ({ id: idOfPath(path), path: join(this.#base, path) }));
   }
 
-  /** Answers `run`, once more whenever a document must be parsed elsewhere before it. */
+  /** Runs `run`, and retries it after parsing a document in another thread whenever that is required. */
   whenRead<T>(run: () => T | Promise<T>): Promise<T> {
     return whenParsed(this.#parser, run);
   }
@@ -204,16 +204,16 @@ export class Store {
     return { path, name: this.#nameOf(path), before: null, after, document };
   }
 
-  /** `update` with an edit that is known beforehand. */
+  /** `update` with a fixed edit. */
   edit(id: string, edit: DocumentEdit, expectedDigest?: string): Promise<DocumentWithBody> {
     return this.update(id, () => edit, expectedDigest);
   }
 
   /**
-   * Changes one document under its lock: reads it, lets `plan` decide, writes the result in one atomic step, and
-   * only if the bytes are still those that `plan` saw (otherwise it is asked again). Answers the document as it
-   * was written. Throws `conflict` (details `{conflict: true, digest}`) when `expectedDigest` is not the digest
-   * under the lock, `invalid_document`, `locked`, `fiber_not_found`, and whatever `plan` throws.
+   * Changes one document under its lock: reads it, calls `plan`, and writes the result atomically. If the bytes have
+   * changed since `plan` saw them, it retries. Returns the document as written. Throws `conflict` (details `{conflict:
+   * true, digest}`) if `expectedDigest` is not the digest under the lock, `invalid_document`, `locked`,
+   * `fiber_not_found`, and the errors of `plan`.
    */
   async update(id: string, plan: PlanEdit, expectedDigest?: string): Promise<DocumentWithBody> {
     const path = this.requireOwn(id);
@@ -231,8 +231,8 @@ export class Store {
   }
 
   /**
-   * Removes a fiber's document, and its folders as far as they are then empty. Companions or children are
-   * refused with `conflict` unless `recursive`, which removes the whole folder.
+   * Removes a fiber's document, and its folders if they become empty. Companions or children are refused with
+   * `conflict` unless `recursive`, which removes the whole folder.
    */
   async remove(id: string, options: { recursive?: boolean } = {}): Promise<{ id: string; path: string }> {
     const path = this.requireOwn(id);
@@ -276,7 +276,7 @@ export class Store {
     return { path, name: this.#nameOf(path), before: bytes.toString('utf8'), after: null, document };
   }
 
-  /** What lies beside a document and would be removed with it; refused unless that is wanted. */
+  /** The other entries beside a document, which would be removed with it; refused unless `recursive`. */
   #removable(id: string, path: string, options: { recursive?: boolean }): string[] {
     const folder = dirname(path);
     const others = folder === this.#base ? [] : this.#others(folder, path);
@@ -308,7 +308,7 @@ export class Store {
     const before = file.bytes.toString('utf8');
     const document = this.#parser.parse(file.bytes, this.#place(path));
     if (expectedDigest !== undefined && document.digest !== expectedDigest) {
-      throw new CodedError('conflict', `"${document.id}" was changed by somebody else; read it again first`, {
+      throw new CodedError('conflict', `"${document.id}" was changed in the meantime; read it again first`, {
         details: { conflict: true, digest: document.digest },
       });
     }
@@ -326,7 +326,7 @@ export class Store {
     return { ...planned, after, document: this.#requireReadable(place, after, document) };
   }
 
-  /** Reads back what is to be written; refuses what would be listed with an error that the document does not have now. */
+  /** Parses the new text before the write; refuses it if it has an error that the document does not have now. */
   #requireReadable(path: string, text: string, before: DocumentWithBody | undefined): ParsedDocument {
     const after = parseDocument(Buffer.from(text), this.#place(path));
     if (after.error !== undefined && problemOf(after.error) !== problemOf(before?.error ?? ''))
@@ -358,7 +358,7 @@ export class Store {
     return true;
   }
 
-  /** The row of a document that `readPath` refused, as a listing has it. */
+  /** The row of a document that `readPath` refused, as in a listing. */
   unreadableRow(path: string, error: CodedError): FiberDocument {
     return unreadableDocument(this.#place(path), unreadable(error.cause ?? error));
   }
@@ -375,7 +375,7 @@ export class Store {
     return path;
   }
 
-  /** Where a document lies; its folder is known to be no link. */
+  /** The path of a document whose folder is known not to be a symlink. */
   #realPath(path: string): string {
     try {
       return lstatSync(path).isSymbolicLink() ? this.#reader().realPath(path) : path;
@@ -394,7 +394,7 @@ export class Store {
       return this.#reader().read(path);
     } catch (error) {
       const code = systemCode(error);
-      // As a listing has it: what lies there is no document, but something lies there.
+      // As in a listing: something exists at the path, but it is not a document.
       if (code === 'ENOENT' && isLink(path))
         throw unusable(path, 'it is a link to a file that does not exist');
       if (code === 'ENOENT' || code === 'ENOTDIR') throw notFound(path);
@@ -428,7 +428,7 @@ export class Store {
     }
   }
 
-  /** The folder may vanish between making and locking it, when its only document is removed meanwhile. */
+  /** The folder may vanish before it is locked, if its only document is removed meanwhile. */
   async #lockNew(path: string): Promise<FileLock> {
     for (let round = 0; ; round += 1) {
       try {
@@ -482,7 +482,7 @@ export class Store {
     }
   }
 
-  /** False when a folder on the way is a symlink that leads out of the store. */
+  /** False if a folder on the path is a symlink out of the store. */
   #isInside(path: string): boolean {
     try {
       const base = realpathSync(this.#base);
@@ -494,12 +494,12 @@ export class Store {
   }
 }
 
-/** An error without the line it is in, which a change elsewhere moves. */
+/** An error without its line number, which changes elsewhere in the text shift. */
 function problemOf(error: string): string {
   return error.replace(/^line \d+: /, '');
 }
 
-/** A document over the limit could be written but not read back. */
+/** Refuses a document over the limit, which could be written but not read back. */
 function requireSize(text: string): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_DOCUMENT_BYTES) return text;
@@ -509,7 +509,7 @@ function requireSize(text: string): string {
   );
 }
 
-/** What the file system refused, as the store's own sentence; coded errors pass. */
+/** Turns a system error into an error of the store; coded errors pass unchanged. */
 function asStoreError(path: string, error: unknown): unknown {
   if (systemCode(error) === undefined) return error;
   return unusable(path, messageOf(error), error);

@@ -1,19 +1,19 @@
 import { pack, unpack } from 'msgpackr';
 
-/** What one sweep remembers of a folder or file to see at the next one whether it changed. */
+/** The record of a folder or file by which the next sweep sees whether it changed. */
 export type Stamp = { mtimeMs: number; ctimeMs: number; size: number; ino: number };
 export type KnownFolder = Stamp & {
   /** Path below `.fibers`, `/` between components; empty for `.fibers` itself. */
   path: string;
-  /** False: changed so shortly before it was read that it must be read again. */
+  /** False: it changed so shortly before it was read that it must be read again. */
   settled: boolean;
 };
 export type KnownDocument = Stamp & {
   path: string;
   settled: boolean;
-  /** Digest of an unsettled document, to tell a second reading of the same bytes; else empty. */
+  /** Digest of an unsettled document, to recognise the same bytes at the next reading; else empty. */
   digest: string;
-  /** Why it could not be read; it is tried at every sweep. */
+  /** Why it could not be read; every sweep retries it. */
   error: string;
 };
 export type SweepTable = {
@@ -48,7 +48,10 @@ export function encodeTable(table: SweepTable): Uint8Array {
   ]);
 }
 
-/** Decodes a table; an empty, foreign or older one is an empty table, so that the sweep is a first one. */
+/**
+ * Decodes a table; an empty table, one of another format or an older one gives an empty table, so that everything is
+ * read again.
+ */
 export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   const none: SweepTable = { root, follow: false, folders: [], documents: [] };
   if (bytes.length === 0) return none;

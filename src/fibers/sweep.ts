@@ -8,9 +8,9 @@ import { DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 import { decodeTable, encodeTable, type KnownDocument, type KnownFolder, type Stamp } from './sweep-table.ts';
 
-/** What one sweep of a store found since the sweep that made the table it was given. */
+/** The changes of a store between two sweeps. */
 export type SweepResult = {
-  /** Opaque; goes into the next sweep of the same store. */
+  /** Opaque; input of the next sweep of the same store. */
   table: Uint8Array;
   /** Nothing was added, changed or removed. */
   unchanged: boolean;
@@ -18,9 +18,9 @@ export type SweepResult = {
   changed: FiberDocument[];
   /** Absolute paths of documents that are gone. */
   removed: string[];
-  /** What could not be read, at every sweep for as long as it lasts; rows under it keep their last values. */
+  /** Paths that could not be read, reported by every sweep while that lasts; rows below them keep their last values. */
   errors: SweepError[];
-  /** Paths below `.fibers` of new documents that were left for `readDocuments`; the table does not know them. */
+  /** Paths below `.fibers` of new documents left for `readDocuments`; they are not in the table. */
   unread: string[];
 };
 export type SweepError = { path: string; message: string };
@@ -29,24 +29,23 @@ type ReadDocuments = { documents: KnownDocument[]; changed: FiberDocument[]; err
 export type SweepOptions = {
   /** Reads at most this many new documents; the others are named in `unread`. Default: all. */
   most_new?: number;
-  /** Whether links that leave the store are read. Default: false. */
+  /** Whether symlinks out of the store are read. Default: false. */
   follow?: boolean;
-  /** Called with the token of a document before it is parsed, and with null when that is over. */
+  /** Called with the token of a document before it is parsed, and with null afterwards. */
   onStep?: (token: string | null) => void;
-  /** Tokens of documents whose parse had to be ended: they are listed with an error and not parsed. */
+  /** Tokens of documents whose parse exceeded its time limit: they are listed with an error and not parsed. */
   set_aside?: readonly string[];
   parse?: typeof parseRow;
 };
 
-/** A change this close before a reading may be followed by one with the same time stamp. */
+/** A change this recent may be followed by one with the same timestamp. */
 const SETTLING_MS = 2_000;
 
 /**
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
- * changed, reads documents that changed. `table` is the one of the sweep before, or empty. Answers msgpack for
- * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden
- * names are passed over.
- * Throws `store_unavailable` when the store's root or its `.fibers` cannot be read.
+ * changed, reads documents that changed. `table` is the one of the previous sweep, or empty. Returns msgpack for
+ * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden names
+ * are skipped. Throws `store_unavailable` if the store's root or its `.fibers` cannot be read.
  */
 export function sweepStore(
   root: string,
@@ -58,8 +57,8 @@ export function sweepStore(
 }
 
 /**
- * Reads documents that a sweep left unread, for a pool thread, so that a first listing is shared out. `paths` is
- * msgpack of paths below `.fibers`. Answers msgpack for `addDocuments`.
+ * Reads documents that a sweep left unread, for a pool thread, so that several threads share a first listing. `paths`
+ * is msgpack of paths below `.fibers`. Returns msgpack for `addDocuments`.
  */
 export function readDocuments(
   root: string,
@@ -70,22 +69,22 @@ export function readDocuments(
   return pack(new Sweep(root, now, options).read(unpack(paths) as string[]));
 }
 
-/** The rows of what `readDocuments` answered. */
+/** Decodes the rows returned by `readDocuments`. */
 export function decodeReading(bytes: Uint8Array): FiberDocument[] {
   return (unpack(bytes) as ReadDocuments).changed;
 }
 
-/** `paths` as `readDocuments` takes them. */
+/** Encodes `paths` for `readDocuments`. */
 export function encodePaths(paths: readonly string[]): Uint8Array {
   return Uint8Array.from(pack(paths));
 }
 
-/** The path below `.fibers` of the document that a token stands for. */
+/** The path below `.fibers` of the document of a token. */
 export function pathOfToken(token: string): string {
   return token.slice(token.indexOf(' ') + 1);
 }
 
-/** A sweep's result with what `readDocuments` answered for its unread documents. */
+/** Merges a sweep's result with the rows of `readDocuments` for its unread documents. */
 export function addDocuments(root: string, result: SweepResult, answers: readonly Uint8Array[]): SweepResult {
   const table = decodeTable(result.table, root);
   const whole: SweepResult = { ...result, unread: [] };
@@ -100,12 +99,12 @@ export function addDocuments(root: string, result: SweepResult, answers: readonl
   return whole;
 }
 
-/** Reads what `sweepStore` answered. */
+/** Decodes the result of `sweepStore`. */
 export function decodeSweep(bytes: Uint8Array): SweepResult {
   return unpack(bytes) as SweepResult;
 }
 
-/** Absolute paths of the folders that a sweep's table knows: what is worth a watch. */
+/** Absolute paths of the folders in a sweep's table, for watching. */
 export function sweptFolders(root: string, table: Uint8Array): string[] {
   const base = join(root, FIBERS_FOLDER);
   return decodeTable(table, root).folders.map((folder) =>
@@ -162,7 +161,7 @@ class Sweep {
   run(bytes: Uint8Array): SweepResult {
     const before = decodeTable(bytes, this.#root);
     this.#requireStore();
-    // Another rule for links: which of these may be read has to be found anew.
+    // The rule for symlinks has changed: every symlink is checked again.
     const same_rule = before.follow === this.#follow;
     for (const row of before.documents)
       this.#documents.set(row.path, same_rule ? row : { ...row, settled: false, digest: '' });
@@ -247,7 +246,7 @@ class Sweep {
     }
   }
 
-  /** A folder whose listing did not change: its documents and subfolders are those known. */
+  /** A folder whose listing did not change has the known documents and subfolders. */
   #sweepKnown(
     path: string,
     known: Map<string, KnownFolder>,
@@ -265,7 +264,7 @@ class Sweep {
     for (const child of childrenOf.get(path) ?? []) this.#walk(child.path, known, childrenOf, seen);
   }
 
-  /** A folder that cannot be read now is an error; what was known below it stays known. */
+  /** A folder that cannot be read is reported as an error; known entries below it are kept. */
   #keepUnreadable(
     path: string,
     before: KnownFolder | undefined,
@@ -386,15 +385,15 @@ class Sweep {
   }
 }
 
-/** The sentence of a document that could not be read, the same from every reader. */
+/** The error sentence of an unreadable document, the same from every reader. */
 export function unreadable(error: unknown): string {
   return `the document cannot be read: ${messageOf(error)}`;
 }
 
 const SET_ASIDE =
-  'parsing it took so long that it was ended; simplify its frontmatter (it is tried again when it changes, and from time to time)';
+  'parsing it exceeded the time limit and was stopped; simplify its frontmatter (it is tried again when it changes, and from time to time)';
 
-/** Names a document as it is now: another change gives another token. */
+/** A token for the current state of a document; each change gives another token. */
 function tokenOf(path: string, { mtimeMs, ctimeMs, size, ino }: Stats): string {
   return `${mtimeMs}:${ctimeMs}:${size}:${ino} ${path}`;
 }

@@ -1,14 +1,13 @@
 /** Lines around a change that are shown with it. */
 const CONTEXT = 3;
-/** Above this many pairs of lines a change is told as one block instead of line by line. */
+/** Above this many pairs of lines a change is shown as one block instead of line by line. */
 const MOST_PAIRS = 4_000_000;
 
 type Line = { kind: ' ' | '-' | '+'; text: string };
 
 /**
- * The change of one text in the unified format, with `a/<name>` and `b/<name>` above it; null before or after
- * stands for a file that is not there. Empty where nothing changes. A last line without its newline is marked as
- * `diff` marks it.
+ * The unified diff of a text, with `a/<name>` and `b/<name>` as headers; null means that the file does not exist. Empty
+ * if nothing changes. A missing final newline is marked as `diff` does.
  */
 export function unifiedDiff(name: string, before: string | null, after: string | null): string {
   if (before === after) return '';
@@ -39,7 +38,7 @@ function compareLines(before: readonly string[], after: readonly string[]): Line
   ];
 }
 
-/** The longest common lines of two lists, by the table of their lengths. */
+/** The longest common subsequence of two lists of lines, by dynamic programming. */
 function compareMiddle(before: readonly string[], after: readonly string[]): Line[] {
   const lines: Line[] = [];
   if (before.length * after.length > MOST_PAIRS) {
@@ -78,7 +77,7 @@ function compareMiddle(before: readonly string[], after: readonly string[]): Lin
 
 type Hunk = { before: number; after: number; lines: Line[] };
 
-/** Changes with their context; two that lie close are one. */
+/** Groups changes into hunks with context; close changes share a hunk. */
 function hunks(lines: readonly Line[]): Hunk[] {
   const found: Hunk[] = [];
   let before = 0;

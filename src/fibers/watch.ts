@@ -1,23 +1,23 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { messageOf, systemCode } from '../base/errors.ts';
 
-/** Watches of a store's folders; hints only, a sweep stays the truth. */
+/** Watches a store's folders. Events are only hints; the result of a sweep counts. */
 export type StoreWatch = {
-  /** Folders that are watched now. */
+  /** Number of watched folders. */
   readonly watched: number;
-  /** Why some folders are not watched; null while all are. The store is then found to have changed by polling. */
+  /** Why some folders are not watched, so that their changes are noticed only by polling; null if all are watched. */
   readonly degraded: string | null;
-  /** Sets the folders to watch, from one sweep to the next. */
+  /** Sets the folders to watch until the next sweep. */
   update(folders: readonly string[]): void;
   close(): void;
 };
 
-/** Every watch takes kernel memory, and the system has few for all programs together. */
+/** Maximum number of watches: each takes kernel memory, and all programs share the system's limit. */
 const MAX_WATCHES = 20_000;
 
 /**
- * Watches each folder on its own (a recursive watch loses events silently) and calls `onHint` with the folder in
- * which something happened. Whatever goes wrong only means fewer hints; it never throws.
+ * Watches each folder on its own (a recursive watch loses events silently) and calls `onHint` with the folder of each
+ * event. Never throws: a failure only means fewer hints.
  */
 export function watchStore(
   folders: readonly string[],
@@ -33,7 +33,7 @@ export function watchStore(
     watchers.get(folder)?.close();
     watchers.delete(folder);
   };
-  /** False when the system has no more watches to give. */
+  /** False if the system's limit of watches is reached. */
   const begin = (folder: string): boolean => {
     try {
       const watcher = watch(folder, { persistent: false }, () => {

@@ -18,9 +18,8 @@ import { type ScreenRefusal, YamlScreen } from './yaml-screen.ts';
 type Options = ParseOptions & DocumentOptions & SchemaOptions & { lineCounter?: LineCounter };
 
 /**
- * Parses YAML text in time that grows with its length, and not at all where `YamlScreen` refuses it: then the document
- * is empty and has that one error. The library compares every key of a map with every other, so equal keys are looked
- * for here. The first of them is the error that the library would give.
+ * Parses YAML text in linear time. A text that `YamlScreen` refuses gives an empty document with that error. Duplicate
+ * keys are detected here, because the library's check is quadratic; the first one gives the same error as the library.
  */
 export function parseYamlDocument(text: string, options: Options = {}): Document.Parsed {
   const document = compose(text, { prettyErrors: false, logLevel: 'error', ...options, uniqueKeys: false });
@@ -30,7 +29,7 @@ export function parseYamlDocument(text: string, options: Options = {}): Document
   return document;
 }
 
-/** What the library's `parseDocument` does, with a look at each token on its way from the lexer to the parser. */
+/** Does the work of the library's `parseDocument`, but checks each token between lexer and parser. */
 function compose(text: string, options: Options): Document.Parsed {
   const screen = new YamlScreen();
   const tokens: string[] = [];
@@ -52,7 +51,7 @@ function compose(text: string, options: Options): Document.Parsed {
   return first!;
 }
 
-/** A YAML value that somebody typed; throws an `Error` that says what is wrong with it. */
+/** Parses a YAML value that a person typed; throws an `Error` that describes the problem. */
 export function parseYamlValue(text: string): unknown {
   const document = parseYamlDocument(text);
   const [first] = document.errors;
@@ -60,7 +59,7 @@ export function parseYamlValue(text: string): unknown {
   return document.toJS({ maxAliasCount: -1 });
 }
 
-/** How many tokens the lexer makes of a text. */
+/** Number of lexer tokens of a text. */
 export function countYamlTokens(text: string): number {
   let count = 0;
   for (const _ of new Lexer().lex(text)) count += 1;
@@ -87,7 +86,7 @@ function refusedDocument(
   return document;
 }
 
-/** Where the first key stands that its map has already, in any depth. */
+/** The position of the first duplicate key, at any depth. */
 function repeatedKey(document: Document.Parsed): [number, number] | null {
   let first: [number, number] | null = null;
   const left: unknown[] = [document.contents];

@@ -25,7 +25,7 @@ export function renderInline(value: unknown): string {
   return renderScalar(value) ?? stringify(value, { lineWidth: 0 }).trimEnd();
 }
 
-/** Line breaks and whatever else a one-line scalar needs escapes for. */
+/** Line breaks and other characters that a one-line scalar must escape. */
 const UNPRINTED = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/;
 
 /** A value on one line, for inside a flow collection, where commas and brackets need quotes. */
@@ -41,7 +41,7 @@ export function renderInFlow(value: unknown): string {
   );
 }
 
-/** The scalars that need no look at what stands around them, as the library would write them; it takes long for each. */
+/** Renders scalars that do not depend on their context, exactly as the library does but faster. */
 function renderScalar(value: unknown): string | null {
   if (typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0)))
     return String(value);
@@ -53,7 +53,7 @@ function renderScalar(value: unknown): string | null {
 const PLAIN_WORDS = /^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_/.][A-Za-z0-9_./-]*)*$/;
 const RESERVED_WORD = /^(?:null|true|false)$/i;
 
-/** A key as it stands before its colon. */
+/** Renders a key before its colon. */
 export function renderKey(key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !/^(?:null|true|false)$/i.test(key)
     ? key

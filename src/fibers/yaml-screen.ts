@@ -1,21 +1,21 @@
 import { CST } from 'yaml';
 import { DOCUMENT_LIMITS } from '../contract/document-limits.ts';
 
-/** Why a YAML text is not parsed, and where in it that shows. */
+/** Why a YAML text is not parsed, and the position of the cause. */
 export type ScreenRefusal = { message: string; offset: number };
 
 const COMPLEX_KEY = 'a key must be text, not a list, a map or an alias; write it such as "key: value"';
 
 /**
- * Looks at the tokens of a YAML text before the library builds anything from them, and refuses what would cost more
- * than time in proportion to the length: keys that are collections, deep nesting, many aliases, many tokens.
+ * Checks the tokens of a YAML text before the library builds anything from them, and refuses constructs that cost more
+ * than linear time: keys that are collections, deep nesting, many aliases, many tokens.
  */
 export class YamlScreen {
   #offset = 0;
   #line_start = 0;
-  /** No token but space since the line began. */
+  /** True if the line contains only space so far. */
   #fresh_line = true;
-  /** The token before was the lexer's mark of a scalar, so this one is its text. */
+  /** The previous token was the lexer's scalar mark, so this one is the scalar's text. */
   #in_scalar = false;
   /** The last token that was neither space, comment, anchor nor tag. */
   #last = '';
@@ -25,7 +25,7 @@ export class YamlScreen {
   #flows: string[] = [];
   #counts = { tokens: 0, anchors: 0, aliases: 0, tags: 0 };
 
-  /** How many tokens were taken. */
+  /** Number of tokens seen. */
   get tokens(): number {
     return this.#counts.tokens;
   }
@@ -34,7 +34,7 @@ export class YamlScreen {
     return this.#counts.aliases;
   }
 
-  /** Takes the next token of the lexer; answers why the text is to be parsed no further, or null. */
+  /** Checks the next token of the lexer; returns the reason to stop, or null. */
   take(token: string): ScreenRefusal | null {
     const at = this.#offset;
     this.#counts.tokens += 1;
@@ -69,7 +69,7 @@ export class YamlScreen {
       case 'doc-mode':
         return null;
       case 'directive-line':
-        return 'a YAML directive ("%") has no place in frontmatter; remove the line';
+        return 'a YAML directive ("%") is not allowed in frontmatter; remove the line';
       case 'anchor':
         this.#counts.anchors += 1;
         return over(this.#counts.anchors, DOCUMENT_LIMITS.anchors, 'anchors ("&")') ?? this.#nest();
@@ -108,7 +108,7 @@ export class YamlScreen {
     }
   }
 
-  /** Follows the columns of block collections: one begins where a line or an item does. */
+  /** Tracks the columns of block collections: one begins at the start of a line or an item. */
   #nest(): string | null {
     const begins = this.#fresh_line || this.#last === '-';
     this.#fresh_line = false;
@@ -121,7 +121,7 @@ export class YamlScreen {
 
   #tooDeep(): string | null {
     return this.#columns.length + this.#flows.length > DOCUMENT_LIMITS.depth
-      ? `lists and maps lie more than ${DOCUMENT_LIMITS.depth} deep in each other; flatten them`
+      ? `lists and maps are nested more than ${DOCUMENT_LIMITS.depth} deep; flatten them`
       : null;
   }
 }

@@ -10,15 +10,15 @@ type Data = Record<string, unknown>;
 type Pair = YAMLMap['items'][number];
 /** Characters of the text from `start` to `end` that are replaced. */
 type TextChange = { start: number; end: number; text: string };
-/** A map of the text, what it says, and what it shall say. */
+/** A map of the text, its current value, and its intended value. */
 type Target = { map: YAMLMap; before: Data; after: Data };
-/** `limit`: the limit of the reader that the text would break; null when the text cannot carry the change at all. */
+/** `limit`: the reader's limit that the text would exceed; null if the text cannot take the change at all. */
 export type Spliced = { yaml: string } | { yaml: null; limit: string | null };
 
 /**
- * Brings YAML text from saying `before` to saying `after` in one pass, cutting out and replacing only the source of
- * what differs, so that every other line keeps its bytes. Answers no text when it cannot carry the change (an anchor
- * that others use): the result is always read back and compared.
+ * Changes YAML text from the value `before` to the value `after` in one pass. Only the source of differences is
+ * replaced, so every other line keeps its bytes. Returns no text if the text cannot take the change (for example an
+ * anchor in use); the result is always parsed and compared.
  */
 export function spliceYaml(yaml: string, before: Data, after: Data, eol: string): Spliced {
   if (isDeepStrictEqual(before, after)) return { yaml };
@@ -39,8 +39,8 @@ export function spliceYaml(yaml: string, before: Data, after: Data, eol: string)
 }
 
 /**
- * The model after some changes, in their order; a map that loses its last key goes too. `blocked` is a change whose
- * path runs through a value that is not a map.
+ * The model after some changes, in order; a map that becomes empty is removed. `blocked` is a change whose path leads
+ * through a value that is not a map.
  */
 export function applySplices(
   data: Data,
@@ -75,7 +75,7 @@ function applySplice(model: Data, splice: Splice): boolean {
   return true;
 }
 
-/** What is to be changed in one text; every answer is null where the text cannot carry the change. */
+/** Plans the changes of one text; results are null if the text cannot take the change. */
 class Texts {
   #yaml: string;
   #eol: string;
@@ -85,7 +85,7 @@ class Texts {
     this.#eol = eol;
   }
 
-  /** With `anew`, and where nothing less will do, top-level keys that differ are written anew as a whole. */
+  /** With `anew`, and if nothing smaller works, changed top-level keys are rewritten as a whole. */
   ofRoot(root: Target, anew: boolean): TextChange[] | null {
     if (root.map.flow === true) return this.#ofFlowMap(root);
     const whole = (pair: Pair) => this.#writeAnew(pair, root.after);
@@ -130,7 +130,7 @@ class Texts {
     const { map, after } = target;
     const added = addedKeys(target);
     const gone = map.items.filter((pair) => !Object.hasOwn(after, keyOf(pair)));
-    // Commas of neighbours that go together cannot be cut out one by one.
+    // Adjacent removed items are cut together, because of the commas between them.
     if (gone.length > 1 || (gone.length === 1 && added.length > 0))
       return [{ start: map.range![0], end: map.range![1], text: renderInFlow(after) }];
     const changes: TextChange[] = [];
@@ -197,7 +197,7 @@ class Texts {
     return start === null || end === null ? null : [{ start, end, text: '' }];
   }
 
-  /** One top-level key from the model alone. */
+  /** Renders one top-level key from the model. */
   #writeAnew(pair: Pair, after: Data): TextChange[] {
     const key = keyOf(pair);
     const [start, stop] = extentOf(this.#yaml, pair);
@@ -251,7 +251,7 @@ function blankAfter(yaml: string, at: number): number {
   return blank.exec(yaml)![0].length;
 }
 
-/** Whole lines that a pair of a block map takes: from its key's line to the line after its value. */
+/** The whole lines of a pair of a block map: from its key's line to the line after its value. */
 function extentOf(yaml: string, pair: Pair): [start: number, end: number] {
   const key = keyStart(pair);
   const start = yaml.lastIndexOf('\n', key - 1) + 1;
@@ -291,7 +291,7 @@ function columnOf(yaml: string, offset: number): number {
   return offset - (yaml.lastIndexOf('\n', offset - 1) + 1);
 }
 
-/** A copy in which an alias is a value of its own. */
+/** A deep copy in which aliases are expanded. */
 function plainCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainCopy);
   if (!isData(value)) return value;

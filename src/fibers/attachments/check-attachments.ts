@@ -16,9 +16,9 @@ import { carriesSignature } from './image-signature.ts';
 type Attachment = z.output<typeof attachmentsRequestSchema>['attachments'][number];
 
 /**
- * Takes the body of a request for `POST /attachments` apart and judges it by the rules of ATT-1; answers the images
- * in the order of the request and their bytes one after another. Throws `invalid_json`, `invalid_request`, or
- * `attachment_<rule>` for the first rule that is broken.
+ * Parses the body of `POST /attachments` and checks it by the rules of ATT-1. Returns the images in the order of the
+ * request and their bytes, concatenated. Throws `invalid_json`, `invalid_request`, or `attachment_<rule>` for the first
+ * broken rule.
  */
 export function checkAttachments(body: Uint8Array): { checked: CheckedImages; bytes: Uint8Array } {
   const request = parseRequest(body);
@@ -42,14 +42,14 @@ export function checkAttachments(body: Uint8Array): { checked: CheckedImages; by
     const size = sizes[index]!;
     images.push({ ...judgeOne(attachments, index, bytes.subarray(offset, offset + size)), offset });
     offset += size;
-    // The text is as large as the image and is not needed any more.
+    // Frees the base64 text, which is as large as the image.
     attachment.data = '';
   }
   const { fiber, origin, dry_run = false } = request;
   return { checked: { fiber, dry_run, images, ...(origin === undefined ? {} : { origin }) }, bytes };
 }
 
-/** Decodes one image into its place and judges its bytes. */
+/** Decodes one image to its offset and checks its bytes. */
 function judgeOne(attachments: readonly Attachment[], index: number, place: Uint8Array) {
   const { name, mime, data, sha256 } = attachments[index]!;
   const decoded = Buffer.from(data, 'base64');
@@ -65,7 +65,7 @@ function judgeOne(attachments: readonly Attachment[], index: number, place: Uint
   return { name, ending: IMAGE_ENDINGS[mime as ImageMime], sha256: digest, size: decoded.length };
 }
 
-/** How many bytes a base64 text stands for, if it is one. */
+/** Number of bytes that a base64 text decodes to, if it is valid. */
 function decodedLength(data: string): number {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((data.length * 3) / 4) - padding);

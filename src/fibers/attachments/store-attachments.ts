@@ -22,7 +22,7 @@ import { isUlid } from '../fiber-id.ts';
 
 type Image = CheckedImages['images'][number];
 
-/** Where each image of a batch lies, or would: named by its content, so that the same image has one place (ATT-1). */
+/** The path of each image of a batch: named by its content, so that equal images share a path (ATT-1). */
 export function attachmentPlaces(folder: string, uid: string, images: readonly Image[]): StoredFile[] {
   if (!isUlid(uid)) throw new CodedError('uid_missing', 'the fiber has no ULID to keep its images under');
   return images.map(({ name, ending, sha256, size }) => ({
@@ -34,8 +34,8 @@ export function attachmentPlaces(folder: string, uid: string, images: readonly I
 }
 
 /**
- * Stores a batch of checked images below `folder`, all or none. An image that is there already is not written again;
- * its time is. Throws `store_unavailable` when the disk refuses; then nothing new is left.
+ * Stores a batch of checked images below `folder`, all or none. An existing image is not rewritten, only its time is
+ * updated. Throws `store_unavailable` on a write error; then no new file is left.
  */
 export function storeAttachments(
   batch: { folder: string; uid: string; images: readonly Image[]; bytes: Uint8Array },
@@ -52,7 +52,7 @@ export function storeAttachments(
       for (const { path } of files) utimesSync(path, now / 1000, now / 1000);
       return files;
     } catch (error) {
-      // The sweep of another request may take a folder away between its making and its first file.
+      // The sweep of another request may remove a new folder before its first file is written.
       if (systemCode(error) === 'ENOENT' && tries < 3) continue;
       if (error instanceof CodedError) throw error;
       throw new CodedError(
@@ -101,12 +101,12 @@ function writeAll(
   }
 }
 
-/** A folder that only its owner may enter; a link in its place is refused, since it may lead anywhere. */
+/** Makes a folder that only its owner may enter; a symlink at the path is refused, since it may lead anywhere. */
 function makeOwnFolder(path: string): void {
   makeFolder(path);
   const entry = lstatSync(path);
   if (!entry.isDirectory())
-    throw new CodedError('store_unavailable', `${path} is no folder of its own; move it away`);
+    throw new CodedError('store_unavailable', `${path} is not a real folder; move it away`);
   if ((entry.mode & 0o077) !== 0) chmodSync(path, 0o700);
 }
 
@@ -120,7 +120,10 @@ function writeNew(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** True when the very image is there; a name holds only a part of the digest, and a disk can lose bytes. */
+/**
+ * True if the file has the content of the image. The name contains only a part of the digest, and a disk can lose
+ * bytes.
+ */
 function isStored({ path, size, sha256 }: StoredFile): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry === undefined || !entry.isFile() || entry.size !== size) return false;

@@ -4,8 +4,8 @@ import { systemCode } from '../../base/errors.ts';
 import { ATTACHMENT_RETENTION_MS } from '../../contract/http/attachments.ts';
 
 /**
- * Deletes the files below `folder` that were last sent longer ago than they are kept, and the folders that this
- * empties (ATT-1, LIM-7). Links are neither followed nor deleted. What cannot be deleted is left for the next time.
+ * Deletes expired files below `folder`, counted from when they were last sent, and folders that become empty (ATT-1,
+ * LIM-7). Symlinks are neither followed nor deleted. Files that cannot be deleted are left for the next sweep.
  */
 export function sweepAttachments(folder: string, now: number = Date.now()): void {
   for (const entry of entriesOf(folder)) {
@@ -15,7 +15,7 @@ export function sweepAttachments(folder: string, now: number = Date.now()): void
   }
 }
 
-/** Also takes the folder itself away when nothing is left in it, and nobody has just made it. */
+/** Also removes the folder itself if it is empty and not new. */
 function sweepFolder(path: string, now: number): void {
   const made = modified(path);
   let deleted = false;
@@ -35,7 +35,7 @@ function isOld(at: number | null, now: number): boolean {
   return at !== null && now - at > ATTACHMENT_RETENTION_MS;
 }
 
-/** Null where it is gone or is not told. */
+/** Null if it is gone or cannot be read. */
 function modified(path: string): number | null {
   let at: number | null = null;
   quietly(() => {
@@ -52,7 +52,7 @@ function entriesOf(folder: string): Dirent[] {
   return entries;
 }
 
-/** Runs one step at the disk; true when the system took it. */
+/** Runs one file operation; true if it succeeded. */
 function quietly(step: () => void): boolean {
   try {
     step();

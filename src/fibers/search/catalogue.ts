@@ -1,6 +1,6 @@
 import type { FiberDocument, FiberStatus } from '../../contract/fiber.ts';
 
-/** What a search has to know of a fiber without its body. */
+/** The data of a fiber that a search needs, without the body. */
 export type CatalogueRow = {
   path: string;
   digest: string;
@@ -11,16 +11,16 @@ export type CatalogueRow = {
   name: string;
   outcome: string | null;
   tags: string[];
-  /** Whether the documents of its store may be links out of it. */
+  /** Whether documents of its store may be symlinks out of the store. */
   follow: boolean;
 };
 
 type Columns = [string, string, string, string | null, string, FiberStatus, string, string | null, string[]];
 
-/** All fibers of the polled stores as bytes, for a pool thread that reads their bodies by itself. */
+/** All fibers of the polled stores, encoded for a pool thread, which reads the bodies itself. */
 export function encodeCatalogue(
   documents: Iterable<FiberDocument>,
-  /** Roots of the stores whose documents may be links out of them. */
+  /** Roots of the stores whose documents may be symlinks out of the store. */
   followed: readonly string[] = [],
 ): Uint8Array {
   const rows: Columns[] = [];

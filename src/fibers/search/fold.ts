@@ -1,13 +1,13 @@
-/** Texts are compared in this form: no case, no accents, no width, one space for any white space. */
+/** Normalises a text for comparison: no case, no accents, no width, one space for any white space. */
 export function fold(text: string): string {
   const letters = isAscii(text) ? text.toLowerCase() : foldLetters(text);
-  // Most white space is one space already, and is passed over.
+  // Skips single spaces, the most common case.
   return letters.replace(/(?:[^\S ]|\u0000| (?=[\s\u0000]))[\s\u0000]*/g, ' ');
 }
 
 /**
- * `fold` that remembers where each unit came from: `starts[i]` is the place in the text of the character that gave
- * unit `i`, and one more entry is the text's length.
+ * `fold` with source positions: `starts[i]` is the offset in the text of the character that produced unit `i`; the last
+ * entry is the text's length.
  */
 export function foldWithPlaces(text: string): { folded: string; starts: Uint32Array } {
   const parts: string[] = [];
@@ -35,7 +35,7 @@ export function foldWithPlaces(text: string): { folded: string; starts: Uint32Ar
   return { folded: parts.join(''), starts: Uint32Array.from(starts) };
 }
 
-/** By way of the upper case, in which some letters become two, and with a last sigma that is a sigma. */
+/** Lower case by way of upper case, which expands letters such as ß and unifies the final sigma. */
 function foldLetters(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,26 +1,26 @@
 import type { SearchText } from './search-texts.ts';
 import { nextOccurrence } from './terms.ts';
 
-/** How much one occurrence in each part of a fiber counts against one in its body. */
+/** Weight of an occurrence in each part of a fiber, relative to the body. */
 const WEIGHTS: Record<keyof SearchText, number> = { name: 8, tags: 5, outcome: 4, headings: 3, body: 1 };
 const PARTS = Object.keys(WEIGHTS) as (keyof SearchText)[];
 
-/** The constants of BM25: how soon further occurrences stop to count, and how much a long body is held against it. */
+/** The constants of BM25: saturation of repeated occurrences, and the penalty for a long body. */
 const SATURATION = 1.2;
 const LENGTH = 0.75;
-/** More occurrences of a term in one part than these tell nothing. */
+/** Occurrences of a term in one part beyond this number are not counted. */
 const MOST_COUNTED = 8;
-/** A word that only begins with the term, against one that is the term. */
+/** Weight of a word that only begins with the term, relative to the term itself. */
 const BEGINNING = 0.5;
 
 export type Ranked = { index: number; score: number };
 
-/** Texts from which is told which term is the rarest. */
+/** Number of texts sampled to find the rarest term. */
 const SAMPLE = 64;
 
 /**
- * The texts that have every term, best first, by BM25 over weighted parts. Only the rarest term is looked for
- * everywhere; how rare a further one is, is told from the texts that are left.
+ * The texts that have every term, best first, by BM25 over weighted parts. Only the rarest term is searched in all
+ * texts; the rarity of each further term is measured on the remaining texts.
  */
 export function rank(texts: readonly SearchText[], terms: readonly string[]): Ranked[] {
   const average = texts.reduce((sum, { body }) => sum + body.length, 0) / Math.max(1, texts.length) || 1;
@@ -52,7 +52,7 @@ function rarestFirst(texts: readonly SearchText[], terms: readonly string[]): st
   return counted.map(({ term }) => term);
 }
 
-/** Weighted occurrences of a term, those in a long body counting less; 0 where it does not occur. */
+/** Weighted occurrences of a term, reduced for a long body; 0 if it does not occur. */
 function frequencyOf(text: SearchText, term: string, average: number): number {
   let sum = 0;
   for (const part of PARTS) {

@@ -6,10 +6,10 @@ import { readBody, type SearchText, SearchTexts } from './search-texts.ts';
 import { mark, snippetsOf } from './snippets.ts';
 import { termsOf } from './terms.ts';
 
-/** How long one search may read bodies that it does not have yet, in milliseconds; the next one goes on. */
+/** Time limit for one search to read bodies that are not cached, in milliseconds; the next search continues. */
 const READING_MS = 4_000;
 
-/** What one pool thread remembers of the fibers: a catalogue, and the texts of those that were read. */
+/** The search cache of one pool thread: a catalogue, and the texts that were read. */
 export class FiberSearch {
   readonly #texts: SearchTexts;
   readonly #now: () => number;
@@ -21,8 +21,8 @@ export class FiberSearch {
   }
 
   /**
-   * Searches the fibers of a catalogue, given as bytes when it is a new one; null when this thread does not have it.
-   * Throws `invalid_request` for a query without a word.
+   * Searches the fibers of a catalogue, given as bytes if it is new; null if this thread does not have it. Throws
+   * `invalid_request` for a query without a word.
    */
   search(catalogue: string, wish: SearchWish, bytes: Uint8Array | null): SearchReply | null {
     const terms = termsOf(wish.query);
@@ -58,7 +58,7 @@ export class FiberSearch {
     return this.#catalogue?.name === name ? this.#catalogue.rows : null;
   }
 
-  /** The texts of as many of the rows as are here or can be read in time. */
+  /** The texts of the rows that are cached or can be read in time. */
   #textsOf(rows: readonly CatalogueRow[]): {
     wanted: CatalogueRow[];
     texts: SearchText[];
@@ -84,7 +84,7 @@ function filterOf({ tag, status }: SearchWish): (row: CatalogueRow) => boolean {
     (folded === null || row.tags.some((one) => fold(one) === folded));
 }
 
-/** Of this thread; pool threads come and go, and what one has read is only saved work. */
+/** One cache per pool thread; losing it with the thread costs only time. */
 const ownSearch = new FiberSearch();
 
 /** `FiberSearch.search` of this thread. */

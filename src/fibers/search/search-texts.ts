@@ -3,18 +3,18 @@ import { splitFrontmatter } from '../frontmatter.ts';
 import type { CatalogueRow } from './catalogue.ts';
 import { fold } from './fold.ts';
 
-/** The parts of a fiber, folded; a name says more of what it is about than a word of its body. */
+/** The parts of a fiber, folded; a match in the name is worth more than one in the body. */
 export type SearchText = { name: string; tags: string; outcome: string; headings: string; body: string };
 
-/** Of a longer body only this much is looked through, in UTF-16 units. */
+/** Searched length of a body, in UTF-16 units. */
 export const MOST_BODY_CHARS = 1024 * 1024;
-/** Bodies in memory, counted as two bytes a unit; what is beyond it is read again by each search. */
+/** Limit of cached bodies in bytes, two per unit; bodies beyond it are read again by each search. */
 const MOST_KEPT_BYTES = 192 * 1024 * 1024;
 
-/** Between two tags or headings, where no term reaches across. */
+/** Separates tags and headings, so that no term matches across them. */
 const APART = ' \u0001 ';
 
-/** The folded texts of fibers, each read once for each digest, within a bound of memory. */
+/** Caches the folded texts of fibers by digest, up to a memory limit. */
 export class SearchTexts {
   readonly #bound: number;
   #texts = new Map<string, { digest: string; text: SearchText; bytes: number }>();
@@ -28,13 +28,13 @@ export class SearchTexts {
     return this.#bytes;
   }
 
-  /** The text where it is in memory. */
+  /** The text if it is cached. */
   kept(row: CatalogueRow): SearchText | null {
     const entry = this.#texts.get(row.path);
     return entry?.digest === row.digest ? entry.text : null;
   }
 
-  /** Reads the text of a fiber and keeps it where there is room; a file that cannot be read has an empty body. */
+  /** Reads the text of a fiber and caches it if there is room; an unreadable file has an empty body. */
   read(row: CatalogueRow): SearchText {
     this.#drop(row.path);
     const body = readBody(row) ?? '';
@@ -53,7 +53,7 @@ export class SearchTexts {
     return text;
   }
 
-  /** Forgets what is not in the catalogue any more. */
+  /** Evicts texts that are no longer in the catalogue. */
   retain(rows: readonly CatalogueRow[]): void {
     const paths = new Set(rows.map(({ path }) => path));
     for (const path of this.#texts.keys()) if (!paths.has(path)) this.#drop(path);
@@ -67,7 +67,7 @@ export class SearchTexts {
   }
 }
 
-/** The body of a document as it is now, as much of it as is looked through; null for one that cannot be read. */
+/** The current body of a document, truncated to the searched length; null if it cannot be read. */
 export function readBody({
   store,
   path,

@@ -1,14 +1,14 @@
 import { foldWithPlaces } from './fold.ts';
 import { nextOccurrence } from './terms.ts';
 
-/** A text with the places `[start, end)` that matched, in UTF-16 units. */
+/** A text with the ranges `[start, end)` that matched, in UTF-16 units. */
 export type MarkedText = { text: string; matches: [number, number][] };
 export type Snippet = MarkedText & { line: number };
 
-/** Places of one body that are considered. */
+/** Maximum number of matches considered in one body. */
 const MOST_PLACES = 400;
 const MOST_SNIPPETS = 2;
-/** Text shown before the first match of a snippet, and in all; in UTF-16 units. */
+/** Length of a snippet before its first match, and in total, in UTF-16 units. */
 const BEFORE = 60;
 const SNIPPET_CHARS = 220;
 
@@ -19,7 +19,7 @@ export function mark(text: string, terms: readonly string[]): MarkedText {
   return { text, matches: merged(placesIn(text, terms)) };
 }
 
-/** The pieces of a body in which most of the terms stand, in the order of the body. */
+/** The parts of a body with most of the terms, in the order of the body. */
 export function snippetsOf(body: string, terms: readonly string[]): Snippet[] {
   const places = placesIn(body, terms);
   const windows = places.map(({ start }, index) => {
@@ -47,7 +47,7 @@ function snippetAt(body: string, at: number, places: readonly Place[]): Snippet 
   const inside = places.filter(({ start, end }) => start >= from && end <= to);
   const head = from > 0 ? '…' : '';
   const tail = to < body.length ? '…' : '';
-  // A line break takes the room of a space, so that the places stay right.
+  // A line break becomes one space, so that offsets stay valid.
   const text = head + body.slice(from, to).replace(/[\r\n\t]/g, ' ') + tail;
   const shift = head.length - from;
   return {
@@ -57,7 +57,7 @@ function snippetAt(body: string, at: number, places: readonly Place[]): Snippet 
   };
 }
 
-/** The next beginning of a word, so that none is cut; the place itself where there is none before the match. */
+/** The start of the next word, so that no word is cut; the offset itself if no word starts before the match. */
 function wordStart(body: string, from: number, match: number): number {
   if (from === 0) return 0;
   const space = body.slice(from, match).search(/\s/);
@@ -70,7 +70,7 @@ function wordEnd(body: string, to: number): number {
   return last === -1 ? unsplit(body, to) : Math.max(0, to - 30) + last;
 }
 
-/** Not between the two halves of one character. */
+/** Never splits a surrogate pair. */
 function unsplit(body: string, at: number): number {
   const unit = body.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
@@ -91,7 +91,7 @@ function placesIn(text: string, terms: readonly string[]): Place[] {
   return places.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** The end in the text of what ends before a folded unit: one character may have given several units. */
+/** Maps the end of a match in folded units to the text: one character may produce several units. */
 function endOf(starts: Uint32Array, unit: number, length: number): number {
   const last = starts[unit - 1]!;
   for (let next = unit; next < starts.length; next += 1) if (starts[next]! > last) return starts[next]!;

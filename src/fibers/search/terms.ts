@@ -1,12 +1,12 @@
 import { CodedError } from '../../base/errors.ts';
 import { fold } from './fold.ts';
 
-/** A longer list of words narrows nothing down any more. */
+/** Maximum number of terms; more do not narrow a search. */
 const MOST_TERMS = 16;
 
 /**
- * The words and "quoted texts" of a query, folded, each once, in the order they were typed. Throws
- * `invalid_request` where there is none.
+ * The words and "quoted texts" of a query, folded, without duplicates, in typed order. Throws `invalid_request` if
+ * there is none.
  */
 export function termsOf(query: string): string[] {
   const terms = new Set<string>();
@@ -21,15 +21,15 @@ export function termsOf(query: string): string[] {
   return [...terms].slice(0, MOST_TERMS);
 }
 
-/** A word as people type it in a sentence, without the mark that ends it. */
+/** A word without trailing punctuation. */
 function trimmed(term: string, quoted: boolean): string {
   return quoted ? term : term.replace(/(?<=.)[.,;:!?]+$/, '');
 }
 
-/** One place of a term in a folded text; `whole`: nothing goes on after it. */
+/** One occurrence of a term in a folded text; `whole`: the word ends there. */
 export type Occurrence = { at: number; whole: boolean };
 
-/** The first place at or after `from` where the term stands as the beginning of a word; null for none. */
+/** The first occurrence at or after `from` where the term starts a word; null for none. */
 export function nextOccurrence(text: string, term: string, from: number): Occurrence | null {
   const anywhere = !isWordUnit(term.charCodeAt(0)) || isUnspaced(term.charCodeAt(0));
   for (let at = text.indexOf(term, from); at !== -1; at = text.indexOf(term, at + 1)) {
@@ -46,7 +46,7 @@ function isWordUnit(unit: number): boolean {
 }
 const WORD = /[\p{L}\p{N}\p{Cs}]/u;
 
-/** Scripts that put no space between words: Thai, Lao, Khmer, Chinese and Japanese. */
+/** Scripts without spaces between words: Thai, Lao, Khmer, Chinese and Japanese. */
 function isUnspaced(unit: number): boolean {
   return (
     (unit >= 0x0e00 && unit <= 0x0eff) ||
