@@ -16,7 +16,10 @@ export const agentEntrySchema = z.looseObject({
   default: z.boolean().optional(),
   aliases: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
-  /** `argument`: the launch message is given as an argument, for a program that reads no file or standard input. */
+  /**
+   * `argument`: the launch message is given as an argument, for a program that cannot read it from a file or standard
+   * input.
+   */
   prompt: z.enum(['file', 'argument']).optional(),
   memory_max: memoryMaxSchema.optional(),
 });
@@ -41,15 +44,15 @@ export const agentSchema = z.object({
   default: z.boolean(),
   aliases: z.array(z.string()),
   env: z.record(z.string(), z.string()),
-  /** Absent where the program is pointed to the launch message, which other users then cannot read. */
+  /** Absent if the program reads the launch message from a file, which other users cannot read. */
   prompt: z.enum(['file', 'argument']).optional(),
-  /** Absent where the limit of the host is in force. */
+  /** Absent if the limit of the host applies. */
   memory_max: memoryMaxSchema.optional(),
   source: z.enum(['builtin', 'file']),
 });
 export type Agent = z.infer<typeof agentSchema>;
 
-/** `POST /agents/effort` (WPL-17): null lets the agent have its own default effort again. */
+/** `POST /agents/effort` (WPL-17): null restores the agent's default effort. */
 export const agentEffortSchema = z.object({
   id: z.string().min(1),
   effort: z.string().min(1).nullable(),

@@ -1,29 +1,29 @@
 /**
- * What one document may hold. The reader reports a document beyond them with an error that names the limit, and every
- * write is refused that would lead there. Lengths of text are in UTF-16 code units.
+ * The limits of one document. The reader reports a document beyond them with an error that names the limit, and a write
+ * that would exceed one is refused. Lengths of text are in UTF-16 code units.
  */
 export const DOCUMENT_LIMITS = {
   /** Bytes of the whole file. */
   bytes: 16 * 1024 * 1024,
   /** Length of the frontmatter, without its fences. */
   frontmatter_chars: 256 * 1024,
-  /** The same for what a caller writes; the rest is kept for what the daemon itself must be able to note. */
+  /** The same for writes of callers; the rest is reserved for keys that the daemon must be able to write. */
   written_frontmatter_chars: 240 * 1024,
   /** Tokens of the YAML text: each key, colon, value, space, comma and line end is one or two. */
   yaml_tokens: 20_000,
-  /** The same for what a caller writes. */
+  /** The same for writes of callers. */
   written_yaml_tokens: 19_000,
-  /** Maps and lists inside each other. */
+  /** Nesting depth of maps and lists. */
   depth: 32,
   /** `&anchor`, `*alias` and `!tag` of YAML, each. */
   anchors: 100,
   aliases: 100,
   yaml_tags: 100,
-  /** Keys and values, with every alias counted as what it stands for. */
+  /** Keys and values, with every alias expanded. */
   values: 10_000,
 } as const;
 
-/** What the fields of a document may hold. */
+/** The limits of the fields of a document. */
 export const FIELD_LIMITS = {
   name_chars: 500,
   outcome_chars: 32 * 1024,
@@ -36,7 +36,7 @@ export const FIELD_LIMITS = {
   collaborator_chars: 200,
 } as const;
 
-/** What one write may ask for. */
+/** The limits of one write. */
 export const WRITE_LIMITS = {
   /** Frontmatter paths in `set`. */
   set_keys: 200,

@@ -5,7 +5,7 @@
 export const ERROR_STATUS = {
   invalid_request: 400,
   invalid_json: 400,
-  /** What an operator file may not say, in the words of its validator (ERR-4). */
+  /** An operator file is invalid; the message is the validator's (ERR-4). */
   validator_refused: 400,
   not_a_directory: 400,
   /** The broken rule of a batch of attachments (ERR-3). */
@@ -48,7 +48,7 @@ export const ERROR_STATUS = {
   upgrade_required: 426,
   invalid_document: 422,
   not_a_file: 422,
-  /** A file that is longer than what is read of its kind. */
+  /** A file exceeds the size limit of its kind. */
   file_too_large: 422,
   not_in_a_store: 422,
   arm_refused: 422,
@@ -89,10 +89,10 @@ export const ERROR_STATUS = {
   too_many_connections: 503,
   /** The bodies of other requests take all the memory there is for them; `Retry-After` says when to send it again. */
   memory_full: 503,
-  /** A file is written to faster than it can be read. */
+  /** A file is written faster than it can be read. */
   file_changed: 503,
   file_unavailable: 503,
-  /** Nobody waits for the answer any more. */
+  /** The caller cancelled the call. */
   cancelled: 503,
   store_unavailable: 503,
   terminal_unreachable: 503,
@@ -101,24 +101,24 @@ export const ERROR_STATUS = {
   app_server_unavailable: 503,
   /** This host has no folder picker (ERR-22). */
   folder_picker_unavailable: 501,
-  /** Meant for another host, to whose daemon this one passes nothing on. */
+  /** The request is for another host, and this daemon cannot forward it. */
   not_forwarded: 501,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,
   version_not_supported: 505,
-  /** A disk that the daemon writes to is full, can only be read, or fails; the sentence tells what took effect. */
+  /** A disk that the daemon writes to is full, read-only or failing; the message says what took effect. */
   storage_unavailable: 507,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** The HTTP status of a code; 500 for one that is not in the table. */
+/** The HTTP status of a code; 500 for an unknown one. */
 export function statusOf(code: string): number {
   return code in ERROR_STATUS ? ERROR_STATUS[code as ErrorCode] : 500;
 }
 
-/** The HTTP status of a refused launch: what an app server cannot do is no fault of the request (ERR-23, ERR-24). */
+/** The HTTP status of a refused launch: a failure of an app server is not an error of the request (ERR-23, ERR-24). */
 export function refusalStatus(reason: string): number {
   return reason === 'app_server_unavailable' || reason === 'app_launch_failed' ? statusOf(reason) : 422;
 }

@@ -27,7 +27,7 @@ export const svcRuntimeSchema = z.looseObject({
   run_id: z.string().optional(),
   thread_id: z.string().optional(),
   meeting: z.string().optional(),
-  /** Which daemon began the run: the machine's name, a slash, and an id of the machine and the data folder. */
+  /** The daemon that began the run: the machine's name, a slash, and an id of the machine and data folder. */
   daemon: z.string().optional(),
 });
 export type SvcRuntime = z.infer<typeof svcRuntimeSchema>;
@@ -46,11 +46,11 @@ export const svcBlockSchema = z.looseObject({
 });
 export type SvcBlock = z.infer<typeof svcBlockSchema>;
 
-/** What the frontmatter of one fiber says, in snake_case; frontmatter keys with a hyphen map to these. */
+/** The frontmatter of one fiber in snake_case; frontmatter keys with a hyphen map to these. */
 export const fiberDocumentSchema = z.object({
   /** Canonical id, path-like (FIB-1). */
   id: z.string(),
-  /** ULID, or null where the document has none yet (FIB-2). */
+  /** ULID, or null if the document has none yet (FIB-2). */
   uid: z.string().nullable(),
   /** Last path component (FIB-3). */
   leaf: z.string(),
@@ -81,9 +81,9 @@ export const fiberDocumentSchema = z.object({
 });
 export type FiberDocument = z.infer<typeof fiberDocumentSchema>;
 
-/** What rows and answers of an app conversation carry (WRK-4 to WRK-7); absent on the terminal surface. */
+/** Fields of rows and answers for an app conversation (WRK-4 to WRK-7); absent on the terminal surface. */
 export const appIdentitySchema = z.object({
-  /** Null while a launch has not been told which conversation it began. */
+  /** Null until the launch knows the id of its conversation. */
   thread_id: z.string().nullable().optional(),
   /** Native transcript identity; may differ from `thread_id`. */
   transcript_session_uuid: z.string().nullable().optional(),
@@ -92,7 +92,7 @@ export const appIdentitySchema = z.object({
   desktop_link: z.string().optional(),
 });
 
-/** A run as a row shows it. Times are milliseconds since the Unix epoch. */
+/** A run as shown in a row. Times are milliseconds since the Unix epoch. */
 export const runViewSchema = appIdentitySchema.extend({
   mux_session: z.string().nullable(),
   surface: surfaceSchema,
@@ -102,14 +102,14 @@ export const runViewSchema = appIdentitySchema.extend({
   state: z.enum(['claimed', 'starting', 'running', 'unknown']),
   /**
    * `waiting`: it cannot go on without a person; `idle`: its turn is over; `attention`: its turn failed, or an app
-   * conversation asks for a person; `unknown`: nothing tells.
+   * conversation asks for a person; `unknown`: no information.
    */
   phase: z.enum(['working', 'waiting', 'attention', 'idle', 'unknown']),
-  /** Since when, as far as it is known. */
+  /** Since when, if known. */
   phase_since: z.number().nullable(),
-  /** Who told: a hook of the agent program, the growth of its transcript, or the app server. */
+  /** The source: a hook of the agent program, the growth of its transcript, or the app server. */
   phase_source: z.enum(['hook', 'transcript', 'app']).nullable(),
-  /** What a worker that does not work said last. */
+  /** The last message of a worker that is not working. */
   said: z.string().nullable(),
   run_id: z.string(),
   started_at: z.number(),
@@ -117,14 +117,14 @@ export const runViewSchema = appIdentitySchema.extend({
 });
 export type RunView = z.infer<typeof runViewSchema>;
 
-/** A refusal that stands (DSP-5). Times are milliseconds since the Unix epoch. */
+/** A refusal that is in force (DSP-5). Times are milliseconds since the Unix epoch. */
 export const blockedViewSchema = z.object({
   reason: z.string(),
   message: z.string(),
   attempts: z.number().int(),
   first_attempted_at: z.number(),
   attempted_at: z.number(),
-  /** When the poller tries again by itself; null when only a person can mend it. */
+  /** When the poller retries; null if only a person can mend it. */
   retry_at: z.number().nullable(),
   /** Last screen of a start that could not be confirmed. */
   screen: z.string().optional(),
@@ -137,7 +137,7 @@ export const fiberRowSchema = fiberDocumentSchema.extend({
   blocked: blockedViewSchema.optional(),
   /** Why a due fiber waits for a person: held by the boot quarantine. */
   held: z.string().optional(),
-  /** What keeps the poller from starting this armed fiber of this host now; see `GET /why`. */
+  /** The first gate that keeps the poller from starting this armed fiber now; see `GET /why`. */
   gate: z.enum(GATES).optional(),
   next_due_at: z.number().optional(),
   body: z.string().optional(),

@@ -1,6 +1,6 @@
 /**
- * The gates of a launch by the poller (DSP-2 and design section 8), in the order in which they are asked. Each
- * reads the fiber's frontmatter and what the daemon remembers, never the disk.
+ * The gates of a launch by the poller (DSP-2 and design section 8), in the order of evaluation. Each uses the fiber's
+ * frontmatter and the daemon's state, never the disk.
  */
 export const GATES = [
   'svc_block',
@@ -24,8 +24,8 @@ export const GATES = [
 export type Gate = (typeof GATES)[number];
 
 /**
- * The checks of a fiber that passed every gate, in the order in which they are asked, all before any effect
- * (WPL-1). `agent_program` asks the agent's program what it can do; `project_dir` touches the directory (DSP-4);
+ * The checks of a fiber that passed every gate, in the order of evaluation, all before any effect (WPL-1).
+ * `agent_program` asks the agent's program for its capabilities; `project_dir` touches the directory (DSP-4);
  * `conversation` decides between resuming and starting fresh (RES-1).
  */
 export const LAUNCH_CHECKS = [

@@ -1,13 +1,13 @@
-/** Size and time of the last change of each ledger file as last looked at; opaque, equal while nothing moved. */
+/** Size and modification time of each ledger file at the last look; opaque, equal while no file changed. */
 export type LedgerStamps = { events: string; sessions: string; commits: string };
 
-/** Whole minutes inside a window: `from_ms` up and `to_ms` down (TMP-1); empty when nothing is left. */
+/** The whole minutes inside a window: rounds `from_ms` up and `to_ms` down (TMP-1); may be empty. */
 export function wholeMinutes(window: { from_ms: number; to_ms: number }): { from_ms: number; to_ms: number } {
   const from_ms = Math.ceil(window.from_ms / 60_000) * 60_000;
   return { from_ms, to_ms: Math.max(from_ms, Math.floor(window.to_ms / 60_000) * 60_000) };
 }
 
-/** Weak entity tag of a window of activity: the window and the files behind it (TMP-1). */
+/** Weak ETag of a window of activity, from the window and the files (TMP-1). */
 export function activityTag(window: { from_ms: number; to_ms: number }, stamps: LedgerStamps): string {
   return `W/"a.${window.from_ms}.${window.to_ms}.${stamps.events}"`;
 }
@@ -20,12 +20,12 @@ export function commitsTag(stamps: LedgerStamps): string {
   return `W/"c.${stamps.commits}"`;
 }
 
-/** Files sent are joined to fibers through the sessions ledger, so both count. */
+/** Sent files are joined to fibers through the sessions ledger, so the tag covers both. */
 export function sentFilesTag(uid: string | undefined, stamps: LedgerStamps): string {
   return `W/"f.${part(uid)}.${stamps.events}.${stamps.sessions}"`;
 }
 
-/** A part of a query as characters that a tag may hold; `-` for none, which no encoded text is. */
+/** Encodes a part of a query with characters that are valid in a tag; `-` for none (no encoded text is `-`). */
 function part(text: string | undefined): string {
   if (text === undefined) return '-';
   return `=${encodeURIComponent(text.toWellFormed())}`;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 /** One line of `sessions.jsonl`: which fiber a harness session belongs to (TMP-2). `at` in milliseconds. */
 export const sessionLineSchema = z.looseObject({
-  /** Null for a capture, which no fiber was filed for yet. */
+  /** Null for a capture, which has no fiber yet. */
   fiber: z.string().nullable(),
   uid: z.string().nullable(),
-  /** Transcript identity; null until a harness that assigns its own has told it. */
+  /** Transcript identity; null until a harness that assigns its own id has reported it. */
   session: z.string().nullable(),
   thread_id: z.string().nullable(),
   harness: z.string(),
@@ -14,19 +14,19 @@ export const sessionLineSchema = z.looseObject({
   host: z.string(),
   mux: z.string().nullable(),
   at: z.number(),
-  /** `ended`: the run was over then, for its `reason`. */
+  /** `ended`: the run ended at that time, for its `reason`. */
   kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended']),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
-  /** One sentence on that end, where the reason alone does not say all. */
+  /** One sentence about the end, if the reason does not say everything. */
   detail: z.string().optional(),
   run_id: z.string().optional(),
-  /** Of a dispatch that went on with an earlier conversation. */
+  /** For a dispatch that resumed an earlier conversation. */
   resumed: z.boolean().optional(),
 });
 export type SessionLine = z.infer<typeof sessionLineSchema>;
 
-/** Types of the events in `events.jsonl`; lines of other types are kept and count for nothing. */
+/** Types of the events in `events.jsonl`; lines of other types are kept but ignored. */
 export const EVENT_TYPES = [
   'session_start',
   'user_prompt_submit',
@@ -40,7 +40,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** One line of `commits.jsonl`: which session made a commit, with what `git` itself tells of it (TMP-3). */
+/** One line of `commits.jsonl`: which session made a commit, with data from `git` (TMP-3). */
 export const commitLineSchema = z.looseObject({
   at: z.number(),
   kind: z.literal('commit'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const UNITS = { MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 const FORM = /^(\d+(?:\.\d+)?)\s*(MB|GB|TB|%)$/;
-/** Less than this starts no program, in bytes. */
+/** The minimum with which a program can start, in bytes. */
 const LEAST_BYTES = 16 * UNITS.MB;
 
 /** A memory limit as the operator files write it: a size, a share of the machine's memory, or `off`. */
@@ -18,7 +18,7 @@ function isLimit(text: string): boolean {
   return bytes !== null && bytes >= LEAST_BYTES && (!text.endsWith('%') || Number.parseFloat(text) <= 100);
 }
 
-/** The limit in bytes on a machine with this much memory; null for `off`, and for what is no limit. */
+/** The limit in bytes on a machine with this much memory; null for `off` and for an invalid value. */
 export function memoryBytes(text: string, machine_bytes: number): number | null {
   const [, number, unit] = FORM.exec(text) ?? [];
   if (number === undefined || unit === undefined) return null;

@@ -5,12 +5,12 @@ import { memoryMaxSchema } from './memory-max.ts';
 export const operatorFileIdSchema = z.enum(['stores', 'projects', 'agents', 'remotes', 'host']);
 export type OperatorFileId = z.infer<typeof operatorFileIdSchema>;
 
-/** One store of `stores.json`: its path, or the path with what the operator allows that store. */
+/** One store of `stores.json`: its path, or the path with permissions for that store. */
 const storeEntrySchema = z.union([
   z.string(),
   z.looseObject({
     path: z.string(),
-    /** Documents that are links out of the store are read and written. */
+    /** Documents that are symlinks out of the store are read and written. */
     follow: z.boolean().optional(),
   }),
 ]);
@@ -31,16 +31,16 @@ export const hostFileSchema = z.looseObject({
   host: z.string().min(1).optional(),
   host_class: z.enum(['personal', 'exposed']).optional(),
   max_concurrent: z.number().int().positive().optional(),
-  /** Of one worker; an agent may have its own. */
+  /** Limit per worker; an agent may have its own. */
   memory_max: memoryMaxSchema.optional(),
-  /** Of all workers together. */
+  /** Total limit of all workers. */
   memory_max_total: memoryMaxSchema.optional(),
 });
 const port = z.int().min(1).max(65_535);
 const milliseconds = z.int().positive();
-/** One remote of `remotes.json`; what else it holds is kept as it is (AUT-4). */
+/** One remote of `remotes.json`; unknown keys are kept (AUT-4). */
 export const remoteSchema = z.looseObject({
-  /** The id of that host, as its fibers name it in `svc.host`. */
+  /** The host id, as fibers name it in `svc.host`. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must be a host id, such as host-b'),
   display: z.string().optional(),
   /** Alias for ssh. */
@@ -51,9 +51,9 @@ export const remoteSchema = z.looseObject({
     .optional(),
   ssh_flags: z.array(z.string()).optional(),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
-  /** Of this machine, where the tunnel ends. */
+  /** Port on this machine where the tunnel ends. */
   port: port.optional(),
-  /** Of that machine, where its daemon listens. */
+  /** Port on that machine where its daemon listens. */
   remote_port: port.optional(),
   auth: z.string().optional(),
   checkout: z.string().optional(),
@@ -78,7 +78,7 @@ export type RemotesFile = z.infer<typeof remotesFileSchema>;
 /** `<data dir>/daemon.json`, mode 0600: how the CLI finds the daemon. */
 export const daemonFileSchema = z.object({
   pid: z.number().int(),
-  /** Kernel start time of the process (`/proc/<pid>/stat` field 22), so that a reused pid is not mistaken. */
+  /** Kernel start time of the process (`/proc/<pid>/stat` field 22), so that a reused pid is recognised. */
   start_time: z.string().nullable(),
   listen: z.array(z.string()),
   version: z.string(),

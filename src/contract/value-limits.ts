@@ -1,8 +1,8 @@
 import { DOCUMENT_LIMITS } from './document-limits.ts';
 
 /**
- * Why a JSON-like value is more than frontmatter may hold, or null; `around` is how deep it lies. A value that is
- * reached several times, as by YAML aliases, counts each time.
+ * Why a JSON-like value exceeds the limits of frontmatter, or null; `around` is its nesting depth. A value reached
+ * several times, as by YAML aliases, counts each time.
  */
 export function oversize(value: unknown, around = 0): string | null {
   let values = 0;
@@ -29,7 +29,7 @@ export function oversize(value: unknown, around = 0): string | null {
   return null;
 }
 
-/** True when some text in the value, or some key, has half of a surrogate pair alone: UTF-8 cannot write that. */
+/** True if a text or key in the value has a lone surrogate, which UTF-8 cannot encode. */
 export function hasBrokenText(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed();
   if (Array.isArray(value)) return value.some(hasBrokenText);

@@ -15,20 +15,20 @@ export const activityQuerySchema = z
   });
 
 export const activityBucketSchema = z.object({
-  /** Start of the minute in milliseconds; the oldest minutes may be folded into the start of their hour or day. */
+  /** Start of the minute in milliseconds; the oldest minutes may be merged into the start of their hour or day. */
   m: z.number().int(),
-  /** Harness session; null where the hook did not tell. */
+  /** Harness session; null if the hook did not report it. */
   s: z.string().nullable(),
   cwd: z.string().nullable(),
   /**
-   * `attention`: a person typed; `notify`: a worker began to wait for a person; `agent`: everything else an agent
-   * did; `reply`: a turn ended, beside its `agent`.
+   * `attention`: a person typed; `notify`: a worker began to wait for a person; `agent`: any other action of an agent;
+   * `reply`: a turn ended (counted in addition to its `agent`).
    */
   k: z.enum(['attention', 'notify', 'agent', 'reply']),
   n: z.number().int(),
 });
 
-/** The window as it was rounded inward to whole minutes (REC-9). */
+/** The window, rounded inward to whole minutes (REC-9). */
 export const activitySchema = z.object({
   host: z.string(),
   from_ms: z.number().int(),

@@ -6,7 +6,7 @@ export const attachRequestSchema = z
   .object({
     mux_session: z.string().min(1).optional(),
     session: z.string().min(1).optional(),
-    /** The host that runs it; this one otherwise. */
+    /** The host that runs it; default: this one. */
     shuttle_host: z.string().min(1).optional(),
     dry_run: dryRunField,
   })
@@ -29,6 +29,6 @@ export const resumeSessionRequestSchema = z.object({ session: z.string().min(1),
 export const resumedSessionSchema = z.object({ mux_session: z.string(), created: z.boolean() });
 export type ResumedSession = z.infer<typeof resumedSessionSchema>;
 
-/** How another host is reached by SSH. */
+/** How to reach another host by SSH. */
 export const sshTargetSchema = z.object({ alias: z.string(), flags: z.array(z.string()) });
 export type SshTarget = z.infer<typeof sshTargetSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dryRunField, rehearsalSchema } from './rehearsal.ts';
 
-/** The kinds of image that are taken, and the ending of a stored one (LIM-2). */
+/** The accepted image types, and the file extension of each (LIM-2). */
 export const IMAGE_ENDINGS = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -11,16 +11,16 @@ export const IMAGE_ENDINGS = {
 export type ImageMime = keyof typeof IMAGE_ENDINGS;
 
 const MB = 1_000_000;
-/** Most bytes of one image (LIM-3). */
+/** Maximum size of one image in bytes (LIM-3). */
 export const MOST_IMAGE_BYTES = 10 * MB;
-/** Most images of one request (LIM-4). */
+/** Maximum number of images of one request (LIM-4). */
 export const MOST_IMAGES = 8;
-/** Most bytes of all images of one request (LIM-5). */
+/** Maximum size of all images of one request in bytes (LIM-5). */
 export const MOST_BATCH_BYTES = 25 * MB;
 /** How long a stored image is kept after it was last sent, in milliseconds (LIM-7). */
 export const ATTACHMENT_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Rules of a batch in the order in which they are judged; a refusal names the first one that is broken (ERR-3). */
+/** Rules of a batch, in the order of evaluation; a refusal names the first broken one (ERR-3). */
 export const ATTACHMENT_RULES = ['mime', 'size', 'count', 'total', 'decode', 'sha256'] as const;
 export type AttachmentRule = (typeof ATTACHMENT_RULES)[number];
 
@@ -53,5 +53,5 @@ export type StoredFile = z.infer<typeof storedFileSchema>;
 /** One for each attachment, in the order of the request. */
 export const attachmentsReplySchema = z.object({ files: z.array(storedFileSchema) });
 
-/** A batch that was checked and not written, with the paths it would have. */
+/** The dry run of a batch, with the paths of its images. */
 export const attachmentsRehearsalSchema = rehearsalSchema.extend({ files: z.array(storedFileSchema) });

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { WRITE_LIMITS } from '../document-limits.ts';
 import { oversize } from '../value-limits.ts';
 
-/** An id, a store root, an agent, a directory or another name of something. */
+/** An id, a store root, an agent, a directory or another reference. */
 export const referenceSchema = z.string().max(WRITE_LIMITS.reference_chars);
 
-/** Text for a worker: the words of a capture or of a message. */
+/** Text for a worker: a capture or a message. */
 export const promptSchema = z.string().max(WRITE_LIMITS.prompt_chars);
 
 /** A JSON value of any shape that frontmatter can hold. */
@@ -16,7 +16,7 @@ export function bounded<T extends z.ZodType>(schema: T): T {
   });
 }
 
-/** A map with at most so many keys. */
+/** A map with at most `most` keys. */
 export function mostKeys<T extends z.ZodType>(schema: T, most: number): T {
   return schema.superRefine((value, context) => {
     if (Object.keys(value as object).length > most)

@@ -4,19 +4,19 @@ import { dryRunField } from './rehearsal.ts';
 /** The emergency brake as `GET /state` shows it. */
 export const brakeViewSchema = z.object({
   on: z.boolean(),
-  /** Milliseconds since the Unix epoch; null when it is off, or its file does not tell. */
+  /** Milliseconds since the Unix epoch; null if it is off or its file does not say. */
   since: z.number().nullable(),
   note: z.string().nullable(),
-  /** Why it is on only until the daemon ends, and the mend; absent while its file is written. */
+  /** Why it is on only until the daemon ends, and the mend; absent if its file was written. */
   fault: z.string().optional(),
 });
 export type BrakeView = z.infer<typeof brakeViewSchema>;
 
-/** `POST /brake`: nothing new is started on this host until `POST /brake/release`, whatever restarts meanwhile. */
+/** `POST /brake`: nothing new is started on this host until `POST /brake/release`, across restarts. */
 export const pullBrakeSchema = z.object({
   /** Also end the workers that run. Each is then held until it is dispatched or released. */
   kill: z.boolean().optional(),
-  /** Why, for whoever finds it on. */
+  /** A note for other people that says why it is on. */
   note: z.string().trim().min(1).max(500).optional(),
   dry_run: dryRunField,
   origin: z.string().optional(),
@@ -30,10 +30,10 @@ export const brakePulledSchema = z.object({
   note: z.string().nullable(),
   /** Why it is on only until the daemon ends, and the mend; absent where it lasts. */
   fault: z.string().optional(),
-  /** Fibers whose workers go on. */
+  /** Fibers whose workers keep running. */
   running: z.array(z.string()),
   killed: z.array(z.string()),
-  /** Workers that could not be seen to end. */
+  /** Workers whose end could not be confirmed. */
   not_killed: z.array(z.object({ fiber_id: z.string(), message: z.string() })),
 });
 export type BrakePulled = z.infer<typeof brakePulledSchema>;
@@ -50,7 +50,7 @@ export const brakeReleasedSchema = z.object({
   stopped: z.literal(false),
   /** False when the brake was off already. */
   changed: z.boolean(),
-  /** Fibers that a hold keeps back all the same. */
+  /** Fibers that are still held. */
   held: z.array(z.string()),
 });
 export type BrakeReleased = z.infer<typeof brakeReleasedSchema>;

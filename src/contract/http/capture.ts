@@ -10,7 +10,7 @@ export const captureRequestSchema = z.object({
   project_dir: referenceSchema,
   agent: referenceSchema.optional(),
   effort: referenceSchema.optional(),
-  /** Root of the store the fiber goes to; the only one otherwise. */
+  /** Root of the store of the fiber; optional if there is only one store. */
   store: referenceSchema.optional(),
   origin: referenceSchema.optional(),
   dry_run: dryRunField,
@@ -28,7 +28,7 @@ export const claimAddressSchema = z.object({
 });
 export type ClaimAddress = z.infer<typeof claimAddressSchema>;
 
-/** A session that was started for a text (CAP-5); `session_uuid` where the launch chose it. */
+/** A session that was started for a text (CAP-5); `session_uuid` if the launch chose it. */
 export const capturedSchema = appIdentitySchema.extend({
   captured: z.literal(true),
   surface: surfaceSchema,
@@ -41,7 +41,7 @@ export const capturedSchema = appIdentitySchema.extend({
 });
 export type Captured = z.infer<typeof capturedSchema>;
 
-/** A refusal (422): no session was started and nothing of it is kept. */
+/** A refusal (422): no session was started and nothing was saved. */
 export const captureRefusedSchema = z.object({
   captured: z.literal(false),
   reason: z.string(),
@@ -82,10 +82,10 @@ export const claimedSchema = appIdentitySchema.extend({
 });
 export type Claimed = z.infer<typeof claimedSchema>;
 
-/** A capture that no fiber was claimed for yet, in `GET /state`. Times in milliseconds since the Unix epoch. */
+/** A capture without a claimed fiber so far, in `GET /state`. Times in milliseconds since the Unix epoch. */
 export const captureViewSchema = appIdentitySchema.extend({
   surface: surfaceSchema,
-  /** Null of an app conversation. */
+  /** Null for an app conversation. */
   mux_session: z.string().nullable(),
   session_uuid: z.string().nullable(),
   run_id: z.string(),
@@ -93,12 +93,12 @@ export const captureViewSchema = appIdentitySchema.extend({
   harness: z.string(),
   project_dir: z.string(),
   store: z.string(),
-  /** `ended`: its session or conversation is gone and the text was filed by nobody; it is in `prompt_file`. */
+  /** `ended`: its session or conversation is gone and no fiber was made of the text, which is in `prompt_file`. */
   state: z.enum(['starting', 'running', 'unknown', 'ended']),
   captured_at: z.number(),
   ended_at: z.number().nullable(),
   ended_reason: z.string().nullable(),
-  /** Absolute path of the message that the session began with. */
+  /** Absolute path of the first message of the session. */
   prompt_file: z.string(),
 });
 export type CaptureView = z.infer<typeof captureViewSchema>;

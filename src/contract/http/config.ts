@@ -11,9 +11,9 @@ export const configEntrySchema = z.object({
   size: z.number().nullable(),
   /** Milliseconds since the Unix epoch; null where there is no file. */
   mtime: z.number().nullable(),
-  /** The environment variable that hides what the file says, or of `host` its id, for as long as it is set. */
+  /** The environment variable that, while set, overrides the file (for `host`: its id). */
   overridden_by: z.string().nullable(),
-  /** The environment variable that says where the file lies. */
+  /** The environment variable with the path of the file. */
   path_from: z.string().nullable(),
 });
 export type ConfigEntry = z.infer<typeof configEntrySchema>;
@@ -21,13 +21,13 @@ export const configListSchema = z.object({ host: z.string(), files: z.array(conf
 
 /** `GET /config/:id` (REC-3). */
 export const configFileSchema = configEntrySchema.extend({
-  /** The whole file; empty where there is none. */
+  /** The whole file; empty if there is none. */
   text: z.string(),
   /** SHA-256 of `text` in UTF-8, in lower-case hex; send it back as `expected_digest`. */
   digest: z.string(),
-  /** Of the two path lists, the paths as the daemon takes them; null for the others and for a list that is not valid. */
+  /** For the two path lists, the effective paths; null for other files and for an invalid list. */
   entries: z.array(z.string()).nullable(),
-  /** What is wrong with the file as it is now; null while nothing is. */
+  /** The error of the current file; null if it is valid. */
   problem: z.string().nullable(),
 });
 export type ConfigFile = z.infer<typeof configFileSchema>;
@@ -40,24 +40,24 @@ export const writeConfigSchema = z.object({
   origin: z.string().optional(),
 });
 
-/** What the daemon makes of a file that was written. */
+/** The effect of a written file on the daemon. */
 const takenUp = {
   path: z.string(),
   digest: z.string(),
-  /** False when the file said this already. */
+  /** False if the file had this content already. */
   changed: z.boolean(),
   overridden_by: z.string().nullable(),
-  /** True when the daemon goes by what the file says now. */
+  /** True if the change is in effect. */
   in_force: z.boolean(),
-  /** One sentence on what has to happen before it does; null while it does. */
+  /** One sentence on what is needed for it to take effect; null if it is in effect. */
   note: z.string().nullable(),
 };
 export const configWrittenSchema = z.object({
   id: operatorFileIdSchema,
   ...takenUp,
-  /** The file is gone. */
+  /** The file was removed. */
   removed: z.boolean(),
-  /** The daemon has to be started anew before the change counts. */
+  /** The change takes effect after a restart of the daemon. */
   restart_required: z.boolean(),
 });
 export type ConfigWritten = z.infer<typeof configWrittenSchema>;
@@ -69,7 +69,7 @@ export const storeOriginSchema = z.object({
   /** Of `stores.json` and `projects.json`, for `expected_digest`. */
   stores_digest: z.string(),
   projects_digest: z.string(),
-  /** True only where a person sits before a macOS desktop. */
+  /** True only if a person is logged in at a macOS desktop. */
   browser_capable: z.boolean(),
   /** Whether `POST /choose-folder` can open a dialog. */
   native_folder_picker: z.boolean(),
@@ -110,12 +110,12 @@ export const projectsWrittenSchema = z.object({
   ...takenUp,
   /** The folder that was sent, made absolute; null for a whole list. */
   project: z.string().nullable(),
-  /** Whether that folder was no store before. */
+  /** True if that folder was not a store before. */
   initialised: z.boolean(),
 });
 export type ProjectsWritten = z.infer<typeof projectsWrittenSchema>;
 
-/** How long a person may take to choose, in milliseconds (LIM-13). */
+/** Timeout of the dialog, in milliseconds (LIM-13). */
 export const FOLDER_DIALOG_MS = 5 * 60_000;
 /** `POST /choose-folder` (WPL-20). */
 export const chooseFolderSchema = z.object({

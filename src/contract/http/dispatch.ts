@@ -18,7 +18,7 @@ export const dispatchRequestSchema = z.object({
 });
 export type DispatchRequest = z.infer<typeof dispatchRequestSchema>;
 
-/** A launch that happened, or the one that already runs (`already_running`). */
+/** A new launch, or the one that already runs (`already_running`). */
 export const dispatchedSchema = appIdentitySchema.extend({
   dispatched: z.literal(true),
   already_running: z.boolean(),
@@ -30,14 +30,17 @@ export const dispatchedSchema = appIdentitySchema.extend({
   run_id: z.string(),
   agent: z.string(),
   harness: z.string(),
-  /** True when the worker goes on with the previous conversation (RES-3). */
+  /** True if the worker continues the previous conversation (RES-3). */
   resumed: z.boolean().optional(),
-  /** What a person should know of this launch, one sentence each. */
+  /** Warnings about this launch, one sentence each. */
   notes: z.array(z.string()).optional(),
 });
 export type Dispatched = z.infer<typeof dispatchedSchema>;
 
-/** A refusal (422, 503 `app_server_unavailable`, 502 `app_launch_failed`): nothing was cut and no document was written. */
+/**
+ * A refusal (422, 503 `app_server_unavailable`, 502 `app_launch_failed`): no run was started and no document was
+ * written.
+ */
 export const refusedSchema = z.object({
   dispatched: z.literal(false),
   reason: z.string(),
@@ -62,7 +65,7 @@ export const killRequestSchema = z.object({
 export type KillRequest = z.infer<typeof killRequestSchema>;
 export const killedSchema = appIdentitySchema.extend({
   killed: z.literal(true),
-  /** Present when the worker was ended before, by an earlier request. */
+  /** Present if an earlier request has already ended the worker. */
   already_killed: z.literal(true).optional(),
   fiber_id: z.string(),
   mux_session: z.string().nullable(),

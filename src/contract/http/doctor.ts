@@ -7,7 +7,7 @@ export const doctorReplySchema = z.object({
   tools: z.array(
     z.object({
       name: z.string(),
-      /** Absolute path, or null where the daemon does not find it. */
+      /** Absolute path, or null if the daemon does not find it. */
       path: z.string().nullable(),
       version: z.string().nullable(),
     }),

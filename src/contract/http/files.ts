@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An absolute path, as it lies on the owner's disk; links in it are followed. */
+/** An absolute path on the owner's disk; symlinks are followed. */
 const absolutePathSchema = z
   .string()
   .refine((path) => path.startsWith('/'), { error: 'must be an absolute path' })
@@ -9,7 +9,7 @@ const absolutePathSchema = z
 /** `GET /file?path=&origin=` and `GET /file-info?path=&origin=` (RPL-10, RPL-11). */
 export const fileQuerySchema = z.object({ path: absolutePathSchema, origin: z.string().optional() });
 
-/** `GET /file-info`: what lies at a path, without its bytes. Of what is no regular file only the kind is told. */
+/** `GET /file-info`: the metadata of a path; for anything but a regular file only its kind. */
 export const fileInfoSchema = z.object({
   path: z.string(),
   host: z.string(),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { dryRunField } from './rehearsal.ts';
 
-/** A fiber whose worker went down with its multiplexer server or the machine, or for its memory. Times in milliseconds. */
+/**
+ * A fiber whose worker ended with its multiplexer server or the machine, or at its memory limit. Times in milliseconds.
+ */
 export const cutOffFiberSchema = z.object({
   fiber_id: z.string(),
   uid: z.string(),
@@ -10,20 +12,20 @@ export const cutOffFiberSchema = z.object({
   mux_session: z.string(),
   session_uuid: z.string().nullable(),
   lost_at: z.number(),
-  /** Why it was refused when it was last to be started again; null before that. */
+  /** Why the last attempt to start it again was refused; null before that. */
   refused: z.string().nullable(),
 });
 export type CutOffFiber = z.infer<typeof cutOffFiberSchema>;
 
 /**
- * Workers' ends by one cause (P2). None is started again by itself, except one that was killed for its memory
- * (`memory_limit`): that is tried again like after any other death, and its incident is over then.
+ * Ends of workers by one cause (P2). They are not restarted automatically, except after a kill at the memory limit
+ * (`memory_limit`): that worker is retried like after any other death, which closes the incident.
  */
 export const incidentSchema = z.object({
   id: z.string(),
-  /** `server_replaced`: another server was there already when the loss of the first was seen. */
+  /** `server_replaced`: another server was already running when the loss of the first was noticed. */
   cause: z.enum(['server_lost', 'server_replaced', 'reboot', 'memory_limit']),
-  /** What happened, where the cause alone does not say it. */
+  /** Details that the cause does not contain. */
   message: z.string().optional(),
   at: z.number(),
   fibers: z.array(cutOffFiberSchema),
@@ -38,7 +40,7 @@ export const incidentRequestSchema = z.object({
 });
 export type IncidentRequest = z.infer<typeof incidentRequestSchema>;
 
-/** What became of each fiber; a refused one stays in its incident. */
+/** The result for each fiber; a refused one stays in its incident. */
 export const incidentReplySchema = z.object({
   fibers: z.array(
     z.object({
@@ -48,7 +50,7 @@ export const incidentReplySchema = z.object({
     }),
   ),
   incidents: z.array(incidentSchema),
-  /** Why the list is as it was once the daemon is started anew, and the mend; absent where the change lasts. */
+  /** Why the change will be lost at a restart of the daemon, and the mend; absent if it was saved. */
   fault: z.string().optional(),
 });
 export type IncidentReply = z.infer<typeof incidentReplySchema>;

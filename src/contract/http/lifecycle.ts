@@ -8,9 +8,9 @@ const word = z.string().trim().min(1).max(FIELD_LIMITS.text_chars);
 const outcome = z.string().trim().min(1).max(FIELD_LIMITS.outcome_chars);
 const origin = { origin: referenceSchema.optional() };
 const rehearsed = { dry_run: dryRunField };
-/** `store` is the root of its store, for an id that two stores have; `dry_run` shows what would be done. */
+/** `store` is the root of its store, for an id that two stores have; `dry_run` only shows the effects. */
 const whose = { fiber: word, store: word.optional(), ...origin, ...rehearsed };
-/** `kill`: also end the worker that runs; without it the worker goes on. */
+/** `kill`: also end the worker that runs; without it the worker keeps running. */
 const kill = { kill: z.boolean().optional() };
 const shape = {
   project_dir: word.optional(),
@@ -19,7 +19,7 @@ const shape = {
   host: word.optional(),
   surface: surfaceSchema.optional(),
 };
-/** An effort of null takes the fiber's own effort away, so that the agent's default counts. */
+/** An effort of null removes the fiber's effort, so that the agent's default applies. */
 const effort = { effort: word.nullable().optional() };
 
 /** `POST /lifecycle` (WPL-3): one verb of the service with its fields; a field that the verb does not have is refused. */
@@ -49,7 +49,7 @@ export type LifecycleRequest = z.infer<typeof lifecycleRequestSchema>;
 export type LifecycleAction = LifecycleRequest['action'];
 export const LIFECYCLE_ACTIONS = lifecycleRequestSchema.options.map((option) => option.shape.action.value);
 
-/** What the verb answered: the exit status and the text that the command prints, and the code of a refusal. */
+/** The result of the verb: the exit status and the text that the command prints, and the code of a refusal. */
 export const lifecycleAnswerSchema = z.object({
   status: z.number().int(),
   text: z.string(),
@@ -57,7 +57,7 @@ export const lifecycleAnswerSchema = z.object({
 });
 export type LifecycleAnswer = z.infer<typeof lifecycleAnswerSchema>;
 
-/** Carries the code of a refusal beside the text body of a 422. */
+/** Header with the code of a refusal, in addition to the text body of a 422. */
 export const REFUSAL_CODE_HEADER = 'Svc-Error';
 
 export const TRANSITION_TARGETS = ['drafts', 'inFlight', 'awaitingReview', 'tempered', 'composted'] as const;
@@ -71,7 +71,7 @@ export const transitionRequestSchema = z.object({
 export type TransitionRequest = z.infer<typeof transitionRequestSchema>;
 export type TransitionTarget = TransitionRequest['target'];
 
-/** `none`: the fiber was there already. */
+/** `none`: the fiber was already in that column. */
 export const TRANSITION_ACTIONS = [
   'none',
   'pause',

@@ -6,7 +6,7 @@ export const momentQuerySchema = z.object({
   session: z.string().min(1),
   /** Milliseconds since the Unix epoch. */
   at: z.coerce.number().int().nonnegative(),
-  /** Milliseconds before and after `at`; one minute unless given, at most an hour. */
+  /** Milliseconds before and after `at`; default one minute, at most an hour. */
   within_ms: z.coerce.number().int().min(1).max(3_600_000).default(60_000),
 });
 
@@ -27,7 +27,7 @@ export const momentSchema = z.object({
   at: z.number(),
   /** Oldest first; at most 100 of them, those nearest to `at`. */
   words: z.array(wordsSchema),
-  /** More was said within the time than is shown. */
+  /** True if the list is truncated. */
   more: z.boolean(),
 });
 export type Moment = z.infer<typeof momentSchema>;

@@ -22,7 +22,7 @@ export const searchQuerySchema = z.object({
   status: fiberStatusSchema.optional(),
 });
 
-/** A search as it is carried out. */
+/** A parsed search. */
 export const searchWishSchema = z.object({
   query: z.string(),
   limit: z.number().int(),
@@ -31,10 +31,10 @@ export const searchWishSchema = z.object({
 });
 export type SearchWish = z.infer<typeof searchWishSchema>;
 
-/** `[start, end)` of a match, in UTF-16 units of the text beside it. */
+/** `[start, end)` of a match, in UTF-16 units of its text. */
 const matchSchema = z.tuple([z.number().int(), z.number().int()]);
 
-/** A text with the places that matched. */
+/** A text with its matches. */
 const markedTextSchema = z.object({ text: z.string(), matches: z.array(matchSchema) });
 
 export const searchHitSchema = z.object({
@@ -44,7 +44,7 @@ export const searchHitSchema = z.object({
   path: z.string(),
   status: fiberStatusSchema,
   tags: z.array(z.string()),
-  /** Greater is better; comparable within one answer only. */
+  /** Higher is better; comparable within one answer only. */
   score: z.number(),
   name: markedTextSchema,
   outcome: markedTextSchema.nullable(),
@@ -56,12 +56,12 @@ export type SearchHit = z.infer<typeof searchHitSchema>;
 /** `GET /search`: the best hits first. */
 export const searchReplySchema = z.object({
   query: z.string(),
-  /** The words and quoted texts that were looked for, as they are compared. */
+  /** The normalised words and quoted texts of the query. */
   terms: z.array(z.string()),
-  /** Fibers that match, of which `hits` are the best. */
+  /** Number of matching fibers; `hits` are the best of them. */
   total: z.number().int(),
   hits: z.array(searchHitSchema),
-  /** False: some bodies have not been read yet; ask again. */
+  /** False: some bodies have not been read yet; repeat the request. */
   complete: z.boolean(),
 });
 export type SearchReply = z.infer<typeof searchReplySchema>;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** One push of files by a worker; `at` in milliseconds. */
+/** Files sent by a worker in one call; `at` in milliseconds. */
 export const sentFilesRowSchema = z.object({
   at: z.number(),
   session: z.string().nullable(),
   mux: z.string().nullable(),
   cwd: z.string().nullable(),
   harness: z.string().nullable(),
-  /** Absolute where the worker's folder is known. */
+  /** Absolute if the worker's folder is known. */
   files: z.array(z.string()),
-  /** The fiber that the sessions ledger says it was for; null where that does not tell. */
+  /** The fiber, from the sessions ledger; null if unknown. */
   fiber: z.string().nullable(),
   uid: z.string().nullable(),
 });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** `GET /spend`: what the sessions of a fiber, or one session, used; one of the two is named. */
+/** `GET /spend`: the usage of a fiber's sessions or of one session; exactly one of the two is given. */
 export const spendQuerySchema = z
   .object({ uid: z.string().min(1).optional(), session: z.string().min(1).optional() })
   .refine(({ uid, session }) => (uid === undefined) !== (session === undefined), {
     message: 'name either the uid of a fiber or a session',
   });
 
-/** Tokens as the provider counted them. `input` leaves out what was read from its cache or written to it. */
+/** Tokens as the provider counted them. `input` excludes cache reads and writes. */
 export const tokensSchema = z.object({
   input: z.number().int(),
   cache_read: z.number().int(),
@@ -16,11 +16,11 @@ export const tokensSchema = z.object({
 });
 export type Tokens = z.infer<typeof tokensSchema>;
 
-/** What one session used, as its transcript tells; `tokens` is null where it does not, with the reason. */
+/** The usage of one session from its transcript; if it is unknown, `tokens` is null and a reason is given. */
 export const sessionSpendSchema = z.object({
   session: z.string(),
   tokens: tokensSchema.nullable(),
-  /** Answers of the model that were counted. */
+  /** Number of model answers counted. */
   answers: z.number().int(),
   models: z.array(z.string()),
   unknown: z.enum(['transcript_missing', 'no_counts', 'unreadable']).nullable(),
@@ -32,14 +32,14 @@ export const spendSchema = z.object({
   /** Oldest first. */
   sessions: z.array(
     sessionSpendSchema.extend({
-      /** Null where neither the ledger nor a transcript tells. */
+      /** Null if neither the ledger nor a transcript has it. */
       harness: z.string().nullable(),
       began_at: z.number().nullable(),
     }),
   ),
-  /** The sum of what is known; null when nothing is. */
+  /** The sum of the known values; null if there are none. */
   total: tokensSchema.nullable(),
-  /** Sessions that are not in the total. */
+  /** Sessions not included in the total. */
   unknown: z.number().int(),
 });
 export type Spend = z.infer<typeof spendSchema>;

@@ -18,7 +18,7 @@ export const storeHealthSchema = z.object({
 });
 export type StoreHealth = z.infer<typeof storeHealthSchema>;
 
-/** How workers are held to their memory limits; `detail` says where, or why they are not. Null: no limit. */
+/** How memory limits of workers are enforced; `detail` says where, or why they are not. Null: no limit. */
 export const workerMemoryViewSchema = z.object({
   mechanism: z.enum(['systemd', 'cgroup v2', 'cgroup v1', 'none']),
   detail: z.string(),
@@ -27,8 +27,8 @@ export const workerMemoryViewSchema = z.object({
 });
 export type WorkerMemoryView = z.infer<typeof workerMemoryViewSchema>;
 /**
- * Whether this daemon dispatches from a store. `elsewhere`: another daemon of the same host id on this machine does, and
- * this one starts nothing from it; `unknown`: that could not be found out, which holds as well.
+ * Whether this daemon dispatches from a store. `elsewhere`: another daemon of the same host id on this machine does,
+ * and this one starts nothing from it; `unknown`: that could not be determined, and this one starts nothing either.
  */
 export const storeLeaseSchema = z.object({
   state: z.enum(['held', 'elsewhere', 'unknown']),
@@ -45,7 +45,7 @@ export const storeLeaseSchema = z.object({
 });
 export type StoreLease = z.infer<typeof storeLeaseSchema>;
 
-/** What the poller knows, for `GET /state` (OPR-2). */
+/** The poller's part of `GET /state` (OPR-2). */
 export const pollerStateSchema = z.object({
   running: z.array(runViewSchema.extend(fiberRefSchema.shape)),
   blocked: z.array(blockedViewSchema.extend(fiberRefSchema.shape)),
@@ -58,23 +58,23 @@ export const pollerStateSchema = z.object({
       error: z.string().nullable(),
     }),
   ),
-  /** Captures that no fiber was claimed for yet, those that ended within the last day among them. */
+  /** Captures without a claimed fiber so far, including those that ended within the last day. */
   captures: z.array(captureViewSchema),
   boot_quarantine: z.object({
     active: z.boolean(),
-    /** `reboot`: the machine itself started since the last run of the daemon. */
+    /** `reboot`: the machine was restarted since the last run of the daemon. */
     reason: z.enum(['restart', 'reboot']),
     held: z.number().int(),
     released_at: z.number().nullable(),
   }),
   /** The emergency brake. */
   brake: brakeViewSchema,
-  /** The folder that launches are recorded in; while there is a `fault`, nothing is started. */
+  /** The data folder; while there is a `fault`, nothing is started. */
   data_dir: z.object({ path: z.string(), fault: z.string().nullable() }),
-  /** Workers that run or start, and the most that the poller lets run; null for no bound. */
+  /** Number of running and starting workers, and its limit; null for no limit. */
   workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
   worker_memory: workerMemoryViewSchema,
-  /** What of the machine holds new starts back, null while nothing does; and how many fibers wait for nothing else. */
+  /** The resource that delays new starts, or null; and the number of fibers that wait only for it. */
   start_gate: z.object({
     hold: z.object({ message: z.string(), mend: z.string() }).nullable(),
     waiting: z.number().int(),
@@ -88,21 +88,21 @@ export const pollerStateSchema = z.object({
     stores: z.array(
       storeHealthSchema.extend({
         lease: storeLeaseSchema,
-        /** Why nothing is started from the store, and what to do; null where this daemon has its lease. */
+        /** Why nothing is started from the store, and the mend; null if this daemon holds its lease. */
         held_back: z.object({ message: z.string(), mend: z.string() }).nullable(),
       }),
     ),
     mux: z.object({
       state: z.enum(['alive', 'absent', 'unknown']),
       detail: z.string().nullable(),
-      /** What roots the running server (MUX-4); `name` as the system tells it. */
+      /** The owner of the running server (MUX-4); `name` as reported by the system. */
       owner: z.object({
         kind: z.enum(['daemon_born', 'user_born', 'unknown', 'absent']),
         name: z.string().nullable(),
       }),
     }),
   }),
-  /** Documents that cannot be read or say what they cannot; the first of them by path, with the reason. */
+  /** Unreadable and invalid documents; the first of them by path, with the reason. */
   document_errors: z.object({
     count: z.number().int(),
     first: z.array(z.object({ store: z.string(), path: z.string(), error: z.string() })),
@@ -125,7 +125,7 @@ export type PollerState = z.infer<typeof pollerStateSchema>;
 export const ledgersStateSchema = z.object({
   sessions: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
   commits: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
-  /** Both files of it; null while they are read for the first time. `malformed`: complete lines that are no events. */
+  /** Both event files; null during the first read. `malformed`: complete lines that are not events. */
   events: z
     .object({
       entries: z.number().int(),
@@ -145,7 +145,7 @@ export type FleetState = z.infer<typeof fleetStateSchema>;
 export const audioStateSchema = z.object({ meeting: z.null(), sockets: z.number().int() });
 export type AudioState = z.infer<typeof audioStateSchema>;
 
-/** `GET /state` (RPL-19, OPR-2); a part whose component does not answer is null. */
+/** `GET /state` (RPL-19, OPR-2); the part of a component that does not answer is null. */
 export const stateSchema = z.object({
   host: z.string(),
   generated_at: z.number(),

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { HARNESS_NAMES } from '../harness-name.ts';
 
-/** An id as the agent programs give them; it becomes part of a file name. */
+/** A session id of an agent program; it becomes part of a file name. */
 export const sessionIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, {
   error: 'must be the id of a session: letters, digits, dots, hyphens and underscores',
 });
 
-/** `GET /transcript` and `GET /transcript/raw` (RPL-12, RPL-13); `host` is the one that holds the transcript. */
+/** `GET /transcript` and `GET /transcript/raw` (RPL-12, RPL-13); `host` is the host with the transcript. */
 export const transcriptQuerySchema = z.object({ session: sessionIdSchema, host: z.string().optional() });
 
-/** Where a transcript is (REC-5). What is not known of one is null. */
+/** Location of a transcript (REC-5). Unknown values are null. */
 export const transcriptReceiptSchema = z.object({
   session: z.string(),
   availability: z.enum([
@@ -32,9 +32,9 @@ export type TranscriptReceipt = z.infer<typeof transcriptReceiptSchema>;
 export const BYTE_COUNT_HEADER = 'X-Transcript-Byte-Count';
 export const SHA256_HEADER = 'X-Transcript-SHA256';
 
-/** Most sessions of one request (LIM-9). */
+/** Maximum number of sessions of one request (LIM-9). */
 export const MOST_LINKED_SESSIONS = 50;
-/** How long a session without a transcript is remembered as such, in milliseconds (LIM-10). */
+/** How long the absence of a transcript is cached, in milliseconds (LIM-10). */
 export const MISSING_MEMORY_MS = 60_000;
 
 /** `GET /sessions/links?sessions=a,b&host=` (RPL-14). */
@@ -53,7 +53,7 @@ export const linksQuerySchema = z.object({
   host: z.string().optional(),
 });
 
-/** The way to a session in a browser (REC-6); `url` is null where there is none. */
+/** The web address of a session (REC-6); `url` is null if there is none. */
 export const sessionLinkSchema = z.object({
   session: z.string(),
   availability: z.enum(['available_local', 'transcript_missing', 'host_unreachable']),
@@ -66,11 +66,11 @@ export type SessionLink = z.infer<typeof sessionLinkSchema>;
 export const linksReplySchema = z.object({ host: z.string(), links: z.array(sessionLinkSchema) });
 export type LinksReply = z.infer<typeof linksReplySchema>;
 
-/** The host of the pages that show a session of Claude Code. */
+/** The host of the web pages of Claude Code sessions. */
 const BRIDGE_HOST = 'claude.ai';
 const MOST_URL_CHARS = 2_048;
 
-/** The address as it is when it is an `https://` one on the bridge host, else null (RPL-14). */
+/** Returns an `https://` address on the bridge host unchanged, else null (RPL-14). */
 export function bridgeUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MOST_URL_CHARS || !URL.canParse(value)) return null;
   const { protocol, host, username, password } = new URL(value);
@@ -78,7 +78,7 @@ export function bridgeUrl(value: unknown): string | null {
   return protocol === 'https:' && host === BRIDGE_HOST && plain ? value : null;
 }
 
-/** A link as another host told it: only what tells the session and where it is has to be well-formed. */
+/** A link from another host: only the session and its location must be well-formed. */
 const toldLinkSchema = sessionLinkSchema.extend({
   harness: sessionLinkSchema.shape.harness.catch(null),
   url: z.unknown(),
@@ -86,9 +86,9 @@ const toldLinkSchema = sessionLinkSchema.extend({
 const toldLinksSchema = z.object({ links: z.array(z.unknown()) });
 
 /**
- * What a remote host said about some sessions, made safe (RPL-23): an entry for each session that was asked about,
- * in that order; others are dropped, and addresses of another shape are null. Of a session that the host did not
- * speak of, nothing is known.
+ * Sanitises the answer of a remote host about some sessions (RPL-23): one entry for each requested session, in that
+ * order. Other entries are dropped, invalid addresses become null, and a session missing in the answer has only null
+ * values.
  */
 export function recheckLinks(asked: readonly string[], answer: unknown): SessionLink[] {
   const told = new Map<string, z.output<typeof toldLinkSchema>>();

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { componentViewSchema } from '../component.ts';
 
-/** Something that does not go together with this daemon, as found at boot (VER-3). */
+/** A version mismatch found at boot (VER-3). */
 export const skewSchema = z.object({
   /** `prompt`: the package's own skills were written for other launch messages; `cli`: the program of `SVC_CLI`. */
   of: z.enum(['skills', 'hooks', 'prompt', 'cli']),
-  /** The agent program or the path that it is about; null for the package. */
+  /** The agent program or path concerned; null for the package. */
   where: z.string().nullable(),
   what: z.string(),
   /** What to run or do. */
@@ -20,7 +20,7 @@ export const versionSchema = z.object({
   /** ISO 8601. */
   booted_at: z.string(),
   ready: z.boolean(),
-  /** Milliseconds from process start to ready; so far, while still booting. */
+  /** Milliseconds from process start to ready; so far, during the boot. */
   boot_ms: z.number(),
   host: z.string(),
   host_class: z.enum(['personal', 'exposed']),
@@ -30,11 +30,11 @@ export const versionSchema = z.object({
   /** Which server speaks HTTP: uWebSockets.js or Node's own. */
   server: z.enum(['uws', 'node']).nullable(),
   peer_gate: z.object({ mode: z.string(), uid: z.number().nullable(), source: z.string() }),
-  /** The dial into a private network; `disabled` while there is no bridge to one. */
+  /** The connection to a private network; `disabled` without a bridge. */
   tailnet_dial: z.object({
     status: z.string(),
     socket_source: z.enum(['configured', 'default', 'system', 'none']),
-    /** True where an untrusted default socket was passed over. */
+    /** True if an untrusted default socket was skipped. */
     default_socket_refused: z.boolean().optional(),
   }),
   discovery: z.object({
@@ -54,7 +54,7 @@ export const versionSchema = z.object({
     rejected: z.array(z.looseObject({ name: z.string(), reason: z.string() })),
   }),
   components: z.array(componentViewSchema),
-  /** Names the worker skills and the launch messages that go together; null from a daemon that is older (VER-3). */
+  /** Identifies matching worker skills and launch messages; null from an older daemon (VER-3). */
   generation: z.string().nullable().default(null),
   skew: z.array(skewSchema).default([]),
 });

@@ -7,8 +7,8 @@ const flag = z
   .transform((value) => value === 'true' || value === '1' || value === '');
 
 /**
- * `GET /why?fiber=&look=`: `look` also asks the checks that reach outside the daemon, which touches the fiber's
- * `project_dir` (DSP-4); without it they stay `not_asked`.
+ * `GET /why?fiber=&look=`: `look` also runs the checks outside the daemon, which access the fiber's `project_dir`
+ * (DSP-4); without it they are `not_asked`.
  */
 export const whyQuerySchema = z.object({
   fiber: z.string().min(1),
@@ -16,31 +16,31 @@ export const whyQuerySchema = z.object({
   origin: z.string().optional(),
 });
 
-/** One gate. `message` says what a shut gate saw, `mend` what a person can do, with the exact command. */
+/** One gate. For a shut gate `message` gives the reason and `mend` the exact command for a person. */
 export const gateViewSchema = z.object({
   gate: z.enum([...GATES, ...LAUNCH_CHECKS]),
   state: z.enum(['open', 'shut', 'not_asked']),
-  /** The reason that a refused check gives; the name of the gate for any other. */
+  /** The reason of a refused check; otherwise the name of the gate. */
   reason: z.string().optional(),
   message: z.string().optional(),
   mend: z.string().optional(),
 });
 export type GateView = z.infer<typeof gateViewSchema>;
 
-/** `GET /why`: why the poller does not start this fiber now, by the list that the poller itself goes by. */
+/** `GET /why`: why the poller does not start this fiber now, by the same list of gates that the poller uses. */
 export const whySchema = z.object({
   fiber_id: z.string(),
   uid: z.string().nullable(),
   host: z.string(),
   at: z.number(),
-  /** `running`: it has a worker; `launches`: nothing keeps it back; `waits`: the first shut gate does. */
+  /** `running`: it has a worker; `launches`: every gate is open; `waits`: a gate is shut. */
   verdict: z.enum(['running', 'launches', 'waits']),
   first: gateViewSchema.nullable(),
   gates: z.array(gateViewSchema),
-  /** Whether the directory was looked at for this answer; null where the fiber names none. */
+  /** Whether the directory was checked for this answer; null if the fiber names none. */
   project_dir: z.object({ path: z.string(), looked_at: z.boolean() }).nullable(),
   workers: z.object({ count: z.number().int(), most: z.number().int().nullable() }),
-  /** Since when it waits for a free place among the workers; null when it does not. */
+  /** Since when it waits for a free worker slot; null if it does not. */
   waits_since: z.number().nullable(),
   runtime: runViewSchema.optional(),
   blocked: blockedViewSchema.optional(),

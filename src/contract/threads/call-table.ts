@@ -4,9 +4,9 @@ import type { z } from 'zod';
 export type CallSpec = {
   input: z.ZodType;
   output: z.ZodType;
-  /** Milliseconds after which the caller gives up with `deadline_exceeded`. */
+  /** Timeout in milliseconds, after which the caller gets `deadline_exceeded`. */
   deadline_ms: number;
-  /** Of a pool job: milliseconds for one step that it names; a longer one costs the job its thread. */
+  /** For a pool job: time limit of one named step in milliseconds; beyond it the thread is ended. */
   step_ms?: number;
 };
 export type CallTable = { readonly [name: string]: CallSpec };

@@ -7,21 +7,21 @@ import type { CallTable, EventTable } from './call-table.ts';
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
   state: { input: z.object({}), output: fleetStateSchema, deadline_ms: 5_000 },
-  /** How a remote is reached by SSH; throws `unknown_host`. */
+  /** How to reach a remote by SSH; throws `unknown_host`. */
   ssh_target: { input: z.object({ host: z.string() }), output: sshTargetSchema, deadline_ms: 5_000 },
-  /** Asks a remote for the terminal of one of its past sessions; its own refusal is thrown on. */
+  /** Asks a remote for the terminal of one of its past sessions; rethrows the remote's refusal. */
   resume_session: {
     input: z.object({ host: z.string(), session: z.string() }),
     output: resumedSessionSchema,
     deadline_ms: 30_000,
   },
-  /** A remote's word on where a transcript is; `host_unreachable` where it gives none (RPL-12). */
+  /** The location of a transcript on a remote; `host_unreachable` without an answer (RPL-12). */
   transcript: {
     input: z.object({ host: z.string(), session: z.string() }),
     output: transcriptReceiptSchema,
     deadline_ms: 30_000,
   },
-  /** A remote's links of some sessions, checked again; each `host_unreachable` where it gives none (RPL-23). */
+  /** The links of some sessions on a remote, sanitised; each `host_unreachable` without an answer (RPL-23). */
   session_links: {
     input: z.object({ host: z.string(), sessions: z.array(z.string()) }),
     output: linksReplySchema,

@@ -3,9 +3,9 @@ import { ledgersStateSchema } from '../http/state.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
-/** The finished body comes beside the value, with the tag of the very files that it was made from. */
+/** The complete body comes as bulk, with the tag of the files that it was made from. */
 const finishedBody = z.object({ etag: z.string() });
-/** A first reading of long files comes before the first answer. */
+/** Long, because the first answer waits for the first read of the files. */
 const READING_MS = 30_000;
 
 /** Calls that the main thread makes to the ledgers component. */
@@ -17,16 +17,16 @@ export const ledgersCalls = {
     output: z.object({ sessions: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
-  /** What the sessions ledger has of one harness session, oldest first; `session` may be an app's thread id. */
+  /** Lines of one harness session in the sessions ledger, oldest first; `session` may be an app's thread id. */
   lines_of_session: {
     input: z.object({ session: z.string() }),
     output: z.object({ lines: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
   /**
-   * Body of `GET /activity` (TMP-1) in pieces; the window in whole minutes. `known` are ids of pieces that came before
-   * in the same epoch, which is one life of the thread; their `length` is null, and their bytes are left out. The others
-   * come one after another beside the value. Of each piece `skip` bytes at its beginning do not belong to this body.
+   * Body of `GET /activity` (TMP-1) in pieces; the window in whole minutes. `known` are ids of pieces that the caller
+   * already has from the same epoch (one life of the thread); they have a `length` of null and no bytes. The bytes of
+   * the others come concatenated as bulk. The first `skip` bytes of each piece do not belong to this body.
    */
   activity: {
     input: z.object({
@@ -62,6 +62,6 @@ export const ledgersCalls = {
 } satisfies CallTable;
 
 export const ledgersEvents = {
-  /** A ledger file is another than it was: what the tags of the bodies are made of now. */
+  /** A ledger file has changed: the new inputs of the tags of the bodies. */
   ledgers_changed: z.object({ events: z.string(), sessions: z.string(), commits: z.string() }),
 } satisfies EventTable;

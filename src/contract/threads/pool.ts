@@ -6,7 +6,7 @@ import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
 import type { CallTable } from './call-table.ts';
 
-/** Which file a path named when it was looked at; device and inode in decimal, since they may exceed 2^53. */
+/** Identity of the file at a path; device and inode as decimal strings, since they may exceed 2^53. */
 export const fileStampSchema = z.object({
   dev: z.string(),
   ino: z.string(),
@@ -17,7 +17,7 @@ export const fileStampSchema = z.object({
 });
 export type FileStamp = z.infer<typeof fileStampSchema>;
 
-/** A batch of images as it was checked; `data` of each lies in the bulk from `offset` on. */
+/** A checked batch of images; the `data` of each is in the bulk at `offset`. */
 const checkedImagesSchema = z.object({
   fiber: z.string(),
   origin: z.string().optional(),
@@ -34,7 +34,7 @@ const checkedImagesSchema = z.object({
 });
 export type CheckedImages = z.infer<typeof checkedImagesSchema>;
 
-/** Milliseconds for the parse of one document; within its limits it takes some ten. */
+/** Time limit for parsing one document, in milliseconds; within the document limits it takes about ten. */
 const PARSE_LIMIT_MS = 2_000;
 const tokens = z.array(z.string()).optional();
 
@@ -43,7 +43,7 @@ const tokens = z.array(z.string()).optional();
  * that owns the pool never encodes them.
  */
 export const poolJobs = {
-  /** A sign of life: the pool can run a job. */
+  /** The heartbeat: the pool can run a job. */
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
    * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
@@ -67,7 +67,7 @@ export const poolJobs = {
     deadline_ms: 20_000,
     step_ms: PARSE_LIMIT_MS,
   },
-  /** Names the store by what it is on disk, the same for every path that leads to it. Throws what the system says. */
+  /** The identity of a store on disk, the same for every path to it. Throws the system error. */
   identify_store: {
     input: z.object({ root: z.string() }),
     output: z.object({ identity: z.string() }),
@@ -76,7 +76,7 @@ export const poolJobs = {
   /** The description of the API (OpenAPI 3.1); bulk out: its JSON. */
   describe_api: { input: z.object({ version: z.string() }), output: z.object({}), deadline_ms: 30_000 },
   /**
-   * Makes a folder a store where it is none; `dry_run` only looks. `root` is the folder, made absolute. Throws
+   * Makes a folder a store if it is not one; `dry_run` only checks. `root` is the absolute path of the folder. Throws
    * `not_a_directory` (ERR-5).
    */
   init_store: {
@@ -85,8 +85,8 @@ export const poolJobs = {
     deadline_ms: 10_000,
   },
   /**
-   * The digest of the first `stamp.size` bytes of a file. Throws `file_changed` when the path names another file by
-   * now, or one that has become shorter. `settled`: the file is as it was, and nothing can have gone unnoticed.
+   * The digest of the first `stamp.size` bytes of a file. Throws `file_changed` if the path now names another or a
+   * shorter file. `settled`: the file is unchanged and was not written so recently that a change could go unnoticed.
    */
   digest_file: {
     input: z.object({ path: z.string(), stamp: fileStampSchema }),
@@ -94,13 +94,13 @@ export const poolJobs = {
     deadline_ms: 120_000,
   },
   /**
-   * Takes a request for `POST /attachments` apart and judges it. Bulk in: the body; bulk out: the decoded images
-   * one after another. Throws what the route answers.
+   * Parses and checks the body of `POST /attachments`. Bulk in: the body; bulk out: the decoded images, concatenated.
+   * Throws the errors of the route.
    */
   check_attachments: { input: z.object({}), output: checkedImagesSchema, deadline_ms: 30_000 },
   /**
-   * Stores checked images, all or none, then deletes what has been kept long enough. Bulk in: as they were checked.
-   * With `dry_run` it only names the places.
+   * Stores checked images, all or none, then deletes expired ones. Bulk in: the checked images. With `dry_run` it only
+   * returns the paths.
    */
   store_attachments: {
     input: z.object({
@@ -119,7 +119,7 @@ export const poolJobs = {
       sessions: z.array(
         z.object({
           session: z.string(),
-          /** Where the ledger says who worked in it; null: every agent is asked. */
+          /** The agent from the ledger; null: every agent is tried. */
           harness: z.enum(HARNESS_NAMES).nullable(),
           agent: z.string().nullable(),
         }),
@@ -139,7 +139,7 @@ export const poolJobs = {
     }),
     deadline_ms: 20_000,
   },
-  /** The last bridge address in the first `to` bytes of each transcript; those before `seen` are known already. */
+  /** The last bridge address in the first `to` bytes of each transcript; bytes before `seen` were searched earlier. */
   find_bridge_urls: {
     input: z.object({
       files: z.array(
@@ -154,7 +154,7 @@ export const poolJobs = {
     output: z.object({ urls: z.array(z.string().nullable()) }),
     deadline_ms: 60_000,
   },
-  /** What sessions used, oldest first; what is known so far is kept below `cache_dir`. */
+  /** The usage of sessions, oldest first; counts are cached below `cache_dir`. */
   read_spend: {
     input: z.object({
       cache_dir: z.string(),
@@ -166,11 +166,11 @@ export const poolJobs = {
         }),
       ),
     }),
-    /** `sources`: while these are the same files, and no folders, another answer would be the same. */
+    /** `sources`: while these files are unchanged (and none is a folder), the answer stays the same. */
     output: z.object({ spends: z.array(sessionSpendSchema), sources: z.array(z.string()) }),
     deadline_ms: 60_000,
   },
-  /** What was said in a transcript around a time. */
+  /** The messages of a transcript around a time. */
   read_moment: {
     input: z.object({
       path: z.string(),
@@ -182,8 +182,8 @@ export const poolJobs = {
     deadline_ms: 20_000,
   },
   /**
-   * Searches the bodies of a catalogue (fibers/search/catalogue.ts). Bulk in: the catalogue, when this thread is not
-   * known to have it. The answer is null when it has not.
+   * Searches the bodies of a catalogue (fibers/search/catalogue.ts). Bulk in: the catalogue, unless this thread is
+   * known to have it. The answer is null if it does not have it.
    */
   search: {
     input: z.object({ catalogue: z.string(), wish: searchWishSchema }),
