@@ -166,7 +166,10 @@ export function startLedgersService(options: {
       hints.stop();
       if (!isRead) return;
       await events.save().catch((error) => {
-        logger.warn({ err: error }, 'the checkpoint of the events index cannot be written; the next start reads the ledger from the beginning');
+        logger.warn(
+          { err: error },
+          'the checkpoint of the events index cannot be written; the next start reads the ledger from the beginning',
+        );
       });
     },
   };

@@ -297,10 +297,7 @@ function readOptional(read: () => string): string | null {
 
 function lockedError(path: string, limit: number): CodedError {
   const holder = readHolder(path);
-  const who =
-    typeof holder === 'object'
-      ? `process ${holder.pid} on ${holder.host}`
-      : 'an unknown process';
+  const who = typeof holder === 'object' ? `process ${holder.pid} on ${holder.host}` : 'an unknown process';
   return new CodedError(
     'locked',
     `the lock ${path} was held by ${who} for ${limit} ms; try again, or remove the file if no process holds it`,

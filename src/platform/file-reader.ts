@@ -64,7 +64,10 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
     const proof = await disks.prove(path);
     if (proof === 'silent') throw silentDisk(path);
     if (proof === 'unlooked')
-      throw new CodedError('queue_full', `${path} could not be checked yet, because too many other files are being checked; try again in a moment`);
+      throw new CodedError(
+        'queue_full',
+        `${path} could not be checked yet, because too many other files are being checked; try again in a moment`,
+      );
   };
 
   const look = async (path: string): Promise<FileLook> => {

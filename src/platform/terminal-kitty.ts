@@ -61,8 +61,7 @@ export function kittySockets(places: KittyPlaces): string[] {
   let names: string[] = [];
   try {
     names = readdirSync(folder).filter((name) => /^(my)?kitty(-\d+)?$/.test(name));
-  } catch {
-  }
+  } catch {}
   const found = names
     .sort((a, b) => pidIn(b) - pidIn(a) || (a < b ? -1 : 1))
     .map((name) => join(folder, name))

@@ -50,7 +50,10 @@ function channelOver(line: Line, logger: Logger): { channel: Channel; ended: Clo
       if (!isPacket(packet)) throw new TypeError('A thread message is not a packet of frame and bulk');
       frame = decodeFrame(packet.frame);
     } catch (error) {
-      logger.error({ err: error }, 'closing a thread channel: its other end sent a message that is not a frame');
+      logger.error(
+        { err: error },
+        'closing a thread channel: its other end sent a message that is not a frame',
+      );
       ended(error instanceof Error ? error : new Error(messageOf(error)));
       return;
     }

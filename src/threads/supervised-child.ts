@@ -92,7 +92,9 @@ export class SupervisedChild {
         ...heartbeat,
         ask: () => life.ask(),
         silent: () =>
-          life.kill(overdue(`The ${name} component did not answer a heartbeat for ${heartbeat.timeout_ms} ms`)),
+          life.kill(
+            overdue(`The ${name} component did not answer a heartbeat for ${heartbeat.timeout_ms} ms`),
+          ),
       });
       logger.info({ child: name, restarts: this.#view.restarts }, 'component running');
       this.#become({ state: 'running', started_at: clock.now() });

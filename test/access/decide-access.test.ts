@@ -108,7 +108,7 @@ describe('the Host header', () => {
     expect(verdict({ host, peer: { kind: 'unix_socket' } })).toBe(expected);
   });
 
-  it('[P18] is judged anew when the policy changes', () => {
+  it('[P18] is evaluated again when the policy changes', () => {
     const host = 'other.example';
     expect(verdict({ host })).toBe('forbidden_host');
     const wider = { ...POLICY, allowed_hosts: [host] };
@@ -213,7 +213,7 @@ const anything = fc.record<AccessQuestion>({
 const NOBODY_ELSE: AccessPolicy = { own_names: [], allowed_hosts: [], dev_origins: [] };
 
 describe('every request', () => {
-  it('[P18] is refused when its host is neither loopback nor listed, whatever else it says', () => {
+  it('[P18] is refused if its host is neither loopback nor listed, whatever its other headers', () => {
     fc.assert(
       fc.property(anything, (asked) => {
         const parsed = asked.host === null ? null : parseHostHeader(asked.host);
@@ -225,7 +225,7 @@ describe('every request', () => {
     );
   });
 
-  it('[AUT-2] is refused when its peer is another user or nobody, whatever else it says', () => {
+  it('[AUT-2] is refused if its peer is another user or unknown, whatever its headers', () => {
     fc.assert(
       fc.property(anything, (asked) => {
         const foreign = asked.peer.kind === 'other_uid' || asked.peer.kind === 'unresolved';
@@ -251,7 +251,7 @@ describe('every request', () => {
     );
   });
 
-  it('is not let in by anything that is added to the policy but the name it says', () => {
+  it('is not admitted by any addition to the policy except its own host name', () => {
     const policies = fc.record({
       own_names: fc.array(fc.domain()),
       allowed_hosts: fc.array(fc.domain()),

@@ -158,7 +158,7 @@ describe.skipIf(CANNOT_TRY !== null)(TITLE, () => {
     }
   });
 
-  it('differs from the operator in nothing but the user', async () => {
+  it('differs from the operator only in its user', async () => {
     const { out } = await curlAs('root', `${base()}/api/v1/fibers`);
     expect(out).toContain(SECRET);
     expect((await curlAs('root', `${base()}/`)).out).toContain(SECRET);

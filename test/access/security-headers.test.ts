@@ -9,14 +9,14 @@ function policyOf(headers: Readonly<Record<string, string>>): Map<string, string
 describe('the policy of our own page', () => {
   const policy = policyOf(SECURITY_HEADERS);
 
-  it('takes scripts and styles from the daemon alone, none of them inline', () => {
+  it('allows scripts and styles only from the daemon, none inline', () => {
     expect(policy.get('script-src')).toBe("'self'");
     expect(policy.get('style-src')).toBe("'self'");
     expect(policy.get('default-src')).toBe("'self'");
     expect(SECURITY_HEADERS['Content-Security-Policy']).not.toMatch(/unsafe|\*|https?:/);
   });
 
-  it('lets no text become markup by itself, and nobody frame the page or change its base', () => {
+  it('requires Trusted Types, and forbids framing the page or changing its base', () => {
     expect(policy.get('require-trusted-types-for')).toBe("'script'");
     expect(policy.get('frame-ancestors')).toBe("'none'");
     expect(policy.get('base-uri')).toBe("'none'");
@@ -28,7 +28,7 @@ describe('the policy of our own page', () => {
 describe('the policy of a page that somebody else wrote', () => {
   const policy = policyOf(SANDBOX_SECURITY_HEADERS);
 
-  it('puts it into an origin of its own, without scripts', () => {
+  it('gives it an opaque origin, without scripts', () => {
     expect(policy.get('sandbox')).toBe('');
     expect(policy.get('default-src')).toBe("'none'");
     expect(policy.has('script-src')).toBe(false);

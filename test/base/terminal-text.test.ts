@@ -25,7 +25,7 @@ const DANGEROUS: readonly [name: string, from: number, to: number][] = [
 const isDangerous = (point: number) => DANGEROUS.some(([, from, to]) => point >= from && point <= to);
 
 describe('text for a terminal', () => {
-  it('shows every code point that a terminal acts on or hides as \\uXXXX, and keeps the rest', () => {
+  it('escapes every code point that a terminal acts on or hides as \\uXXXX, and leaves all others unchanged', () => {
     const kept: string[] = [];
     const lost: string[] = [];
     for (let point = 0; point <= 0x10ffff; point += 1) {
@@ -45,7 +45,7 @@ describe('text for a terminal', () => {
     expect(lost).toEqual(['115f', '1160', '17b4', '17b5', '180b', '180c', '180d', '180f', 'ffa0']);
   });
 
-  it('leaves nothing dangerous in any text, is the same when done twice, and keeps the value of JSON', () => {
+  it('escapes every dangerous character, is idempotent, and keeps the value of JSON', () => {
     const pictures = ['\u200d', '\ufe0f', '❤', '👩', '💻', '🏽'];
     const unit = fc.oneof(
       fc.constantFrom('\u001b]8;;', '\u009b', '\u202e', '\r', '\n', '"', '\\', ...pictures),
@@ -69,7 +69,7 @@ describe('text for a terminal', () => {
     );
   });
 
-  it('keeps pictures that are made of several characters, and the line ends of every system', () => {
+  it('keeps emoji of several characters, and the line ends of every system', () => {
     for (const text of ['❤️ 👩‍💻 👩🏽‍🚀 🏳️‍🌈 1️⃣', 'a\r\nb\n\tc', 'Grüße, 日本語, नमस्ते, \ue0b0'])
       expect(escapeForTerminal(text)).toBe(text);
   });

@@ -62,7 +62,7 @@ describe('the data folder', () => {
     expect(modeOf(real)).toBe('700');
   });
 
-  it('is refused where all users share it, and stays as it is', () => {
+  it('is refused if all users share it, and is not changed', () => {
     mkdirSync(data_dir);
     chmodSync(data_dir, 0o1777);
     expect(() => makeDataDir({ data_dir })).toThrow(/is shared by all users; choose another path/);

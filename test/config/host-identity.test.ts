@@ -25,7 +25,7 @@ describe('the host id', () => {
     });
   });
 
-  it('[DSP-3] is what host.json says where the variable is unset or blank', () => {
+  it('[DSP-3] comes from host.json if the variable is unset or blank', () => {
     scratch.write('host.json', { host: 'from-file' });
     expect(resolveHostId(settings({ SVC_HOST: '  ' }), { hostname: 'os', persist: true })).toEqual({
       host: 'from-file',
@@ -33,7 +33,7 @@ describe('the host id', () => {
     });
   });
 
-  it('[DSP-3] is else the OS name, written down once, so that a renamed machine keeps its id', () => {
+  it('[DSP-3] is else the OS name, saved once, so that a renamed machine keeps its id', () => {
     scratch.write('host.json', { host_class: 'exposed', mine: true });
     const first = resolveHostId(settings(), { hostname: 'Build_Box.example.org', persist: true });
     expect(first).toEqual({ host: 'build-box', source: 'os' });
@@ -54,7 +54,7 @@ describe('the host id', () => {
     expect(existsSync(file())).toBe(false);
   });
 
-  it('is refused where it could not stand in an address, with the place to mend', () => {
+  it('is refused if it is not valid in an address, naming its source', () => {
     expect(() => resolveHostId(settings({ SVC_HOST: 'host a' }), { hostname: 'x', persist: true })).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringContaining('SVC_HOST') }),
     );
@@ -62,7 +62,7 @@ describe('the host id', () => {
     expect(() => resolveHostId(settings(), { hostname: 'x', persist: true })).toThrow(file());
   });
 
-  it('is refused where the OS name leaves nothing, naming both mends', () => {
+  it('is refused if nothing is left of the OS name, naming both mends', () => {
     expect(() => resolveHostId(settings(), { hostname: '日本', persist: true })).toThrow(
       /SVC_HOST.*host\.json/,
     );
@@ -85,13 +85,13 @@ describe('the host id', () => {
 });
 
 describe('host.json', () => {
-  it('makes a machine personal unless it says otherwise', () => {
+  it('makes a machine personal by default', () => {
     expect(hostClass(readHostFile(settings()))).toBe('personal');
     scratch.write('host.json', { host_class: 'exposed' });
     expect(hostClass(readHostFile(settings()))).toBe('exposed');
   });
 
-  it('is read from where SVC_HOST_CONFIG_FILE says', () => {
+  it('is read from the path in SVC_HOST_CONFIG_FILE', () => {
     const other = scratch.write('other.json', { host: 'elsewhere' });
     expect(readHostFile(settings({ SVC_HOST_CONFIG_FILE: other })).host).toBe('elsewhere');
   });

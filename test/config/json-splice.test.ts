@@ -6,7 +6,7 @@ const maps = fc.dictionary(fc.string(), fc.jsonValue());
 const layouts = fc.constantFrom(undefined, 2, '\t');
 
 describe('a splice of a JSON text', () => {
-  it('sets a key, and says what is meant', () => {
+  it('sets a key, and parses to the intended value', () => {
     fc.assert(
       fc.property(maps, layouts, fc.string(), fc.jsonValue(), (map, layout, key, value) => {
         fc.pre(key !== '__proto__' && !Object.hasOwn(map, '__proto__'));
@@ -16,7 +16,7 @@ describe('a splice of a JSON text', () => {
     );
   });
 
-  it('takes a key away and leaves the others', () => {
+  it('removes a key and keeps the others', () => {
     fc.assert(
       fc.property(maps, layouts, (map, layout) => {
         fc.pre(!Object.hasOwn(map, '__proto__'));

@@ -134,7 +134,7 @@ describe('[RPL-8] the operator files as text', () => {
     expect(files().read('host').text).toBe('{"host": "b"}');
   });
 
-  it('[OPF-6] of two writers that saw the same text, one wins and the other is told', async () => {
+  it('[OPF-6] of two writers that read the same text, one succeeds and the other gets a conflict', async () => {
     const seen = files().read('stores').digest;
     const all = await Promise.allSettled(
       ['["/a"]', '["/b"]', '["/c"]'].map((text) => write(files(), 'stores', text, seen)),
@@ -143,7 +143,7 @@ describe('[RPL-8] the operator files as text', () => {
     for (const one of all) if (one.status === 'rejected') expect(one.reason.code).toBe('conflict');
   });
 
-  it('[OPF-1] shows a file that a slip of the pen broke, with what is wrong', () => {
+  it('[OPF-1] shows an invalid file with its error', () => {
     scratch.write('stores.json', '["/a"');
     expect(files().read('stores')).toMatchObject({
       text: '["/a"',

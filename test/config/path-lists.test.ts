@@ -50,7 +50,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     });
   });
 
-  it(`[${clause}] gives way to the environment variable, even where the file is broken`, () => {
+  it(`[${clause}] is overridden by the environment variable, even if the file is invalid`, () => {
     scratch.write(`${kind}.json`, 'not json');
     const overridden = readSettings({ SVC_CONFIG_DIR: scratch.path, [variable]: '/a, /b ,/a' });
     expect(read(overridden)).toMatchObject({ paths: ['/a', '/b'], source: 'environment' });
@@ -86,7 +86,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(() => read(settings)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   });
 
-  it('takes one more path, keeps what it does not know, and adds nothing twice', async () => {
+  it('appends a path, keeps unknown keys, and adds no duplicate', async () => {
     const file = scratch.write(`${kind}.json`, { comment: 'mine', [kind]: ['~/b'] });
     expect(await add(settings, '/srv/new')).toMatchObject({ changed: true, overridden_by: null });
     expect(await add(settings, '/srv/new/')).toMatchObject({ changed: false });
@@ -105,7 +105,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(read(fresh).paths).toEqual(['/srv/a']);
   });
 
-  it('is replaced as a whole, keeping its other keys, and left alone when nothing changed', async () => {
+  it('is replaced as a whole, keeps its other keys, and is not written if nothing changed', async () => {
     const file = scratch.write(`${kind}.json`, { note: 1, [kind]: ['/srv/a'] });
     expect((await write(settings, ['/srv/a'])).changed).toBe(false);
     expect((await write(settings, ['/srv/b', '/srv/c'])).changed).toBe(true);
@@ -133,14 +133,14 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(readFileSync(file, 'utf8')).toBe(text.replace('["/a"]', '["/a","/b"]'));
   });
 
-  it('[OPF-6] goes with its last path', async () => {
+  it('[OPF-6] is removed with its last path', async () => {
     const file = scratch.write(`${kind}.json`, { version: 1, [kind]: ['/srv/a'] });
     expect(await write(settings, [])).toMatchObject({ changed: true, paths: [], digest: digestOf('') });
     expect(existsSync(file)).toBe(false);
     expect(await write(settings, [])).toMatchObject({ changed: false });
   });
 
-  it('[ERR-12] is not replaced by one who has not seen the last change', async () => {
+  it('[ERR-12] is not replaced by a writer that has not read the last change', async () => {
     const { digest } = await write(settings, ['/srv/a']);
     await add(settings, '/srv/b');
     await expect(write(settings, ['/srv/c'], digest)).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     );
   });
 
-  it('[WPL-15] loses nothing to two who write at the same time', async () => {
+  it('[WPL-15] loses nothing to concurrent writers', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `/srv/${index}`);
     await Promise.all(names.map((name) => add(settings, name)));
     expect(read(settings).paths.toSorted()).toEqual(names.toSorted());
@@ -180,13 +180,13 @@ describe('an entry of stores.json with more than a path', () => {
     expect(readStores(settings)).toMatchObject({ paths: ['/srv/linked'], followed: ['/srv/linked'] });
   });
 
-  it('[DSP-7] allows nothing to a store that the environment names', () => {
+  it('[DSP-7] gives no permission to a store from the environment', () => {
     write([trusted]);
     const named = readSettings({ SVC_CONFIG_DIR: scratch.path, SVC_STORES: '/srv/linked' });
     expect(readStores(named)).toMatchObject({ paths: ['/srv/linked'], followed: [], source: 'environment' });
   });
 
-  it('[WPL-14] keeps what it says when the list is replaced, and goes with its path', async () => {
+  it('[WPL-14] is kept when the list is replaced, and removed with its path', async () => {
     write({ version: 1, note: 1, stores: ['/srv/a', trusted] });
     const replace = (paths: string[]) => changePathList(settings, 'stores', { paths });
     expect(await replace(['/srv/linked', '/srv/b'])).toMatchObject({

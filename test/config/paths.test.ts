@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { dataPaths, operatorFilePaths } from '../../src/config/paths.ts';
 import { readSettings } from '../../src/config/settings.ts';
 
-it('everything lies under the data dir, except a ledger that was told its own place', () => {
+it('everything is in the data dir, except a ledger with its own setting', () => {
   const paths = dataPaths(readSettings({ SVC_DATA_DIR: '/var/svc', SVC_EVENTS_FILE: '/logs/e.jsonl' }));
   const { events_file, ...others } = paths;
   expect(events_file).toBe('/logs/e.jsonl');
@@ -10,7 +10,7 @@ it('everything lies under the data dir, except a ledger that was told its own pl
   expect(new Set(Object.values(paths)).size).toBe(Object.keys(paths).length);
 });
 
-it('an operator file lies in the config dir, except one that was told its own place', () => {
+it('an operator file is in the config dir, except one with its own setting', () => {
   const paths = operatorFilePaths(readSettings({ SVC_CONFIG_DIR: '/etc/svc', SVC_AGENTS_FILE: '/a.json' }));
   expect(paths).toEqual({
     stores: '/etc/svc/stores.json',

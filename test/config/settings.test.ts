@@ -16,7 +16,7 @@ it.each(['SVC_DATA_DIR', 'SVC_CONFIG_DIR', 'SVC_TMUX_SOCKET', 'SVC_UI_DIST', 'SV
   },
 );
 
-it('[DSP-7] [DSP-8] takes lists of absolute paths, and refuses one that is not', () => {
+it('[DSP-7] [DSP-8] accepts lists of absolute paths, and refuses others', () => {
   const { stores, projects } = readSettings({ SVC_STORES: ' /a/ , ~/b', SVC_PROJECTS: '/c d' });
   expect([stores, projects]).toEqual([['/a', join(homedir(), 'b')], ['/c d']]);
   expect(() => readSettings({ SVC_STORES: '/a,b' })).toThrow(

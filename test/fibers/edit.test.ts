@@ -130,7 +130,7 @@ function dataOf(text: string): Record<string, unknown> {
 }
 
 describe('editDocument', () => {
-  it('reads back as the expected model and keeps the bytes of every key it does not concern', {
+  it('parses to the expected model and keeps the bytes of every unaffected key', {
     timeout: 60_000,
   }, () => {
     let applied = 0;
@@ -233,7 +233,7 @@ describe('editDocument', () => {
     );
   });
 
-  it('gives a document without frontmatter its own, and keeps its text as the body', () => {
+  it('adds frontmatter to a document without it, and keeps its text as the body', () => {
     expect(editDocument('Just text\n', { set: { name: 'N' } }, NOW)).toBe(
       `---\nname: N\nupdated-at: ${STAMP}\n---\nJust text\n`,
     );
@@ -296,7 +296,7 @@ describe('the limits of one write', () => {
     Object.fromEntries(Array.from({ length: count }, (_, nth) => [`k${nth}`, value]));
   const edited = (edit: DocumentEdit, text = plain) => editDocument(text, edit, NOW);
 
-  it('takes as many keys as it may in one pass, and refuses one more', () => {
+  it('applies as many keys as the limit allows, and refuses one more', () => {
     const most = edited({ set: keys(WRITE_LIMITS.set_keys, 'a: b') });
     expect(dataOf(most)).toMatchObject(keys(WRITE_LIMITS.set_keys, 'a: b'));
     expect(dataOf(edited({ unset: Object.keys(keys(WRITE_LIMITS.unset_keys)) }, most))).toEqual({
@@ -333,7 +333,7 @@ describe('the limits of one write', () => {
     expect(() => edited({ set: { [key]: over } })).toThrow(reason);
   });
 
-  it('refuses frontmatter that grows over its limits, and keeps room for what the daemon notes', () => {
+  it('refuses frontmatter that exceeds its limits, and reserves room for keys of the daemon', () => {
     const long = 'x'.repeat(60_000);
     const full = edited({ set: { a: long, b: long, c: long, d: long } });
     const error = attempt(() => edited({ set: { e: long } }, full));
@@ -346,7 +346,7 @@ describe('the limits of one write', () => {
     expect(() => edited({ set: { list: Array.from({ length: 9_000 }, () => 'x') } })).toThrow('YAML tokens');
   });
 
-  it('leaves a document that our reader takes after any edits, and every one of them can be undone', {
+  it('leaves a document that our reader accepts after any edits, and every edit can be undone', {
     timeout: 180_000,
   }, () => {
     fc.assert(

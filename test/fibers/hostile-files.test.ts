@@ -81,7 +81,7 @@ const search = (store: Store, query: string, followed: string[] = []) =>
   new FiberSearch().search('c', { query, limit: 50 }, encodeCatalogue(store.list().documents, followed))!;
 
 describe('a store with files that never end, that wait, or that belong to somebody else', () => {
-  it('lists the good fibers and names each culprit with what lies there, at every sweep', () => {
+  it('lists the good fibers and names each bad file with its kind, at every sweep', () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     writeCulprits();
     for (const table of [undefined, sweep().table]) {
@@ -127,7 +127,7 @@ describe('a store with files that never end, that wait, or that belong to somebo
     expect(unwritten.map(({ id }) => id).sort()).toEqual(present.map(([id]) => id).sort());
   });
 
-  it('says what is wrong with a named pipe in the place of the note of an unfinished move', async () => {
+  it('reports a named pipe in the place of the journal of a move', async () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     temp.write('parent/parent.md', '---\nname: Parent\n---\n');
     const note = join(temp.root, '.fibers/.nest.json');
@@ -141,7 +141,7 @@ describe('a store with files that never end, that wait, or that belong to somebo
     expect(refused.message).not.toContain('root:x');
   });
 
-  it('finds nothing of a file that a document became a link to after it was listed', () => {
+  it('finds no text of a file that a document became a link to after it was listed', () => {
     temp.write('good/good.md', '---\nname: Good\n---\nneedle\n');
     const secret = outsideFile('secret', 'needle in a file of somebody else');
     const catalogue = encodeCatalogue(temp.store.list().documents);
@@ -153,7 +153,7 @@ describe('a store with files that never end, that wait, or that belong to somebo
 });
 
 describe('a document that is a link', () => {
-  it('out of its store is neither read nor written by any verb, and what it names stays as it was', async () => {
+  it('out of its store is neither read nor written by any verb, and its target is not changed', async () => {
     const target = outsideFile('notes.md', '---\nname: Outside\n---\nsecret\n');
     const left = outsideFile('.notes.md.tmp-1-0123456789ab', 'left by a writer');
     link('out', target);
@@ -226,7 +226,7 @@ describe('a document that is a link', () => {
   });
 });
 
-describe('what is no link of a document', () => {
+describe('paths that are not links of a document', () => {
   it('a hard link is read and written like any file', async () => {
     mkdirSync(dirname(place('hard')));
     linkSync(outsideFile('notes.md', '---\nname: Hard\n---\n'), place('hard'));

@@ -65,7 +65,7 @@ describe('nestFiber', () => {
     expect(existsSync(at('bare.md')) || existsSync(at('bare'))).toBe(false);
   });
 
-  it('does nothing where it lies already', async () => {
+  it('does nothing if the fiber is already there', async () => {
     const { digest } = temp.store.read('old/loader');
     expect(await nestFiber(temp.store, 'old/loader', 'old')).toMatchObject({
       new_id: 'old/loader',
@@ -88,14 +88,14 @@ describe('nestFiber', () => {
     expect(hidden()).toEqual([]);
   });
 
-  it('goes on past a document that cannot be written, and names it', async () => {
+  it('continues after a document that cannot be written, and names it', async () => {
     temp.write('broken/broken.md', '---\nname: [\n---\n[[old/loader]]\n');
     const { unwritten, rewritten } = await nestFiber(temp.store, 'old/loader', 'work');
     expect(unwritten).toMatchObject([{ id: 'broken' }]);
     expect(rewritten).toContain('work');
   });
 
-  it('has a move that was cut short before its links finished by the next one', async () => {
+  it('finishes an earlier move that was interrupted before its links were rewritten', async () => {
     await nestFiber(temp.store, 'old/loader', 'work');
     await temp.store.edit('work', { body: 'See [[old/loader]].\n' });
     writeFileSync(at('.nest.json'), JSON.stringify({ from: 'old/loader', to: 'work/loader', bare: false }));
@@ -104,7 +104,7 @@ describe('nestFiber', () => {
     expect(hidden()).toEqual([]);
   });
 
-  it('drops a move that was cut short before it began, and finishes one between its two steps', async () => {
+  it('drops a move that was interrupted before it began, and finishes one between its two steps', async () => {
     writeFileSync(at('.nest.json'), JSON.stringify({ from: 'old/loader', to: 'work/loader', bare: false }));
     expect(await finishNest(temp.store)).toBeNull();
     expect(temp.store.locate('old/loader')).not.toBeNull();
@@ -134,7 +134,7 @@ describe('planNest', () => {
       .sort()
       .map((path) => [path, statSync(join(temp.root, path)).mtimeMs]);
 
-  it('[WPL-12] shows the move and the diff of every link, at the places of afterwards, and writes nothing', async () => {
+  it('[WPL-12] shows the move and the diff of every link, at the new paths, and writes nothing', async () => {
     const before = files();
     const shown = await planNest(temp.store, 'old/loader', 'work');
     expect(files()).toEqual(before);

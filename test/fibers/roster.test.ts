@@ -25,7 +25,7 @@ describe('a roster', () => {
     expect(() => requireRoster(roster)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 
-  it('[WPL-11] replaces the whole map in an edit of its own', () => {
+  it('[WPL-11] replaces the whole map in a separate edit', () => {
     const collaboration = { reviewer: ['ada'] };
     expect(documentEdit({ fiber_id: 'a', collaboration, origin: 'h', expected_digest: 'd' })).toEqual({
       set: { collaboration },

@@ -85,7 +85,7 @@ describe('StoreIndex', () => {
     expect(index.size).toBe(0);
   });
 
-  it('takes the whole of a sweep although a document that was read meanwhile cannot be read any more', () => {
+  it('applies a whole sweep even if a document that was read meanwhile has become unreadable', () => {
     const index = indexOf(row('/s', 'a'), row('/s', 'b'), row('/s', 'c'));
     const [a, b] = [index.get('a').path, index.get('b').path];
     const since = index.beginSweep();
@@ -96,7 +96,7 @@ describe('StoreIndex', () => {
     expect(index.get('b').error).toBe('it is not a regular file');
   });
 
-  it('sees that a document which was read between two sweeps is again what it was before', () => {
+  it('notices that a document which was read between two sweeps has its old content again', () => {
     const good = row('/s', 'a');
     const index = indexOf(good, row('/t', 'b'));
     index.refresh(good.path, () => row('/s', 'a', { digest: 'bad', error: 'it is not text' }));
@@ -108,7 +108,7 @@ describe('StoreIndex', () => {
     index.apply('/s', swept([]), { since: index.beginSweep(), read: unread });
   });
 
-  it('keeps what was read during the sweep of one store although the sweep of another ends first', () => {
+  it('keeps rows read during the sweep of one store even if the sweep of another ends first', () => {
     const index = indexOf(row('/s', 'a'), row('/t', 'b'));
     const { path } = index.get('a');
     const written = row('/s', 'a', { name: 'written', digest: '2' });

@@ -36,7 +36,7 @@ describe('Store', () => {
     });
   });
 
-  it('tells a link to a file that is gone from a document that is gone', () => {
+  it('distinguishes a broken link from a missing document', () => {
     const folder = join(temp.root, '.fibers', 'link');
     mkdirSync(folder);
     symlinkSync('/does/not/exist', join(folder, 'link.md'));
@@ -53,7 +53,7 @@ describe('Store', () => {
     expect(() => temp.store.readPath(path)).toThrow('at most');
   });
 
-  it('writes nothing that it would not read: the document stays as it is and takes every later edit', async () => {
+  it('writes nothing that it could not read: the document is unchanged and accepts later edits', async () => {
     await temp.store.create({ name: 'A', slug: 'a' });
     const before = temp.store.read('a').digest;
     const tags = Array.from({ length: 30_000 }, (_, nth) => `t${nth}`);
@@ -136,7 +136,7 @@ describe('Store', () => {
     }
   });
 
-  it('refuses an edit of a document that moved since it was read, and says its digest', async () => {
+  it('refuses an edit of a document that changed since it was read, with its digest', async () => {
     const first = await temp.store.create({ name: 'A' });
     const second = await temp.store.edit('a', { set: { outcome: 'one' } }, first.digest);
     await expect(temp.store.edit('a', { set: { outcome: 'two' } }, first.digest)).rejects.toMatchObject({
@@ -146,7 +146,7 @@ describe('Store', () => {
     expect(temp.store.read('a').outcome).toBe('one');
   });
 
-  it('plans anew when an editor that takes no lock writes in between', async () => {
+  it('retries the plan when an editor without the lock writes in between', async () => {
     const { path } = await temp.store.create({ name: 'A' });
     let plans = 0;
     const fiber = await temp.store.update('a', (document) => {
@@ -214,7 +214,7 @@ describe('Store', () => {
     expect(await next.edit('a', { set: { outcome: 'x' } })).toMatchObject({ outcome: 'x' });
   });
 
-  it('removes a lone document with its empty folders, and more only when told', async () => {
+  it('removes a single document with its empty folders, and more only if requested', async () => {
     await temp.store.create({ name: 'a' });
     await temp.store.create({ name: 'b', parent: 'a' });
     await temp.store.create({ name: 'c', parent: 'a/b' });
@@ -276,7 +276,7 @@ describe('findFiber', () => {
     }
   });
 
-  it('says that a store could not be read rather than that there is no such fiber', async () => {
+  it('reports an unreadable store instead of a missing fiber', async () => {
     const other = createTempStore();
     other.remove();
     expect(() => findFiber([temp.store, other.store], 'x')).toThrow(

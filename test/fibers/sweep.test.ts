@@ -52,7 +52,7 @@ describe('sweepStore', () => {
     expect(sweptFolders(temp.root, result.table)).toContain(join(temp.root, '.fibers/a/b'));
   });
 
-  it('leaves new documents beyond a bound to other readers, who give the same rows and the same table', () => {
+  it('leaves new documents beyond a limit to other readers, with the same rows and table as result', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) temp.write(`${name}/${name}.md`, document(name));
     temp.write('f/f.md', '---\nname: [\n---\n');
     const now = Date.now() + LATER;
@@ -76,7 +76,7 @@ describe('sweepStore', () => {
     expect(next.removed).toEqual([]);
   });
 
-  it('answers unchanged with the very same table when nothing happened', () => {
+  it('reports unchanged with the same table when nothing happened', () => {
     temp.write('a/a.md', document('A'));
     const first = sweep();
     const second = sweep(first.table);
@@ -181,7 +181,7 @@ describe('sweepStore', () => {
     });
   });
 
-  it('throws store_unavailable for a missing store, and starts anew from a table it does not know', () => {
+  it('throws store_unavailable for a missing store, and starts over with an unknown table', () => {
     temp.write('a/a.md', document('A'));
     expect(() => sweepStore(join(temp.root, 'nowhere'), new Uint8Array())).toThrow(
       expect.objectContaining({ code: 'store_unavailable' }),

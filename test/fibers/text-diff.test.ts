@@ -60,13 +60,13 @@ it('shows the changed line of a document with three lines around it', () => {
   );
 });
 
-it('is empty for a text that stays, and names /dev/null for one that comes or goes', () => {
+it('is empty for an unchanged text, and names /dev/null for a new or removed one', () => {
   expect(unifiedDiff('x', 'a\n', 'a\n')).toBe('');
   expect(unifiedDiff('x', null, 'a\n')).toBe('--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n');
   expect(unifiedDiff('x', 'a', null)).toContain('+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\\ No newline');
 });
 
-it('tells a change of very many lines as one block', () => {
+it('shows a change of very many lines as one block', () => {
   const before = Array.from({ length: 3_000 }, (_, at) => `old ${at}\n`).join('');
   const after = Array.from({ length: 3_000 }, (_, at) => `new ${at}\n`).join('');
   expect(apply(before, unifiedDiff('x', before, after))).toBe(after);

@@ -25,7 +25,7 @@ it('hints at the folder in which a document was written, and is silent after clo
   other.close();
 });
 
-it('watches no more folders than allowed and says so; folders that vanished are passed over', () => {
+it('watches no more folders than allowed and reports it; skips folders that vanished', () => {
   temp = createTempStore();
   const folders = ['a', 'b', 'c'].map((name) => join(temp.root, '.fibers', name));
   for (const folder of folders) mkdirSync(folder);

@@ -14,7 +14,7 @@ const text = fc
   .map((pairs) => pairs.map(([name, value]) => `${name}: ${value}\n`).join(''));
 
 describe('a parsed YAML text', () => {
-  it('repeats a key exactly where the library says that it does', () => {
+  it('reports a duplicate key exactly where the library does', () => {
     fc.assert(
       fc.property(text, (yaml) => {
         const ours = parseYamlDocument(yaml).errors.map((error) => [error.code, error.pos[0]]);

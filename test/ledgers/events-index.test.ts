@@ -153,7 +153,7 @@ const action = fc.oneof(
 );
 
 describe('the index of events', () => {
-  it('[EVT-5] [P7] always says what a full read of both files says, whatever happens to them', async () => {
+  it('[EVT-5] [P7] always equals a full read of both files, whatever happens to them', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(action, { maxLength: 25 }),
@@ -239,14 +239,14 @@ describe('the index of events', () => {
     expect(all.filter(([minute]) => Number(minute) > 100 && Number(minute) < 200)).toHaveLength(30);
   });
 
-  it('[TMP-1] gives the buckets of a window and no others', async () => {
+  it('[TMP-1] returns the buckets of a window and no others', async () => {
     writeFileSync(path, [1, 2, 3].map((minute) => line(minute, 'stop_failure')).join(''));
     const index = open();
     const buckets = await index.read(() => index.buckets(2 * MINUTE, 3 * MINUTE));
     expect(buckets).toEqual([{ m: 2 * MINUTE, s: 's', cwd: '/w', k: 'agent', n: 1 }]);
   });
 
-  it('[TMP-1] bears the size and the time of both files in what its tag is made of', async () => {
+  it('[TMP-1] includes the size and time of both files in its tag', async () => {
     writeFileSync(`${path}.1`, line(1, 'stop'));
     writeFileSync(path, line(2, 'stop'));
     const index = open();
@@ -264,7 +264,7 @@ describe('the index of events', () => {
     expect(new Set(seen).size).toBe(5);
   });
 
-  it('puts a minute together that begins in the rotated file', async () => {
+  it('merges a minute that begins in the rotated file', async () => {
     writeFileSync(`${path}.1`, line(1, 'session_start') + line(2, 'session_start'));
     writeFileSync(path, line(2, 'session_start') + line(3, 'session_start'));
     expect(await counted()).toEqual([
@@ -343,7 +343,7 @@ describe('the index of events', () => {
     expect(index.counts).toMatchObject({ lines: 1, malformed: 1 });
   });
 
-  it('lets other work go on while it reads a long file', async () => {
+  it('yields to other work while it reads a long file', async () => {
     writeFileSync(path, line(1, 'stop').repeat(80_000));
     let turns = 0;
     const ticking = setInterval(() => {
@@ -354,7 +354,7 @@ describe('the index of events', () => {
     expect(turns).toBeGreaterThan(3);
   });
 
-  it('[P16] keeps the newest events of each session for those who ask what it is doing', async () => {
+  it('[P16] keeps the newest events of each session, for its phase', async () => {
     writeFileSync(`${path}.1`, line(1, 'user_prompt_submit') + line(2, 'pre_tool_use'));
     writeFileSync(path, line(3, 'notification'));
     const index = open();

@@ -99,7 +99,7 @@ describe('the ledgers service', () => {
     expect(await buckets(running)).toEqual([]);
   });
 
-  it('outlives a file that cannot be read, and says so when asked', async () => {
+  it('survives an unreadable file, and reports it when queried', async () => {
     const clock = new FakeClock();
     mkdirSync(join(dir, 'events.jsonl'));
     mkdirSync(join(dir, 'sessions.jsonl'));
@@ -123,7 +123,7 @@ describe('the ledgers service', () => {
     });
   });
 
-  it('[TMP-3] tells each commit once, and counts what is none', async () => {
+  it('[TMP-3] returns each commit once, and counts malformed lines', async () => {
     for (const line of [commit(1, 'a'), commit(2, 'b'), { ...commit(3, 'a'), session: null }, { at: 1 }])
       append('commits.jsonl', line);
     const running = start();
@@ -132,7 +132,7 @@ describe('the ledgers service', () => {
     expect(running.state().commits).toMatchObject({ entries: 2, malformed: 1 });
   });
 
-  it('[TMP-4] [EVT-5] tells every push with the fiber that its session was for then', async () => {
+  it('[TMP-4] [EVT-5] returns all sent files with the fiber of their session at that time', async () => {
     append('sessions.jsonl', session(10, 'u1'));
     append('sessions.jsonl', session(50, 'u2', { session: 's-u1' }));
     append('sessions.jsonl', session(60, 'u3', { session: null }));
@@ -165,7 +165,7 @@ describe('the ledgers service', () => {
     expect(await trail()).toEqual([]);
   });
 
-  it('tells of a change soon after it, with the tag that the next body bears', async () => {
+  it('reports a change soon, with the tag of the next body', async () => {
     append('events.jsonl', push(1));
     const running = start({ clock: systemClock });
     await until('the first word', () => told.length > 0);
@@ -177,7 +177,7 @@ describe('the ledgers service', () => {
     expect(second.etag).toBe(`W/"a.0.60000.${told.at(-1)?.events}"`);
   });
 
-  it('keeps its index when it ends', async () => {
+  it('writes a checkpoint of its index when it stops', async () => {
     append('events.jsonl', push(1));
     await start().activityBody(WINDOW);
     await service?.stop();

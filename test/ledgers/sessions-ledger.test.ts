@@ -44,7 +44,7 @@ describe('the sessions ledger', () => {
     expect([ledger.entries, ledger.malformed]).toEqual([4, 1]);
   });
 
-  it('holds no more lines than its bound, forgetting the oldest of every fiber first', () => {
+  it('keeps no more lines than its limit, evicting the oldest first', () => {
     const ledger = new SessionsLedger({ path, max_entries: 4 });
     for (let at = 1; at <= 23; at += 1) {
       appendLineSync(path, line(at, `u${at % 3}`));
@@ -58,7 +58,7 @@ describe('the sessions ledger', () => {
     expect(ledger.sessions('u1').map((entry) => entry.at)).toEqual([22]);
   });
 
-  it('[WPL-21] [WRK-8] tells every line of a session, by its transcript or its thread identity', () => {
+  it('[WPL-21] [WRK-8] finds every line of a session, by its transcript or its thread identity', () => {
     const ledger = new SessionsLedger({ path, max_entries: 4 });
     const session = (at: number, id: string | null, thread_id: string | null = null) =>
       appendLineSync(path, { ...line(at, 'u1'), session: id, thread_id });
@@ -75,7 +75,7 @@ describe('the sessions ledger', () => {
     expect(ledger.linesOf('nobody')).toEqual([]);
   });
 
-  it('forgets what is no longer in the file', () => {
+  it('drops entries that are no longer in the file', () => {
     const ledger = new SessionsLedger({ path });
     appendLineSync(path, line(1, 'u1'));
     ledger.refresh();

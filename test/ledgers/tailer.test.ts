@@ -74,7 +74,7 @@ function fullRead(files: string[]): { entries: number[]; malformed: number } {
 }
 
 describe('a tailer', () => {
-  it('holds nothing while there is no file, and everything once there is', () => {
+  it('is empty while there is no file, and complete once there is one', () => {
     const { read } = follow();
     expect(read()).toEqual([]);
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
@@ -105,7 +105,7 @@ describe('a tailer', () => {
     expect(tailer.malformed).toBe(0);
   });
 
-  it('keeps a character whole that was written in two parts', () => {
+  it('decodes a character that was written in two parts', () => {
     const { tailer, read } = follow();
     const bytes = Buffer.from('{"n":1,"name":"Ünï"}\n');
     writeFileSync(path, bytes.subarray(0, 16));
@@ -167,7 +167,7 @@ describe('a tailer', () => {
     expect(read()).toEqual([4]);
   });
 
-  it('holds what a full read gives after any mix of appends, torn writes, truncations, rotations and replacements', () => {
+  it('equals a full read after any mix of appends, torn writes, truncations, rotations and replacements', () => {
     type Step = {
       do:
         | 'append'

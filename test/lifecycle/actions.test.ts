@@ -124,7 +124,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('[STD-1] [P30] takes back a mark that a clock set while it was ahead', () => {
+  it('[STD-1] [P30] resets a mark from a clock that was ahead', () => {
     const runtime = { dispatched_at: '2031-01-01T00:00:00.000Z' };
     const document = fiberDocument({ uid: ULID, status: 'closed', svc: { ...role, runtime } });
     expect(plan(document, { action: 'accept' })?.set).toEqual({
@@ -134,7 +134,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('gives what an armed fiber lacks to be taken up: a host and a ULID', () => {
+  it('adds what an armed fiber needs for a launch: a host and a ULID', () => {
     const document = fiberDocument({ status: 'active', svc: { kind: 'oneshot', project_dir: '/srv/dev' } });
     expect(plan(document, { action: 'resume' })?.set).toEqual({
       id: ULID,
@@ -143,7 +143,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('refuses to resume a document that is no service, and names the mend', () => {
+  it('refuses to resume a document that is not a service, and names the mend', () => {
     expect(() => plan(fiberDocument(), { action: 'resume' })).toThrow('svc install');
   });
 });
@@ -290,7 +290,7 @@ describe('set-agent and set-model', () => {
     expect(plan(document, { action: 'install', agent: 'sol' })?.unset).not.toContain('svc.effort');
   });
 
-  it('takes the agents of another host on trust', () => {
+  it('does not check the agents of another host', () => {
     const document = fiberDocument({ uid: ULID, svc: { ...svc, host: 'host-b' } });
     const ask = { fiber: 'a', action: 'set-agent', agent: 'theirs' } as const;
     expect(planAction(document, ask, FACTS, null, NOW)?.set).toEqual({ 'svc.agent': 'theirs' });
@@ -456,7 +456,7 @@ describe('any sequence of verbs', () => {
     return { status, tempered, block, outcome };
   }
 
-  it('tells where a fiber stands', () => {
+  it('describes the state of a fiber', () => {
     const lines = [
       [{ svc: role, status: 'active' }, 'work/loader: standing on host-a, active\n'],
       [{ status: 'closed' }, 'work/loader: no service, closed, awaits review\n'],

@@ -31,7 +31,7 @@ describe('the marks of a claim', () => {
     expect(unset).toEqual(['svc.runtime.thread_id']);
   });
 
-  it('[WPL-5] leave what the document orders, and take an earlier session’s id away', () => {
+  it('[WPL-5] keep the configuration of the document, and remove the id of an earlier session', () => {
     const svc = { kind: 'standing', host: 'host-a', agent: 'pi', project_dir: '/p' } as const;
     const document = fiberDocument({ svc, project_dir: '/p' });
     const { set, unset } = planClaim(document, { ...MARKERS, session_uuid: null }, NOW);

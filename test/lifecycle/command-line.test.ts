@@ -29,11 +29,11 @@ const REQUESTS: LifecycleRequest[] = [
 ];
 
 describe('the command line of a lifecycle request', () => {
-  it('[WPL-3] is tried for every verb', () => {
+  it('[WPL-3] is tested for every verb', () => {
     expect(REQUESTS.map(({ action }) => action).sort()).toEqual([...LIFECYCLE_ACTIONS].sort());
   });
 
-  it.each(REQUESTS)('[WPL-3] is one that svc takes, with every field: $action', async (request) => {
+  it.each(REQUESTS)('[WPL-3] is accepted by svc, with every field: $action', async (request) => {
     const [name, ...args] = lifecycleArgv(request);
     const command = new Command(name).exitOverride();
     await declareRow(command, async () => LIFECYCLE[request.action], NO_PROCESS);

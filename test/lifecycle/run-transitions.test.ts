@@ -38,7 +38,7 @@ describe('planArm', () => {
 });
 
 describe('planDispatch and planLearnedSession', () => {
-  it('[LIF-1] [FIB-9] marks the launch and takes an older session id away until the new one is known', () => {
+  it('[LIF-1] [FIB-9] marks the launch and removes an older session id until the new one is known', () => {
     const markers = { session_uuid: null, harness: 'codex', run_id: 'r2', daemon: 'machine-a/1' };
     expect(planDispatch(fiberDocument({ svc }), markers, NOW)).toEqual({
       set: {

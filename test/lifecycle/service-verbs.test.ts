@@ -99,7 +99,7 @@ describe('planRepeat', () => {
     },
   );
 
-  it.each(['@daily', '*/5 * * * *', ' 0 9 * * mon-fri '])('takes the schedule %j', (schedule) => {
+  it.each(['@daily', '*/5 * * * *', ' 0 9 * * mon-fri '])('accepts the schedule %j', (schedule) => {
     expect(requireSchedule(schedule)).toBe(schedule.trim());
   });
 
@@ -121,7 +121,7 @@ describe('planPin, planUninstall, planHandoff', () => {
     });
   });
 
-  it('takes the block away, and does nothing where there is none', () => {
+  it('removes the block, and changes nothing without one', () => {
     expect(planUninstall(fiberDocument(installed))).toEqual({
       set: { status: 'open' },
       unset: ['svc', 'tempered'],

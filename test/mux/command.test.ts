@@ -124,7 +124,7 @@ describe('hostile names and directories against a real server', () => {
     );
   });
 
-  it('gives the words of a session’s command through unchanged', async () => {
+  it('passes the words of a session’s command unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 3 }), async (words) => {
         const script = 'printf "%s\\n" "$@" >"$0"; exec sleep 600';
@@ -149,7 +149,7 @@ describe('hostile names and directories against a real server', () => {
     );
   });
 
-  it('refuses a directory with a newline before tmux hears of it', async () => {
+  it('refuses a directory with a newline before it calls tmux', async () => {
     const made = await mux.create({
       name: 'x',
       cwd: `${server.dir}/a\nkill-session`,

@@ -10,7 +10,7 @@ function parse(text: string, cuts: number[] = []): ControlEvent[] {
 }
 
 describe('the control-mode parser', () => {
-  it('tells replies, foreign blocks and notifications apart', () => {
+  it('distinguishes replies, foreign blocks and notifications', () => {
     const text = [
       '%begin 1795225935 268 0',
       '%end 1795225935 268 0',
@@ -74,7 +74,7 @@ describe('the control-mode parser', () => {
     );
   });
 
-  it('takes any bytes without throwing', () => {
+  it('parses any bytes without throwing', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 })), (chunks) => {
         const parser = new ControlParser();

@@ -4,7 +4,7 @@ import type { ProcessResult } from '../../src/platform/process.ts';
 
 const said = (stderr: string, code = 1): ProcessResult => ({ kind: 'exited', code, stdout: '', stderr });
 
-describe('what a run of tmux tells', () => {
+describe('the result of a run of tmux', () => {
   it.each([
     ['no server running on /tmp/tmux-0/default\n', '/tmp/tmux-0/default'],
     ['error connecting to /tmp/a b/s (No such file or directory)\n', '/tmp/a b/s'],
@@ -26,7 +26,7 @@ describe('what a run of tmux tells', () => {
     expect(classifyAnswer(result).kind).toBe('unknown');
   });
 
-  it('keeps the words of a refusal', () => {
+  it('keeps the message of a refusal', () => {
     expect(classifyAnswer(said('duplicate session: a\n'))).toEqual({
       kind: 'refused',
       message: 'duplicate session: a',

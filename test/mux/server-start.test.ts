@@ -19,7 +19,7 @@ describe('starting the server', () => {
     },
   );
 
-  it('gives each scope a name of its own', () => {
+  it('gives each scope a unique name', () => {
     const argv = scopeArgv('/tmp/s', 1795225935000, ['/usr/bin/tmux', 'new-session']);
     expect(argv.slice(0, 4)).toEqual(['--user', '--scope', '--collect', '--quiet']);
     expect(argv[4]).toMatch(/^--unit=svc-mux-[0-9a-f]{8}-[0-9a-z]+$/);

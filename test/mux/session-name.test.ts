@@ -63,7 +63,7 @@ describe('session names', () => {
       expect(isNeverWorker(name)).toBe(false);
   });
 
-  it('[DSP-10] takes the anchor, resumed sessions and strangers for no workers', () => {
+  it('[DSP-10] does not count the anchor, resumed sessions and other sessions as workers', () => {
     for (const name of [
       ANCHOR_SESSION,
       resumeSessionName('0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77'),

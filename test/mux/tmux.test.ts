@@ -62,7 +62,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(gone(first.pane_pid!)).toBe(false);
   });
 
-  it('tells every pane of a session, its process and its folder', async () => {
+  it('lists every pane of a session with its process and folder', async () => {
     const mux = open();
     const session = await create(mux, 'work');
     await server.tmux('split-window', '-d', '-t', session.id, '-c', '/', 'sleep', '601');
@@ -238,7 +238,7 @@ describe('the server', () => {
     expect(env).not.toMatch(/^(SVC_|NODE_OPTIONS|NOTIFY_SOCKET|TMUX=)/m);
   });
 
-  it('[MUX-2] is not started on macOS; the reason is told', async () => {
+  it('[MUX-2] is not started on macOS, with a reason', async () => {
     const mux = server.open({
       platform: 'darwin',
       startServer: async () => ({ kind: 'failed', detail: 'no terminal answers' }),
@@ -251,7 +251,7 @@ describe('the server', () => {
     expect(existsSync(server.socket)).toBe(false);
   });
 
-  it('cannot be started: the words are told', async () => {
+  it('cannot be started: the message of tmux is reported', async () => {
     const mux = server.open({ socket: join(server.dir, 'x'.repeat(120)) });
     expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toMatchObject({
       kind: 'failed',
@@ -259,7 +259,7 @@ describe('the server', () => {
     });
   });
 
-  it('is started in a scope of its own when we run as a unit', async () => {
+  it('is started in its own scope when we run as a unit', async () => {
     const bin = join(server.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n[ "$*" = "--user show-environment" ]\n', {
@@ -288,7 +288,7 @@ describe('the server', () => {
   });
 });
 
-describe('what the list says', () => {
+describe('the list of sessions', () => {
   it('is absent with a socket file that nobody listens on, and a session can then be made', async () => {
     const mux = server.open();
     await create(mux, 'work');
@@ -408,7 +408,7 @@ describe('changes', () => {
     },
   );
 
-  it('are told to everybody who listens until he leaves', async () => {
+  it('are reported to every listener until it unsubscribes', async () => {
     const mux = server.open();
     await create(mux, 'first');
     const counts = { stays: 0, leaves: 0 };
@@ -426,7 +426,7 @@ describe('changes', () => {
     expect(counts.leaves).toBe(before.leaves);
   });
 
-  it('are told when the server dies, which then is absent', async () => {
+  it('are reported when the server dies, which is then absent', async () => {
     const mux = server.open();
     await create(mux, 'work');
     const listings: string[] = [];
@@ -473,7 +473,7 @@ describe('the control client', () => {
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
   });
 
-  it('takes the output of hooks for no reply', async () => {
+  it('does not mistake the output of hooks for a reply', async () => {
     const mux = server.open();
     await create(mux, 'work');
     await server.tmux(
@@ -515,7 +515,7 @@ describe('the control client', () => {
     });
   });
 
-  it('takes lines far longer than a run of tmux could', async () => {
+  it('accepts lines far longer than the argv limit of tmux', async () => {
     const mux = server.open();
     const session = await create(mux, 'work', ['sleep', '600', ...Array(30).fill('0'.repeat(1_000))]);
     expect(session.name).toBe('work');
@@ -534,7 +534,7 @@ describe('stopping', () => {
     expect(await mux.create({ name: 'late', cwd: '/', command: SLEEP })).toMatchObject({ kind: 'failed' });
   });
 
-  it('lets an empty server end, and may be asked twice', async () => {
+  it('lets an empty server end, and is idempotent', async () => {
     const mux = server.open();
     const session = await create(mux, 'work');
     await mux.kill(session);

@@ -50,7 +50,7 @@ describe('[OPR-1] the build stamp', () => {
     expect(readBuildStamp(root)).toEqual(stamp);
   });
 
-  it('says that it is unknown in a copy without history', () => {
+  it('is unknown in a copy without history', () => {
     expect(readBuildStamp(root)).toEqual({ version: '1.2.3', git_short_sha: 'unknown' });
   });
 });

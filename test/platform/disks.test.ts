@@ -51,7 +51,7 @@ describe('a look at a path', () => {
     scratch.remove();
   });
 
-  it('[DSP-4] follows links as the kernel does, and tells what it finds', async () => {
+  it('[DSP-4] follows links as the kernel does, and reports what it finds', async () => {
     const at = (name: string) => join(scratch.path, name);
     mkdirSync(at('real/inner'), { recursive: true });
     scratch.write('file', 'x');
@@ -125,7 +125,7 @@ function silentProcesses(answers: (path: string) => object | null, begins = true
 }
 
 describe('a look at a disk that does not answer', () => {
-  it('[DSP-4] keeps one process, answers all who asked, and is tried again by itself until it answers', async () => {
+  it('[DSP-4] blocks one process, answers every caller, and is retried until it answers', async () => {
     const clock = new FakeClock();
     let back = false;
     const { started, runner } = silentProcesses((path) => (back ? { kind: 'directory', real: path } : null));
@@ -151,7 +151,7 @@ describe('a look at a disk that does not answer', () => {
     disks.stop();
   });
 
-  it('says nothing of a path whose turn never came, and keeps nobody waiting once it is stopped', async () => {
+  it('gives no answer about a path that got no slot, and releases every caller when it is stopped', async () => {
     const clock = new FakeClock();
     const { runner } = silentProcesses(() => null);
     const disks = createDisks({ clock, runner });
@@ -175,7 +175,7 @@ describe('a look at a disk that does not answer', () => {
     disks.stop();
   });
 
-  it('starts another process when one ended by itself', async () => {
+  it('starts another process when one exits', async () => {
     const clock = new FakeClock();
     let dies = true;
     const { started, runner } = silentProcesses((path) => (dies ? null : { kind: 'file', real: path }));

@@ -53,7 +53,7 @@ describe.skipIf(noTrace !== null)('a failing system call', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
-  it('after the new content is in place is told as such', () => {
+  it('after the new content is in place is reported as a durability error', () => {
     const folder = scratch.mkdir('folder');
     const file = scratch.write('folder/file', 'old');
     const injection: Injection = { name: 'fsync', nth: 1, path: folder, fault: 'EIO' };

@@ -16,7 +16,7 @@ it.each([
   expect(fileError('/srv/a', systemError(system))).toMatchObject({ code });
 });
 
-it('passes on what is no word of the system', () => {
+it('returns any other error unchanged', () => {
   const fault = new TypeError('a fault');
   expect(() => fileError('/srv/a', fault)).toThrow(fault);
 });

@@ -41,7 +41,7 @@ describe('file lock', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('stays with its live holder however long it is held, and names it to those who gave up', async () => {
+  it('is never taken from a live holder, which the timeout error names', async () => {
     tryFileLock(path);
     await expect(acquireFileLock(path, { timeoutMs: 20 })).rejects.toMatchObject({
       code: 'locked',

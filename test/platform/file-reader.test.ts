@@ -36,8 +36,8 @@ const codeOf = (run: Promise<unknown>) =>
     (error: { code: string }) => error.code,
   );
 
-describe('what lies at a path', () => {
-  it('[RPL-11] is told of files, folders, links and nothing', async () => {
+describe('what is at a path', () => {
+  it('[RPL-11] is reported for files, folders, links and missing paths', async () => {
     const path = scratch.write('a', 'four');
     symlinkSync(path, at('link'));
     expect(await files.look(path)).toMatchObject({ kind: 'file', stamp: { size: 4 } });
@@ -60,7 +60,7 @@ describe('what lies at a path', () => {
     await new Promise((done) => server.close(done));
   });
 
-  it('[RPL-10] a pipe that takes the place of a file keeps nobody waiting', async () => {
+  it('[RPL-10] a pipe that replaces a file blocks no reader', async () => {
     const path = scratch.write('a', 'four');
     const { stamp } = await files.stamp(path);
     execFileSync('mkfifo', [at('pipe')]);
@@ -118,7 +118,7 @@ describe('the bytes of a file', () => {
 });
 
 describe('the digest', () => {
-  it('[RPL-22] is that of the bytes, and may be kept once the file has been left alone for a while', async () => {
+  it('[RPL-22] is that of the bytes, and may be cached once the file has not changed for a while', async () => {
     const path = scratch.write('a', 'four');
     const { stamp } = await files.stamp(path);
     expect(digestFile(path, stamp)).toEqual({ sha256: sha256('four'), settled: false });

@@ -29,7 +29,7 @@ it('takes a name with a slash as a path', () => {
   expect(findExecutable(join(dir, 'a', 'tool'), `${dir}/c`)).toBeNull();
 });
 
-it('passes over PATH entries that depend on where we stand', () => {
+it('skips PATH entries that depend on the working directory', () => {
   expect(findExecutable('tool', ':.:c', join(dir, 'c'))).toBeNull();
   expect(findExecutable('', `${dir}/c`)).toBeNull();
   expect(findExecutable('tool\0', `${dir}/c`)).toBeNull();

@@ -88,7 +88,7 @@ describe('the folder picker of a host', () => {
     },
   );
 
-  it('[LIM-13] is bounded in time, and ends with who asked', async () => {
+  it('[LIM-13] has a timeout, and closes when its caller is gone', async () => {
     const picker = program('zenity', 'exec sleep 30');
     expect(await ask(picker, undefined, 200)).toEqual({ kind: 'unanswered' });
     const gone = new AbortController();

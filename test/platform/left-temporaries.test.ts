@@ -40,7 +40,7 @@ describe('temporary files of writers that were killed', () => {
     expect(readdirSync(join(folder, 'runs', 'one'))).toEqual(['status.json']);
   });
 
-  it('are nothing but files of that very name whose writer has ended: no links, folders or other names', async () => {
+  it('are only files with such a name whose writer has ended: no links, folders or other names', async () => {
     const gone = await killedWriter(join(folder, 'x'));
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
     const target = join(folder, 'target');

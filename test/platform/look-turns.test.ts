@@ -25,7 +25,7 @@ describe('a look at a disk', () => {
     expect(turns.load).toEqual({ running: 0, stuck: 0 });
   });
 
-  it('finds a turn although every mount that never answered has one that hangs', () => {
+  it('gets a slot even if every mount that never answered has a hanging look', () => {
     const turns = new LookTurns();
     for (let nth = 0; nth < LOOK_LIMITS.unknown; nth += 1) turns.begin(at(`/dead${nth}`));
     expect(turns.ask(at('/another'), 0)).toEqual({ kind: 'wait' });
@@ -47,7 +47,7 @@ describe('a look at a disk', () => {
     expect(turns.ask(at('/a', '/a/q'), 10)).toEqual({ kind: 'run' });
   });
 
-  it('learns nothing from a look whose process ended by itself', () => {
+  it('learns nothing from a look whose process exited early', () => {
     const turns = new LookTurns();
     turns.lost(at('/a'), turns.begin(at('/a')));
     expect(turns.ask(at('/a'), 0)).toEqual({ kind: 'run' });
@@ -56,7 +56,7 @@ describe('a look at a disk', () => {
 });
 
 describe('a silent disk', () => {
-  it('is asked again with growing waits, one look at a time, and never while a process is held there', () => {
+  it('is retried with backoff, one look at a time, and never while a process is blocked there', () => {
     const turns = oneDead();
     let now = 0;
     const waits = [];
@@ -78,13 +78,13 @@ describe('a silent disk', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it('is asked at once when it lets go of the process that it held', () => {
+  it('is checked at once when the process that it blocked exits', () => {
     const turns = oneDead();
     turns.freed(at('/dead'), DEAD, 20_000, 20_000);
     expect(turns.probes(20_000)).toHaveLength(1);
   });
 
-  it('is silent no more with its first answer', () => {
+  it('is no longer silent after its first answer', () => {
     const turns = oneDead();
     turns.freed(at('/dead'), DEAD, 20_000, 20_000);
     const [probe] = turns.probes(20_000);
@@ -93,7 +93,7 @@ describe('a silent disk', () => {
     expect([turns.nextProbe(), turns.ask(at('/dead'), 20_010)]).toEqual([null, { kind: 'run' }]);
   });
 
-  it('is forgotten when nobody asks for it, and asked anew by whoever comes later', () => {
+  it('is forgotten when nobody requests it, and checked again by the next request', () => {
     const turns = oneDead();
     turns.freed(at('/dead'), DEAD, 0, 0);
     expect(turns.probes(LOOK_LIMITS.forget_ms + 1)).toEqual([]);
@@ -109,7 +109,7 @@ type Step = {
 };
 const MOUNTS = ['/', '/a', '/b', '/c', '/d', '/e', '/f', '/g', '/h'];
 
-it('keeps every bound, gives back every turn, and never refuses a mount that answers for another one', () => {
+it('respects every limit, releases every slot, and never refuses a healthy mount because of another one', () => {
   const steps = fc.array(
     fc.record<Step>({
       what: fc.constantFrom('ask', 'ask', 'ask', 'answer', 'hang', 'hang_path', 'lose', 'free', 'probe'),

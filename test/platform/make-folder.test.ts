@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-it('makes a folder with those above it, for its owner alone, and leaves one that is there as it is', () => {
+it('makes a folder and its missing ancestors, only for its owner, and leaves an existing one unchanged', () => {
   const path = join(scratch.path, 'a b/ü/c');
   makeFolder(path);
   expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -19,7 +19,7 @@ it('makes a folder with those above it, for its owner alone, and leaves one that
   makeFolder(scratch.path);
 });
 
-it('says what the system says of a path that is taken or lies below a file', () => {
+it('throws the system error for a path that exists as a file or is below a file', () => {
   const file = join(scratch.path, 'file');
   writeFileSync(file, '');
   expect(() => makeFolder(file)).toThrow('EEXIST');

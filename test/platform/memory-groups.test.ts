@@ -106,7 +106,7 @@ describe('how a worker enters its memory group', () => {
 });
 
 describe('the mechanism', () => {
-  it('is none on a system without groups, and says so', async () => {
+  it('is none on a system without groups, and gives the reason', async () => {
     expect(await openMemoryGroups({ ...options, platform: 'darwin' })).toEqual({
       kind: 'none',
       why: 'this system has no memory groups for processes',

@@ -22,7 +22,7 @@ function answering(answer: (call: ProcessCall) => ProcessResult): ProcessRunner 
   };
 }
 
-describe('what roots the server', () => {
+describe('the owner of the server', () => {
   it('[MUX-4] is the daemon only where launchd names its own label, else the coalition, verbatim', () => {
     expect(ownerFromLaunchctl(recorded('daemon'), LABEL)).toEqual({ kind: 'daemon_born', name: LABEL });
     expect(ownerFromLaunchctl(recorded('kitty'), LABEL)).toEqual({ kind: 'user_born', name: KITTY });
@@ -38,7 +38,7 @@ describe('what roots the server', () => {
     expect(ownerFromLaunchctl(text, LABEL)).toEqual({ kind: 'unknown', name: null });
   });
 
-  it('[MUX-4] is asked for in two ways on macOS, and unknown when neither answers', async () => {
+  it('[MUX-4] is queried in two ways on macOS, and unknown if neither answers', async () => {
     const told = answering(({ args }) =>
       args[0] === 'print'
         ? { kind: 'exited', code: 1, stdout: '', stderr: 'not permitted' }
@@ -56,7 +56,7 @@ describe('what roots the server', () => {
     expect(silent.calls).toHaveLength(2);
   });
 
-  it('[MUX-5] is asked of no program on other systems', async () => {
+  it('[MUX-5] is found without a program on other systems', async () => {
     const runner = answering(() => ({ kind: 'timed_out' }));
     for (const platform of ['linux', 'freebsd'] as const)
       await findMuxOwner(process.pid, { platform, env: {}, runner });

@@ -27,7 +27,7 @@ describe('the network variables of an environment', () => {
     },
   );
 
-  it('lack what is unset or empty', () => {
+  it('omit unset and empty variables', () => {
     expect(networkVariables({ HTTPS_PROXY: '', HTTP_PROXY: undefined })).toEqual({});
   });
 });

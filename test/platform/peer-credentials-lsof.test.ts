@@ -79,7 +79,7 @@ describe('judgeByLsof', () => {
     expect(judge(RECORDED.replace('p24198\nu12345', 'p24198\nu65534'), '127.0.0.1:55930')).toEqual(other);
   });
 
-  it('[AUT-2] refuses a peer of which it is not told the user, or that is still dialling', () => {
+  it('[AUT-2] refuses a peer without a known user, or that is still connecting', () => {
     expect(judge(RECORDED.replace('p24198\nu12345\n', 'p24198\n'), '127.0.0.1:55930')).toEqual(NO_ROW);
     expect(judge(RECORDED.replace('p24198\nu12345\n', 'p24198\nuroot\n'), '127.0.0.1:55930')).toEqual(NO_ROW);
     const dialling = RECORDED.replace(
@@ -89,7 +89,7 @@ describe('judgeByLsof', () => {
     expect(judge(dialling, '127.0.0.1:55930')).toEqual(NO_ROW);
   });
 
-  it('[AUT-2] does not take a listing that was cut off for more than it says', () => {
+  it('[AUT-2] does not trust a truncated listing', () => {
     const whole = parseLsof(RECORDED);
     for (let length = 0; length < RECORDED.length; length += 1) {
       const verdict = judge(RECORDED.slice(0, length), '127.0.0.1:55944');
@@ -115,7 +115,7 @@ describe('lsofPeerLookup', () => {
     ]);
   });
 
-  it('[OPR-1] says what it goes by', () => {
+  it('[OPR-1] reports its source', () => {
     expect(lookup({ kind: 'timed_out' }).view).toEqual({ mode: 'enforced', uid: 12_345, source: 'lsof' });
   });
 });

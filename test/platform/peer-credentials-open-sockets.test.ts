@@ -38,7 +38,7 @@ describe('OpenSockets', () => {
     expect(files.takeLooked()).toEqual(['2']);
   });
 
-  it('passes over a number that was given out again, until it looks at every file', () => {
+  it('misses a reused descriptor until it inspects every file', () => {
     const files = openFiles({ 0: 'no_socket', 1: 11 });
     files.appeared();
     files.open[0] = 21;

@@ -41,7 +41,7 @@ function judge(connection: AcceptedConnection, own = ROOT, read = recorded) {
 }
 
 describe('createRowParser', () => {
-  it('takes every line with the port at either end, and no other', () => {
+  it('returns every line with the port at either end, and no other', () => {
     expect(parseTcpRows(RECORDED_TCP, PORT)).toHaveLength(19);
     expect(parseTcpRows(RECORDED_TCP, 0xe64a)).toEqual([
       { local: '0100007F:E64A', remote: '0100007F:BBFB', state: '01', uid: 0, inode: 926302 },
@@ -50,7 +50,7 @@ describe('createRowParser', () => {
     expect(parseTcpRows(RECORDED_TCP, 4_000)).toEqual([]);
   });
 
-  it('takes a line that was cut off for no line at all', () => {
+  it('ignores an incomplete line', () => {
     const whole = parseTcpRows(RECORDED_TCP, PORT);
     fc.assert(
       fc.property(fc.nat(RECORDED_TCP.length), (length) => {
@@ -107,7 +107,7 @@ describe('judgePeers', () => {
     expect(judge(accepted(926306, 926307))).toEqual(NO_CONNECTION);
   });
 
-  it('[AUT-2] does not mind a row that is shown twice, but one that is shown differently', () => {
+  it('[AUT-2] accepts a row that occurs twice, but not two different rows', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
     const peer = row({ local: '0100007F:1111', remote: ENDPOINT.local, inode: 6 });
     const verdict = (...rows: TcpRow[]) =>
@@ -123,7 +123,7 @@ describe('judgePeers', () => {
     expect(verdict(server, { ...server, remote: '0100007F:2222' }, peer)).toEqual(NO_CONNECTION);
   });
 
-  it('[AUT-2] does not take who is still dialling for who is connected', () => {
+  it('[AUT-2] does not accept a peer that is still connecting', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
     for (const [state, kind] of [
       ['01', 'own_uid'],
@@ -164,18 +164,18 @@ describe('judgePeers', () => {
     expect(seen(accepted(5), [server, ...rest])).toBe(51);
   });
 
-  it('[AUT-2] judges each of many as it judges it alone', () => {
+  it('[AUT-2] judges each of many connections like a single one', () => {
     const all = [926306, 926307, 926313, 926308, 926309, 926301, 12].map((inode) => accepted(inode));
     expect(judgePeers(all, recorded, ROOT, true)).toEqual(all.map((one) => judge(one)));
   });
 
-  it('[AUT-2] knows nobody where our number also stands for users without a mapping', () => {
+  it('[AUT-2] identifies nobody if our uid also represents users without a mapping', () => {
     const shared = { uid: 65_534, shared: true };
     expect(judge(accepted(926307), shared)).toMatchObject({ kind: 'unresolved' });
     expect(judge(accepted(926307), { uid: 65_534, shared: false })).toEqual({ kind: 'own_uid' });
   });
 
-  it('[AUT-2] lets in only who has a held row of our own uid at exactly the reversed address', () => {
+  it('[AUT-2] admits only a peer with a held row of our own uid at exactly the reversed address', () => {
     const end = fc.constantFrom(ENDPOINT.local, '0100007F:0001', '0100007F:0002', '0200007F:0001');
     const rows = fc.uniqueArray(
       fc.record({

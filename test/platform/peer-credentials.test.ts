@@ -46,12 +46,12 @@ describe.runIf(process.platform === 'linux')('systemPeerCredentials on Linux', (
 });
 
 describe('systemPeerCredentials elsewhere', () => {
-  it('[AUT-2] [OPR-1] goes by lsof on macOS', () => {
+  it('[AUT-2] [OPR-1] uses lsof on macOS', () => {
     const uid = process.geteuid?.();
     expect(systemPeerCredentials('darwin').view).toEqual({ mode: 'enforced', uid, source: 'lsof' });
   });
 
-  it('[OPR-1] says on another system that it knows no peer', () => {
+  it('[OPR-1] reports on another system that it cannot identify peers', () => {
     expect(systemPeerCredentials('freebsd')).toBe(UNKNOWN_PEERS);
     expect(UNKNOWN_PEERS.view).toEqual({ mode: 'none', uid: null, source: 'none' });
   });

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('listeningInodes', () => {
-  it('takes listeners on the port and neither connections nor other ports', () => {
+  it('finds listeners on the port and neither connections nor other ports', () => {
     const table =
       HEADER +
       row('0100007F:0FA0', '0A', '11') +
@@ -56,7 +56,7 @@ describe('findPortHolder', () => {
     expect(await findPortHolder(4000, folder)).toEqual({ pid: 77, command: 'kworker' });
   });
 
-  it('names nobody where the system has no such tables', async () => {
+  it('finds no process on a system without such tables', async () => {
     expect(await findPortHolder(4000, '/nonexistent')).toBeNull();
   });
 });

@@ -37,7 +37,7 @@ describe('reading /proc', () => {
     expect(parseProcStat('77 (a) S 1 2')).toBeNull();
   });
 
-  it('knows this process and no process that cannot be', () => {
+  it('finds this process and no process with an invalid pid', () => {
     const found = lookUpProcess(process.pid);
     expect(found).toMatchObject({ kind: 'found', row: { pid: process.pid, parent: process.ppid } });
     expect(processStartTime(process.pid)).toMatch(/^\d+$/);
@@ -78,7 +78,7 @@ describe('whether a process lives', () => {
   });
 });
 
-it('walks children of children, and no ring', () => {
+it('finds descendants, and stops at a cycle', () => {
   const table = [row(2, 1), row(3, 2), row(4, 2), row(5, 3), row(6, 1), row(8, 9), row(9, 8)];
   expect(descendantsIn(table, 2).map(({ pid }) => pid)).toEqual([3, 4, 5]);
   expect(descendantsIn(table, 8).map(({ pid }) => pid)).toEqual([9]);

@@ -67,7 +67,7 @@ describe('ending a process tree', () => {
     expect(await lives(all)).toEqual(['gone', 'gone', 'gone']);
   });
 
-  it('kills what takes no notice of a polite end', async () => {
+  it('SIGKILLs a process that ignores SIGTERM', async () => {
     const { root, all } = await start(`trap '' HUP TERM; echo $$; ${SAY} sleep 60; :`, 2);
     const before = Date.now();
     expect(await endProcessTree(root, options)).toEqual({ kind: 'ended', survivors: [] });
@@ -110,7 +110,7 @@ describe('ending a process tree', () => {
     });
   });
 
-  it('ends again without complaint', async () => {
+  it('is idempotent', async () => {
     const { root } = await start('echo $$; exec sleep 60', 1);
     expect((await endProcessTree(root, options)).kind).toBe('ended');
     expect((await endProcessTree(root, options)).kind).toBe('ended');

@@ -18,7 +18,7 @@ const sh = (script: string, change = {}) =>
   runProcess({ file: 'sh', args: ['-c', script], ...bounds, ...change });
 
 describe('running a program', () => {
-  it('gives code, stdout and stderr as they were', async () => {
+  it('returns exit code, stdout and stderr unchanged', async () => {
     expect(await sh('echo out; echo err >&2; exit 3')).toEqual({
       kind: 'exited',
       code: 3,
@@ -27,13 +27,13 @@ describe('running a program', () => {
     });
   });
 
-  it('gives arguments through without a shell', async () => {
+  it('passes arguments without a shell', async () => {
     const args = ['%s\\n', '$(id)', 'a b', "'", ';', '*', ''];
     const result = await runProcess({ file: 'printf', args, ...bounds });
     expect(result).toMatchObject({ stdout: "$(id)\na b\n'\n;\n*\n\n" });
   });
 
-  it('gives input, directory and exactly the environment it is told', async () => {
+  it('passes input, directory and exactly the given environment', async () => {
     const result = await sh('cat; pwd; env', {
       input: 'in\n',
       cwd: '/',
@@ -45,18 +45,18 @@ describe('running a program', () => {
     expect(lines.filter((line) => line.startsWith('HOME='))).toEqual([]);
   });
 
-  it('tells a signal from a code', async () => {
+  it('distinguishes a signal from an exit code', async () => {
     expect(await sh('kill -KILL $$')).toMatchObject({ kind: 'signalled', signal: 'SIGKILL' });
   });
 
-  it('ends what takes too long', async () => {
+  it('kills a process at its deadline', async () => {
     const result = await sh(`echo $$ >${dir}/pid; exec sleep 60`, { timeout_ms: 300 });
     expect(result).toEqual({ kind: 'timed_out' });
     const pid = Number(readFileSync(join(dir, 'pid'), 'utf8'));
     await until('the end', () => lookUpProcess(pid).kind === 'gone');
   });
 
-  it('does not wait for a grandchild that keeps the pipes, and keeps the exit code', async () => {
+  it('does not wait for a grandchild that holds the pipes, and returns the exit code', async () => {
     const before = Date.now();
     const result = await sh(`sleep 60 & echo $! >${dir}/pid; echo hi; exit 4`, { timeout_ms: 500 });
     expect(Date.now() - before).toBeLessThan(5_000);
@@ -64,7 +64,7 @@ describe('running a program', () => {
     process.kill(Number(readFileSync(join(dir, 'pid'), 'utf8')), 'SIGKILL');
   });
 
-  it('ends what prints more than the bound', async () => {
+  it('kills a process that prints more than the limit', async () => {
     expect(await runProcess({ file: 'yes', args: [], ...bounds })).toEqual({ kind: 'overflowed' });
   });
 
@@ -95,7 +95,7 @@ describe('a program on pipes', () => {
     expect(child.write('two\n')).toBe(false);
   });
 
-  it('tells its last words, also when it never started or was killed', async () => {
+  it('reports its last stderr, also when it never started or was killed', async () => {
     const endOf = (child: ReturnType<typeof spawnPiped>) =>
       new Promise<string>((resolve) => child.onExit(resolve));
     expect(await endOf(spawnPiped({ file: 'sh', args: ['-c', 'echo why >&2; exit 1'] }))).toBe('why');
@@ -115,7 +115,7 @@ describe('a program on pipes', () => {
   });
 });
 
-it('a detached program has a session of its own and writes to its log', async () => {
+it('a detached program has its own session and writes to its log', async () => {
   const log_path = join(dir, 'log');
   const { pid } = await startDetached({
     file: 'sh',

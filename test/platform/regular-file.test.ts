@@ -66,7 +66,7 @@ describe.each(READERS)('$name', ({ read }) => {
     expect((await read(at('link'))).bytes.toString()).toBe('text');
   });
 
-  it('tells a file that is not there by the code of the system', async () => {
+  it('reports a missing file by the system error code', async () => {
     await expect(read(at('nowhere'))).rejects.toMatchObject({ code: 'ENOENT', syscall: 'stat' });
   });
 });
@@ -135,7 +135,7 @@ describe('readWholeSync', () => {
 });
 
 describe('realPathOfSync', () => {
-  it('tells where the open file lies, whatever the path has come to name since', () => {
+  it('reports the path of the open file, whatever its old path names now', () => {
     scratch.write('inside/file', 'text');
     scratch.write('other', 'other');
     symlinkSync(at('inside/file'), at('link'));
@@ -152,7 +152,7 @@ describe('realPathOfSync', () => {
     closeSync(hard.fd);
   });
 
-  it.skipIf(!ON_LINUX)('tells the old place of a file that was replaced while it was open', () => {
+  it.skipIf(!ON_LINUX)('reports the old path of a file that was replaced while it was open', () => {
     writeFileSync(at('file'), 'old');
     const file = openRegularFileSync(at('file'));
     writeFileSync(at('new'), 'new');
@@ -163,7 +163,7 @@ describe('realPathOfSync', () => {
 });
 
 describe('a lock', () => {
-  it('whose file is a named pipe is held by nobody who could be named, and nobody waits for it', () => {
+  it('whose file is a named pipe has no known holder and blocks no reader', () => {
     execFileSync('mkfifo', [at('.lock')]);
     expect(tryFileLock(at('.lock'))).toBeNull();
   });

@@ -80,7 +80,7 @@ describe('a launch in kitty', () => {
     expect(asked[0]!.payload).not.toHaveProperty('window_title');
   });
 
-  it('[WPL-21] tells kitty’s own words when it refuses', async () => {
+  it('[WPL-21] reports the message of a kitty that refuses', async () => {
     const path = await kitty('kitty-1', (socket) =>
       say(socket, { ok: false, error: 'Remote control is disabled' }),
     );
@@ -90,7 +90,7 @@ describe('a launch in kitty', () => {
     });
   });
 
-  it('[WPL-21] passes over sockets that nobody answers on, and says so when none is left', async () => {
+  it('[WPL-21] skips sockets without an answer, and reports when none is left', async () => {
     const closes = await kitty('kitty-20', (socket) => socket.end());
     await kitty('kitty-3', (socket) => say(socket, { ok: true }));
     expect(await launchInKitty(LAUNCH, places())).toMatchObject({ kind: 'opened' });
@@ -108,7 +108,7 @@ describe('a launch in kitty', () => {
     });
   });
 
-  it('takes no endless answer, and none that is not JSON', async () => {
+  it('refuses an endless answer and one that is not JSON', async () => {
     const endless = await kitty('kitty-1', (socket) => socket.write(`${BEGIN}${'x'.repeat(300_000)}`));
     expect(await launchInKitty(LAUNCH, places({ named: endless }))).toMatchObject({ kind: 'unreachable' });
     const odd = await kitty('kitty-2', (socket) => socket.write(`${BEGIN}{odd${END}`));

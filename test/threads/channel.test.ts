@@ -46,7 +46,7 @@ for (const { kind, open } of KINDS) {
       );
     });
 
-    it('keeps what came before it had a receiver', async () => {
+    it('buffers frames that arrive before it has a receiver', async () => {
       ({ ends } = open());
       ends[0].post({ kind: 'ping' });
       await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ for (const { kind, open } of KINDS) {
       await vi.waitFor(() => expect(arrived).toEqual([{ kind: 'ping' }]));
     });
 
-    it('tells both ends that it is closed, and a late listener too', async () => {
+    it('notifies both ends when it is closed, and a late listener too', async () => {
       start();
       const reasons: unknown[] = [];
       ends[1].onClose((reason) => reasons.push(reason));
@@ -66,7 +66,7 @@ for (const { kind, open } of KINDS) {
       expect(() => ends[0].post({ kind: 'ping' })).not.toThrow();
     });
 
-    it('is closed with an error by what is no frame', async () => {
+    it('is closed with an error by a message that is not a frame', async () => {
       start();
       const bad: unknown[] = [
         'text',

@@ -6,7 +6,7 @@ import { CONTROL_KINDS, decodeFrame, encodeFrame } from '../../src/threads/frame
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 
 describe('a frame', () => {
-  it('comes back as it was, whatever plain data it carries', () => {
+  it('round-trips any plain data', () => {
     fc.assert(
       fc.property(
         fc.nat().map((n) => n + 1),

@@ -37,7 +37,7 @@ describe('the heartbeat', () => {
     expect(seen).toEqual({ asked: 5, silent: 1 });
   });
 
-  it('forgives silence that ends in time', () => {
+  it('accepts silence that ends in time', () => {
     let asked = 0;
     const { clock, seen } = start(() => ++asked % 4 === 0);
     clock.advance(120_000);

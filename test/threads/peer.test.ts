@@ -120,7 +120,7 @@ describe('a typed call', () => {
     await expect(caller.call('lie', {})).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('gives up at its deadline, ignores the late answer, and later calls go on', async () => {
+  it('fails at its deadline, ignores the late answer, and later calls succeed', async () => {
     const { caller } = conversation();
     const late = caller.call('wait', {});
     const later = caller.call('wait', {}, { deadline_ms: 2_000 });
@@ -165,7 +165,7 @@ describe('a typed call', () => {
 });
 
 describe('an event', () => {
-  it('reaches those who listen, parsed, until they leave', async () => {
+  it('reaches listeners, parsed, until they unsubscribe', async () => {
     const { caller, server } = conversation();
     const heard: string[] = [];
     const leave = caller.onEvent('moved', ({ to }) => heard.push(to));

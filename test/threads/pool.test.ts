@@ -54,7 +54,7 @@ describe('the real pool beside the other components', () => {
   afterAll(stopReal);
 
   for (const [index, kind] of THREAD_DEATHS.entries()) {
-    it(`fails only the job whose thread ends by ${kind} and goes on; too many such deaths start it anew`, async () => {
+    it(`fails only the job whose thread ends by ${kind} and continues; too many such deaths restart it`, async () => {
       const before = others();
       await expect(fault(kind)).rejects.toMatchObject(down);
       await expect(components.pool.run('ping', {})).resolves.toEqual({ value: {}, bulk: null });
@@ -129,7 +129,7 @@ describe('the real pool', () => {
     expect(view('pool')).toMatchObject({ state: 'running', restarts: 0 });
   });
 
-  it('gives other jobs a thread while the kernel holds those of two jobs', async () => {
+  it('runs other jobs while the threads of two jobs are stuck in the kernel', async () => {
     const { path, release } = blockingFile(home.dir);
     try {
       const stuck = Promise.all(
@@ -185,7 +185,7 @@ describe('jobs', () => {
     expect(pooled.toString()).toBe('pooled bytes');
   });
 
-  it('lose their thread when one of their steps takes too long, and name that step', async () => {
+  it('lose their thread when a step takes too long, and name that step', async () => {
     await supervisor.start();
     const many = Array.from({ length: 12 }, (_, nth) => `step ${nth}`);
     await expect(pool.run('steps', { tokens: many, each_ms: 100, last: 'end' })).resolves.toBeDefined();

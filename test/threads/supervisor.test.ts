@@ -106,7 +106,7 @@ describe('the supervisor', () => {
     expect(states()).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
-  it('waits longer before each restart, then gives a non-essential component up and goes on', async () => {
+  it('restarts with backoff, then gives up a non-essential component and continues', async () => {
     const { clock, failures, children, supervisor, states } = setUp(['a', 'b']);
     const started = supervisor.start();
     const [a, b] = children as [ScriptedChild, ScriptedChild];
@@ -130,7 +130,7 @@ describe('the supervisor', () => {
     expect(failures).toEqual([]);
   });
 
-  it('says each death in a row louder than the one before', async () => {
+  it('raises the log level with each death in a row', async () => {
     const lines: { level: number; msg: string }[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
     const logger = createLogger({ component: 'main', level: 'info', destination });
@@ -160,7 +160,7 @@ describe('the supervisor', () => {
     });
   });
 
-  it('forgives deaths that lie outside the window', async () => {
+  it('does not count deaths outside the window', async () => {
     const { clock, children, supervisor } = setUp(['a']);
     void supervisor.start();
     for (let death = 1; death <= 6; death += 1) {
@@ -209,7 +209,7 @@ describe('the supervisor', () => {
     expect(supervisor.views()[0]!.last_error).toMatch(/did not answer a heartbeat for 3000 ms/);
   });
 
-  it('tells every change of its views, until the listener leaves', async () => {
+  it('reports every change of its views, until the listener unsubscribes', async () => {
     const { clock, children, supervisor } = setUp(['a']);
     const seen: string[] = [];
     const leave = supervisor.onViewsChanged((views) => seen.push(views[0]!.state));

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { followThreads } from '../../src/threads/threads-left.ts';
 
-it('counts the threads that were made since and have not ended, whoever made them', async () => {
+it('counts all live threads created since, whatever code created them', async () => {
   const threads = followThreads();
   const waits = new Worker('setInterval(() => {}, 1000)', { eval: true });
   const ends = new Worker('', { eval: true });

@@ -23,7 +23,7 @@ const withBytes = (bytes: Uint8Array, mime = 'image/png') => ({
 });
 
 describe('a batch of attachments', () => {
-  it('[ATT-1] [LIM-2] takes the four kinds of image, in the order they were sent', () => {
+  it('[ATT-1] [LIM-2] accepts the four kinds of image, in the order of the request', () => {
     const sent = MIMES.map((mime, index) => sentImage(mime, 50 + index, index + 1));
     const { checked, bytes } = checkAttachments(bodyOf(sent, { origin: 'host-b' }));
     expect(checked).toMatchObject({ fiber: 'work/loader', origin: 'host-b', dry_run: false });
@@ -51,7 +51,7 @@ describe('a batch of attachments', () => {
     });
   });
 
-  it('[ERR-3] [LIM-3] takes an image of 10 MB and none of a byte more', () => {
+  it('[ERR-3] [LIM-3] accepts an image of 10 MB and refuses one more byte', () => {
     expect(refusalOf([sentImage('image/png', 10_000_000)])).toBeNull();
     expect(refusalOf([sentImage(), sentImage('image/png', 10_000_001)])).toEqual({
       code: 'attachment_size',
@@ -59,7 +59,7 @@ describe('a batch of attachments', () => {
     });
   });
 
-  it('[ERR-3] [LIM-4] takes eight images and not nine', () => {
+  it('[ERR-3] [LIM-4] accepts eight images and refuses nine', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, seed) => sentImage('image/png', 60, seed));
     expect(refusalOf(many(8))).toBeNull();
@@ -67,7 +67,7 @@ describe('a batch of attachments', () => {
     expect(refusalOf([])).toEqual({ code: 'invalid_request' });
   });
 
-  it('[ERR-3] [LIM-5] takes 25 MB together and not a byte more', () => {
+  it('[ERR-3] [LIM-5] accepts 25 MB in total and refuses one more byte', () => {
     const two = [sentImage('image/png', 10_000_000, 1), sentImage('image/png', 10_000_000, 2)];
     expect(refusalOf([...two, sentImage('image/png', 5_000_000, 3)])).toBeNull();
     expect(refusalOf([...two, sentImage('image/png', 5_000_001, 3)])).toEqual({ code: 'attachment_total' });
@@ -104,7 +104,7 @@ describe('a batch of attachments', () => {
     expect(refusalOf(many)).toMatchObject({ code: 'attachment_count' });
   });
 
-  it('[ERR-3] refuses what is no request at all', () => {
+  it('[ERR-3] refuses a malformed request', () => {
     const codeOf = (text: string | Uint8Array) => {
       try {
         checkAttachments(typeof text === 'string' ? new TextEncoder().encode(text) : text);
@@ -120,7 +120,7 @@ describe('a batch of attachments', () => {
     expect(codeOf('{"fiber":"","attachments":[]}')).toBe('invalid_request');
   });
 
-  it('[ATT-1] gives back every byte of any image', () => {
+  it('[ATT-1] returns every byte of any image', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { minLength: 1, maxLength: 8 }), (tails) => {
         const sent = tails.map((tail) => Buffer.concat([sentImage('image/gif', 6).bytes, tail]));

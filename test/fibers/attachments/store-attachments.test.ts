@@ -54,7 +54,7 @@ describe('storing a batch', () => {
     expect(readdirSync(join(folder, UID))).toHaveLength(2);
   });
 
-  it('[ATT-1] answers the same path when an image is sent again, and refreshes its time', () => {
+  it('[ATT-1] returns the same path when an image is sent again, and updates its time', () => {
     const [first] = store([sentImage()]);
     const { ino } = statSync(first!.path);
     const old = Date.now() / 1000 - 86_400;
@@ -69,7 +69,7 @@ describe('storing a batch', () => {
     expect([modeOf(first!.path), modeOf(join(folder, UID))]).toEqual([0o600, 0o700]);
   });
 
-  it('[ATT-1] writes an image anew whose file lost its bytes, and follows no link in its place', () => {
+  it('[ATT-1] rewrites an image whose file is damaged, and follows no link in its place', () => {
     const [file] = store([sentImage()]);
     writeFileSync(file!.path, Buffer.alloc(sentImage().bytes.length));
     store([sentImage()]);
@@ -107,7 +107,7 @@ describe('the sweep', () => {
     return path;
   };
 
-  it('[ATT-1] [LIM-7] deletes what is older than 30 days and the folders that this empties, and nothing else', () => {
+  it('[ATT-1] [LIM-7] deletes only images older than 30 days and folders that become empty', () => {
     const old = aged(store([sentImage('image/png', 70, 1)])[0]!.path, 31);
     const kept = aged(store([sentImage('image/png', 70, 2)], UID.replace(/A$/, 'B'))[0]!.path, 29);
     const fresh = scratch.mkdir(join('d', 'attachments', 'just-made'));

@@ -4,7 +4,7 @@ import { fold, foldWithPlaces } from '../../../src/fibers/search/fold.ts';
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 40 });
 
-it('[RPL-4] folds a text in pieces as it folds it whole, with a place for each unit', () => {
+it('[RPL-4] folds a text in pieces as it folds it whole, with an offset for each unit', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const { folded, starts } = foldWithPlaces(text);
@@ -17,7 +17,7 @@ it('[RPL-4] folds a text in pieces as it folds it whole, with a place for each u
   );
 });
 
-it('[RPL-4] folds what is folded to itself', () => {
+it('[RPL-4] is idempotent', () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(fold(fold(text))).toBe(fold(text));

@@ -57,7 +57,7 @@ describe('a search over the bodies', () => {
     expect(idsOf('nothing')).toEqual([]);
   });
 
-  it('[RPL-4] takes a word as the beginning of one, a quoted text as it stands, and no middle of a word', () => {
+  it('[RPL-4] matches the beginning of a word and an exact quoted text, but not the middle of a word', () => {
     write('a', 'An overloaded\nloader of fonts.\n');
     write('b', 'The overloaded bus.\n');
     expect(idsOf('load')).toEqual(['a']);
@@ -99,7 +99,7 @@ describe('a search over the bodies', () => {
     expect([...ids].sort()).toEqual(['in-body', 'in-heading', 'in-name', 'in-outcome', 'in-tags']);
   });
 
-  it('[RPL-4] ranks more and whole words above fewer and begun ones, and a short body above a long one', () => {
+  it('[RPL-4] ranks more matches above fewer, whole words above prefixes, and a short body above a long one', () => {
     write('often', 'zebra zebra zebra here');
     write('once', 'a zebra is here and');
     write('begun', 'a zebras is here and');
@@ -107,7 +107,7 @@ describe('a search over the bodies', () => {
     expect(idsOf('zebra')).toEqual(['often', 'once', 'begun', 'long']);
   });
 
-  it('[RPL-4] shows where it matched, with places that are right in what is shown', () => {
+  it('[RPL-4] shows the matches, with correct offsets in the shown text', () => {
     const body = `${'Nothing of note here.\n'.repeat(40)}Then the Café loader\nbroke 💥 down.\n${'And on.\n'.repeat(40)}Another loader at the end`;
     write('a', body, { name: 'Loader', outcome: 'The loader works' });
     const [hit] = search('loader cafe').hits;
@@ -137,7 +137,7 @@ describe('a search over the bodies', () => {
   });
 });
 
-describe('what a search remembers', () => {
+describe('the cache of a search', () => {
   const read: string[] = [];
   class Counted extends SearchTexts {
     override read(row: Parameters<SearchTexts['read']>[0]) {
@@ -150,7 +150,7 @@ describe('what a search remembers', () => {
     engine = new FiberSearch({ texts: new Counted() });
   });
 
-  it('[RPL-4] is read again only for fibers whose digest moved', () => {
+  it('[RPL-4] is read again only for fibers with a new digest', () => {
     write('a', 'zebra');
     write('b', 'zebra');
     search('zebra');
@@ -160,7 +160,7 @@ describe('what a search remembers', () => {
     expect(read).toEqual(['a', 'b', 'b']);
   });
 
-  it('[RPL-4] is forgotten with a fiber that has gone, and a catalogue it does not have is asked for', () => {
+  it('[RPL-4] evicts removed fibers, and requests a catalogue that it does not have', () => {
     write('a', 'zebra');
     const gone = write('b', 'zebra');
     expect(search('zebra').total).toBe(2);
@@ -171,7 +171,7 @@ describe('what a search remembers', () => {
     expect(engine.search(`g${generation}`, { query: 'zebra', limit: 5 }, null)!.total).toBe(1);
   });
 
-  it('[RPL-4] stays within its bound of memory, and what is beyond it is found all the same', () => {
+  it('[RPL-4] respects its memory limit, and still finds fibers beyond it', () => {
     const texts = new Counted(10_000);
     engine = new FiberSearch({ texts });
     for (const id of ['a', 'b', 'c']) write(id, `zebra ${'x '.repeat(1_500)}`);
@@ -182,7 +182,7 @@ describe('what a search remembers', () => {
     expect(read).toEqual(['a', 'b', 'c', 'b', 'c']);
   });
 
-  it('[RPL-4] says when it could not read everything in time, and goes on with the next search', () => {
+  it('[RPL-4] reports when it could not read everything in time, and continues with the next search', () => {
     let now = 0;
     engine = new FiberSearch({ texts: new Counted(), now: () => (now += 1_000) });
     for (const id of ['a', 'b', 'c', 'd', 'e']) write(id, 'zebra');
