@@ -1,5 +1,5 @@
 // @ts-check
-// Plain JavaScript, because hooks load it, and by callbacks, because loading `fs/promises` takes them longer than the line.
+// Plain JavaScript, because hooks load it. It uses callbacks, because loading `fs/promises` takes longer than the write.
 'use strict';
 const fs = require('node:fs');
 const { basename, dirname, join } = require('node:path');
@@ -14,11 +14,11 @@ const mkdir = promisify(fs.mkdir);
 const stat = promisify(fs.stat);
 const rename = promisify(fs.rename);
 
-/** Size in bytes at which `events.jsonl` becomes `events.jsonl.1`. */
+/** Size in bytes at which `events.jsonl` is rotated to `events.jsonl.1`. */
 const EVENTS_ROTATE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
-/** Without O_NONBLOCK, a pipe in the place of the file could hold up whoever writes. */
+/** Without O_NONBLOCK, a pipe in the place of the file could block the writer. */
 const APPEND =
   fs.constants.O_APPEND |
   fs.constants.O_CREAT |
@@ -29,13 +29,12 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Adds one line to an append-only file in exactly one write, which is what keeps lines of concurrent writers
- * whole. Makes the file (0600) and its folder (0700) when missing. A torn last line of a writer that died is
- * closed first, in the same write; a line that another writer is still adding may look torn, which costs a
- * blank line. Nothing of this blocks the thread: a disk that hangs holds up a pool thread, and the caller's time limit
- * still runs. With `rotate_bytes`, a file that has that size or more by then becomes `<path>.1` in place of the one
- * before; the line is written first, so that who is cut short in the rotation has lost nothing. Throws the system
- * error, or an error when the disk took only a part.
+ * Appends one line to a file in exactly one write, so that lines of concurrent writers stay complete. Creates a missing
+ * file (0600) and folder (0700). An incomplete last line of a crashed writer is ended first, in the same write; a line
+ * that another writer is still appending may look incomplete, which costs a blank line. Never blocks the thread: a
+ * hanging disk blocks a pool thread, and the caller's timeout still fires. With `rotate_bytes`, a file that has reached
+ * that size replaces `<path>.1`; the line is written first, so a crash during rotation loses no line. Throws the system
+ * error, or an error if the disk took only a part.
  *
  * @param {string} path
  * @param {object} line
@@ -59,7 +58,7 @@ async function appendLine(path, line, rotate_bytes) {
 }
 
 /**
- * The same for who may not go on before the line is there; rotates nothing.
+ * The synchronous variant, without rotation.
  *
  * @param {string} path
  * @param {object} line
@@ -78,7 +77,7 @@ function appendLineSync(path, line) {
 }
 
 /**
- * The size of a regular file; into anything else a line would only seem to be written.
+ * The size of a regular file; throws for anything else, into which a line would be lost.
  *
  * @param {string} path
  * @param {fs.Stats} stats
@@ -114,12 +113,12 @@ function requireAll(path, written, all) {
  * @param {number} limit
  */
 async function rotateAt(path, limit) {
-  // Most lines find a file that is far from its bound, and an agent waits for each.
+  // Imported on demand: few lines need a rotation, and an agent waits for each hook.
   const { tryFileLock } = await import('../platform/file-lock.ts');
   const lock = tryFileLock(join(dirname(path), `.${basename(path)}.lock`));
   if (lock === null) return;
   try {
-    // Somebody else may have rotated between the write and the lock.
+    // Another writer may have rotated between the write and the lock.
     if ((await sizeOf(path)) >= limit) await rename(path, `${path}.1`);
   } finally {
     lock.release();
@@ -159,7 +158,7 @@ function openForAppendSync(path) {
 }
 
 /**
- * Level by level: the recursive call of Node never ends where a folder cannot be made, such as below `/proc`.
+ * Creates folders level by level: Node's recursive call never ends where a folder cannot be made, such as below `/proc`.
  *
  * @param {string} path
  * @returns {Promise<void>}

@@ -106,8 +106,8 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * Syncs a folder in which something was done already, such as `written` or `removed`. Throws `storage_unavailable` that
- * says so where only the durability is in doubt.
+ * Fsyncs a folder after a file in it was `written` or `removed`. On an error it throws `storage_unavailable`, which
+ * says that the change is done but may not survive a crash.
  */
 export function confirmDone(target: string, done: 'written' | 'removed', folder: string): void {
   try {

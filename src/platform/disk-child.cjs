@@ -1,5 +1,5 @@
 // @ts-check
-// The process that looks at disks, one path at a time. A disk that does not answer holds this process and nothing else.
+// The process that checks disks, one path at a time. A disk that does not answer blocks only this process.
 'use strict';
 const { writeSync } = require('node:fs');
 const { askDisk, readMounts, walk } = require('./disk-walk.cjs');
@@ -11,12 +11,12 @@ function tell(answer) {
 
 /** @param {{ id: number, path: string, mount: string }} look */
 function serve({ id, path, mount }) {
-  // What comes before this is the machine's own slowness, and says nothing of a disk.
+  // Time before this point is the delay of the machine, not of a disk.
   tell({ id, kind: 'begun' });
   try {
     askDisk(mount);
   } catch {
-    // It refuses, so it answers: what it says of the path is told below.
+    // An error is an answer too; the error of the path is reported below.
   }
   tell({ id, kind: 'proven' });
   tell({ id, ...walk(path, readMounts()) });

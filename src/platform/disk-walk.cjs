@@ -1,25 +1,25 @@
 // @ts-check
-// Plain JavaScript, because the process that looks at disks loads it, and is to start in as few milliseconds as it can.
+// Plain JavaScript, because the process that checks disks loads it and must start within a few milliseconds.
 'use strict';
 const { lstatSync, readFileSync, readlinkSync, statfsSync } = require('node:fs');
 const { dirname } = require('node:path');
 
 /** @typedef {{ point: string, type: string }} Mount */
 /**
- * What a walk found: `elsewhere` names the path at which it left the mount, with nothing beyond touched; `real` has
- * every link resolved.
+ * The result of a walk. `elsewhere`: the path at which it left the mount; nothing beyond was accessed. In `real` every
+ * symlink is resolved.
  * @typedef {{ kind: 'elsewhere', path: string }
  *   | { kind: 'directory' | 'file' | 'other', real: string }
  *   | { kind: 'missing' }
  *   | { kind: 'unreadable', detail: string }} Walked
  */
 
-/** As many links as the kernel follows. */
+/** Maximum number of links, as in the kernel. */
 const MOST_LINKS = 40;
-/** Where a system without a mount table puts the disks of others; each folder below one counts as a mount. */
+/** Folders with mounts on a system without a mount table; each folder below one counts as a mount. */
 const MOUNT_FOLDERS = ['/Volumes', '/net', '/home', '/Network', '/System/Volumes'];
 
-/** @returns {Mount[] | null} the mounts of this process; null where the system has no table of them */
+/** @returns {Mount[] | null} the mounts of this process; null if the system has no mount table */
 function readMounts() {
   try {
     return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
@@ -45,7 +45,7 @@ function parseMounts(table) {
 }
 
 /**
- * The mount that a path begins in, told by its text alone: nothing is touched, so links are not followed.
+ * The mount of a path, by its text alone: no disk is accessed, so links are not followed.
  * @param {string} path absolute
  * @param {readonly Mount[] | null} mounts
  * @returns {Mount}
@@ -67,7 +67,7 @@ function mountOf(path, mounts) {
 }
 
 /**
- * The part of a path before its first `..`, which only a walk can follow; without `.` and empty parts.
+ * The part of a path before its first `..`, which only a walk can resolve; without `.` and empty parts.
  * @param {string} path
  */
 function beforeParent(path) {
@@ -77,7 +77,7 @@ function beforeParent(path) {
 }
 
 /**
- * Asks the file system itself, past what the kernel remembers of it; throws what the system says.
+ * Queries the file system itself, bypassing the kernel's caches; throws the system error.
  * @param {string} point
  */
 function askDisk(point) {
@@ -85,7 +85,7 @@ function askDisk(point) {
 }
 
 /**
- * Follows a path one part at a time and stops where it leaves the mount that it begins in.
+ * Follows a path one part at a time and stops where it leaves its first mount.
  * @param {string} path absolute
  * @param {readonly Mount[] | null} mounts
  * @returns {Walked}
@@ -126,7 +126,7 @@ function walk(path, mounts) {
 }
 
 /**
- * Where a walk begins. A mount point of the kernel's table has no links in it; without a table nobody can tell.
+ * The start of a walk. A mount point of the kernel's table contains no links; without a table it may.
  * @param {string} path
  * @param {string} point
  * @param {readonly Mount[] | null} mounts
