@@ -11,7 +11,7 @@ import type { ControlKind, Frame } from './frame.ts';
 import { IncomingNotices, OutgoingNotices, type WhenBehind } from './notices.ts';
 import { errorFrame, serveCall } from './serve-call.ts';
 
-/** Calls one side may have waiting for an answer at a time. */
+/** Limit of pending calls of one side. */
 const MAX_IN_FLIGHT = 1024;
 
 /**
@@ -36,15 +36,15 @@ export type OnEvent<E extends EventTable> = <N extends keyof E & string>(
   hear: Hear<E, N>,
 ) => () => void;
 
-/** One side of a typed conversation with another thread: calls, events and control frames both ways. */
+/** One side of a typed connection to another thread: calls, events and control frames both ways. */
 export type Peer<C extends CallTable, Emits extends EventTable, Hears extends EventTable> = Caller<C> & {
   notify: Notify<Emits>;
   onEvent: OnEvent<Hears>;
-  /** How many of its calls wait for an answer. */
+  /** Number of pending calls. */
   waiting(): number;
   control(kind: ControlKind): void;
   onControl(hear: (kind: ControlKind) => void): void;
-  /** Fails every waiting and later call with `component_unavailable`. */
+  /** Fails every pending and later call with `component_unavailable`. */
   close(reason?: Error): void;
 };
 
@@ -55,7 +55,7 @@ export type PeerOptions<
   Hears extends EventTable,
 > = {
   channel: Channel;
-  /** The component at the other end, for messages. */
+  /** Name of the component at the other end, for messages. */
   other: string;
   serves: S;
   handlers: Handlers<S>;
@@ -75,7 +75,7 @@ type Pending = {
   cancelDeadline: () => void;
 };
 
-/** Joins a channel to call tables. Frames are served from now on. */
+/** Serves call tables over a channel, from now on. */
 export function createPeer<
   S extends CallTable,
   C extends CallTable,
@@ -98,7 +98,7 @@ export function createPeer<
   const take = (id: number): Pending | undefined => {
     const entry = pending.get(id);
     if (entry === undefined) {
-      if (id > lastId) logger.error({ id, other }, 'an answer came to a call that was never made');
+      if (id > lastId) logger.error({ id, other }, 'an answer arrived for a call that was never made');
       return undefined;
     }
     pending.delete(id);
@@ -114,7 +114,7 @@ export function createPeer<
     try {
       channel.post(served.frame, served.bulk);
     } catch (error) {
-      logger.error({ err: error, call: call.name }, 'an answer cannot be sent to another thread');
+      logger.error({ err: error, call: call.name }, 'an answer could not be sent to another thread');
       channel.post(errorFrame(call.id, error));
     }
   };
@@ -127,7 +127,7 @@ export function createPeer<
         { other, event: name, err: parsed?.error },
         'closing a channel: unknown or malformed event',
       );
-      channel.close(new CodedError('internal', `The ${other} component sent a wrong event ${name}`));
+      channel.close(new CodedError('internal', `The ${other} component sent a malformed event ${name}`));
       return;
     }
     const bytes = bulk?.byteLength ?? 0;
@@ -186,7 +186,7 @@ export function createPeer<
     const reply = await answer.promise;
     const parsed = spec.output.safeParse(reply.value);
     if (!parsed.success)
-      throw new CodedError('internal', `The ${other} component answered ${name} in a wrong shape`, {
+      throw new CodedError('internal', `The ${other} component sent a malformed answer to ${name}`, {
         cause: parsed.error,
       });
     return { value: parsed.data, bulk: reply.bulk };

@@ -7,12 +7,12 @@ import type { ChildSpec } from './child.ts';
 import { createPeer, type Notify, type OnEvent, type Peer } from './peer.ts';
 import { launchThread } from './thread-life.ts';
 
-/** Time a thread has from launch to ready, unless its options say otherwise. */
+/** Default time limit from launch to ready, in milliseconds. */
 export const START_LIMIT_MS = 30_000;
 
 /**
- * A component that runs in its own thread, as the supervisor and its callers see it. Callers keep it across
- * restarts; while it is down every call rejects with `component_unavailable`.
+ * A component in its own thread, for the supervisor and for callers. Callers keep the same handle across restarts;
+ * while the component is down every call rejects with `component_unavailable`.
  */
 export type ThreadComponent<
   C extends CallTable,
@@ -20,7 +20,7 @@ export type ThreadComponent<
   H extends EventTable = NoEvents,
 > = ChildSpec &
   Caller<C> & {
-    /** How many calls to it wait for an answer. */
+    /** Number of pending calls to it. */
     waiting(): number;
     /** Sends a notice to the thread of this life; one that the thread has not heard when it ends is lost with it. */
     notify: Notify<H>;
@@ -36,7 +36,7 @@ export type ThreadComponentOptions<C extends CallTable, E extends EventTable, H 
   events: E;
   /** Notices to it. */
   hears?: H;
-  /** Serves what the thread asks of the main thread. */
+  /** Serves the thread's calls to the main thread. */
   host: Handlers<typeof hostCalls>;
   /** Plain data, cloned into the thread. */
   settings: unknown;

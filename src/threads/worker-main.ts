@@ -10,7 +10,7 @@ import { createPeer, type Hear, type Notify } from './peer.ts';
 import { createPoolCaller, type PoolCaller } from './pool-caller.ts';
 import type { ThreadData } from './thread-life.ts';
 
-/** What a component is given inside its thread. */
+/** What a component receives inside its thread. */
 export type ComponentContext<S, E extends EventTable> = {
   settings: S;
   logger: Logger;
@@ -27,7 +27,7 @@ export type RunningComponent<C extends CallTable, H extends EventTable = NoEvent
   handlers: Handlers<C>;
   /** What becomes of each notice from the main thread. */
   hearers?: { [N in keyof H]: Hear<H, N> };
-  /** Finishes what must not be cut off; the thread ends afterwards, or when the stop time is up. */
+  /** Finishes work that must not be interrupted; afterwards, or after the stop timeout, the thread ends. */
   stop(): Promise<void>;
 };
 
@@ -42,8 +42,8 @@ export type ComponentProgram<S, C extends CallTable, E extends EventTable, H ext
 };
 
 /**
- * The body of a worker thread: starts the component, says `ready`, serves its calls, answers signs of life
- * and stops on request. Whatever `start` or `stop` throws ends the thread; the supervisor is told.
+ * The body of a worker thread: starts the component, sends `ready`, serves its calls, answers heartbeats and stops on
+ * request. An error of `start` or `stop` ends the thread and is reported to the supervisor.
  */
 export async function runComponent<
   S extends { readonly log_level: string },

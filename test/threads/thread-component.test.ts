@@ -69,7 +69,7 @@ describe('a component in its own thread', () => {
     ['loops', /did not answer a heartbeat/],
     ['speaks-nonsense', /not a packet/],
   ] as const) {
-    it(`is started anew when its program ${program}, and is given up when it does so too often`, async () => {
+    it(`is restarted when its program ${program}, and is given up when that happens too often`, async () => {
       const { component, supervisor } = await startFixture(program);
       const dying = component.call('go', {});
       await expect(dying).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('a component in its own thread', () => {
     await vi.waitFor(() => expect(heard).toEqual(['1 3200', '3 3200']));
   });
 
-  it('says why it cannot start, tries again, and reports an essential one that never does', async () => {
+  it('reports why it cannot start, retries, and reports an essential one that never starts', async () => {
     const { supervisor, failures } = await startFixture('fails-to-start', { essential: true });
     expect(supervisor.views()[0]).toMatchObject({
       state: 'failed',

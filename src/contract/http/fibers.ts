@@ -65,7 +65,7 @@ export const createFiberSchema = z.object({
   slug: referenceSchema.optional(),
   /** Canonical id or uid of the fiber to file it under. */
   parent: referenceSchema.optional(),
-  /** Root of the store; needed only where the daemon polls more than one. */
+  /** Root of the store; needed only if the daemon polls more than one. */
   store: referenceSchema.optional(),
   body: body.optional(),
   outcome: outcome.optional(),
@@ -82,7 +82,7 @@ export type CreateFiber = z.infer<typeof createFiberSchema>;
 /** Frontmatter paths (`horizon`, `svc.agent`) to JSON values. */
 const fieldsSchema = bounded(mostKeys(z.record(path, z.unknown()), WRITE_LIMITS.set_keys));
 
-/** `POST /fiber-nest` (WPL-12): files a fiber under another one, or at the top of its store for null. */
+/** `POST /fiber-nest` (WPL-12): moves a fiber below another one, or to the top of its store for null. */
 export const nestFiberSchema = z.object({
   fiber_id: referenceSchema.min(1),
   parent: referenceSchema.min(1).nullable(),
@@ -90,7 +90,9 @@ export const nestFiberSchema = z.object({
   dry_run: dryRunField,
 });
 export type NestFiber = z.infer<typeof nestFiberSchema>;
-/** `rewritten`: ids of documents whose links were; `unwritten`: those whose could not be, with the reason. */
+/**
+ * `rewritten`: ids of documents whose links were rewritten; `unwritten`: documents where that failed, with the reason.
+ */
 export const nestedSchema = z.object({
   fiber_id: z.string(),
   new_id: z.string(),

@@ -112,7 +112,9 @@ export const pollerCalls = {
     output: feedChangesSchema,
     deadline_ms: 10_000,
   },
-  /** What a search must know of every fiber, as bulk (fibers/search/catalogue.ts); none when it is the `known` one. */
+  /**
+   * The search catalogue of all fibers, as bulk (fibers/search/catalogue.ts); none if the caller has the `known` one.
+   */
   catalogue: {
     input: z.object({ known: z.string().nullable() }),
     output: z.object({ catalogue: z.string() }),
@@ -193,7 +195,7 @@ export const pollerCalls = {
     deadline_ms: FOLDER_DIALOG_MS + 15_000,
   },
   end_dialog: { input: z.object({ dialog: z.string() }), output: z.object({}), deadline_ms: 5_000 },
-  /** What `svc doctor` asks the daemon: the tools as the daemon sees them. */
+  /** For `svc doctor`: the tools as the daemon resolves them. */
   tools: {
     input: z.object({}),
     output: doctorReplySchema,
@@ -205,6 +207,6 @@ export const pollerCalls = {
 export const pollerEvents = {
   /** The feed changed; the bulk is that of `feed_changes`. */
   feed_changed: feedNoticeSchema,
-  /** What became of the data folder; null when it is well again. */
+  /** The fault of the data folder; null when it is intact again. */
   data_dir_changed: z.object({ fault: z.string().nullable() }),
 } satisfies EventTable;
