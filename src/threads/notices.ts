@@ -1,20 +1,24 @@
 import { CodedError } from '../base/errors.ts';
 
-/** Notices that the other side has not heard yet. */
+/** Limit of notices that the other side has not acknowledged. */
 const MAX_UNHEARD = 256;
 const UNHEARD_BYTES = 4 * 1024 * 1024;
-/** The bulk bytes of one notice: a quarter, so that one of any size fits once the other side has caught up. */
+/**
+ * Limit of the bulk bytes of one notice: a quarter of the total, so that a notice of any size fits once the other side
+ * has caught up.
+ */
 const NOTICE_BYTES = 1024 * 1024;
 
 export type Notice = { name: string; payload: unknown; bulk: Uint8Array | null };
 
 /**
- * What becomes of a notice for a side that is too far behind. `refuse`: `send` answers false, and nothing is sent.
- * `keep_latest`: the last notice of each name waits and goes out later, for notices that say how things are now.
+ * Back-pressure: what happens to a notice if the other side is too far behind. `refuse`: `send` returns false and
+ * nothing is sent. `keep_latest`: the last notice of each name is queued and sent later, for notices about the current
+ * state.
  */
 export type WhenBehind = 'refuse' | 'keep_latest';
 
-/** The notices of one side that the other has not heard yet, within a bound. */
+/** The unacknowledged notices of one side, up to a limit. */
 export class OutgoingNotices {
   readonly #post: (notice: Notice) => void;
   readonly #when_behind: WhenBehind;
@@ -27,7 +31,7 @@ export class OutgoingNotices {
     this.#when_behind = when_behind;
   }
 
-  /** False when it was refused; its bytes are the caller's then, else they are given away. */
+  /** False if it was refused, and its bytes still belong to the caller; otherwise they are transferred. */
   send(notice: Notice): boolean {
     const size = notice.bulk?.byteLength ?? 0;
     if (size > NOTICE_BYTES)
@@ -44,7 +48,7 @@ export class OutgoingNotices {
     return true;
   }
 
-  /** The other side has heard so many more. */
+  /** The other side has acknowledged this many more. */
   heard(notices: number, bytes: number): void {
     this.#unheard -= notices;
     this.#bytes -= bytes;
@@ -55,7 +59,7 @@ export class OutgoingNotices {
     }
   }
 
-  /** Sends what waits although the bound is reached: an answer must not overtake the notices from before it. */
+  /** Sends queued notices even beyond the limit: an answer must not overtake earlier notices. */
   flush(): void {
     for (const notice of this.#waiting.values()) this.#send(notice, notice.bulk?.byteLength ?? 0);
   }
@@ -72,7 +76,7 @@ export class OutgoingNotices {
   }
 }
 
-/** Counts the notices that were heard, and tells the other side now and then. */
+/** Counts received notices and acknowledges them in batches. */
 export class IncomingNotices {
   readonly #tell: (notices: number, bytes: number) => void;
   #notices = 0;

@@ -15,8 +15,8 @@ import { errorFrame, serveCall } from './serve-call.ts';
 const MAX_IN_FLIGHT = 1024;
 
 /**
- * Sends a one-way notice. False when it was not sent: the conversation is over, or the other side is too far behind and
- * the bulk bytes are still the caller's. Else bytes that fill their buffer are given away.
+ * Sends a one-way notice. False if it was not sent, because the connection is closed or the other side is too far
+ * behind; the bulk bytes then still belong to the caller. Otherwise bytes that fill their buffer are transferred.
  */
 export type Notify<E extends EventTable> = <N extends keyof E & string>(
   event: N,
@@ -24,13 +24,13 @@ export type Notify<E extends EventTable> = <N extends keyof E & string>(
   bulk?: Uint8Array | null,
 ) => boolean;
 
-/** What is called with each notice of one name, parsed, and the bulk bytes that came with it. */
+/** Listeners of notices by name; each gets the parsed notice and its bulk bytes. */
 export type Hear<E extends EventTable, N extends keyof E> = (
   payload: z.output<E[N]>,
   bulk: Uint8Array | null,
 ) => void;
 
-/** Calls `hear` with each notice; the returned function ends that. */
+/** Calls `hear` with each notice; returns the function that unsubscribes. */
 export type OnEvent<E extends EventTable> = <N extends keyof E & string>(
   event: N,
   hear: Hear<E, N>,
@@ -62,7 +62,7 @@ export type PeerOptions<
   calls: C;
   emits: Emits;
   hears: Hears;
-  /** What becomes of its own notices while the other side is too far behind; refused unless given. */
+  /** What happens to its own notices while the other side is too far behind; default: refused. */
   when_behind?: WhenBehind;
   clock: Clock;
   logger: Logger;

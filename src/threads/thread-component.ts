@@ -22,9 +22,9 @@ export type ThreadComponent<
   Caller<C> & {
     /** Number of pending calls to it. */
     waiting(): number;
-    /** Sends a notice to the thread of this life; one that the thread has not heard when it ends is lost with it. */
+    /** Sends a notice to the thread of this life; a notice that it has not received when it ends is lost. */
     notify: Notify<H>;
-    /** As of a peer, across restarts. */
+    /** As in a peer, but across restarts. */
     onEvent: OnEvent<E>;
   };
 

@@ -18,14 +18,14 @@ export type ComponentContext<S, E extends EventTable> = {
   /** Calls to the main thread. */
   host: Caller<typeof hostCalls>;
   pool: PoolCaller;
-  /** Sends a notice to the main thread; while that is too far behind, the last one of each name waits. */
+  /** Sends a notice to the main thread; while it is too far behind, the last one of each name is queued. */
   notify: Notify<E>;
 };
 
 /** A component that has started. */
 export type RunningComponent<C extends CallTable, H extends EventTable = NoEvents> = {
   handlers: Handlers<C>;
-  /** What becomes of each notice from the main thread. */
+  /** Handles each notice from the main thread. */
   hearers?: { [N in keyof H]: Hear<H, N> };
   /** Finishes work that must not be interrupted; afterwards, or after the stop timeout, the thread ends. */
   stop(): Promise<void>;
