@@ -4,7 +4,8 @@ import type { Row } from '../http/row.ts';
 import { defineSocketRow, type Socket, type SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { FeedCache } from './feed-cache.ts';
+import type { FeedCache, FeedMove } from './feed-cache.ts';
+import { tagOf } from './feed-window.ts';
 
 /** Clients that may be connected at one time. */
 const MOST_CLIENTS = 256;
@@ -13,20 +14,26 @@ const QUEUE_BYTES = 1024 * 1024;
 /** Milliseconds in which the changes of a ledger become one message. */
 const HINT_EVERY_MS = 100;
 
-/** `GET /live`: a WebSocket that tells when something else can be read. */
+/** `GET /live`: a WebSocket that tells what changed in the feed, and when a ledger can be read again. */
 export function liveRows(
-  { poller, ledgers }: Pick<Callers, 'poller' | 'ledgers'>,
-  feed: Pick<FeedCache, 'current'>,
+  { ledgers }: Pick<Callers, 'ledgers'>,
+  feed: Pick<FeedCache, 'current' | 'onDelta'>,
   context: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
   const clients = new Set<Client>();
-  const tell = (message: LiveMessage) => {
-    if (clients.size === 0) return;
-    const bytes = encode(message);
-    for (const client of clients) client.deliver(message.feed, bytes);
+  const deliver = (feed: LiveFeed, bytes: Uint8Array) => {
+    for (const client of clients) client.deliver(feed, bytes);
   };
-  poller.onEvent('feed_changed', ({ etags }) => tell({ feed: 'fibers', tag: bare(etags.all) }));
-  followLedgers(ledgers, context, tell);
+  followLedgers(ledgers, context, (message) => {
+    if (clients.size > 0) deliver(message.feed, encode(message));
+  });
+  let unfollow: (() => void) | null = null;
+  const leave = (client: Client) => {
+    clients.delete(client);
+    if (clients.size > 0) return;
+    unfollow?.();
+    unfollow = null;
+  };
   return [
     defineSocketRow({
       path: '/api/v1/live',
@@ -40,9 +47,11 @@ export function liveRows(
         most: MOST_CLIENTS,
         unsent_bytes: 2 * QUEUE_BYTES,
         open(socket) {
-          const client = new Client(socket, () => clients.delete(client));
+          const client = new Client(socket, () => leave(client));
           clients.add(client);
-          client.deliver('fibers', encode({ feed: 'fibers', tag: bare(feed.current(false)?.etag ?? null) }));
+          unfollow ??= feed.onDelta('all', (move) => deliver('fibers', encodeMove(move)));
+          const etag = feed.current(false)?.etag;
+          client.deliver('fibers', encode({ feed: 'fibers', tag: etag === undefined ? null : tagOf(etag) }));
           return client;
         },
       },
@@ -107,7 +116,9 @@ function encode(message: LiveMessage): Uint8Array {
   return Buffer.from(JSON.stringify(message));
 }
 
-/** An entity tag without its quotes. */
-function bare(etag: string | null): string | null {
-  return etag === null ? null : etag.replace(/^(?:W\/)?"(.*)"$/, '$1');
+/** What changed, where it is known, in the bytes that it was encoded to already; else the tag alone. */
+function encodeMove({ since, tag, delta }: FeedMove): Uint8Array {
+  if (since === null || delta === null) return encode({ feed: 'fibers', tag });
+  const head = JSON.stringify({ feed: 'fibers', since });
+  return Buffer.concat([Buffer.from(`${head.slice(0, -1)},`), delta.subarray(1)]);
 }

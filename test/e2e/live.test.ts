@@ -36,7 +36,9 @@ describe('a client of GET /live', () => {
         daemon.home.documentPath('edited'),
         daemon.home.document('edited').replace('before', 'after'),
       );
-      await until('the hint', () => tags().at(-1) !== before);
+      await until('the edited row', () =>
+        told.some((one) => 'rows' in one && one.since === before && one.rows[0]?.outcome === 'after'),
+      );
       const { headers } = await fetch(`http://${daemon.address}/api/v1/fibers`);
       expect(headers.get('etag')).toContain(tags().at(-1));
       await until('the edited row', async () => (await outcome()) === 'after');

@@ -5,6 +5,7 @@ import { FakeClock } from '../../src/base/clock.ts';
 import { type LiveMessage, liveMessageSchema } from '../../src/contract/http/live.ts';
 import type { LedgerStamps } from '../../src/contract/ledger-tags.ts';
 import type { Callers } from '../../src/routes/callers.ts';
+import type { FeedCache, FeedMove } from '../../src/routes/feed-cache.ts';
 import { liveRows } from '../../src/routes/live.ts';
 import { ask } from '../http/raw-exchange.ts';
 import { until } from '../kit/until.ts';
@@ -77,17 +78,23 @@ describe('GET /live', () => {
 /** The row with clients and components of a test, which tells them what it wants. */
 function row() {
   const clock = new FakeClock();
-  const hearers: {
-    feed?: (notice: { etags: { all: string } }) => void;
-    ledgers?: (stamps: LedgerStamps) => void;
-  } = {};
-  const listen = (component: keyof typeof hearers) => ({
-    onEvent(_event: string, hear: never) {
-      hearers[component] = hear;
+  let hear: ((stamps: LedgerStamps) => void) | undefined;
+  const ledgers = {
+    onEvent(_event: string, hearer: typeof hear) {
+      hear = hearer;
     },
-  });
-  const callers = { poller: listen('feed'), ledgers: listen('ledgers') } as unknown as Callers;
-  const [live] = liveRows(callers, { current: () => null }, { host: 'host-a', clock });
+  };
+  let follow: ((move: FeedMove) => void) | null = null;
+  const feed: Pick<FeedCache, 'current' | 'onDelta'> = {
+    current: () => null,
+    onDelta(_variant, follower) {
+      follow = follower;
+      return () => {
+        follow = null;
+      };
+    },
+  };
+  const [live] = liveRows({ ledgers } as unknown as Callers, feed, { host: 'host-a', clock });
   const connect = () => {
     const sent: Uint8Array[] = [];
     const socket = {
@@ -107,9 +114,11 @@ function row() {
   return {
     clock,
     connect,
-    feed: (all: string) => hearers.feed?.({ etags: { all } }),
-    ledgers: (events: string, sessions = 's', commits = 'c') =>
-      hearers.ledgers?.({ events, sessions, commits }),
+    isFollowed: () => follow !== null,
+    feed: (tag: string) => follow?.({ since: null, tag, delta: null }),
+    change: (since: string, delta: object) =>
+      follow?.({ since, tag: 't', delta: Buffer.from(JSON.stringify(delta)) }),
+    ledgers: (events: string, sessions = 's', commits = 'c') => hear?.({ events, sessions, commits }),
   };
 }
 
@@ -117,9 +126,35 @@ describe('what a client of GET /live is sent', () => {
   it('is encoded once for all', () => {
     const { connect, feed } = row();
     const [first, second] = [connect(), connect()];
-    feed('"t"');
+    feed('t');
     expect(first.sent[0]).toBe(second.sent[0]);
     expect(first.told()).toEqual([{ feed: 'fibers', tag: 't' }]);
+  });
+
+  it('of the feed is what changed after a tag, in the words of GET /fibers?since=', () => {
+    const { connect, change } = row();
+    const { told } = connect();
+    const delta = {
+      host: 'host-a',
+      state: 'fresh',
+      generated_at: 1,
+      tag: 't',
+      removed: ['/gone.md'],
+      rows: [],
+    };
+    change('s', delta);
+    expect(told()).toEqual([{ feed: 'fibers', since: 's', ...delta }]);
+    expect(liveMessageSchema.parse(told()[0])).toEqual(told()[0]);
+  });
+
+  it('is made for as long as anybody is connected', () => {
+    const { connect, isFollowed } = row();
+    expect(isFollowed()).toBe(false);
+    const [first, second] = [connect(), connect()];
+    first.handler.closed?.();
+    expect(isFollowed()).toBe(true);
+    second.handler.closed?.();
+    expect(isFollowed()).toBe(false);
   });
 
   it('of the ledgers is one message for all changes of a short while, with their number', () => {
@@ -145,7 +180,7 @@ describe('what a client of GET /live is sent', () => {
     const [slow, other] = [connect(), connect()];
     ledgers('1');
     slow.socket.unsent = 2_000_000;
-    for (const tag of ['"a"', '"b"', '"c"']) feed(tag);
+    for (const tag of ['a', 'b', 'c']) feed(tag);
     ledgers('2');
     clock.advance(1_000);
     expect(slow.sent).toEqual([]);
@@ -156,7 +191,7 @@ describe('what a client of GET /live is sent', () => {
       { feed: 'fibers', whole: true },
       { feed: 'events', whole: true },
     ]);
-    feed('"d"');
+    feed('d');
     expect(slow.told().at(-1)).toEqual({ feed: 'fibers', tag: 'd' });
   });
 
@@ -164,7 +199,7 @@ describe('what a client of GET /live is sent', () => {
     const { connect, feed } = row();
     const { handler, sent } = connect();
     handler.closed?.();
-    feed('"t"');
+    feed('t');
     expect(sent).toEqual([]);
   });
 });

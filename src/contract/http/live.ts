@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fibersDeltaSchema } from './fibers.ts';
 
 /** The ledgers of a host, as `GET /live` names them. */
 export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
@@ -7,7 +8,9 @@ export type LiveFeed = 'fibers' | LiveLedger;
 
 /** One message of `GET /live`. */
 export const liveMessageSchema = z.union([
-  /** The tag of `GET /fibers` is now this one, without its quotes; null while the feed is cold. */
+  /** What changed in the feed after the tag `since`: the answer of `GET /fibers?since=` for who has a copy of that tag. */
+  fibersDeltaSchema.extend({ feed: z.literal('fibers'), since: z.string() }),
+  /** The tag of `GET /fibers` is now this one, without its quotes; null while the feed is cold or its thread is gone. */
   z.object({ feed: z.literal('fibers'), tag: z.string().nullable() }),
   /** A ledger of that host changed; `seq` counts its changes since the daemon started. */
   z.object({ feed: z.enum(LIVE_LEDGERS), origin: z.string(), seq: z.number().int() }),
