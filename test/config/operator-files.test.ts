@@ -203,11 +203,11 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     { how: 'has no interpreter', cli: () => program('exec /no/such/interpreter') },
     { how: 'does not end', cli: () => program('exec sleep 30') },
     { how: 'is ended by a signal', cli: () => program('kill -9 $$') },
-  ])('[ERR-27] is left as it is when the CLI $how: nothing is known of the text', async ({ cli }) => {
+  ])('[ERR-27] is left as it is when the CLI $how, and the text counts as unchecked', async ({ cli }) => {
     scratch.write('host.json', GOOD.host);
     await expect(write(files({}, cli(), 300), 'host', '{"host": "b"}')).rejects.toMatchObject({
       code: 'cli_unavailable',
-      message: expect.stringContaining('nothing is known'),
+      message: expect.stringContaining('was not checked and nothing was written'),
     });
     expect(files().read('host').text).toBe(GOOD.host);
   });

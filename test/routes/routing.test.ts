@@ -58,6 +58,7 @@ const OWN: Readonly<Record<string, Routing>> = {
   'POST /api/v1/incidents/resume': 'host',
   'POST /api/v1/incidents/dismiss': 'host',
   'GET /api/v1/doctor': 'local',
+  'GET /api/v1/live': 'local',
   'GET /api/v1/moment': 'local',
   'GET /api/v1/spend': 'local',
   'GET /api/v1/openapi.json': 'local',

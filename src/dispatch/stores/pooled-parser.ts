@@ -16,7 +16,7 @@ import type { StoreReader } from './store-poll.ts';
 const MOST_DIGESTS = 5_000;
 /** How long a document whose parse was ended is not parsed again, in milliseconds: the machine may have been slow. */
 const ENDED_MS = 60_000;
-const ENDED = 'line 1: parsing it took so long that it was ended; simplify its frontmatter';
+const ENDED = 'line 1: parsing it exceeded the time limit and was stopped; simplify its frontmatter';
 
 /**
  * Parses on this thread only what cannot hold it up: the plain subset of YAML, and what a pool thread has parsed

@@ -149,7 +149,7 @@ describe('a document whose parse does not come back', () => {
     expect(first?.changed.filter((row) => row.name === 'fine')).toHaveLength(FIBERS);
     const culprits = first!.changed.filter((row) => row.error !== undefined);
     expect(culprits.map((row) => row.path).sort()).toEqual([early, late]);
-    for (const row of culprits) expect(row.error).toContain('parsing it took so long');
+    for (const row of culprits) expect(row.error).toContain('parsing it exceeded the time limit');
     expect(poll.health).toMatchObject({ state: 'ok', error: expect.stringContaining('and 1 more') });
 
     jobs = [];
@@ -221,7 +221,7 @@ describe('a document whose parse does not come back', () => {
     const writing = documents.edit(healthy, () => ({ set: { outcome: 'x' } }));
     await expect(writing).rejects.toMatchObject({ code: 'invalid_document' });
     await until('the row', () => index.getPath(path)?.error !== undefined);
-    expect(index.getPath(path)?.error).toContain('parsing it took so long');
+    expect(index.getPath(path)?.error).toContain('parsing it exceeded the time limit');
     expect(moved).toEqual([path]);
     expect(jobs).toEqual(['read_documents']);
 
