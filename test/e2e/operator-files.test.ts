@@ -239,7 +239,7 @@ describe('a daemon with an external CLI', () => {
       for (const id of ['remotes', 'agents'])
         expect(await own.http.post(`/config/${id}`, { text: '{}' })).toMatchObject({
           status: 503,
-          body: { error: 'cli_unavailable', message: expect.stringContaining('nothing is known') },
+          body: { error: 'cli_unavailable', message: expect.stringContaining('nothing was written') },
         });
       expect(existsSync(own.home.path('config/remotes.json'))).toBe(false);
       expect((await own.http.post('/config/host', { text: `{"host": "${TEST_HOST}"}` })).status).toBe(200);
