@@ -272,8 +272,6 @@ function assemble(options: {
     clock,
   });
   supervisor.onViewsChanged(changed);
-  changes.add(() => server.outdate());
-  poller.onEvent('feed_changed', () => server.outdate());
 
   return {
     context,

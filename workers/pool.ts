@@ -59,8 +59,8 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     return { urls: files.map(find) };
   },
   async read_spend({ cache_dir, sessions }) {
-    const { readSpend, sourcesOfSpend } = await import('../src/harness/transcripts/session-spend.ts');
-    return { spends: await readSpend(sessions, cache_dir), sources: sourcesOfSpend(sessions) };
+    const { readSpend } = await import('../src/harness/transcripts/session-spend.ts');
+    return { spends: await readSpend(sessions, cache_dir) };
   },
   async read_moment({ path, harness, at, within_ms }) {
     const { readMoment } = await import('../src/harness/transcripts/moment.ts');

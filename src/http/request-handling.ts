@@ -99,9 +99,7 @@ export class RequestHandling implements RequestTaker {
   #shared = new SharedReads<SharingCall, Reply>({
     answered: ({ call }, reply) => this.#answerLater(call, reply),
     failed: ({ call }, error) => this.#fail(call, error),
-    mayStand: ({ status }) => status === 200,
     afterArrivals: setImmediate,
-    after: (ms, step) => void this.#options.clock.after(ms, step),
     now: () => performance.now(),
   });
   readonly settled = () => {
@@ -157,11 +155,6 @@ export class RequestHandling implements RequestTaker {
       if (call === null) exchange.drop();
       else this.#fail(call, error);
     }
-  }
-
-  /** Something changed that no request brought about: answers that stand do so no longer. */
-  outdate(): void {
-    this.#shared.outdate();
   }
 
   /**
@@ -428,7 +421,7 @@ export class RequestHandling implements RequestTaker {
       const reply = runForRequest(view.id, () => answerOf(row, view, call.remote));
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
     };
-    this.#shared.join(`${path}?${text}`, new SharingCall(call), compute, row.stands_ms);
+    this.#shared.join(`${path}?${text}`, new SharingCall(call), compute);
   }
 
   #answerLater(call: Call, reply: Reply): void {
@@ -451,7 +444,6 @@ export class RequestHandling implements RequestTaker {
 
   #answer(call: Call, reply: Reply, close = false): void {
     const { exchange, head, row } = call;
-    if (row !== null && row.method !== 'GET') this.#shared.outdate();
     if (!exchange.open) return;
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;

@@ -55,8 +55,6 @@ export class Router {
     const compiled = { row, pattern };
     if (row.shared === true && row.method !== 'GET')
       throw new Error(`${row.method} ${row.path} may have an effect, and is not shared`);
-    if (row.stands_ms !== undefined && row.shared !== true)
-      throw new Error(`${row.method} ${row.path} is not shared, so that no answer to it can stand`);
     if (isLiteral(pattern)) {
       const known = this.#plain.get(row.path) ?? new Map<Method, Match>();
       addOnce(known, row, { kind: 'row', compiled, params: NO_PARAMS });

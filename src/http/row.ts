@@ -99,12 +99,6 @@ export type Row = {
    * header decides what is read, and for what is waited for rather than read. Never true where a request has an effect.
    */
   shared?: boolean;
-  /**
-   * Milliseconds from the beginning of its computation for which a shared answer of status 200 is given to who asks
-   * later too, unless meanwhile a request that may have an effect was answered or the feed or a component changed; none
-   * unless given. A change that nobody told the daemon of is hidden for as long.
-   */
-  stands_ms?: number;
   /** True for bytes that somebody else wrote: a browser shows them in an origin of their own, without scripts. */
   sandbox?: boolean;
   /** Shape of each answer that is not an error, by status. */

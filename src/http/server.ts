@@ -80,8 +80,6 @@ export type HttpServer = {
   kind(): ServerKind | null;
   /** How peers are told apart on what is bound (OPR-1). */
   peerGate(): PeerGateView;
-  /** No answer from before this is given from now on, however long its row says that it stands. */
-  outdate(): void;
   /** Stops accepting, lets pending requests finish within the drain limit, closes every connection. */
   stop(): Promise<void>;
 };
@@ -167,10 +165,6 @@ class Server implements HttpServer {
   /** Who is told apart on TCP by the server that was loaded. */
   #tcpView(): PeerGateView {
     return this.#held_gate !== null && this.#kind === 'uws' ? UNKNOWN_PEERS.view : this.#peers.view;
-  }
-
-  outdate(): void {
-    this.#handling.outdate();
   }
 
   stop(): Promise<void> {

@@ -4,19 +4,9 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { pollerCalls } from '../contract/threads/poller.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import type { RouteContext } from './context.ts';
-import { type KeptReplies, markOfFiles } from './kept-replies.ts';
-
-/** The programs of this machine are asked for their versions at most four times a second, however many want to know. */
-const TOOLS_MS = 250;
 
 /** The effective agent registry and the tools as this daemon sees them (RPL-5, WPL-17). */
-export function agentsRows(
-  callers: Pick<Callers, 'poller' | 'files'>,
-  context: RouteContext,
-  kept: KeptReplies,
-): Row[] {
-  const { poller, files } = callers;
+export function agentsRows({ poller }: Pick<Callers, 'poller'>): Row[] {
   return [
     defineRow({
       method: 'GET',
@@ -29,11 +19,7 @@ export function agentsRows(
       shared: true,
       replies: { 200: agentsReplySchema },
       async handler() {
-        const mark = () => markOfFiles(files, [context.agents_file], context.clock.now());
-        return kept.read('agents', mark, async () => ({
-          status: 200,
-          json: await poller.call('agents', {}),
-        }));
+        return { status: 200, json: await poller.call('agents', {}) };
       },
     }),
     defineRow({
@@ -58,7 +44,6 @@ export function agentsRows(
       state: 'ready',
       body_limit: 0,
       shared: true,
-      stands_ms: TOOLS_MS,
       replies: { 200: pollerCalls.tools.output },
       async handler() {
         return { status: 200, json: await poller.call('tools', {}) };

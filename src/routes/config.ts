@@ -11,23 +11,14 @@ import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { type OperatorFileId, operatorFileIdSchema } from '../contract/operator-files.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { type KeptReplies, markOfFiles } from './kept-replies.ts';
 
 /** An operator file is written by hand; this is far above the longest one. */
 const TEXT_LIMIT = 1024 * 1024;
 
 /** The operator files as text (OPF-1, RPL-7, WPL-16). */
-export function configRows(
-  callers: Pick<Callers, 'poller' | 'files'>,
-  context: RouteContext,
-  kept: KeptReplies,
-): Row[] {
-  const { poller, files } = callers;
-  // Besides the files only settings go into these answers, which are those that the daemon was started with.
-  const markOf = (paths: readonly string[]) => () => markOfFiles(files, paths, context.clock.now());
+export function configRows({ poller }: Pick<Callers, 'poller'>, context: Pick<RouteContext, 'host'>): Row[] {
   return [
     defineRow({
       method: 'GET',
@@ -39,16 +30,13 @@ export function configRows(
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: configListSchema },
       async handler() {
-        return kept.read('config', markOf(Object.values(context.operator_files)), async () => {
-          const { files } = await poller.call('config_list', {});
-          return {
-            status: 200,
-            json: { host: context.host, files } satisfies z.input<typeof configListSchema>,
-          };
-        });
+        const { files } = await poller.call('config_list', {});
+        return {
+          status: 200,
+          json: { host: context.host, files } satisfies z.input<typeof configListSchema>,
+        };
       },
     }),
     defineRow({
@@ -62,14 +50,9 @@ export function configRows(
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: configFileSchema },
       async handler({ params }) {
-        const id = fileId(params.id);
-        return kept.read(`config ${id}`, markOf([context.operator_files[id]]), async () => ({
-          status: 200,
-          json: await poller.call('config_read', { id }),
-        }));
+        return { status: 200, json: await poller.call('config_read', { id: fileId(params.id) }) };
       },
     }),
     defineRow({

@@ -10,7 +10,6 @@ import {
 import { conflictSchema } from '../contract/http/errors.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 
@@ -31,7 +30,6 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
       state: 'ready',
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: fiberStoresSchema },
       async handler() {
         const here = await poller.call('fiber_stores', {});

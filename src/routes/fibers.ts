@@ -12,7 +12,6 @@ import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { FeedCache } from './feed-cache.ts';
 
@@ -57,7 +56,6 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       query: originQuerySchema,
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: fiberReplySchema },
       async handler({ params }) {
         return { status: 200, json: await poller.call('fiber', { id: params.id! }) };

@@ -9,9 +9,6 @@ import { LoopDelayMeter } from './loop-delay.ts';
 /** A poller that is busy must not hold up who looks what is the matter. */
 const POLLER_DEADLINE_MS = 2_000;
 
-/** Figures are gathered at most ten times a second: nobody draws them finer, and the gathering itself shows in them. */
-const FIGURES_MS = 100;
-
 /** `GET /metrics`: figures in the Prometheus text format, behind the same gate as everything else. */
 export function metricsRows({ poller }: Pick<Callers, 'poller'>, context: RouteContext): Row[] {
   const meter = new LoopDelayMeter(context.clock);
@@ -25,7 +22,6 @@ export function metricsRows({ poller }: Pick<Callers, 'poller'>, context: RouteC
       state: 'always',
       body_limit: 0,
       shared: true,
-      stands_ms: FIGURES_MS,
       replies: { 200: 'text' },
       async handler() {
         const ready = context.ready_ms() !== null;

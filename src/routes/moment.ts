@@ -3,15 +3,13 @@ import { momentQuerySchema, momentSchema } from '../contract/http/moment.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { type KeptReplies, markOfStamp } from './kept-replies.ts';
 import type { TranscriptPlaces } from './transcript-places.ts';
 
 /** `GET /moment`: the words around a point in time, from the transcript of a session. */
 export function momentRows(
   callers: Pick<Callers, 'pool'>,
-  context: Pick<RouteContext, 'host' | 'clock'>,
+  context: Pick<RouteContext, 'host'>,
   places: TranscriptPlaces,
-  kept: KeptReplies,
 ): Row[] {
   return [
     defineRow({
@@ -27,20 +25,11 @@ export function momentRows(
       shared: true,
       replies: { 200: momentSchema },
       async handler({ query: { session, at, within_ms } }) {
-        const find = async () => {
-          const [place] = await places.find([session], { believe: true });
-          if (place?.kind !== 'found') throw noTranscript(session, context.host);
-          return place;
-        };
-        return kept.read(
-          `moment ${session} ${at} ${within_ms}`,
-          async () => markOfStamp((await find()).stamp, context.clock.now()),
-          async () => {
-            const { path, harness } = await find();
-            const { value } = await callers.pool.run('read_moment', { path, harness, at, within_ms });
-            return { status: 200, json: { host: context.host, session, harness, at, ...value } };
-          },
-        );
+        const [place] = await places.find([session], { believe: true });
+        if (place?.kind !== 'found') throw noTranscript(session, context.host);
+        const { path, harness } = place;
+        const { value } = await callers.pool.run('read_moment', { path, harness, at, within_ms });
+        return { status: 200, json: { host: context.host, session, harness, at, ...value } };
       },
     }),
   ];

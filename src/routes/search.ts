@@ -2,19 +2,13 @@ import { CodedError } from '../base/errors.ts';
 import { type SearchWish, searchQuerySchema, searchReplySchema } from '../contract/http/search.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import type { FeedCache } from './feed-cache.ts';
-import type { KeptReplies } from './kept-replies.ts';
 import { Lane } from './lane.ts';
 
 const DEFAULT_LIMIT = 20;
 const MOST_WAITING = 64;
 
 /** `GET /search`: the bodies of the polled stores, ranked (RPL-4). */
-export function searchRows(
-  { poller, pool }: Pick<Callers, 'poller' | 'pool'>,
-  feed: FeedCache,
-  kept: KeptReplies,
-): Row[] {
+export function searchRows({ poller, pool }: Pick<Callers, 'poller' | 'pool'>): Row[] {
   const lane = new Lane(MOST_WAITING);
   /** The catalogue that a thread of the pool was last given. */
   let given: string | null = null;
@@ -47,17 +41,7 @@ export function searchRows(
       replies: { 200: searchReplySchema },
       async handler({ query }) {
         const wish = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
-        let complete = true;
-        const mark = () => {
-          const current = complete ? feed.current(false) : null;
-          // A row of the feed has the digest of its document, so that its tag moves with every change of a body.
-          return current === null ? null : { text: current.etag, settled: true };
-        };
-        return kept.read(`search ${JSON.stringify(wish)}`, mark, async () => {
-          const found = await lane.run(() => search(wish));
-          ({ complete } = found);
-          return { status: 200, json: found };
-        });
+        return { status: 200, json: await lane.run(() => search(wish)) };
       },
     }),
   ];

@@ -1,28 +1,17 @@
 import { type Spend, spendQuerySchema, spendSchema, type Tokens } from '../contract/http/spend.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import { type KeptReplies, markOfFiles } from './kept-replies.ts';
 import type { TranscriptPlaces } from './transcript-places.ts';
-
-/** Looking at more files than this for each question would be no gain over asking anew. */
-const MOST_SOURCES = 32;
-const MOST_REMEMBERED = 1_000;
 
 /** `GET /spend`: tokens by session and fiber, as the providers counted them. */
 export function spendRows(
-  callers: Pick<Callers, 'ledgers' | 'pool' | 'files'>,
-  context: Pick<RouteContext, 'host' | 'clock' | 'sessions_file' | 'spend_dir'>,
+  { ledgers, pool }: Pick<Callers, 'ledgers' | 'pool'>,
+  context: Pick<RouteContext, 'host' | 'spend_dir'>,
   places: TranscriptPlaces,
-  kept: KeptReplies,
 ): Row[] {
-  const { ledgers, pool, files } = callers;
-  /** Which files the last answer to each question came from. */
-  const sources = new Map<string, readonly string[]>();
-
-  const spendOf = async (uid: string | undefined, session: string | undefined) => {
+  const spendOf = async (uid: string | undefined, session: string | undefined): Promise<Spend> => {
     const lines =
       uid === undefined
         ? (await ledgers.call('lines_of_session', { session: session! })).lines
@@ -44,15 +33,12 @@ export function spendRows(
       began_at: begun[index]!.began_at,
     }));
     const told = sessions.flatMap(({ tokens }) => (tokens === null ? [] : [tokens]));
-    const spend: Spend = {
+    return {
       host: context.host,
       sessions,
       total: told.length === 0 ? null : told.reduce(sum),
       unknown: sessions.length - told.length,
     };
-    // A transcript that is missing may come to lie anywhere.
-    const complete = asked.every(({ path }) => path !== null) && value.sources.length <= MOST_SOURCES;
-    return { spend, sources: complete ? value.sources : null };
   };
 
   return [
@@ -66,20 +52,9 @@ export function spendRows(
       query: spendQuerySchema,
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: spendSchema },
-      handler({ query: { uid, session } }) {
-        const key = uid === undefined ? `spend of session ${session}` : `spend of fiber ${uid}`;
-        const mark = async () => {
-          const known = sources.get(key);
-          if (known === undefined) return null;
-          return markOfFiles(files, [context.sessions_file, ...known], context.clock.now());
-        };
-        return kept.read(key, mark, async () => {
-          const made = await spendOf(uid, session);
-          remember(sources, key, made.sources);
-          return { status: 200, json: made.spend };
-        });
+      async handler({ query: { uid, session } }) {
+        return { status: 200, json: await spendOf(uid, session) };
       },
     }),
   ];
@@ -102,11 +77,4 @@ function sum(a: Tokens, b: Tokens): Tokens {
     cache_write: a.cache_write + b.cache_write,
     output: a.output + b.output,
   };
-}
-
-function remember(sources: Map<string, readonly string[]>, key: string, now: readonly string[] | null): void {
-  sources.delete(key);
-  const [oldest] = sources.keys();
-  if (sources.size >= MOST_REMEMBERED && oldest !== undefined) sources.delete(oldest);
-  if (now !== null) sources.set(key, now);
 }

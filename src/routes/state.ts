@@ -1,6 +1,5 @@
 import { type State, stateSchema } from '../contract/http/state.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 
@@ -21,7 +20,6 @@ export function stateRows(callers: Callers, context: RouteContext): Row[] {
       state: 'ready',
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: stateSchema },
       async handler() {
         const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([

@@ -18,7 +18,6 @@ import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
 import { HeldFiles } from './held-files.ts';
 import { incidentRows } from './incidents.ts';
-import { KeptReplies } from './kept-replies.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { liveRows } from './live.ts';
@@ -40,7 +39,6 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const digests = new Digests(callers.pool);
   const places = new TranscriptPlaces(callers, context);
   const held = new HeldFiles(callers.files);
-  const kept = new KeptReplies();
   const feed = createFeedCache(callers.poller, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
   return [
@@ -55,15 +53,15 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...incidentRows(callers),
     ...captureRows(callers, context),
     ...attachRows(callers, context),
-    ...agentsRows(callers, context, kept),
-    ...configRows(callers, context, kept),
+    ...agentsRows(callers),
+    ...configRows(callers, context),
     ...fiberStoresRows(callers, context),
     ...filesRows(callers, context, digests, held),
     ...attachmentsRows(callers, context),
     ...transcriptsRows(callers, context, digests, places, held),
-    ...spendRows(callers, context, places, kept),
-    ...momentRows(callers, context, places, kept),
-    ...searchRows(callers, feed, kept),
+    ...spendRows(callers, context, places),
+    ...momentRows(callers, context, places),
+    ...searchRows(callers),
     ...openApiRows(context),
     ...metricsRows(callers, context),
     ...activityRows(callers, bodies, context),

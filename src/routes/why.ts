@@ -1,6 +1,5 @@
 import { whyQuerySchema, whySchema } from '../contract/http/why.ts';
 import { defineRow, type Row } from '../http/row.ts';
-import { MOMENT_MS } from './answer-age.ts';
 import type { Callers } from './callers.ts';
 
 /** `GET /why`: why the poller does not start a fiber now. */
@@ -17,7 +16,6 @@ export function whyRows({ poller }: Pick<Callers, 'poller'>): Row[] {
       query: whyQuerySchema,
       body_limit: 0,
       shared: true,
-      stands_ms: MOMENT_MS,
       replies: { 200: whySchema },
       async handler({ query }) {
         const asked = { fiber: query.fiber, look: query.look ?? false };

@@ -6,17 +6,15 @@ import { SharedReads } from '../../src/http/shared-reads.ts';
 /** One who asks, and what became of it; times are counts of what happened so far. */
 class Asker {
   readonly asked_at: number;
-  readonly asked_ms: number;
   readonly key: string;
   /** When the computation began that answered it; one that failed tells too. */
   begun_at: number | null = null;
   answers = 0;
   #controller = new AbortController();
 
-  constructor(key: string, asked_at: number, asked_ms: number) {
+  constructor(key: string, asked_at: number) {
     this.key = key;
     this.asked_at = asked_at;
-    this.asked_ms = asked_ms;
   }
 
   get open(): boolean {
@@ -35,14 +33,10 @@ class Asker {
 type Work = {
   key: string;
   begun_at: number;
-  begun_ms: number;
   signal: AbortSignal;
   end: Deferred<number>;
   done: boolean;
 };
-
-/** For how long an answer to `s` stands, in milliseconds; one to another key does not. */
-const STANDS_MS = 20;
 
 /** Shared reads whose event loop, clock and computations are turned by hand. */
 class Bench {
@@ -50,58 +44,28 @@ class Bench {
   ms = 0;
   readonly askers: Asker[] = [];
   readonly works: Work[] = [];
-  /** When it was last said that what stands does so no longer. */
-  outdated_at = 0;
   #steps: (() => void)[] = [];
-  #later: { at: number; step: () => void }[] = [];
   readonly reads = new SharedReads<Asker, number>({
     answered: (asker, begun_at) => this.#told(asker, begun_at),
     failed: (asker, error) => this.#told(asker, Number((error as Error).message)),
-    // Every seventh answer is one that nobody may have who did not wait for it.
-    mayStand: (begun_at) => begun_at % 7 !== 3,
     afterArrivals: (step) => void this.#steps.push(step),
-    after: (ms, step) => void this.#later.push({ at: this.ms + ms, step }),
     now: () => this.ms,
   });
 
   /** `at_once`: the computation answers without waiting. */
   ask(key: string, at_once = false): Asker {
     this.now += 1;
-    const asker = new Asker(key, this.now, this.ms);
+    const asker = new Asker(key, this.now);
     this.askers.push(asker);
     const compute = (shared: { readonly signal: AbortSignal }) => {
       this.now += 1;
-      const [begun_at, begun_ms] = [this.now, this.ms];
-      const work = { key, begun_at, begun_ms, signal: shared.signal, end: createDeferred<number>() };
+      const begun_at = this.now;
+      const work = { key, begun_at, signal: shared.signal, end: createDeferred<number>() };
       this.works.push({ ...work, done: at_once });
       return at_once ? begun_at : work.end.promise;
     };
-    this.reads.join(key, asker, compute, key === 's' ? STANDS_MS : undefined);
+    this.reads.join(key, asker, compute);
     return asker;
-  }
-
-  outdate(): void {
-    this.now += 1;
-    this.outdated_at = this.now;
-    this.reads.outdate();
-  }
-
-  pass(ms: number): void {
-    this.ms += ms;
-    const due = this.#later.filter(({ at }) => at <= this.ms);
-    this.#later = this.#later.filter(({ at }) => at > this.ms);
-    for (const { step } of due) step();
-  }
-
-  /** Whether this answer may have been given to somebody who asked after its computation began. */
-  mayBeGiven(asker: Asker, outdated_at: number): boolean {
-    const work = this.works.find(({ begun_at }) => begun_at === asker.begun_at)!;
-    return (
-      asker.key === 's' &&
-      work.begun_at % 7 !== 3 &&
-      work.begun_at > outdated_at &&
-      asker.asked_ms < work.begun_ms + STANDS_MS
-    );
   }
 
   get running(): Work[] {
@@ -139,16 +103,14 @@ type Event =
   | { do: 'ask'; key: string; at_once: boolean }
   | { do: 'turn' }
   | { do: 'end'; which: number; how: 'answer' | 'fail' }
-  | { do: 'leave'; which: number }
-  | { do: 'outdate' }
-  | { do: 'pass'; ms: number };
+  | { do: 'leave'; which: number };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant('ask' as const),
-      key: fc.constantFrom('a', 'b', 's'),
+      key: fc.constantFrom('a', 'b'),
       at_once: fc.boolean(),
     }),
   },
@@ -162,18 +124,11 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), which: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('outdate' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 30 }) }),
-  },
 );
 
 async function happen(bench: Bench, one: Event): Promise<void> {
   if (one.do === 'ask') bench.ask(one.key, one.at_once);
   else if (one.do === 'turn') bench.turn();
-  else if (one.do === 'outdate') bench.outdate();
-  else if (one.do === 'pass') bench.pass(one.ms);
   else if (one.do === 'leave') bench.askers[one.which % Math.max(1, bench.askers.length)]?.leave();
   else {
     const { running } = bench;
@@ -183,14 +138,12 @@ async function happen(bench: Bench, one: Event): Promise<void> {
 }
 
 describe('reads that share an answer', () => {
-  it('give each who stays one answer, which was begun after the question or stands, and run one computation of a kind', async () => {
+  it('give each who stays one answer, which was begun after the question, and run one computation of a kind', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 120 }), async (events) => {
         const bench = new Bench();
-        const outdated = new Map<Asker, number>();
         for (const one of events) {
           await happen(bench, one);
-          if (one.do === 'ask') outdated.set(bench.askers.at(-1)!, bench.outdated_at);
           const kinds = bench.running.map(({ key }) => key);
           expect(new Set(kinds).size).toBe(kinds.length);
         }
@@ -202,8 +155,7 @@ describe('reads that share an answer', () => {
         for (const asker of bench.askers) {
           const { answers, asked_at, begun_at, signal } = asker;
           if (!signal.aborted) expect(answers).toBe(1);
-          if (begun_at !== null && begun_at < asked_at)
-            expect(bench.mayBeGiven(asker, outdated.get(asker)!)).toBe(true);
+          if (begun_at !== null) expect(begun_at).toBeGreaterThan(asked_at);
         }
       }),
       { numRuns: 500 },
@@ -225,32 +177,6 @@ describe('reads that share an answer', () => {
     expect(late.map(({ answers }) => answers)).toEqual([1, 1]);
     expect(bench.works).toHaveLength(2);
     expect(bench.idle).toBe(true);
-  });
-
-  it('give an answer that stands to who asks later, until its time is over or something outdates it', async () => {
-    const bench = new Bench();
-    const compute = async () => {
-      bench.turn();
-      await bench.end(bench.running[0]!, 'answer');
-    };
-    const first = bench.ask('s');
-    await compute();
-    bench.pass(STANDS_MS - 1);
-    const second = bench.ask('s');
-    expect(second.begun_at).toBe(first.begun_at);
-    bench.pass(1);
-    const third = bench.ask('s');
-    expect(third.answers).toBe(0);
-    await compute();
-    expect(bench.ask('s').begun_at).toBe(third.begun_at);
-    bench.outdate();
-    expect(bench.ask('s').answers).toBe(0);
-    bench.turn();
-    // What was begun before does not stand either.
-    bench.outdate();
-    await bench.end(bench.running[0]!, 'answer');
-    expect(bench.ask('s').answers).toBe(0);
-    expect(bench.works).toHaveLength(3);
   });
 
   it('are given up when the last who shares them has gone, and not before', async () => {

@@ -161,53 +161,6 @@ describe('a row whose answer is shared', () => {
     for (const { end } of runs) end.resolve(json('late'));
   });
 
-  describe('that stands for a while', () => {
-    /** Far longer than the test takes, so that only what is said about it ends it. */
-    const stands_ms = 600_000;
-    function countingRow(reply: (run: number) => Reply = (run) => json({ run })) {
-      let run = 0;
-      return getRow('/read', () => reply(++run), { shared: true, stands_ms });
-    }
-    const read = async () => (await ask(served!, 'GET', '/read')).body;
-
-    it('is given to who asks later, each with its own request id', async () => {
-      await start([countingRow()]);
-      const first = await ask(served!, 'GET', '/read');
-      const second = await ask(served!, 'GET', '/read', { headers: { Connection: 'close' } });
-      expect([first.body, second.body]).toEqual(['{"run":1}', '{"run":1}']);
-      expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
-    });
-
-    it('is given to nobody after a request was answered that may have had an effect, even a failed one', async () => {
-      const write = postRow('/write', () => {
-        throw new CodedError('conflict', 'half of it was written');
-      });
-      await start([countingRow(), write]);
-      expect(await read()).toBe('{"run":1}');
-      expect((await ask(served!, 'POST', '/write')).status).toBe(409);
-      expect(await read()).toBe('{"run":2}');
-    });
-
-    it('is given to nobody after the daemon said that something changed', async () => {
-      await start([countingRow()]);
-      expect(await read()).toBe('{"run":1}');
-      served!.server.outdate();
-      expect(await read()).toBe('{"run":2}');
-    });
-
-    it('is not a refusal, which the next who asks may be spared', async () => {
-      await start([countingRow((run) => ({ status: run === 1 ? 404 : 200, json: { run } }))]);
-      expect(await read()).toBe('{"run":1}');
-      expect(await read()).toBe('{"run":2}');
-      expect(await read()).toBe('{"run":2}');
-    });
-
-    it('is one that is shared', async () => {
-      const row = getRow('/read', () => json('read'), { shared: false, stands_ms });
-      await expect(serve([row])).rejects.toThrow('GET /read is not shared');
-    });
-  });
-
   it('cannot be one that has an effect', async () => {
     const write = postRow('/write', () => json('written'), { shared: true });
     await expect(serve([write])).rejects.toThrow('POST /write may have an effect');

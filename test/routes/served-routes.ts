@@ -101,7 +101,6 @@ export async function serveRoutes(
     logger: silentLogger,
     clock: systemClock,
   });
-  changed.push(() => server.outdate());
   const port = Number((await server.listen('127.0.0.1:0'))[0]!.split(':').at(-1));
   const router = new Router(rows);
 

@@ -166,8 +166,7 @@ export const poolJobs = {
         }),
       ),
     }),
-    /** `sources`: while these files are unchanged (and none is a folder), the answer stays the same. */
-    output: z.object({ spends: z.array(sessionSpendSchema), sources: z.array(z.string()) }),
+    output: z.object({ spends: z.array(sessionSpendSchema) }),
     deadline_ms: 60_000,
   },
   /** The messages of a transcript around a time. */

@@ -43,17 +43,6 @@ export async function readSpend(
   return spends;
 }
 
-/**
- * Files whose state decides what `readSpend` answers: each transcript, and the folder where the transcripts of the
- * session's own agents would lie; of what is in such a folder this says nothing.
- */
-export function sourcesOfSpend(sessions: readonly SpentSession[]): string[] {
-  return sessions.flatMap(({ harness, path }) => {
-    const folder = harness === null || path === null ? null : agentsFolder(harness, path);
-    return [path, folder].filter((each) => each !== null);
-  });
-}
-
 function shown({ session }: SpentSession, usage: TokenUsage, elsewhere: ReadonlySet<string>): SessionSpend {
   const unknown = sumUsage(usage).tokens === null ? 'no_counts' : null;
   return { session, ...sumUsage(usage, elsewhere), models: usage.models, unknown };
