@@ -1,7 +1,7 @@
-// Builds `dist/`, or the folder that is named, what the package runs from: the command and the thread entries as a few files of JavaScript with the
-// libraries in them, the programs that are started by path, the licences of those libraries, and the build stamp.
-// A thread that loads few files starts in a fraction of the time.
-import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Builds `dist/`, or the folder that is named, what the package runs from: the command, the thread entries and the
+// programs that are started by path as a few files of JavaScript with the libraries in them, the licences of those
+// libraries, and the build stamp. A thread that loads few files starts in a fraction of the time.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -9,34 +9,33 @@ import { readBuildStamp } from '../../src/platform/build-stamp.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = process.argv[2] ?? join(root, 'dist');
+/** Native parts that libraries do without. */
+const NATIVE = ['msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 rmSync(dist, { recursive: true, force: true });
-const modules = await bundle();
-// Run by path, in processes of their own.
-for (const path of globSync('src/**/*.cjs', { cwd: root }))
-  if (path !== 'src/cli/svc.cjs') cpSync(join(root, path), join(dist, path));
+const workers = readdirSync(join(root, 'workers')).map((name) => `workers/${name}`);
+const modules = await bundle(['src/cli/main.ts', ...workers], 'esm', 'js');
+// Run by path, in processes of their own that have to start at once.
+await bundle(['src/cli/hook/entry.cjs', 'src/platform/disk-child.cjs'], 'cjs', 'cjs');
 writeFileSync(join(dist, 'licenses.txt'), licenses(modules));
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify(readBuildStamp())}\n`);
 
-/** Answers the paths of all modules that went in. */
-async function bundle() {
-  const entries = ['src/cli/main.ts', ...readdirSync(join(root, 'workers')).map((name) => `workers/${name}`)];
-  // What is installed beside the package: native code, and what starts files of its own.
-  const installed = Object.keys(manifest.dependencies);
+/** Bundles these entries, each to a file at the same place below `dist`; answers the paths of all modules that went in. */
+async function bundle(entries, format, extension) {
   const build = await rolldown({
     cwd: root,
-    input: Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ''), path])),
+    input: Object.fromEntries(entries.map((path) => [path.replace(/\.\w+$/, ''), path])),
     platform: 'node',
-    // The last two are native parts that ws does without.
-    external: [/^node:/, 'msgpackr-extract', ...installed, 'bufferutil', 'utf-8-validate'],
+    // What is installed beside the package: native code, and what starts files of its own.
+    external: [/^node:/, ...NATIVE, ...Object.keys(manifest.dependencies)],
   });
   const { output } = await build.write({
     dir: dist,
-    format: 'esm',
-    entryFileNames: '[name].js',
+    format,
+    entryFileNames: `[name].${extension}`,
     // As deep as a room of `src/`, so that a path relative to a module holds in both.
-    chunkFileNames: 'src/chunks/[name]-[hash].js',
+    chunkFileNames: `src/chunks/[name]-[hash].${extension}`,
   });
   await build.close();
   return output.flatMap((chunk) => chunk.moduleIds ?? []);
