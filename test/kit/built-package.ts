@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,8 @@ const VARIABLE = 'FIBER_DISPATCH_TEST_PACKAGE';
 /** The files of the published package in a new folder, with the dependencies of this checkout. */
 export function buildPackage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-package-'));
+  // Some tests run it as another user.
+  chmodSync(folder, 0o755);
   const dist = join(folder, 'dist');
   const build = spawnSync(process.execPath, [join(CHECKOUT, 'ops/scripts/build.mjs'), dist], {
     stdio: 'inherit',
