@@ -110,7 +110,7 @@ async function problemsWith(daemon: Daemon, bed: Bed, place: Place): Promise<str
   }
   for (const slug of HEALTHY)
     if (!fibers.some((row) => row.id === slug)) problems.push(`the healthy ${slug} is not listed`);
-  if (!place.shared && bed.store.read(VICTIM).status !== 'closed' && toldOf(VICTIM, state, fibers) === null)
+  if (!place.shared && !(await isServedOrTold(daemon, bed, end)))
     problems.push('the fiber whose file fails did not have its turn, and nothing says why');
   const overlap = bed.told().find(({ event }) => event === 'overlap');
   if (overlap !== undefined) problems.push(`two workers at once for ${overlap.uid}`);
@@ -119,6 +119,17 @@ async function problemsWith(daemon: Daemon, bed: Bed, place: Place): Promise<str
   for (const { name, restarts } of components)
     if (restarts > 0) problems.push(`the ${name} was restarted ${restarts} times`);
   return problems;
+}
+
+/** Whether the fiber whose file fails has its turn too, or something says why not; its fault may just have passed. */
+async function isServedOrTold(daemon: Daemon, bed: Bed, end: number): Promise<boolean> {
+  for (;;) {
+    if (bed.store.read(VICTIM).status === 'closed') return true;
+    const { fibers } = (await daemon.get<{ fibers: FiberRow[] }>('/fibers')).json;
+    if (toldOf(VICTIM, await daemon.state(), fibers) !== null) return true;
+    if (Date.now() >= end) return false;
+    await pause(LOOK_EVERY_MS);
+  }
 }
 
 /** What the daemon tells a person of a fiber that is not taken up; null for nothing. */
