@@ -35,6 +35,8 @@ import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
 const LEAST_SPACE = 256 * 1024 * 1024;
+/** What waits for a disk that does not answer ends late. */
+const END_MS = 60_000;
 const LAUNCHER = programOf('launcher.mjs');
 const AGENT = new URL('fast-agent.mjs', import.meta.url).pathname;
 const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
@@ -312,15 +314,20 @@ export class Bed {
   async end(): Promise<void> {
     for (const daemon of this.#daemons) if (daemon.alive) await daemon.kill('SIGKILL');
     const rows: ProcessRow[] = [];
-    // A daemon that was killed while it started its server leaves one that has no session yet.
-    await until('the end of the tmux server', async () => {
+    // A daemon that was killed leaves the program that it was just starting, which may become a tmux server.
+    const left = () =>
+      processesMarked(this.root).filter(
+        ({ command }) => command.includes(LAUNCHER) || command.includes(` -S ${this.socket} `),
+      );
+    const gone = async () => {
       const panes = await this.tmux('list-panes', '-a', '-F', '#{session_id} #{pane_pid}');
       for (const [, id = '', pid] of panes.matchAll(/^(\$\d+) (\d+)$/gm)) {
         rows.push(...descendantsIn(processTable() ?? [], Number(pid)));
         await this.tmux('kill-session', '-t', id);
       }
-      return !processesMarked(this.root).some(({ command }) => command.includes(` -S ${this.socket} `));
-    });
+      return left().length === 0;
+    };
+    await until('the end of the daemons and their tmux server', gone, END_MS);
     await until('the end of all workers', () =>
       rows.every((row) => judgeLife(row, lookUpProcess(row.pid)) === 'gone'),
     );

@@ -22,6 +22,11 @@ const { port } = await serve(
       content_type: 'application/octet-stream',
     })),
     getRow('/small', () => json({ small: true })),
+    // What is measured is what the server holds, and not what the engine has not collected yet.
+    getRow('/collect', () => {
+      gc?.();
+      return json({});
+    }),
     postRow('/long', (request) => json((request.body as Uint8Array).length), {
       body: 'bytes',
       body_limit: 64 * 1024 * 1024,
