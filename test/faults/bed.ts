@@ -30,7 +30,7 @@ import { until } from '../fixtures/mux/private-server.ts';
 import { programOf } from '../kit/built-package.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
 import { launchesOf } from '../kit/launches.ts';
-import { processesMarked } from '../kit/processes.ts';
+import { processesMarked, signal } from '../kit/processes.ts';
 import { UNKNOWN_KEYS } from './unknown-keys.ts';
 
 export const HOST = 'fault-host';
@@ -325,6 +325,8 @@ export class Bed {
         rows.push(...descendantsIn(processTable() ?? [], Number(pid)));
         await this.tmux('kill-session', '-t', id);
       }
+      // tmux 3.3 may wait for ever for the control client of a daemon that was killed, also when told to end.
+      if (panes === '') for (const row of left()) signal(row, 'SIGKILL');
       return left().length === 0;
     };
     await until('the end of the daemons and their tmux server', gone, END_MS);
