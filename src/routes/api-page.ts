@@ -1,3 +1,4 @@
+import { markdownTable } from '../base/markdown-table.ts';
 import type { Row } from '../http/row.ts';
 import { type ApiOperation, apiPath, describeApi } from './api-description.ts';
 import type { JsonSchema } from './api-schemas.ts';
@@ -68,7 +69,7 @@ function endpointText(row: Row, operation: ApiOperation): string {
   return [
     `\n## ${row.method} ${row.path}\n\n${row.summary}.${more} Routing: \`${routingOf(row)}\`.\n`,
     `\n\`\`\`sh\n${curlOf(row)}\n\`\`\`\n`,
-    table(
+    markdownTable(
       ['parameter', 'in', 'is'],
       operation.parameters.map((one) => [
         `\`${one.name}\`${one.required ? '' : '?'}`,
@@ -76,7 +77,7 @@ function endpointText(row: Row, operation: ApiOperation): string {
         typeOf(one.schema),
       ]),
     ),
-    body === undefined ? '' : table(['body', 'is'], fieldsOf(body)),
+    body === undefined ? '' : markdownTable(['body', 'is'], fieldsOf(body)),
     messages === undefined ? `\nAnswers ${answersOf(operation)}.\n` : `\n${socketText(messages)}\n`,
   ].join('');
 }
@@ -161,14 +162,4 @@ function typeOf(schema: JsonSchema): string {
 function named(ref: string): string {
   const name = ref.split('/').at(-1)!;
   return /^Value\d+$/.test(name) ? 'any value' : name;
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
-  return `\n${line(cells[0]!)}${rule}${cells.slice(1).map(line).join('')}`;
 }

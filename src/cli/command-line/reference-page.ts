@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { markdownTable } from '../../base/markdown-table.ts';
 import { agentSchema } from '../../contract/agent.ts';
 import { fiberDocumentSchema, fiberRowSchema } from '../../contract/fiber.ts';
 import { incidentSchema } from '../../contract/http/incidents.ts';
@@ -88,11 +89,11 @@ function commandText({ path, usage, verb, ...command }: CommandFacts): string {
   return [
     `\n### \`svc ${path.join(' ')}\`\n\n${about}\n`,
     `\n\`\`\`sh\n${[usage, ...verb.examples.map(([line, does]) => `${line}  # ${plain(does)}`)].join('\n')}\n\`\`\`\n`,
-    table(
+    markdownTable(
       ['argument', 'is'],
       command.arguments.map((one) => [`\`${one.usage}\``, one.description]),
     ),
-    table(
+    markdownTable(
       ['option', 'does'],
       command.options.map((one) => [`\`${one.flags}\``, one.description]),
     ),
@@ -115,14 +116,4 @@ function shapesText(): string {
 
 function plain(text: string): string {
   return text.replaceAll('`', '');
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |\n`;
-  return `\n${line(cells[0]!)}${rule}${cells.slice(1).map(line).join('')}`;
 }
