@@ -25,8 +25,8 @@ afterEach(async () => {
 function hindrance(): string | null {
   if (process.getuid?.() !== 0) return 'only root can run a daemon as another user';
   try {
-    const launcher = programOf('launcher.mjs');
-    execFileSync(AS_NOBODY[0]!, [...AS_NOBODY.slice(1), process.execPath, launcher, '--version'], {
+    const library = join(dirname(programOf('launcher.mjs')), '../../node_modules/piscina');
+    execFileSync(AS_NOBODY[0]!, [...AS_NOBODY.slice(1), process.execPath, '-e', `require('${library}')`], {
       stdio: 'ignore',
       env: { ...callerEnvironment(), HOME: '/nonexistent' },
     });
