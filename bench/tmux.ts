@@ -1,5 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 
+/** Sockets of the servers that may still run; one listener for all, however many daemons a question starts. */
+const servers = new Set<string>();
+process.once('exit', () => {
+  for (const socket of servers) endNow(socket);
+});
+
 /** Runs one tmux command on a private server and answers what it printed; throws when it failed. */
 export function tmux(socket: string, args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -28,15 +34,18 @@ export async function listSessions(socket: string): Promise<string[]> {
 export async function endServer(socket: string): Promise<void> {
   const sessions = await listSessions(socket).catch(() => []);
   for (const name of sessions) await tmux(socket, ['kill-session', '-t', `=${name}`]).catch(() => '');
+  servers.delete(socket);
 }
 
-/** Does the same when we are ended early. */
+/** Does the same for a private server of ours when we are ended early. */
 export function endServerWithUs(socket: string): void {
-  process.once('exit', () => {
-    const at = ['-S', socket];
-    const list = spawnSync('tmux', [...at, 'list-sessions', '-F', '#{session_name}'], { encoding: 'utf8' });
-    if (list.status !== 0) return;
-    for (const name of list.stdout.trim().split('\n'))
-      spawnSync('tmux', [...at, 'kill-session', '-t', `=${name}`]);
-  });
+  servers.add(socket);
+}
+
+function endNow(socket: string): void {
+  const at = ['-S', socket];
+  const list = spawnSync('tmux', [...at, 'list-sessions', '-F', '#{session_name}'], { encoding: 'utf8' });
+  if (list.status !== 0) return;
+  for (const name of list.stdout.trim().split('\n'))
+    spawnSync('tmux', [...at, 'kill-session', '-t', `=${name}`]);
 }
