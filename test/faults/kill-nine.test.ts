@@ -12,7 +12,7 @@ import { type Generation, withoutAuthority } from './generations.ts';
 import { seeded } from './seeded.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000_000);
-const KILLS = Number(process.env.FAULT_KILLS ?? 50);
+const KILLS = Number(process.env.FAULT_KILLS ?? 100);
 const FIBERS = 20;
 const MOST_MS = 15 * 60_000;
 /** How long a daemon may take from being ready to listing every worker that lives. */
