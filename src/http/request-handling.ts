@@ -289,7 +289,8 @@ export class RequestHandling implements RequestTaker {
     const { body_limit: limit, body_timeout_ms: timeout_ms = BODY_TIMEOUT_MS } = row;
     const hasRoom = (bytes: number) => this.#hasRoomFor(call, bytes, length ?? limit);
     if (!hasRoom(length ?? 0)) {
-      this.#fail(call, noMemory(), true);
+      // The connection stays: closed under a client that still sends, it would be reset, and the answer lost with it.
+      this.#fail(call, noMemory());
       return;
     }
     const rules = { length, limit, timeout_ms, slow: this.#slow, hasRoom };
