@@ -143,7 +143,7 @@ export async function connectWorld(options: {
       },
       commands: (pid) => commandsFrom(pid, { facts, platform: process.platform, runner }),
     },
-    lookAtDirectory: async (path) => directoryLook(await disks.look(path)),
+    lookAtDirectory: async (path) => directoryLook(await disks.check(path)),
     disks,
     openTerminal,
     recordSession(line) {

@@ -28,7 +28,7 @@ export type DirectoryLook =
   /** Its own disk did not answer; `place` is what did not: a mount, or this one path. */
   | { kind: 'silent'; after_ms: number; place: string }
   /** Other looks had every turn: no answer about this directory. */
-  | { kind: 'unlooked' };
+  | { kind: 'unchecked' };
 
 /** A planned change of a document: frontmatter paths to set and to remove. */
 export type DocumentChange = { set: Record<string, unknown>; unset: string[] };

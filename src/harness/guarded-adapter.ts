@@ -28,7 +28,7 @@ export async function silentAmong(
   for (const path of paths) {
     const proof = await disks.prove(path);
     if (proof === 'silent') return `the disk of ${path} does not answer`;
-    if (proof === 'unlooked') return `${path} was not looked at yet`;
+    if (proof === 'unchecked') return `${path} was not looked at yet`;
   }
   return null;
 }

@@ -3,7 +3,7 @@ import { judgeLife, type ProcessFacts, type ProcessIdentity } from '../platform/
 import type { MuxSession } from './mux.ts';
 
 /** How often an idle watch checks whether it is needed again, in milliseconds. */
-const RESTING_MS = 500;
+const IDLE_MS = 500;
 
 type PaneWatchOptions = {
   clock: Clock;
@@ -23,7 +23,7 @@ export class PaneWatch {
   readonly #options: PaneWatchOptions;
   #cancel: () => void;
   #panes = new Map<number, ProcessIdentity>();
-  #looking = false;
+  #checking = false;
 
   constructor(options: PaneWatchOptions) {
     this.#facts = options.facts;
@@ -51,12 +51,12 @@ export class PaneWatch {
   #next(): void {
     const { clock, every_ms, needed, onEnd } = this.#options;
     const watches = this.#panes.size > 0 && needed();
-    this.#cancel = clock.after(watches ? every_ms : Math.max(every_ms, RESTING_MS), () => this.#next());
-    if (watches && !this.#looking) void this.#look(onEnd);
+    this.#cancel = clock.after(watches ? every_ms : Math.max(every_ms, IDLE_MS), () => this.#next());
+    if (watches && !this.#checking) void this.#check(onEnd);
   }
 
-  async #look(onEnd: () => void): Promise<void> {
-    this.#looking = true;
+  async #check(onEnd: () => void): Promise<void> {
+    this.#checking = true;
     let ended = false;
     try {
       for (const pane of [...this.#panes.values()]) {
@@ -65,7 +65,7 @@ export class PaneWatch {
         ended = true;
       }
     } finally {
-      this.#looking = false;
+      this.#checking = false;
     }
     if (ended) onEnd();
   }

@@ -33,7 +33,7 @@ export function classifyAnswer(result: ProcessResult): ServerAnswer {
     if (socket !== undefined) return { kind: 'no_server', socket };
   }
   if (words === '' || UNCERTAIN.test(words)) {
-    return { kind: 'unknown', detail: words || `tmux exited with ${result.code} and no word` };
+    return { kind: 'unknown', detail: words || `tmux exited with ${result.code} and printed nothing` };
   }
   return { kind: 'refused', message: words };
 }

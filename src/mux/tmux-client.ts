@@ -69,7 +69,7 @@ export class TmuxClient {
     );
   }
 
-  /** Remembers the server's process, so that a deleted socket file is not mistaken for a dead server. */
+  /** Records the server's process, so that a deleted socket file is not mistaken for a dead server. */
   async sawServer(pid: number | null): Promise<void> {
     if (pid === null || this.#server?.pid === pid) return;
     const found = await this.#options.facts.lookUp(pid);

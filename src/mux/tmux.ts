@@ -50,16 +50,16 @@ export type TmuxOptions = {
 
 const SIZE = { columns: 200, rows: 50 };
 const DEBOUNCE_MS = 20;
-const MOST_LOOKS = 4;
+const MOST_LISTINGS = 4;
 /** How often to poll the kernel for ended sessions while no control client reports them. */
 const WATCH_MS = 100;
-/** The interval where each look costs a run of `ps`. */
+/** The interval on systems where each check runs `ps`. */
 const SLOW_WATCH_MS = 2_000;
 const RECONNECT = { first: 200, most: 5_000 };
 
 /**
- * tmux as the multiplexer. `list` reports a session as missing only after a second look. A server is `absent` only when
- * tmux says so and no sign of a living one exists; everything else is `unknown`.
+ * tmux as the multiplexer. `list` reports a session as missing only after a second listing confirms it. A server is
+ * `absent` only when tmux says so and no sign of a living one exists; everything else is `unknown`.
  */
 export function createTmux(options: TmuxOptions): Mux & { control: ControlClient } {
   return new Tmux(options);
@@ -127,7 +127,7 @@ class Tmux implements Mux {
             '-t',
             `=${ANCHOR_SESSION}`,
           ],
-          env: introduction(options.env),
+          env: controlEnvironment(options.env),
         }),
       clock: options.clock,
       logger: options.logger,
@@ -138,12 +138,12 @@ class Tmux implements Mux {
   }
 
   async list(): Promise<MuxListing> {
-    let last = await this.#look();
-    if (!this.#needsSecondLook(last)) return this.#remember(last);
-    for (let looks = 1; looks < MOST_LOOKS; looks += 1) {
+    let last = await this.#listOnce();
+    if (!this.#needsConfirmation(last)) return this.#remember(last);
+    for (let listings = 1; listings < MOST_LISTINGS; listings += 1) {
       if (last.kind === 'unknown') return last;
       if (last.kind === 'absent') await sleep(this.#options.clock, DEBOUNCE_MS);
-      const next = await this.#look();
+      const next = await this.#listOnce();
       if (next.kind === 'unknown') return next;
       if (misses(next, last)) last = next;
       else return this.#remember(next);
@@ -214,8 +214,8 @@ class Tmux implements Mux {
     await this.#client.run(killByName(ANCHOR_SESSION));
   }
 
-  /** One look at the server, not yet confirmed. */
-  async #look(): Promise<MuxListing> {
+  /** One listing of the server, not yet confirmed. */
+  async #listOnce(): Promise<MuxListing> {
     const answer = await this.#ask(() => [listPanes()]);
     if (answer.kind === 'no_server') return { kind: 'absent' };
     if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
@@ -233,7 +233,7 @@ class Tmux implements Mux {
     return { kind: 'alive', sessions, ...(server === undefined ? {} : { server }) };
   }
 
-  #needsSecondLook(listing: MuxListing): boolean {
+  #needsConfirmation(listing: MuxListing): boolean {
     if (listing.kind === 'unknown') return false;
     if (this.#known === null || listing.kind === 'absent') return true;
     const here = keysOf(listing);
@@ -260,7 +260,7 @@ class Tmux implements Mux {
     if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
     if (reply.kind === 'refused') return reply;
     if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
-    if (isQuestion(commands)) return this.#client.run(...commands);
+    if (isReadOnly(commands)) return this.#client.run(...commands);
     // The command may have been executed, so only a read-only one is retried.
     if (reply.kind === 'lost') {
       return { kind: 'unknown', detail: 'the connection to tmux ended before the answer' };
@@ -274,7 +274,7 @@ class Tmux implements Mux {
 
   async #ensureServer(): Promise<{ kind: 'ready' } | Extract<Created, { kind: 'failed' }>> {
     if (this.control.attached) return { kind: 'ready' };
-    const listing = await this.#look();
+    const listing = await this.#listOnce();
     if (listing.kind === 'unknown') {
       return { kind: 'failed', code: 'mux_unavailable', detail: listing.detail };
     }
@@ -318,9 +318,9 @@ class Tmux implements Mux {
   /** A session counts as started only when the server lists it and its first process runs. */
   async #verify(name: string, id: string | null, asked_at: number): Promise<Created> {
     let detail = 'the session ended at once';
-    for (let looks = 0; looks < 5; looks += 1) {
-      if (looks > 0) await sleep(this.#options.clock, DEBOUNCE_MS);
-      const listing = await this.#look();
+    for (let tries = 0; tries < 5; tries += 1) {
+      if (tries > 0) await sleep(this.#options.clock, DEBOUNCE_MS);
+      const listing = await this.#listOnce();
       if (listing.kind === 'unknown') {
         detail = listing.detail;
         continue;
@@ -357,12 +357,12 @@ class Tmux implements Mux {
   }
 }
 
-function isQuestion(commands: readonly TmuxCommand[]): boolean {
+function isReadOnly(commands: readonly TmuxCommand[]): boolean {
   return commands.every(([name]) => name === 'list-panes' || name === 'capture-pane');
 }
 
 /** The control client's environment: a small one shortens the connection handshake with the server. */
-function introduction(env: Record<string, string | undefined>): Record<string, string | undefined> {
+function controlEnvironment(env: Record<string, string | undefined>): Record<string, string | undefined> {
   const { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR } = env;
   return { HOME, LANG, LC_ALL, LC_CTYPE, PATH, TERM, TMUX_TMPDIR };
 }

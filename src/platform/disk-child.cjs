@@ -9,7 +9,7 @@ function tell(answer) {
   writeSync(1, `${JSON.stringify(answer)}\n`);
 }
 
-/** @param {{ id: number, path: string, mount: string }} look */
+/** @param {{ id: number, path: string, mount: string }} request */
 function serve({ id, path, mount }) {
   // Time before this point is the delay of the machine, not of a disk.
   tell({ id, kind: 'begun' });

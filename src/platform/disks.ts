@@ -1,26 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
+import { CheckSlots, type CheckTarget, type Place } from './check-slots.ts';
 import { type Mount, mountOf, readMounts } from './disk-walk.cjs';
-import { type LookAt, LookTurns, type Place } from './look-turns.ts';
 import { NEUTRAL_DIRECTORY, type PipedProcess, type ProcessRunner } from './process.ts';
 
 /** What is at a path; in `real` every symlink is resolved. Times in milliseconds. */
-export type PathLook =
+export type PathCheck =
   | { kind: 'directory' | 'file' | 'other'; real: string }
   | { kind: 'missing' }
   | { kind: 'unreadable'; detail: string }
   /** The disk did not answer; `place` is the silent mount, or the silent path if only that one is. */
   | { kind: 'silent'; after_ms: number; place: string }
   /** The path was not checked, because other checks used every slot. This says nothing about the path. */
-  | { kind: 'unlooked' };
+  | { kind: 'unchecked' };
 
 /** Whether this process may access a path directly. */
-export type Proof = 'answers' | 'silent' | 'unlooked';
+export type Proof = 'answers' | 'silent' | 'unchecked';
 
-/** Checks paths on any disk (in this code: a look) without ever blocking this process on one. */
+/** Checks paths on any disk without ever blocking this process on one. */
 export type Disks = {
-  look(path: string): Promise<PathLook>;
+  check(path: string): Promise<PathCheck>;
   /** The answer is cached for a second after the path was checked or read. */
   prove(path: string): Promise<Proof>;
   /** Records that this process has just accessed the path successfully. */
@@ -32,26 +32,26 @@ export type Disks = {
   /** The mount of a path, as far as its links were followed; `local`: no other machine is involved. */
   mountOf(path: string): { name: string; local: boolean };
   /** Calls back when a silent place answers again; returns the function that unsubscribes. */
-  onAnswer(hear: () => void): () => void;
+  onAnswer(listener: () => void): () => void;
   /** Kills the checking processes without waiting for their end. */
   stop(): void;
 };
 
 /** Timeout of one check, in milliseconds. */
-const LOOK_DEADLINE_MS = 5_000;
+const CHECK_TIMEOUT_MS = 5_000;
 /**
  * Timeout for a process to begin a check, in milliseconds. It is separate so that an overloaded machine is not mistaken
  * for a silent disk.
  */
-const BEGIN_DEADLINE_MS = 10_000;
+const BEGIN_TIMEOUT_MS = 10_000;
 /** Grace before a check is given up, in milliseconds, to read an answer that arrived while this thread was busy. */
 const READ_GRACE_MS = 100;
 /** How long a check waits for a slot: longer than a check takes, so that it gets the result of the one before it. */
-const TURN_DEADLINE_MS = 6_000;
+const SLOT_TIMEOUT_MS = 6_000;
 /** How long an answer is cached, in milliseconds. */
-const FRESH_MS = 1_000;
+const CACHE_MS = 1_000;
 /** Maximum number of cached answers. */
-const MOST_REMEMBERED = 4_096;
+const MOST_CACHED = 4_096;
 /** Maximum number of checks that wait for a slot. */
 const MOST_WAITING = 16_384;
 /** How long the mount table is cached, in milliseconds. The checking process reads it each time. */
@@ -67,41 +67,41 @@ const CHILD = fileURLToPath(new URL('../platform/disk-child.cjs', import.meta.ur
 type Job = {
   /** The path as requested. */
   path: string;
-  at: LookAt;
+  at: CheckTarget;
   hops: number;
   probe: Place | null;
-  answer: Deferred<PathLook>;
+  answer: Deferred<PathCheck>;
   /** Stops waiting for a slot. */
   leave: () => void;
 };
 
 /** The last check of a path: when, the resolved path, and what did not answer. */
-type Remembered = { when: number; at: LookAt; blamed: Place | null };
+type CachedCheck = { when: number; at: CheckTarget; blamed: Place | null };
 
 /** Messages of the checking process, one per line. */
-type Told = { id: number } & (
+type ChildMessage = { id: number } & (
   | { kind: 'begun' }
   | { kind: 'proven' }
   | { kind: 'elsewhere'; path: string }
-  | Exclude<PathLook, { kind: 'silent' | 'unlooked' }>
+  | Exclude<PathCheck, { kind: 'silent' | 'unchecked' }>
 );
 
 /** `createDisks` starts its processes at the first check; `stop` ends them. */
 export function createDisks(options: { clock: Clock; runner: Pick<ProcessRunner, 'spawnPiped'> }): Disks {
-  return new DiskLooks(options);
+  return new DiskChecks(options);
 }
 
-class DiskLooks implements Disks {
+class DiskChecks implements Disks {
   readonly #clock: Clock;
   readonly #runner: Pick<ProcessRunner, 'spawnPiped'>;
-  readonly #turns = new LookTurns();
-  readonly #under_way = new Map<string, Promise<PathLook>>();
+  readonly #slots = new CheckSlots();
+  readonly #in_progress = new Map<string, Promise<PathCheck>>();
   /** By mount, first in first out. */
   readonly #waiting = new Map<string, Set<Job>>();
   #waiting_count = 0;
   readonly #children = new Set<Child>();
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #hearing = new Set<() => void>();
+  readonly #cache = new Map<string, CachedCheck>();
+  readonly #listeners = new Set<() => void>();
   #mounts: { read_at: number; table: Mount[] | null } | null = null;
   #cancelProbe: () => void = () => {};
   #stopped = false;
@@ -111,76 +111,76 @@ class DiskLooks implements Disks {
     this.#runner = options.runner;
   }
 
-  look(path: string): Promise<PathLook> {
-    const known = this.#under_way.get(path);
+  check(path: string): Promise<PathCheck> {
+    const known = this.#in_progress.get(path);
     if (known !== undefined) return known;
-    const look = this.#begin(path, this.#placeOf(path), null).finally(() => this.#under_way.delete(path));
-    this.#under_way.set(path, look);
-    return look;
+    const check = this.#begin(path, this.#placeOf(path), null).finally(() => this.#in_progress.delete(path));
+    this.#in_progress.set(path, check);
+    return check;
   }
 
   async prove(path: string): Promise<Proof> {
-    const known = this.#remembered.get(path);
-    const fresh = known !== undefined && Math.abs(this.#clock.now() - known.when) < FRESH_MS;
+    const known = this.#cache.get(path);
+    const fresh = known !== undefined && Math.abs(this.#clock.now() - known.when) < CACHE_MS;
     if (fresh && !this.isSilent(path)) return 'answers';
-    const { kind } = await this.look(path);
-    return kind === 'silent' || kind === 'unlooked' ? kind : 'answers';
+    const { kind } = await this.check(path);
+    return kind === 'silent' || kind === 'unchecked' ? kind : 'answers';
   }
 
   answered(path: string): void {
-    const known = this.#remembered.get(path);
+    const known = this.#cache.get(path);
     if (known !== undefined) known.when = this.#clock.now();
   }
 
   unanswered(path: string): void {
-    this.#remembered.delete(path);
-    void this.look(path);
+    this.#cache.delete(path);
+    void this.check(path);
   }
 
   isSilent(path: string): boolean {
     const now = this.#clock.now();
-    const { at = this.#placeOf(path), blamed = null } = this.#remembered.get(path) ?? {};
-    if (blamed !== null && this.#turns.isSilent(blamed, now)) return true;
-    return this.#turns.silence(at, now) !== null;
+    const { at = this.#placeOf(path), blamed = null } = this.#cache.get(path) ?? {};
+    if (blamed !== null && this.#slots.isSilent(blamed, now)) return true;
+    return this.#slots.silence(at, now) !== null;
   }
 
   mountOf(path: string): { name: string; local: boolean } {
-    const { mount, local } = this.#remembered.get(path)?.at ?? this.#placeOf(path);
+    const { mount, local } = this.#cache.get(path)?.at ?? this.#placeOf(path);
     return { name: mount, local };
   }
 
-  onAnswer(hear: () => void): () => void {
-    this.#hearing.add(hear);
-    return () => this.#hearing.delete(hear);
+  onAnswer(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#cancelProbe();
     for (const jobs of this.#waiting.values())
-      for (const job of jobs) this.#settle(job, { kind: 'unlooked' });
+      for (const job of jobs) this.#settle(job, { kind: 'unchecked' });
     for (const child of [...this.#children]) child.stop();
   }
 
-  #begin(path: string, at: LookAt, probe: Place | null): Promise<PathLook> {
+  #begin(path: string, at: CheckTarget, probe: Place | null): Promise<PathCheck> {
     const job: Job = { path, at, hops: 0, probe, answer: createDeferred(), leave: () => {} };
     this.#ask(job);
     return job.answer.promise;
   }
 
   #ask(job: Job): void {
-    if (this.#stopped) this.#settle(job, { kind: 'unlooked' });
+    if (this.#stopped) this.#settle(job, { kind: 'unchecked' });
     else if (this.#try(job)) return;
-    else if (this.#waiting_count >= MOST_WAITING) this.#settle(job, { kind: 'unlooked' });
+    else if (this.#waiting_count >= MOST_WAITING) this.#settle(job, { kind: 'unchecked' });
     else this.#wait(job);
   }
 
   /** False if the check has to wait for a slot. */
   #try(job: Job): boolean {
-    const turn = this.#turns.ask(job.at, this.#clock.now(), job.probe !== null);
-    if (turn.kind === 'silent') this.#settle(job, this.#silentAt(turn.place));
-    if (turn.kind === 'run') this.#run(job);
-    return turn.kind !== 'wait';
+    const slot = this.#slots.ask(job.at, this.#clock.now(), job.probe !== null);
+    if (slot.kind === 'silent') this.#settle(job, this.#silentAt(slot.place));
+    if (slot.kind === 'run') this.#run(job);
+    return slot.kind !== 'wait';
   }
 
   #wait(job: Job): void {
@@ -188,7 +188,7 @@ class DiskLooks implements Disks {
     const jobs = this.#waiting.get(mount) ?? new Set();
     this.#waiting.set(mount, jobs.add(job));
     this.#waiting_count += 1;
-    const cancel = this.#clock.after(TURN_DEADLINE_MS, () => this.#settle(job, { kind: 'unlooked' }));
+    const cancel = this.#clock.after(SLOT_TIMEOUT_MS, () => this.#settle(job, { kind: 'unchecked' }));
     job.leave = () => {
       cancel();
       job.leave = () => {};
@@ -201,60 +201,60 @@ class DiskLooks implements Disks {
   #run(job: Job): void {
     job.leave();
     const { at } = job;
-    const turn = this.#turns.begin(at);
+    const slot = this.#slots.begin(at);
     const child = [...this.#children].find((one) => one.isFree) ?? this.#start();
     let proven = false;
     const giveUp = () => {
-      const place = this.#turns.late(at, turn, proven, this.#clock.now());
+      const place = this.#slots.late(at, slot, proven, this.#clock.now());
       this.#abandon(child, at, place);
       this.#settle(job, this.#silentAt(place));
       this.#pump();
     };
-    let cancel = this.#clock.after(BEGIN_DEADLINE_MS, () => child.stop());
-    child.ask({ path: at.path, mount: at.mount }, (told) => {
-      if (told?.kind === 'begun') {
+    let cancel = this.#clock.after(BEGIN_TIMEOUT_MS, () => child.stop());
+    child.ask({ path: at.path, mount: at.mount }, (message) => {
+      if (message?.kind === 'begun') {
         cancel();
-        cancel = this.#clock.after(LOOK_DEADLINE_MS, () => {
+        cancel = this.#clock.after(CHECK_TIMEOUT_MS, () => {
           cancel = this.#clock.after(READ_GRACE_MS, giveUp);
         });
         return;
       }
-      if (told?.kind === 'proven') {
+      if (message?.kind === 'proven') {
         proven = true;
-        this.#turns.proven(at.mount, this.#clock.now());
+        this.#slots.proven(at.mount, this.#clock.now());
         return;
       }
       cancel();
-      if (told === null) this.#turns.lost(at, turn);
-      else this.#turns.end(at, turn, this.#clock.now());
-      if (told === null || (told.kind === 'elsewhere' && job.hops >= MOST_HOPS))
-        this.#settle(job, told === null ? { kind: 'unlooked' } : { kind: 'unreadable', detail: 'ELOOP' });
-      else if (told.kind === 'elsewhere') {
+      if (message === null) this.#slots.lost(at, slot);
+      else this.#slots.end(at, slot, this.#clock.now());
+      if (message === null || (message.kind === 'elsewhere' && job.hops >= MOST_HOPS))
+        this.#settle(job, message === null ? { kind: 'unchecked' } : { kind: 'unreadable', detail: 'ELOOP' });
+      else if (message.kind === 'elsewhere') {
         // This check only probed a silent place and has its answer; it does not resolve the path.
         if (job.probe !== null) this.#settle(job, { kind: 'other', real: at.path });
         else {
           job.hops += 1;
-          job.at = this.#placeOf(told.path);
+          job.at = this.#placeOf(message.path);
           this.#ask(job);
         }
       } else {
-        const { id: _id, ...look } = told;
-        this.#settle(job, look);
+        const { id: _id, ...result } = message;
+        this.#settle(job, result);
       }
       this.#pump();
     });
   }
 
-  #settle(job: Job, look: PathLook): void {
+  #settle(job: Job, result: PathCheck): void {
     job.leave();
-    const blamed = look.kind === 'silent' ? this.#turns.silence(job.at, this.#clock.now()) : null;
-    if (look.kind !== 'unlooked') this.#remember(job.path, { when: this.#clock.now(), at: job.at, blamed });
+    const blamed = result.kind === 'silent' ? this.#slots.silence(job.at, this.#clock.now()) : null;
+    if (result.kind !== 'unchecked') this.#store(job.path, { when: this.#clock.now(), at: job.at, blamed });
     if (job.probe !== null) {
       const now = this.#clock.now();
-      if (look.kind === 'unlooked') this.#turns.probeLost(job.probe, now);
-      else if (!this.#turns.isSilent(job.probe, now)) this.#tell();
+      if (result.kind === 'unchecked') this.#slots.probeLost(job.probe, now);
+      else if (!this.#slots.isSilent(job.probe, now)) this.#notify();
     }
-    job.answer.resolve(look);
+    job.answer.resolve(result);
     this.#planProbe();
   }
 
@@ -279,12 +279,12 @@ class DiskLooks implements Disks {
   }
 
   /** A process blocked on a disk cannot be waited for; it exits when the disk answers. */
-  #abandon(child: Child, at: LookAt, place: Place): void {
+  #abandon(child: Child, at: CheckTarget, place: Place): void {
     const since = this.#clock.now();
     this.#children.delete(child);
     child.abandon(() => {
       const now = this.#clock.now();
-      this.#turns.freed(at, place, now - since, now);
+      this.#slots.freed(at, place, now - since, now);
       this.#planProbe();
       this.#pump();
     });
@@ -292,32 +292,32 @@ class DiskLooks implements Disks {
 
   #planProbe(): void {
     this.#cancelProbe();
-    const next = this.#stopped ? null : this.#turns.nextProbe();
+    const next = this.#stopped ? null : this.#slots.nextProbe();
     if (next === null) return;
     const wait = Math.max(0, next - this.#clock.now());
     this.#cancelProbe = this.#clock.after(wait, () => {
-      for (const { at, place } of this.#turns.probes(this.#clock.now())) void this.#begin(at.path, at, place);
+      for (const { at, place } of this.#slots.probes(this.#clock.now())) void this.#begin(at.path, at, place);
       this.#planProbe();
     });
   }
 
-  #remember(path: string, look: Remembered): void {
-    this.#remembered.delete(path);
-    this.#remembered.set(path, look);
-    if (this.#remembered.size <= MOST_REMEMBERED) return;
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined) this.#remembered.delete(oldest);
+  #store(path: string, check: CachedCheck): void {
+    this.#cache.delete(path);
+    this.#cache.set(path, check);
+    if (this.#cache.size <= MOST_CACHED) return;
+    const [oldest] = this.#cache.keys();
+    if (oldest !== undefined) this.#cache.delete(oldest);
   }
 
-  #tell(): void {
-    for (const hear of this.#hearing) hear();
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
   }
 
-  #silentAt(place: Place): PathLook {
-    return { kind: 'silent', after_ms: LOOK_DEADLINE_MS, place: place.name };
+  #silentAt(place: Place): PathCheck {
+    return { kind: 'silent', after_ms: CHECK_TIMEOUT_MS, place: place.name };
   }
 
-  #placeOf(path: string): LookAt {
+  #placeOf(path: string): CheckTarget {
     const { point, type } = mountOf(path, this.#table());
     return { path, mount: point, local: !REMOTE_TYPE.test(type) };
   }
@@ -333,7 +333,7 @@ class DiskLooks implements Disks {
 /** One checking process. It handles one check at a time; the answer is null if the process ended first. */
 class Child {
   readonly #process: PipedProcess;
-  #asked: { id: number; hear: (told: Told | null) => void } | null = null;
+  #asked: { id: number; listener: (message: ChildMessage | null) => void } | null = null;
   #onGone: () => void;
   #last_id = 0;
   #rest = '';
@@ -346,7 +346,7 @@ class Child {
       this.#onGone();
       const asked = this.#asked;
       this.#asked = null;
-      asked?.hear(null);
+      asked?.listener(null);
     });
   }
 
@@ -354,11 +354,11 @@ class Child {
     return this.#asked === null;
   }
 
-  ask(look: { path: string; mount: string }, hear: (told: Told | null) => void): void {
+  ask(request: { path: string; mount: string }, listener: (message: ChildMessage | null) => void): void {
     this.#last_id += 1;
-    this.#asked = { id: this.#last_id, hear };
+    this.#asked = { id: this.#last_id, listener };
     // A failed write means that the process has ended; its exit event handles that.
-    this.#process.write(`${JSON.stringify({ id: this.#last_id, ...look })}\n`);
+    this.#process.write(`${JSON.stringify({ id: this.#last_id, ...request })}\n`);
   }
 
   /** Kills the process; pending checks get no answer. */
@@ -366,7 +366,7 @@ class Child {
     const asked = this.#asked;
     this.#onGone();
     this.abandon(() => {});
-    asked?.hear(null);
+    asked?.listener(null);
   }
 
   abandon(onGone: () => void): void {
@@ -379,11 +379,11 @@ class Child {
     const lines = (this.#rest + Buffer.from(chunk).toString('utf8')).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const told = JSON.parse(line) as Told;
+      const message = JSON.parse(line) as ChildMessage;
       const asked = this.#asked;
-      if (asked?.id !== told.id) continue;
-      if (told.kind !== 'proven' && told.kind !== 'begun') this.#asked = null;
-      asked.hear(told);
+      if (asked?.id !== message.id) continue;
+      if (message.kind !== 'proven' && message.kind !== 'begun') this.#asked = null;
+      asked.listener(message);
     }
   }
 }

@@ -8,14 +8,24 @@ export function fileError(path: string, error: unknown): CodedError {
     case 'ENOTDIR':
       return new CodedError('file_not_found', `there is no file ${path}`, { cause: error });
     case 'ENAMETOOLONG':
-      return new CodedError('file_not_found', 'no file can have a path that long', { cause: error });
+      return new CodedError(
+        'file_not_found',
+        'the path is longer than the system allows for a file; shorten it',
+        { cause: error },
+      );
     case 'ELOOP':
-      return new CodedError('file_not_found', `the symbolic links of ${path} form a loop`, { cause: error });
-    case 'EACCES':
-    case 'EPERM':
-      return new CodedError('file_unreadable', `the user of the daemon may not read ${path}`, {
+      return new CodedError('file_not_found', `the symbolic links of ${path} form a loop; correct them`, {
         cause: error,
       });
+    case 'EACCES':
+    case 'EPERM':
+      return new CodedError(
+        'file_unreadable',
+        `the user of the daemon may not read ${path}; give that user read permission`,
+        {
+          cause: error,
+        },
+      );
     case undefined:
       throw error;
     default:

@@ -202,7 +202,7 @@ function writeNew(path: string, content: string): void {
 /** Locks of this process that were released but whose file could not be removed. */
 const unreleased = new Set<string>();
 
-/** Never throws a system error: the work under the lock is done, and the caller would take it for failed. */
+/** Never throws a system error: the work under the lock is done, and an error would make the caller report it as failed. */
 function releaseLock(path: string, nonce: string): void {
   try {
     const holder = readHolder(path);

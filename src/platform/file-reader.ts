@@ -7,7 +7,7 @@ import { fileChanged, fileError, notAFile } from './file-error.ts';
 import { type FileStamp, isSameFile, stampOf } from './file-stamp.ts';
 
 /** What is at a path. */
-export type FileLook =
+export type FileStat =
   | { kind: 'missing' }
   | { kind: 'file'; stamp: FileStamp; mtime_ms: number }
   | { kind: 'directory'; mtime_ms: number }
@@ -16,8 +16,8 @@ export type FileLook =
 /** Reads regular files for a thread that must not block on a disk. */
 export type FileReader = {
   /** Throws `file_unreadable` or `file_unavailable` on a system error. */
-  look(path: string): Promise<FileLook>;
-  /** The stamp of a regular file that may be read; throws `file_not_found`, `not_a_file`, or the errors of `look`. */
+  stat(path: string): Promise<FileStat>;
+  /** The stamp of a regular file that may be read; throws `file_not_found`, `not_a_file`, or the errors of `stat`. */
   stamp(path: string): Promise<{ stamp: FileStamp; mtime_ms: number }>;
   /** The first bytes, at most `most`. */
   head(path: string, stamp: FileStamp, most: number): Promise<Uint8Array>;
@@ -47,14 +47,14 @@ const STEP_MS = 10_000;
  * process has checked that the disk answers.
  */
 export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
-  const turns = new ReadTurns(clock, disks);
+  const slots = new ReadSlots(clock, disks);
   const step = async <T>(
     path: string,
     run: () => Promise<T>,
     discard: (late: T) => void = () => undefined,
   ): Promise<T> => {
     try {
-      return await turns.take(path, run, discard);
+      return await slots.take(path, run, discard);
     } catch (error) {
       throw fileError(path, error);
     }
@@ -63,14 +63,14 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
   const requireAnswer = async (path: string): Promise<void> => {
     const proof = await disks.prove(path);
     if (proof === 'silent') throw silentDisk(path);
-    if (proof === 'unlooked')
+    if (proof === 'unchecked')
       throw new CodedError(
         'queue_full',
         `${path} could not be checked yet, because too many other files are being checked; try again in a moment`,
       );
   };
 
-  const look = async (path: string): Promise<FileLook> => {
+  const statPath = async (path: string): Promise<FileStat> => {
     await requireAnswer(path);
     let stats: BigIntStats;
     try {
@@ -104,9 +104,9 @@ export function createFileReader(clock: Clock, disks: ReadDisks): FileReader {
   };
 
   return {
-    look,
+    stat: statPath,
     async stamp(path) {
-      const found = await look(path);
+      const found = await statPath(path);
       if (found.kind === 'missing') throw new CodedError('file_not_found', `there is no file ${path}`);
       if (found.kind === 'file') return { stamp: found.stamp, mtime_ms: found.mtime_ms };
       throw notAFile(path, found.kind === 'directory' ? 'a folder' : 'a pipe, a socket or a device');
@@ -179,7 +179,7 @@ function silentDisk(path: string): CodedError {
  * Limits the disk operations in progress, in total and per disk. A caller that waits too long gets an error; an
  * operation that hangs keeps its slot, which counts for its disk.
  */
-class ReadTurns {
+class ReadSlots {
   readonly #clock: Clock;
   readonly #disks: ReadDisks;
   readonly #taken = new Map<string, number>();

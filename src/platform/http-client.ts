@@ -7,22 +7,23 @@ export type ServerAddress = { socketPath: string } | { host: string; port: numbe
 export type HttpRequest = {
   to: ServerAddress;
   method: 'GET' | 'POST';
-  /** With its query. */
+  /** Including the query. */
   path: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Milliseconds until the whole answer must be there. */
+  /** Timeout in milliseconds, until the whole answer has arrived. */
   deadline_ms: number;
-  /** Most bytes of the answer's body. */
+  /** Limit of the answer's body, in bytes. */
   most_bytes: number;
 };
 
-/** An answer as it came; `body` is parsed JSON, the text of `text/plain`, or null where there is none. */
+/** An answer of any status; `body` is parsed JSON, the text of `text/plain`, or null where there is none. */
 export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: unknown };
 
 /**
- * Makes one request over a connection of its own, which ends with the answer: a kept one would hold a command open. No
- * redirect is followed. Rejects with an `Error` whose message is a clause: why there is no answer of this kind.
+ * Makes one request over a new connection, which closes after the answer: a keep-alive connection would keep a command
+ * from exiting. Follows no redirect. Rejects with an `Error` whose message says in a few words why there is no usable
+ * answer.
  */
 export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
   const { to, method, path, deadline_ms, most_bytes } = request;
@@ -57,7 +58,7 @@ export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
           chunks.push(chunk);
           return;
         }
-        // The rest of it may be here already: then its end is told although the call is given up.
+        // The rest may have been received already; then `end` is still emitted after `destroy`.
         failed(new Error('its answer is too large'));
         call.destroy();
       });

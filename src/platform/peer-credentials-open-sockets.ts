@@ -5,7 +5,7 @@ export type OpenFiles = {
   /** Descriptor numbers as text; the list may contain descriptors closed since. */
   numbers(): readonly string[];
   /** The inode if the descriptor is an open socket. */
-  look(number: string): number | 'no_socket' | 'closed';
+  inodeOf(number: string): number | 'no_socket' | 'closed';
 };
 
 /** Reports the sockets opened since the last call. */
@@ -18,7 +18,7 @@ export class OpenSockets {
     this.#files = files;
   }
 
-  /** Number of open files at the last look; a full look costs about a microsecond each. */
+  /** Number of open files at the last inspection; a full one costs about a microsecond each. */
   get size(): number {
     return this.#numbers.size;
   }
@@ -28,7 +28,7 @@ export class OpenSockets {
     const before = this.#known;
     this.#known = new Set();
     this.#numbers.clear();
-    return new Set([...this.#lookAt(this.#files.numbers())].filter((inode) => !before.has(inode)));
+    return new Set([...this.#inspect(this.#files.numbers())].filter((inode) => !before.has(inode)));
   }
 
   /**
@@ -36,13 +36,13 @@ export class OpenSockets {
    * thread closed and that was reused since the last call.
    */
   appearedUnderNewNumbers(): Set<number> {
-    return this.#lookAt(this.#files.numbers().filter((number) => !this.#numbers.has(number)));
+    return this.#inspect(this.#files.numbers().filter((number) => !this.#numbers.has(number)));
   }
 
-  #lookAt(numbers: readonly string[]): Set<number> {
+  #inspect(numbers: readonly string[]): Set<number> {
     const fresh = new Set<number>();
     for (const number of numbers) {
-      const inode = this.#files.look(number);
+      const inode = this.#files.inodeOf(number);
       // Listing the folder opens it at the descriptor number that the next socket will get.
       if (inode === 'closed') continue;
       this.#numbers.add(number);
@@ -60,7 +60,7 @@ const SOCKET = 0o140000;
 /** The open files of all threads of this process, from `/proc/self/fd`. */
 export const procOpenFiles: OpenFiles = {
   numbers: () => readdirSync('/proc/self/fd'),
-  look(number) {
+  inodeOf(number) {
     try {
       const { mode, ino } = fstatSync(Number(number));
       return (mode & TYPE_BITS) === SOCKET ? ino : 'no_socket';

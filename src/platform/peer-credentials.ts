@@ -26,7 +26,7 @@ export type KnowingPeerCredentials = {
    * socket at a descriptor number that another thread has just closed.
    */
   appearedSockets(how: 'quickly' | 'surely'): Set<number>;
-  /** How many files of this process were open at the last look. */
+  /** How many files of this process were open at the last inspection. */
   openFiles(): number;
   /** One verdict per connection, in order, from one read of the kernel's tables. */
   judge(connections: readonly AcceptedConnection[]): PeerVerdict[];

@@ -1,15 +1,15 @@
 import { CodedError, systemCode } from '../base/errors.ts';
 
-/** The system errors of a failed write, in words, and how to mend each. */
+/** The system errors of a failed write: what each means and how to mend it. */
 const MENDS: Readonly<Record<string, { said: string; mend: string }>> = {
   ENOSPC: { said: 'no space is left', mend: 'free space there' },
-  EDQUOT: { said: 'your share of the disk is full', mend: 'free space there' },
-  EROFS: { said: 'its disk can only be read', mend: 'make it writable' },
-  EIO: { said: 'its disk fails (EIO)', mend: 'check the disk' },
-  EACCES: { said: 'this user may not write there', mend: 'give yourself the right to it' },
-  EPERM: { said: 'this user may not write there', mend: 'give yourself the right to it' },
-  ENOENT: { said: 'its folder is missing', mend: 'put the folder back' },
-  ENOTDIR: { said: 'a part of its path is no folder', mend: 'put the folder back' },
+  EDQUOT: { said: 'the disk quota of this user is used up', mend: 'delete files or raise the quota' },
+  EROFS: { said: 'its file system is read-only', mend: 'remount it writable' },
+  EIO: { said: 'its disk reports an error (EIO)', mend: 'check the disk' },
+  EACCES: { said: 'this user may not write there', mend: 'give this user write permission' },
+  EPERM: { said: 'this user may not write there', mend: 'give this user write permission' },
+  ENOENT: { said: 'its folder is missing', mend: 'restore the folder' },
+  ENOTDIR: { said: 'a part of its path is not a folder', mend: 'restore the folder' },
 };
 
 /** Why `path` could not be written, and the mend, without a full stop; null for any other error. */

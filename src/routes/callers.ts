@@ -47,7 +47,7 @@ export type Pool = {
 
 /** Regular files of this host, read without waiting for a disk; rejects with `file_…` codes. */
 export type Files = {
-  look(
+  stat(
     path: string,
   ): Promise<
     | { kind: 'missing' }

@@ -87,7 +87,7 @@ async function typeOfContent(files: Files, path: string, stamp: FileStamp): Prom
 }
 
 async function fileInfo(files: Files, host: string, path: string): Promise<FileInfo> {
-  const found = await files.look(path);
+  const found = await files.stat(path);
   const nothing = { size: null, mtime_ms: null, content_type: null };
   if (found.kind === 'missing') return { path, host, exists: false, kind: null, ...nothing };
   if (found.kind !== 'file')

@@ -101,7 +101,7 @@ export class TranscriptPlaces {
   }
 
   async #look(known: Known): Promise<TranscriptPlace | null> {
-    const look = await this.#callers.files.look(known.path);
+    const look = await this.#callers.files.stat(known.path);
     return look.kind === 'file'
       ? { kind: 'found', ...known, stamp: look.stamp, mtime_ms: look.mtime_ms }
       : null;

@@ -26,7 +26,7 @@ export class JobStep {
   }
 
   /** The current step and its number; null between steps. */
-  look(): { number: number; token: string } | null {
+  current(): { number: number; token: string } | null {
     const number = Atomics.load(this.#head, 0);
     if (number % 2 === 0) return null;
     const bytes = Uint8Array.from(this.#token.subarray(0, this.#head[1]));
@@ -45,7 +45,7 @@ export function watchSteps(
   let before: number | null = null;
   let seen = 0;
   const stop = every(step_ms / 2, () => {
-    const now = step.look();
+    const now = step.current();
     seen = now !== null && now.number === before ? seen + 1 : 0;
     before = now?.number ?? null;
     if (now === null || seen < 2) return;

@@ -208,7 +208,7 @@ export class PoolLife implements Life {
       this.#settle(job, result);
     } catch (error) {
       if (!job.abort.signal.aborted && this.#over === null) {
-        const at = job.step?.look();
+        const at = job.step?.current();
         job.answer.reject(at ? diedInStep(job.name, at.token, error) : unavailable('pool', error));
         this.#threadDied(error instanceof Error ? error : new Error(messageOf(error)));
       }

@@ -28,7 +28,7 @@ afterEach(async () => {
 /** Credentials of an invented kernel that says the same of every peer. */
 function everyPeerIs(verdict: () => PeerVerdict): KnowingPeerCredentials {
   const known = procPeerCredentials({
-    files: { numbers: () => [], look: () => 'closed' },
+    files: { numbers: () => [], inodeOf: () => 'closed' },
     readTable: () => undefined,
     own: { uid: 1_000, shared: false },
     little_endian: true,

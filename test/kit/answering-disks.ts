@@ -1,7 +1,7 @@
 import type { Disks } from '../../src/platform/disks.ts';
 
-/** Disks that always answer, for what is tested without a process that looks. */
-export const answeringDisks: Omit<Disks, 'look'> = {
+/** Disks that always answer, for what is tested without the process that checks disks. */
+export const answeringDisks: Omit<Disks, 'check'> = {
   prove: async () => 'answers',
   answered() {},
   unanswered() {},

@@ -39,7 +39,7 @@ describe('the mount of a path', () => {
   });
 });
 
-describe('a look at a path', () => {
+describe('a check of a path', () => {
   let scratch: ScratchFolder;
   let disks: Disks;
   beforeEach(() => {
@@ -60,7 +60,7 @@ describe('a look at a path', () => {
     symlinkSync('/dev/shm', at('elsewhere'));
     symlinkSync(at('loop'), at('loop'));
     symlinkSync('gone', at('dangling'));
-    const looks: [string, object][] = [
+    const checks: [string, object][] = [
       ['real/inner', { kind: 'directory', real: at('real/inner') }],
       ['relative/inner', { kind: 'directory', real: at('real/inner') }],
       ['absolute/inner/..', { kind: 'directory', real: at('real') }],
@@ -72,19 +72,19 @@ describe('a look at a path', () => {
       ['loop', { kind: 'unreadable', detail: 'ELOOP' }],
       ['x'.repeat(300), { kind: 'unreadable', detail: 'ENAMETOOLONG' }],
     ];
-    for (const [name, found] of looks)
-      expect(await disks.look(`${scratch.path}/${name}`), name).toEqual(found);
-    expect(await disks.look('/dev/null')).toEqual({ kind: 'other', real: '/dev/null' });
-    expect(await disks.look('/')).toEqual({ kind: 'directory', real: '/' });
-    expect(await disks.look(at('elsewhere'))).toEqual({ kind: 'directory', real: '/dev/shm' });
+    for (const [name, found] of checks)
+      expect(await disks.check(`${scratch.path}/${name}`), name).toEqual(found);
+    expect(await disks.check('/dev/null')).toEqual({ kind: 'other', real: '/dev/null' });
+    expect(await disks.check('/')).toEqual({ kind: 'directory', real: '/' });
+    expect(await disks.check(at('elsewhere'))).toEqual({ kind: 'directory', real: '/dev/shm' });
   });
 
   it('follows as many links as the kernel does, and not one more', async () => {
     const at = (nth: number) => join(scratch.path, `link-${nth}`);
     mkdirSync(at(0));
     for (let nth = 1; nth <= 41; nth += 1) symlinkSync(at(nth - 1), at(nth));
-    expect(await disks.look(at(40))).toEqual({ kind: 'directory', real: at(0) });
-    expect(await disks.look(at(41))).toEqual({ kind: 'unreadable', detail: 'ELOOP' });
+    expect(await disks.check(at(40))).toEqual({ kind: 'directory', real: at(0) });
+    expect(await disks.check(at(41))).toEqual({ kind: 'unreadable', detail: 'ELOOP' });
     expect(() => statSync(at(41))).toThrow('ELOOP');
   });
 });
@@ -124,7 +124,7 @@ function silentProcesses(answers: (path: string) => object | null, begins = true
   return { started, runner: { spawnPiped } };
 }
 
-describe('a look at a disk that does not answer', () => {
+describe('a check of a disk that does not answer', () => {
   it('[DSP-4] blocks one process, answers every caller, and is retried until it answers', async () => {
     const clock = new FakeClock();
     let back = false;
@@ -134,11 +134,11 @@ describe('a look at a disk that does not answer', () => {
     disks.onAnswer(() => {
       told += 1;
     });
-    const looks = ['/x/a', '/x/a', '/x/b', '/x/c'].map((path) => disks.look(path));
+    const checks = ['/x/a', '/x/a', '/x/b', '/x/c'].map((path) => disks.check(path));
     expect(started).toHaveLength(1);
     clock.advance(5_100);
-    for (const look of await Promise.all(looks))
-      expect(look).toMatchObject({ kind: 'silent', after_ms: 5_000 });
+    for (const check of await Promise.all(checks))
+      expect(check).toMatchObject({ kind: 'silent', after_ms: 5_000 });
     expect([started.length, started[0]!.killed]).toEqual([1, true]);
     expect(disks.isSilent('/x/d')).toBe(true);
     expect(await disks.prove('/x/d')).toBe('silent');
@@ -155,20 +155,21 @@ describe('a look at a disk that does not answer', () => {
     const clock = new FakeClock();
     const { runner } = silentProcesses(() => null);
     const disks = createDisks({ clock, runner });
-    const first = disks.look('/x/a');
-    const second = disks.look('/x/b');
+    const first = disks.check('/x/a');
+    const second = disks.check('/x/b');
     disks.stop();
-    for (const look of [first, second, disks.look('/x/c')]) expect(await look).toEqual({ kind: 'unlooked' });
+    for (const check of [first, second, disks.check('/x/c')])
+      expect(await check).toEqual({ kind: 'unchecked' });
   });
 
   it('[DSP-4] blames no disk for a machine on which the process does not even begin', async () => {
     const clock = new FakeClock();
     const { started, runner } = silentProcesses(() => null, false);
     const disks = createDisks({ clock, runner });
-    const look = disks.look('/x/a');
+    const check = disks.check('/x/a');
     clock.advance(10_000);
-    expect([await look, disks.isSilent('/x/a'), started[0]!.killed]).toEqual([
-      { kind: 'unlooked' },
+    expect([await check, disks.isSilent('/x/a'), started[0]!.killed]).toEqual([
+      { kind: 'unchecked' },
       false,
       true,
     ]);
@@ -180,11 +181,11 @@ describe('a look at a disk that does not answer', () => {
     let dies = true;
     const { started, runner } = silentProcesses((path) => (dies ? null : { kind: 'file', real: path }));
     const disks = createDisks({ clock, runner });
-    const look = disks.look('/x/a');
+    const check = disks.check('/x/a');
     started[0]!.exit();
-    expect(await look).toEqual({ kind: 'unlooked' });
+    expect(await check).toEqual({ kind: 'unchecked' });
     dies = false;
-    expect(await disks.look('/x/a')).toEqual({ kind: 'file', real: '/x/a' });
+    expect(await disks.check('/x/a')).toEqual({ kind: 'file', real: '/x/a' });
     expect(started).toHaveLength(2);
     disks.stop();
   });

@@ -40,14 +40,14 @@ describe('what is at a path', () => {
   it('[RPL-11] is reported for files, folders, links and missing paths', async () => {
     const path = scratch.write('a', 'four');
     symlinkSync(path, at('link'));
-    expect(await files.look(path)).toMatchObject({ kind: 'file', stamp: { size: 4 } });
-    expect(await files.look(at('link'))).toMatchObject({ kind: 'file', stamp: { size: 4 } });
-    expect(await files.look(scratch.path)).toMatchObject({ kind: 'directory' });
-    expect(await files.look(at('none'))).toEqual({ kind: 'missing' });
-    expect(await files.look(join(path, 'below'))).toEqual({ kind: 'missing' });
+    expect(await files.stat(path)).toMatchObject({ kind: 'file', stamp: { size: 4 } });
+    expect(await files.stat(at('link'))).toMatchObject({ kind: 'file', stamp: { size: 4 } });
+    expect(await files.stat(scratch.path)).toMatchObject({ kind: 'directory' });
+    expect(await files.stat(at('none'))).toEqual({ kind: 'missing' });
+    expect(await files.stat(join(path, 'below'))).toEqual({ kind: 'missing' });
     symlinkSync(at('loop'), at('loop'));
-    expect(await files.look(at('loop'))).toEqual({ kind: 'missing' });
-    expect(await files.look(at('x'.repeat(300)))).toEqual({ kind: 'missing' });
+    expect(await files.stat(at('loop'))).toEqual({ kind: 'missing' });
+    expect(await files.stat(at('x'.repeat(300)))).toEqual({ kind: 'missing' });
   });
 
   it('[RPL-10] is sent only when it is a regular file: a pipe, a socket and a device are refused without opening', async () => {

@@ -6,7 +6,7 @@ function openFiles(open: Record<string, number | 'no_socket' | 'closed'>) {
   const looked: string[] = [];
   const sockets = new OpenSockets({
     numbers: () => Object.keys(open),
-    look(number) {
+    inodeOf(number) {
       looked.push(number);
       return open[number] ?? 'closed';
     },

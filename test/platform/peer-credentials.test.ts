@@ -61,7 +61,7 @@ describe('procPeerCredentials', () => {
   it('reads each table at most once for all connections of one burst', () => {
     const reads: string[] = [];
     const credentials = procPeerCredentials({
-      files: { numbers: () => [], look: () => 'closed' },
+      files: { numbers: () => [], inodeOf: () => 'closed' },
       readTable(table, take) {
         reads.push(table);
         take(Buffer.from(table === 'tcp' ? RECORDED_TCP : RECORDED_TCP6, 'latin1'));

@@ -167,7 +167,7 @@ export class PollRounds {
       const { project_dir } = document;
       const proof =
         project_dir === undefined || !isAbsolute(project_dir) ? 'answers' : await disks.prove(project_dir);
-      if (proof === 'unlooked') {
+      if (proof === 'unchecked') {
         logger.warn({ fiber: document.id, project_dir }, 'a folder was not looked at yet; it is tried again');
         return;
       }

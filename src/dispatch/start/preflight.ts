@@ -55,7 +55,7 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
         reason: 'project_dir_unreachable',
         message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk mounted? It is asked again by itself`,
       };
-    case 'unlooked':
+    case 'unchecked':
       return {
         reason: 'queue_full',
         message: `project_dir ${directory} was not looked at yet: too many other folders are being looked at; try again in a moment`,

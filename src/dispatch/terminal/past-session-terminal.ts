@@ -149,7 +149,7 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
     );
   const look = await world.lookAtDirectory(past.cwd);
   const refused =
-    look.kind === 'silent' || look.kind === 'unlooked' ? refuseByDirectory(past.cwd, look) : null;
+    look.kind === 'silent' || look.kind === 'unchecked' ? refuseByDirectory(past.cwd, look) : null;
   if (refused !== null) throw new CodedError(refused.reason, refused.message);
   if (look.kind !== 'directory')
     throw new CodedError(

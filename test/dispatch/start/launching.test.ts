@@ -244,7 +244,7 @@ describe('a refusal', () => {
   });
 
   it('[DSP-5] does not come of a look that got no turn', async () => {
-    world.directories.set('/srv/dev', { kind: 'unlooked' });
+    world.directories.set('/srv/dev', { kind: 'unchecked' });
     world.fiber('a');
     await round();
     expect(daemon.state().blocked).toEqual([]);

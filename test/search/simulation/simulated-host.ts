@@ -304,7 +304,7 @@ export class SimulatedHost {
     const isHung = (path: string) => [...this.hung].some((root) => path.startsWith(`${root}/`));
     return {
       ...answeringDisks,
-      look: async (path) => ({ kind: 'directory', real: path }),
+      check: async (path) => ({ kind: 'directory', real: path }),
       prove: async (path) => {
         if (!isHung(path)) return 'answers';
         await this.#wait(process, LOOK_MS);

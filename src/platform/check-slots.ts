@@ -1,7 +1,7 @@
 import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
 
 /** Limits on checks in progress and on processes blocked by a disk. Times in milliseconds. */
-export type LookLimits = {
+export type CheckLimits = {
   /** Concurrent checks of one mount that has answered; before its first answer, one. */
   per_mount: number;
   /** Concurrent checks in total. */
@@ -20,7 +20,7 @@ export type LookLimits = {
   forget_ms: number;
 };
 
-export const LOOK_LIMITS: LookLimits = {
+export const CHECK_LIMITS: CheckLimits = {
   per_mount: 2,
   total: 8,
   unknown: 6,
@@ -32,20 +32,20 @@ export const LOOK_LIMITS: LookLimits = {
 };
 
 /** A check of one path within one mount; `local`: its file system depends on no other machine. */
-export type LookAt = { path: string; mount: string; local: boolean };
+export type CheckTarget = { path: string; mount: string; local: boolean };
 
 /** What did not answer: a whole mount, or one path on a mount that otherwise answers. */
 export type Place = { kind: 'mount' | 'path'; name: string };
 
 /** What a check may do now. */
-export type Turn = { kind: 'run' } | { kind: 'wait' } | { kind: 'silent'; place: Place };
+export type SlotDecision = { kind: 'run' } | { kind: 'wait' } | { kind: 'silent'; place: Place };
 
 /** A process blocked for less than this ended because it was killed; that says nothing about the disk. */
-const HELD_MS = 1_000;
+const BLOCKED_MS = 1_000;
 
 type MountState = { running: number; stuck: number; answered: boolean; proven_at: number | null };
 type Silence = {
-  at: LookAt;
+  at: CheckTarget;
   failures: number;
   probe_at: number;
   asked_at: number;
@@ -57,15 +57,15 @@ type Silence = {
  * Decides which checks may run now and which disks are silent. Pure: the time is a parameter of every call. Only a
  * check that got a slot says something about its path.
  */
-export class LookTurns {
-  readonly #limits: LookLimits;
+export class CheckSlots {
+  readonly #limits: CheckLimits;
   readonly #mounts = new Map<string, MountState>();
   readonly #silent = new Map<string, Silence>();
   #running = 0;
   #unknown = 0;
   #stuck = 0;
 
-  constructor(limits: LookLimits = LOOK_LIMITS) {
+  constructor(limits: CheckLimits = CHECK_LIMITS) {
     this.#limits = limits;
   }
 
@@ -75,7 +75,7 @@ export class LookTurns {
   }
 
   /** What this check may do now; `probe`: it tests whether a silent place answers again. */
-  ask(at: LookAt, now: number, probe = false): Turn {
+  ask(at: CheckTarget, now: number, probe = false): SlotDecision {
     const silent = probe ? null : this.silence(at, now);
     if (silent !== null) return { kind: 'silent', place: silent };
     const mount = this.#mountOf(at.mount);
@@ -91,7 +91,7 @@ export class LookTurns {
   }
 
   /** Takes the slot that `ask` granted; report the result with `end` or `late`. */
-  begin(at: LookAt): { known: boolean } {
+  begin(at: CheckTarget): { known: boolean } {
     const mount = this.#mountOf(at.mount);
     const known = isKnown(mount, at);
     mount.running += 1;
@@ -109,23 +109,23 @@ export class LookTurns {
   }
 
   /** The check has its answer. */
-  end(at: LookAt, turn: { known: boolean }, now: number): void {
-    this.#giveBack(at, turn);
+  end(at: CheckTarget, slot: { known: boolean }, now: number): void {
+    this.#giveBack(at, slot);
     this.proven(at.mount, now);
     this.#silent.delete(keyOf({ kind: 'path', name: at.path }));
   }
 
   /** The check failed for a reason other than the disk: nothing is learned. */
-  lost(at: LookAt, turn: { known: boolean }): void {
-    this.#giveBack(at, turn);
+  lost(at: CheckTarget, slot: { known: boolean }): void {
+    this.#giveBack(at, slot);
   }
 
   /**
    * The check timed out; its process is blocked by the disk until `freed`. If the mount answered during this check,
    * only the path is silent.
    */
-  late(at: LookAt, turn: { known: boolean }, proven: boolean, now: number): Place {
-    this.#giveBack(at, turn);
+  late(at: CheckTarget, slot: { known: boolean }, proven: boolean, now: number): Place {
+    this.#giveBack(at, slot);
     const place: Place = proven ? { kind: 'path', name: at.path } : { kind: 'mount', name: at.mount };
     const mount = this.#mountOf(at.mount);
     mount.proven_at = null;
@@ -147,17 +147,17 @@ export class LookTurns {
   }
 
   /** An abandoned process has exited. If the disk had blocked it, the disk answers again. */
-  freed(at: LookAt, place: Place, held_ms: number, now: number): void {
+  freed(at: CheckTarget, place: Place, held_ms: number, now: number): void {
     this.#mountOf(at.mount).stuck -= 1;
     this.#stuck -= 1;
     const silence = this.#silent.get(keyOf(place));
     if (silence === undefined) return;
     silence.stuck -= 1;
-    if (held_ms >= HELD_MS) silence.probe_at = now;
+    if (held_ms >= BLOCKED_MS) silence.probe_at = now;
   }
 
   /** Silent places that are due for a probe, one check each; marks them as probed. */
-  probes(now: number): { at: LookAt; place: Place }[] {
+  probes(now: number): { at: CheckTarget; place: Place }[] {
     const due = [];
     for (const [key, silence] of this.#silent) {
       if (now - silence.asked_at > this.#limits.forget_ms) this.#silent.delete(key);
@@ -187,7 +187,7 @@ export class LookTurns {
   }
 
   /** The silent mount or path that affects this path; null if there is none. */
-  silence(at: Pick<LookAt, 'mount' | 'path'>, now: number): Place | null {
+  silence(at: Pick<CheckTarget, 'mount' | 'path'>, now: number): Place | null {
     const places: Place[] = [
       { kind: 'mount', name: at.mount },
       { kind: 'path', name: at.path },
@@ -210,14 +210,14 @@ export class LookTurns {
     return mount;
   }
 
-  #giveBack(at: LookAt, { known }: { known: boolean }): void {
+  #giveBack(at: CheckTarget, { known }: { known: boolean }): void {
     this.#mountOf(at.mount).running -= 1;
     this.#running -= 1;
     if (!known) this.#unknown -= 1;
   }
 }
 
-function isKnown(mount: MountState, at: LookAt): boolean {
+function isKnown(mount: MountState, at: CheckTarget): boolean {
   return mount.answered || at.local;
 }
 
