@@ -9,6 +9,7 @@ export default defineConfig({
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Most of a test is waiting for processes.
+    maxWorkers: 4,
   },
 });
