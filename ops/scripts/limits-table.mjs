@@ -1279,22 +1279,6 @@ export const LIMITS = [
       ],
       ['routes/held-files.ts', 'MOST_HELD_BYTES', 'All of them', 'bytes', 'The oldest are forgotten', 'API'],
       [
-        'routes/activity-pieces.ts',
-        'MOST_KEPT',
-        'Pieces of activity that are kept',
-        'pieces',
-        'The oldest are forgotten',
-        'API',
-      ],
-      [
-        'routes/activity-pieces.ts',
-        'MOST_KEPT_BYTES',
-        'Their bytes',
-        'bytes',
-        'The oldest are forgotten',
-        'API',
-      ],
-      [
         'routes/ledger-bodies.ts',
         'KEPT_BYTES',
         'Bodies of ledgers that are kept',

@@ -9,15 +9,7 @@ const NUMBERS_BYTES = 64;
 
 /** A range of rows: its earliest and latest minute, and the rows `[from, to)`. */
 export type Block = { from: number; to: number; first: number; last: number };
-type Kept = Block & { revision: number; id: number; bytes: Uint8Array | null };
-
-let lastPieceId = 0;
-
-/** An id for immutable bytes, unique in this thread. */
-export function nextPieceId(): number {
-  lastPieceId += 1;
-  return lastPieceId;
-}
+type Kept = Block & { revision: number; bytes: Uint8Array | null };
 
 /** The buckets of one segment as JSON, block by block, so that only what has changed is encoded again. */
 export class EncodedBuckets {
@@ -42,11 +34,6 @@ export class EncodedBuckets {
       else if (block < count - MOST_KEPT) kept.bytes = null;
     }
     return this.#kept;
-  }
-
-  /** The id of the bytes of one of the `blocks`. */
-  id(block: Block): number {
-    return (block as Kept).id;
   }
 
   /** The buckets of one of the `blocks`, each with a leading comma. */
@@ -98,7 +85,7 @@ export class EncodedBuckets {
       if (minute < first) first = minute;
       if (minute > last) last = minute;
     }
-    return { from, to, first, last, revision, id: nextPieceId(), bytes: null };
+    return { from, to, first, last, revision, bytes: null };
   }
 
   #json(id: number): string {

@@ -9,7 +9,7 @@ import {
   type SentLine,
 } from './events-segment.ts';
 import { type HeldPart, readCheckpoint, writeCheckpoint } from './index-checkpoint.ts';
-import { type JointBlock, JointBlocks, rowsOf } from './joint-blocks.ts';
+import { joinBlocks, rowsOf } from './joint-blocks.ts';
 import { LedgerFile, type Place, type Stamp, stampOfPath } from './ledger-file.ts';
 
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
@@ -24,9 +24,6 @@ export type Bucket = {
   k: (typeof KINDS)[number];
   n: number;
 };
-
-/** A part of the buckets as JSON. Bytes with an id never change; null means that the receiver already has them. */
-export type EncodedPiece = { id: number; bytes: Uint8Array | null } | { id: null; bytes: Uint8Array };
 
 export type EventsIndexOptions = {
   path: string;
@@ -50,7 +47,6 @@ export class EventsIndex {
   #parts: Parts | null = null;
   #stamps: { rotated: Stamp; live: Stamp } | null = null;
   #unsaved = 0;
-  readonly #joint = new JointBlocks();
 
   constructor(options: EventsIndexOptions) {
     this.#options = options;
@@ -107,8 +103,8 @@ export class EventsIndex {
 
   /** Buckets whose minute begins in `[from_ms, to_ms)`, both whole minutes. */
   buckets(from_ms: number, to_ms: number): Bucket[] {
-    return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, joint, inside }) =>
-      (inside ?? joint?.rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
+    return this.#stretches(from_ms, to_ms).flatMap(({ segment, block, rows }) =>
+      (rows ?? rowsOf(segment, block)).map(({ minute, session, cwd, kind, count }) => ({
         m: minute * MINUTE_MS,
         s: segment.strings.text(session) || null,
         cwd: segment.strings.text(cwd) || null,
@@ -118,35 +114,31 @@ export class EventsIndex {
     );
   }
 
-  /** The same as JSON in pieces, each bucket with a leading comma; pieces with an id in `known` have no bytes. */
-  encodeBuckets(from_ms: number, to_ms: number, known: ReadonlySet<number> = new Set()): EncodedPiece[] {
-    return this.#stretches(from_ms, to_ms).map(({ segment, block, joint, inside }) => {
-      const { encoded } = segment;
-      if (inside !== null) return { id: null, bytes: encoded.encode(inside) };
-      const id = joint?.id ?? encoded.id(block);
-      if (known.has(id)) return { id, bytes: null };
-      if (joint === null) return { id, bytes: encoded.bytes(block) };
-      joint.bytes ??= encoded.encode(joint.rows);
-      return { id, bytes: joint.bytes };
-    });
+  /** The same as JSON in pieces, each bucket with a leading comma. */
+  encodeBuckets(from_ms: number, to_ms: number): Uint8Array[] {
+    return this.#stretches(from_ms, to_ms).map(({ segment: { encoded }, block, rows }) =>
+      rows === null ? encoded.bytes(block) : encoded.encode(rows),
+    );
   }
 
   /** The part of each block inside the window; empty parts are left out. */
   #stretches(from_ms: number, to_ms: number): Stretch[] {
     const [from, to] = [from_ms / MINUTE_MS, to_ms / MINUTE_MS];
-    const rotated = this.#parts?.rotated?.segment ?? null;
-    const live = this.#parts?.live?.segment ?? null;
-    const joints = this.#joint.of(rotated, live);
+    const files = this.#all().map(({ segment }) => ({
+      segment,
+      blocks: segment.encoded.blocks().filter((block) => block.last >= from && block.first < to),
+    }));
+    const [older, newer] = files;
+    const joints = older === undefined || newer === undefined ? null : joinBlocks(older, newer);
     const stretches: Stretch[] = [];
-    for (const segment of [rotated, live]) {
-      for (const block of segment?.encoded.blocks() ?? []) {
-        if (segment === null || block.last < from || block.first >= to) continue;
-        const joint = joints.get(block) ?? null;
+    for (const { segment, blocks } of files) {
+      for (const block of blocks) {
+        const joint = joints?.get(block) ?? null;
         const isWhole = block.first >= from && block.last < to;
-        const inside = isWhole
-          ? null
-          : (joint?.rows ?? rowsOf(segment, block)).filter(({ minute }) => minute >= from && minute < to);
-        if ((inside ?? joint?.rows)?.length !== 0) stretches.push({ segment, block, joint, inside });
+        const rows = isWhole
+          ? joint
+          : (joint ?? rowsOf(segment, block)).filter(({ minute }) => minute >= from && minute < to);
+        if (rows?.length !== 0) stretches.push({ segment, block, rows });
       }
     }
     return stretches;
@@ -206,13 +198,8 @@ export class EventsIndex {
   }
 }
 
-/** One block: its rows `inside` a window, or all rows for null. */
-type Stretch = {
-  segment: EventsSegment;
-  block: Block;
-  joint: JointBlock | null;
-  inside: readonly Row[] | null;
-};
+/** The part of one block that an answer has: these rows, or for null the whole block as it is. */
+type Stretch = { segment: EventsSegment; block: Block; rows: readonly Row[] | null };
 
 function later(before: LastEvents, after: LastEvents): LastEvents {
   const newest = (name: Exclude<keyof LastEvents, 'type' | 'at'>) => after[name] || before[name];

@@ -1,7 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
 import { namesTag } from '../http/entity-tag.ts';
-import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -9,41 +8,29 @@ import type { RouteContext } from './context.ts';
 const KEPT_BODIES = 8;
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** What makes one body: its tag by the files, and the call that makes it. */
+/** What makes one body: its tag by the files, and the call to the ledgers thread that encodes it. */
 export type LedgerBody = {
   tag(stamps: LedgerStamps): string;
-  make(): Promise<{ etag: string; body: Uint8Array | Pieces }>;
+  make(): Promise<{ value: { etag: string }; bulk: Uint8Array | null }>;
 };
 
-/** A body that comes whole from the ledgers thread. */
-export async function wholeBody(
-  exchange: Promise<{ value: { etag: string }; bulk: Uint8Array | null }>,
-): Promise<{ etag: string; body: Uint8Array }> {
-  const { value, bulk } = await exchange;
-  if (bulk !== null) return { etag: value.etag, body: bulk };
-  throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
-}
-
 /**
- * Finished bodies of the time routes. The ledgers thread tells when a file changes, so who has the present tag is
- * answered here at once, and so is who asks for one of the last bodies; each other one is made on that thread.
+ * Encoded bodies of the time routes by their tags. The ledgers thread tells when a file changes, so who has the present
+ * tag is answered here at once, and so is who asks for one of the last bodies; each other one is encoded on that thread,
+ * once for all who wait for it.
  */
 export class LedgerBodies {
   /** Null until that thread has told, and after it has gone: a stale tag must not look current. */
   #stamps: LedgerStamps | null = null;
   readonly #kept = new Map<string, Reply>();
+  readonly #asked = new Map<string, Promise<Reply>>();
   #keptBytes = 0;
 
   constructor(ledgers: Callers['ledgers'], context: Pick<RouteContext, 'components' | 'onChanged'>) {
-    ledgers.onEvent('ledgers_changed', (stamps) => {
-      this.#stamps = stamps;
-      this.#drop();
-    });
+    ledgers.onEvent('ledgers_changed', (stamps) => this.#become(stamps));
     context.onChanged(() => {
       const gone = context.components().some(({ name, state }) => name === 'ledgers' && state !== 'running');
-      if (!gone) return;
-      this.#stamps = null;
-      this.#drop();
+      if (gone) this.#become(null);
     });
   }
 
@@ -52,16 +39,32 @@ export class LedgerBodies {
     const etag = body.tag(this.#stamps);
     if (if_none_match !== undefined && namesTag(if_none_match, etag))
       return { status: 304, empty: true, etag };
-    return this.#kept.get(etag) ?? this.#make(body);
+    const at_hand = this.#kept.get(etag) ?? this.#asked.get(etag);
+    if (at_hand !== undefined) return at_hand;
+    const asked = this.#make(body);
+    this.#asked.set(etag, asked);
+    const forget = () => {
+      if (this.#asked.get(etag) === asked) this.#asked.delete(etag);
+    };
+    asked.then(forget, forget);
+    return asked;
   }
 
   async #make(body: LedgerBody): Promise<Reply> {
-    const { etag, body: made } = await body.make();
-    const head = { status: 200, content_type: 'application/json', etag };
-    const reply: Reply = made instanceof Pieces ? { ...head, pieces: made } : { ...head, bytes: made };
-    const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === etag;
-    if (isCurrent && !this.#kept.has(etag) && made.length <= KEPT_BYTES) this.#keep(etag, reply, made.length);
+    const { value, bulk } = await body.make();
+    if (bulk === null)
+      throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
+    const reply: Reply = { status: 200, content_type: 'application/json', etag: value.etag, bytes: bulk };
+    const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === value.etag;
+    if (isCurrent && !this.#kept.has(value.etag) && bulk.length <= KEPT_BYTES)
+      this.#keep(value.etag, reply, bulk.length);
     return reply;
+  }
+
+  #become(stamps: LedgerStamps | null): void {
+    this.#stamps = stamps;
+    this.#asked.clear();
+    this.#drop();
   }
 
   #keep(etag: string, reply: Reply, bytes: number): void {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EncodedPiece, EventsIndex } from '../../src/ledgers/events-index.ts';
+import { EventsIndex } from '../../src/ledgers/events-index.ts';
 import { readPlainly, sorted } from './plain-reading.ts';
 
 let dir: string;
@@ -32,10 +32,7 @@ const EVER = 8.64e13 + 60_000;
 const open = (more: Partial<ConstructorParameters<typeof EventsIndex>[0]> = {}) =>
   new EventsIndex({ path, checkpoint, ...more });
 
-const joined = (pieces: EncodedPiece[]) =>
-  Buffer.concat(pieces.map(({ bytes }) => bytes ?? Buffer.from('missing')))
-    .toString()
-    .slice(1);
+const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString().slice(1);
 
 async function reading(index: EventsIndex) {
   return index.read(() => {
