@@ -105,6 +105,7 @@ export class PollLoop {
   /** Begins ticking; resolves when the first tick, which starts at once, is over. */
   async start(): Promise<void> {
     const { world, dispatcher } = this.#options;
+    const watchApps = () => this.#watchApps();
     const prune = () => {
       const removed = world.launches.prune(world.clock.now());
       world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
@@ -119,8 +120,8 @@ export class PollLoop {
       world.clock.every(world.settings.poll_interval_ms, () => void this.tick()),
       world.clock.every(WATCH_MS, () => void this.#watch()),
       world.clock.every(DAY_MS, prune),
-      world.clock.every(APP_MS, () => void dispatcher.watchApps()),
-      world.app?.onChange(() => void dispatcher.watchApps()) ?? (() => {}),
+      world.clock.every(APP_MS, watchApps),
+      world.app?.onChange(watchApps) ?? (() => {}),
       // A fiber that was refused for its disk, and a store that could not be listed, wait for this.
       world.disks.onAnswer(() => this.#wakeTick(URGENT_MS)),
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
@@ -168,13 +169,17 @@ export class PollLoop {
     this.#keepLeases();
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     await dispatcher.reconcile();
-    void dispatcher.watchApps();
+    this.#watchApps();
     await dispatcher.rounds.launchDue();
     await dispatcher.watchActivity();
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     this.#last_tick_at = world.clock.now();
     this.#last_tick_ms = this.#last_tick_at - started;
     this.#ticks += 1;
+  }
+
+  #watchApps(): void {
+    void this.#options.dispatcher.watchApps().catch((error) => this.#report(error));
   }
 
   /** Stores that came are polled from now on; of those that went nothing is known any more. */

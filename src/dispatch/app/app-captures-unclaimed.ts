@@ -4,8 +4,8 @@ import { AppServerRefusal } from '../../harness/app-server/connection.ts';
 import { type AppConversation, desktopLink } from '../../harness/app-server/conversation.ts';
 import {
   type CaptureRecord,
+  discardCapture,
   listCaptures,
-  removeCapture,
   updateCapture,
 } from '../capture/capture-directory.ts';
 import { viewOfCapture } from '../capture/capture-view.ts';
@@ -85,7 +85,7 @@ export class UnclaimedConversations {
     for (const known of this.#all()) {
       if (known.being_started) continue;
       if (this.#isOld(known.record)) {
-        removeCapture(this.#world.settings.data_dir, known.record.launch_id);
+        discardCapture(this.#world.settings.data_dir, known.record.launch_id, this.#world.logger);
         this.forget(known.record.launch_id);
       } else if (known.state !== 'ended') await this.#look(known);
     }

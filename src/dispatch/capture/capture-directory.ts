@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { systemCode } from '../../base/errors.ts';
+import { messageOf, systemCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
@@ -78,6 +79,15 @@ export function listCaptures(data_dir: string): CaptureRecord[] {
 /** Removes a capture and all that was written for it. */
 export function removeCapture(data_dir: string, launch_id: string): void {
   rmSync(runDirectoryOf(data_dir, launch_id), { recursive: true, force: true });
+}
+
+/** Removes a capture that is too old to be of use; one that cannot be removed stays, which is logged. */
+export function discardCapture(data_dir: string, launch_id: string, logger: Logger): void {
+  try {
+    removeCapture(data_dir, launch_id);
+  } catch (error) {
+    logger.warn({ launch: launch_id, detail: messageOf(error) }, 'an old capture could not be removed');
+  }
 }
 
 /** Makes the capture the run of a fiber; durable when it returns. */

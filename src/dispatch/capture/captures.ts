@@ -18,6 +18,7 @@ import { perform, type Write } from '../write.ts';
 import {
   bindCapture,
   type CaptureRecord,
+  discardCapture,
   listCaptures,
   removeCapture,
   unbindCapture,
@@ -240,12 +241,12 @@ export class Captures
   /** Takes up what an earlier daemon left, and removes what is too old to be of use. */
   #findRecorded(): void {
     this.#found = true;
-    const { settings, clock } = this.#world;
+    const { settings, clock, logger } = this.#world;
     for (const record of listCaptures(settings.data_dir)) {
       if (record.app !== undefined) continue;
       if (this.#known.has(record.launch_id)) continue;
       if (record.ended_at !== null && clock.now() - record.ended_at > KEPT_MS)
-        removeCapture(settings.data_dir, record.launch_id);
+        discardCapture(settings.data_dir, record.launch_id, logger);
       else
         this.#known.set(record.launch_id, {
           record,

@@ -60,7 +60,12 @@ export class StoresOnDisk {
   }
 }
 
+/** What tells two versions of a file apart, or the error of a file that cannot be looked at; null for no file. */
 function stampOf(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
