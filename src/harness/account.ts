@@ -3,9 +3,9 @@ import type { Agent } from '../contract/agent.ts';
 import { HARNESSES, harnessEnvironment } from './harnesses.ts';
 
 /**
- * Names the account that an agent works on, so that agents which share one wait for its limits together: by
- * harness, the folder with its login, and the variables that replace that login. Nothing secret can be read from
- * it.
+ * Identifies the account that an agent uses, so that agents on the same account wait for its usage limits together. The
+ * id is derived from the harness, the folder with its login, and the variables that replace that login; it reveals no
+ * secret.
  */
 export function accountOf(agent: Agent, env: NodeJS.ProcessEnv): string {
   const { account } = HARNESSES[agent.harness];

@@ -5,10 +5,10 @@ import type { Harness, ProcessFacts } from './harness.ts';
 import { forEachHarness, harnessEnvironment } from './harnesses.ts';
 import { probing } from './transcripts/transcript-files.ts';
 
-/** What the adapters read of the process that starts the agents, and of the programs that it starts. */
+/** The facts about this process and the installed programs that the adapters depend on. */
 export type AdapterSurroundings = ProcessFacts & { capabilities: Capabilities };
 
-/** The adapter of each harness: the harness as this process can use it. */
+/** The adapter of each harness, bound to this process. */
 export function createAdapters(surroundings: AdapterSurroundings): Record<HarnessName, HarnessAdapter> {
   return forEachHarness((harness) => adapterOf(harness, surroundings));
 }

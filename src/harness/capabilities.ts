@@ -5,7 +5,7 @@ import { NEUTRAL_DIRECTORY } from '../platform/process.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { HARNESSES } from './harnesses.ts';
 
-/** Runs a program to its end; of the answer only what an `exited` one printed is used. */
+/** Runs a program to its end; only the output of an `exited` one is used. */
 export type ProgramRunner = {
   run(call: {
     file: string;
@@ -17,11 +17,11 @@ export type ProgramRunner = {
   }): Promise<{ kind: string; stdout?: string; stderr?: string }>;
 };
 
-/** What an installed agent program can do that not every version of it can. */
+/** What the installed version of an agent program can do. */
 export type Capabilities = {
-  /** True when a launch may choose the session id. Assumed until `probe` has looked. */
+  /** True if a launch may choose the session id. Assumed true until `probe` has run. */
   choosesSessionId(agent: Agent): boolean;
-  /** Asks the program once, and again after its file changed; a program that cannot be asked keeps the last answer. */
+  /** Runs the program once, and again when its file has changed; if that fails, the last result stays. */
   probe(agent: Agent): Promise<void>;
 };
 
@@ -30,7 +30,7 @@ type Known = { file: string; changed_at: number; chooses_session_id: boolean };
 const PROBE_TIMEOUT_MS = 15_000;
 const MOST_HELP_BYTES = 1024 * 1024;
 
-/** Capabilities found by asking each program for its help text, since version numbers tell little. */
+/** Finds capabilities in the help text of each program, since version numbers are not reliable. */
 export function createCapabilities(options: { runner: ProgramRunner; env: NodeJS.ProcessEnv }): Capabilities {
   const known = new Map<string, Known>();
   return {

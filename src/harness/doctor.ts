@@ -9,7 +9,7 @@ import { type AgentRegistry, resolveAgent } from './agents/registry.ts';
 /** A finding and the ids of the agents that it concerns. */
 export type AgentFinding = HarnessFinding & { agents: string[] };
 
-/** A fiber that is to be worked on here: the agent that it names (null: the default one), and where. */
+/** A fiber to be worked on here: the agent that it names (null: the default one), and its folder. */
 export type AgentUse = { fiber: string; agent: string | null; project_dir: string | null };
 
 export type HarnessCheck = {
@@ -19,9 +19,8 @@ export type HarnessCheck = {
 };
 
 /**
- * Which agents can start here, and what would stop or eat a launch: for every agent that a fiber uses, in each of
- * its folders; for every other one in no folder in particular. Only what a fiber needs is an error; the same
- * about an agent that no fiber uses is a warning.
+ * Which agents can start here, and what would block or break a launch: each agent that a fiber uses is checked in that
+ * fiber's folder, every other agent without a folder. A finding about an agent that no fiber uses is only a warning.
  */
 export async function checkHarnesses(query: {
   registry: AgentRegistry;
@@ -40,7 +39,11 @@ export async function checkHarnesses(query: {
     found.set(key, known);
   };
   if (problem !== null) {
-    add(null, { severity: 'error', what: problem.message, mend: 'until then the built-in agents are used' });
+    add(null, {
+      severity: 'error',
+      what: problem.message,
+      mend: 'correct the file; until then the built-in agents are used',
+    });
   }
   const { folders, unknown } = foldersByAgent(registry, query.uses);
   for (const finding of unknown) add(null, finding);
@@ -51,7 +54,7 @@ export async function checkHarnesses(query: {
       add(agent.id, {
         severity: 'warning',
         what: `"${agent.cli}" is not installed`,
-        mend: 'install it to use its agents; nothing else needs it',
+        mend: 'install it if you want to use its agents',
       });
       continue;
     }
@@ -67,7 +70,7 @@ export async function checkHarnesses(query: {
   return { startable, findings: [...found.values()] };
 }
 
-/** What is wrong with one folder or one configuration must not hide what was found about the others. */
+/** A fault of one folder or configuration must not hide the findings about the others. */
 async function firstRunFindings(
   adapter: HarnessAdapter,
   query: { agent: Agent; project_dir: string | null },
@@ -77,11 +80,11 @@ async function firstRunFindings(
   } catch (error) {
     const where = query.project_dir === null ? '' : ` in ${query.project_dir}`;
     const what = `agent ${query.agent.id} could not be checked${where}: ${messageOf(error)}`;
-    return [{ severity: 'error', what, mend: 'correct what the sentence names' }];
+    return [{ severity: 'error', what, mend: 'correct the file or folder that it names' }];
   }
 }
 
-/** The folders that each agent is used in, and what is wrong with the agents that fibers name. */
+/** The folders in which each agent is used, and the findings about agents that do not exist. */
 function foldersByAgent(
   registry: AgentRegistry,
   uses: readonly AgentUse[],

@@ -4,12 +4,12 @@ import type { HarnessFinding } from './adapter.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
 import type { FirstRunQuery } from './harness.ts';
 
-/** The finding about an executable that starting the agent would not find, or none. */
+/** A finding if the agent's executable cannot be found; else none. */
 export function checkExecutable(query: FirstRunQuery, environment: AgentEnvironment): HarnessFinding[] {
   const { cli, id } = query.agent;
   const file = findExecutable(cli, environment.get('PATH') ?? '', query.project_dir ?? undefined);
   if (file !== null) return [];
-  const where = cli.includes('/') ? 'there is no such executable' : 'it is not on PATH';
+  const where = cli.includes('/') ? 'no executable has that path' : 'it is not on PATH';
   return [
     {
       severity: 'error',
@@ -19,7 +19,7 @@ export function checkExecutable(query: FirstRunQuery, environment: AgentEnvironm
   ];
 }
 
-/** A folder and its parents, from the folder up. */
+/** A folder and its ancestors, nearest first. */
 export function withParents(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...withParents(parent)];

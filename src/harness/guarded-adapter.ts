@@ -6,12 +6,12 @@ import { forEachHarness, harnessFolder } from './harnesses.ts';
 
 export type DiskGuard = { disks: Pick<Disks, 'prove'>; clock: Clock; env: NodeJS.ProcessEnv };
 
-/** A disk that stops answering in the middle of a search keeps its caller no longer than this, in milliseconds. */
+/** Timeout of a search, in milliseconds, in case the disk stops answering during it. */
 const SEARCH_LIMIT_MS = 5_000;
 
 /**
- * The adapters, asked only about folders whose disks answer: a search on a disk that does not would hold one of the
- * few threads that the runtime has for all files.
+ * The adapters, called only for folders whose disks answer: a search on a silent disk would block one of the few file
+ * system threads of the runtime.
  */
 export function guardAdapters(
   adapters: Record<HarnessName, HarnessAdapter>,
@@ -20,7 +20,7 @@ export function guardAdapters(
   return forEachHarness(({ name }) => guarded(adapters[name], guard));
 }
 
-/** The first of these paths whose disk does not answer, as a sentence; null when all do. */
+/** The first of these paths whose disk does not answer, as a sentence; null if all do. */
 export async function silentAmong(
   paths: readonly string[],
   disks: Pick<Disks, 'prove'>,
@@ -28,7 +28,7 @@ export async function silentAmong(
   for (const path of paths) {
     const proof = await disks.prove(path);
     if (proof === 'silent') return `the disk of ${path} does not answer`;
-    if (proof === 'unchecked') return `${path} was not looked at yet`;
+    if (proof === 'unchecked') return `${path} was not checked yet`;
   }
   return null;
 }
@@ -69,6 +69,6 @@ function unreachable(silent: string): HarnessFinding {
   return {
     severity: 'error',
     what: `${silent}, so nothing starts there`,
-    mend: 'mount it again, or give the fiber another folder with: svc resolve-dir',
+    mend: 'mount the disk again, or give the fiber another folder with: svc resolve-dir',
   };
 }

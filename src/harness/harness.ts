@@ -14,30 +14,30 @@ import type { TokenUsage } from './transcripts/token-usage.ts';
 import type { TurnEnd } from './transcripts/turn-end.ts';
 import type { UsageSign } from './transcripts/usage-limit.ts';
 
-/** Everything that the service knows of one agent program; `harnesses.ts` lists them. */
+/** Everything that the service knows about one agent program; `harnesses.ts` lists them. */
 export type Harness = {
   name: HarnessName;
-  /** What its makers call it. */
+  /** Its product name. */
   title: string;
   /** The command that installs it. */
   install: string;
-  /** What an agent of it is unless its entry says otherwise; the arguments let it work with nobody at the keyboard. */
+  /** The default settings of its agents; the arguments let it work unattended. */
   defaults: { cli: string; args: string[]; effort_levels: string[] };
   session_id: SessionIdChoice;
-  /** Variable in which it tells the commands it runs the id of their conversation; null where it tells none. */
+  /** The variable that gives the commands it runs the id of their conversation; null if there is none. */
   session_variable: string | null;
   /** The folder of its settings, skills and transcripts. */
   folder(environment: AgentEnvironment): string;
   account: {
-    /** Variables that decide on whose account the program works. */
+    /** Variables that determine the account the program uses. */
     variables: readonly string[];
-    /** What else of an agent decides it. */
+    /** Fields of an agent that also determine the account. */
     ofAgent?(agent: Agent): string[];
   };
   planLaunch(request: LaunchRequest, chooses_session_id: boolean): HarnessLaunch;
-  /** argv that continues a past session by hand. */
+  /** argv that resumes a past session by hand. */
   resumeArgv(agent: Agent, session_uuid: string): string[];
-  /** What would stop an unattended start, such as a first-run dialog that nobody has answered. */
+  /** What would block an unattended start, such as an unanswered first-run dialog. */
   checkFirstRun(
     query: FirstRunQuery,
     environment: HarnessEnvironment,
@@ -48,11 +48,11 @@ export type Harness = {
   setup: HarnessSetup;
 };
 
-/** What a launch is besides the variables of its agent; `prompt_on_stdin` is false unless told. */
+/** A launch without the agent's variables; `prompt_on_stdin` defaults to false. */
 export type HarnessLaunch = Pick<LaunchPlan, 'argv' | 'session_uuid'> &
   Partial<Pick<LaunchPlan, 'prompt_on_stdin'>>;
 
-/** Whether a launch may choose the id of its session; the answer of `probe` tells it where versions differ. */
+/** Whether a launch may choose its session id; `probe` decides where versions differ. */
 export type SessionIdChoice =
   | 'chosen'
   | 'assigned'
@@ -60,22 +60,24 @@ export type SessionIdChoice =
 
 export type FirstRunQuery = { agent: Agent; project_dir: string | null };
 
-/** The process that starts the agents: its environment and its user; `uid` is null where the system has none. */
+/** Environment and user of the process that starts the agents; `uid` is null if the system has none. */
 export type ProcessFacts = { env: NodeJS.ProcessEnv; uid: number | null };
 
-/** Where the program keeps its transcripts. What the disk refuses is thrown. */
+/** Where the program keeps its transcripts. Methods throw the system's errors. */
 export type TranscriptFiles = {
-  /** The transcript of a launch; a null session id is learned from the marker. */
+  /** The transcript of a launch; if its session id is null, the marker finds it. */
   find(query: TranscriptQuery, environment: HarnessEnvironment): Promise<TranscriptProbe>;
-  /** Path of the transcript of a session in any folder; null where there is none. */
+  /** Path of the transcript of a session in any folder; null if there is none. */
   findSession: SessionSearch;
   /** `findSession` for many sessions, in a pool thread. */
   searchMany?(): SessionSearch;
-  /** Agents with the same text keep their transcripts in the same place; their folder unless told. */
+  /** Agents with the same value keep their transcripts in the same place; default: the harness folder. */
   place?(agent: Agent, environment: HarnessEnvironment): string;
-  /** Folder of the transcripts of the agents that a session started itself. */
+  /** Folder of the transcripts of the sub-agents of a session. */
   agentsFolder?(path: string): string;
-  /** The last address of a page that shows the session, in the first `to` bytes; those before `seen` had none. */
+  /**
+   * The last address of a page that shows the session, in the first `to` bytes; the bytes before `seen` contain none.
+   */
   findLink?(path: string, seen: number, to: number): string | null;
 };
 
@@ -85,48 +87,48 @@ export type SessionSearch = (
   environment: HarnessEnvironment,
 ) => Promise<string | null>;
 
-/** How the records of a transcript are read: functions of plain data. `newest`: records of its end, newest first. */
+/** How to read the records of a transcript, as pure functions. `newest`: the records at its end, newest first. */
 export type TranscriptRecords = {
-  /** Milliseconds; null for a record without a time. */
+  /** In milliseconds; null for a record without a time. */
   timeOf(record: JsonRecord): number | null;
-  /** The working directory that a record names. */
+  /** The working directory in a record. */
   folderOf(record: JsonRecord): unknown;
-  /** What is said in one record, in order: nothing for a record that only the program itself reads. */
+  /** What was said in one record, in order; empty for records that are internal to the program. */
   saidIn(record: JsonRecord): Said[];
-  /** The end of a turn that no hook tells of; null while the turn goes on, and where hooks tell of every end. */
+  /** The end of a turn that no hook reports; null while the turn runs, and if hooks report every end. */
   turnEnd(newest: Iterable<JsonRecord>): TurnEnd | null;
-  /** What the end says of the account. `zone`: where times without a zone were written. */
+  /** What the end of a transcript says about usage limits. `zone`: the time zone of times without one. */
   usageSign(newest: Iterable<JsonRecord>, zone: string): UsageSign;
-  /** Adds what one record tells of the tokens that were used. */
+  /** Adds the token counts of one record. */
   addUsage(usage: TokenUsage, record: JsonRecord): void;
   /** Every line that `addUsage` counts contains one of these; other lines are not parsed. */
   usage_marks: readonly string[];
 };
 
-/** What `svc setup` puts into the program's own folder. */
+/** What `svc setup` installs in the program's folder. */
 export type HarnessSetup = {
   target(place: SetupPlace): Partial<SetupTarget> | Promise<SetupTarget>;
-  /** How the hooks in its folder compare with those that this installation writes. */
+  /** Compares the hooks in its folder with those that this installation writes. */
   compareHooks(folder: string, env: NodeJS.ProcessEnv): HookState;
 };
 
 export type SetupPlace = {
   folder: string;
   env: NodeJS.ProcessEnv;
-  /** Folder for scratch files. */
+  /** Folder for temporary files. */
   temp: string;
   mode: 'install' | 'uninstall';
 };
 
 export type SetupTarget = {
-  /** Files that are wholly ours, by path below the folder; the worker skills come on top. */
+  /** Files that are entirely ours, by path below the folder, in addition to the worker skills. */
   files: ReadonlyMap<string, string>;
   shared: SharedFile[];
   /** What could not be set up, as a sentence that names the mend. */
   lacks: string | null;
 };
 
-/** A file of the user that gets a part of ours. */
+/** A file of the user that contains a section of ours. */
 export type SharedFile = {
   name: string;
   put: (before: string | null) => string;

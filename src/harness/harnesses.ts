@@ -9,7 +9,7 @@ import { pi } from './pi/harness.ts';
 /** Every agent program that the service can start. */
 export const HARNESSES: Record<HarnessName, Harness> = { claude, codex, pi };
 
-/** A record with what `make` answers for each harness. */
+/** A record with the result of `make` for each harness. */
 export function forEachHarness<T>(make: (harness: Harness) => T): Record<HarnessName, T> {
   return Object.fromEntries(HARNESS_NAMES.map((name) => [name, make(HARNESSES[name])])) as Record<
     HarnessName,
@@ -26,7 +26,7 @@ export function harnessEnvironment(
   return { ...environment, folder: HARNESSES[harness].folder(environment) };
 }
 
-/** The folder that an agent's harness keeps its settings and its transcripts in. */
+/** The folder with the settings and transcripts of an agent's harness. */
 export function harnessFolder(agent: Pick<Agent, 'harness' | 'env'>, base: NodeJS.ProcessEnv): string {
   return harnessEnvironment(agent, base).folder;
 }

@@ -8,7 +8,7 @@ export function optionValue(args: readonly string[], ...names: string[]): string
   return undefined;
 }
 
-/** A command-line option with its value; nothing where there is none. */
+/** A command-line option with its value; empty for null. */
 export function option(name: string, value: string | null): string[] {
   return value === null ? [] : [name, value];
 }

@@ -5,10 +5,12 @@ import { readRegularText, readRegularTextSync } from '../platform/regular-file.t
 import type { HarnessFinding } from './adapter.ts';
 import { asTable, type Table } from './table.ts';
 
-/** A harness's own configuration: an absent file is an empty table; `broken` tells why one cannot be used. */
+/**
+ * A harness's own configuration: an empty table if the file does not exist; `broken` says why a file cannot be used.
+ */
 export type OwnConfig = { value: Table; broken: HarnessFinding | null };
 
-/** Text of a file of a harness; null for one that is not there or cannot be read. */
+/** Text of a file of a harness; null if it does not exist or cannot be read. */
 export function readOwnText(file: string): string | null {
   try {
     return readRegularTextSync(file, READ_LIMITS.harness_config);
@@ -41,7 +43,10 @@ async function readConfig(
     text = await readRegularText(file, READ_LIMITS.harness_config);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { value: {}, broken: null };
-    return broken(`${file} cannot be read (${messageOf(error)})`, 'give the daemon’s user read access to it');
+    return broken(
+      `${file} cannot be read (${messageOf(error)})`,
+      'give the user of the daemon read permission',
+    );
   }
   try {
     return { value: asTable(parse(text)), broken: null };

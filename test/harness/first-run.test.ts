@@ -129,7 +129,7 @@ describe('codex', () => {
       how: 'a provider whose key is missing',
       auth: {},
       toml: 'model_provider = "x"\n[model_providers.x]\nenv_key = "X_KEY"',
-      says: [/X_KEY, and that variable is not set/],
+      says: [/X_KEY, which is not set/],
     },
     {
       how: 'a provider that needs no key',

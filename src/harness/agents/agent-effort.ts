@@ -12,9 +12,9 @@ import { parseRegistry, resolveAgent, resolveEffort } from './registry.ts';
 const EMPTY = '{\n  "version": 1,\n  "agents": []\n}\n';
 
 /**
- * Sets the default effort of one agent in the agents file, or with null lets it have its own again (WPL-17); answers the
- * agent as it is from now on. Everything else in the file keeps its text. Throws `agent_not_found`, `effort_unknown`, and
- * `invalid_config` for a file that cannot be used, which is left as it is.
+ * Sets the default effort of one agent in the agents file; null restores the agent's own default (WPL-17). Returns the
+ * agent with its new default. The rest of the file keeps its text. Throws `agent_not_found`, `effort_unknown`, or
+ * `invalid_config` for an invalid file, which is not changed.
  */
 export async function setAgentEffort(settings: Settings, id: string, effort: string | null): Promise<Agent> {
   const { agents: file } = operatorFilePaths(settings);
@@ -25,7 +25,7 @@ export async function setAgentEffort(settings: Settings, id: string, effort: str
   });
 }
 
-/** What `setAgentEffort` would write now, with its checks: the text before and after, null for no file. */
+/** The checks and the result of `setAgentEffort` without the write: the text before and after; null for no file. */
 export function planAgentEffort(
   settings: Settings,
   id: string,
@@ -59,7 +59,7 @@ function edit(text: string, agent: Agent, effort: string | null): string {
       : effort === null
         ? removeKey(text, ['agents', at, 'default_effort'])
         : setKey(text, ['agents', at, 'default_effort'], effort);
-  // The text is spliced by position: should it ever not say what is meant, it is not written.
+  // The text is spliced by position, so it is written only if it parses to the intended value.
   const meant = structuredClone(JSON.parse(text)) as { agents: Record<string, unknown>[] };
   if (at === -1) meant.agents.push(entry);
   else if (effort === null) delete meant.agents[at]!.default_effort;

@@ -3,12 +3,12 @@ import type { Agent, agentEntrySchema } from '../../contract/agent.ts';
 import { HARNESSES } from '../harnesses.ts';
 
 export type AgentEntry = z.output<typeof agentEntrySchema>;
-/** Ends the work with the reason why a file cannot be used. */
+/** Throws the error that says why a file cannot be used. */
 export type Refuse = (reason: string) => never;
 
 /**
- * Lays the entries of a file over the built-in agents: an entry with the id and harness of a built-in one changes
- * what it names and keeps the rest; `restrict` leaves only the agents that the file lists.
+ * Merges the entries of a file into the built-in agents: an entry with the id and harness of a built-in agent overrides
+ * the fields that it sets; `restrict` keeps only the agents that the file lists.
  */
 export function layerAgents(
   layers: { entries: AgentEntry[]; builtins: Agent[]; restrict: boolean },

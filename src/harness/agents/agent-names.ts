@@ -2,8 +2,8 @@ import type { Agent } from '../../contract/agent.ts';
 import type { Refuse } from './agent-layers.ts';
 
 /**
- * Every id and alias to the agent id it means. An alias may take the name of a built-in agent, which then gives
- * way; one that leads nowhere, in a circle, or to two agents is refused.
+ * Maps every id and alias to an agent id. An alias may take the name of a built-in agent, which it then replaces. An
+ * alias without a target, in a cycle, or with two targets is refused.
  */
 export function resolveAliases(
   agents: readonly Agent[],
@@ -45,11 +45,13 @@ function follow(
     if (next === undefined) {
       if (agents.some((agent) => agent.id === last)) return last;
       return refuse(
-        `alias "${path.at(-2)}" means "${last}", and there is no such agent; correct its alias_of`,
+        `alias "${path.at(-2)}" refers to the agent "${last}", which does not exist; correct its alias_of`,
       );
     }
     if (path.includes(next)) {
-      return refuse(`the aliases ${[...path, next].map((name) => `"${name}"`).join(' → ')} lead in a circle`);
+      return refuse(
+        `the aliases ${[...path, next].map((name) => `"${name}"`).join(' → ')} form a cycle; correct one alias_of`,
+      );
     }
     path.push(next);
   }

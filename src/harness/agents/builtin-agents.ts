@@ -2,7 +2,7 @@ import type { Agent } from '../../contract/agent.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import { HARNESSES } from '../harnesses.ts';
 
-/** The agents that exist without an operator file; without a model the program's own configured one is used. */
+/** The agents that exist without an operator file. Without a model, the program's own configured model is used. */
 export function builtinAgents(): Agent[] {
   return [
     builtin('claude-sonnet', 'claude', 'sonnet', true),

@@ -10,23 +10,23 @@ import { builtinAgents } from './builtin-agents.ts';
 /** The effective agents of this host (RPL-5). */
 export type AgentRegistry = {
   agents: Agent[];
-  /** Id of the agent that works on a fiber which names none; null when there is no agent at all. */
+  /** Id of the agent for a fiber that names none; null if there are no agents. */
   default_id: string | null;
-  /** Every id and alias, to the id it means. */
+  /** Every id and alias, mapped to an agent id. */
   names: Record<string, string>;
-  /** The operator file, whether it exists or not. */
+  /** Path of the operator file, which may not exist. */
   file: string;
 };
 
 /**
- * Reads the registry. A file that cannot be used is reported as `problem` (`invalid_config`), and the registry is
- * then the built-in one, so that a slip of the pen does not stop a daemon.
+ * Reads the registry. An invalid file is reported as `problem` (`invalid_config`), and the registry then has only the
+ * built-in agents, so that a mistake in the file does not stop the daemon.
  */
 export function loadRegistry(settings: Settings): { registry: AgentRegistry; problem: CodedError | null } {
   return loadRegistryFile(operatorFilePaths(settings).agents);
 }
 
-/** `loadRegistry` of the agents file at this path. */
+/** `loadRegistry` for the agents file at this path. */
 export function loadRegistryFile(file: string): { registry: AgentRegistry; problem: CodedError | null } {
   try {
     const text = readOperatorText(file);
@@ -37,7 +37,7 @@ export function loadRegistryFile(file: string): { registry: AgentRegistry; probl
   }
 }
 
-/** The registry that the text of an agents file gives; throws `invalid_config` naming `file` and the mend (OPF-3). */
+/** Parses the text of an agents file; throws `invalid_config`, which names `file` and the mend (OPF-3). */
 export function parseRegistry(file: string, text: string): AgentRegistry {
   const document = parseOperatorText(file, text, agentsFileSchema);
   const entries: AgentEntry[] = [];
@@ -73,7 +73,7 @@ function isAlias(entry: object): entry is { id: string; alias_of: string } {
   return 'alias_of' in entry && typeof entry.alias_of === 'string';
 }
 
-/** The agent of an id or alias, the default one for null; throws `agent_unknown`. */
+/** The agent with this id or alias, or the default agent for null; throws `agent_unknown`. */
 export function resolveAgent(registry: AgentRegistry, id: string | null): Agent {
   const name = id ?? registry.default_id;
   if (name === null) {
@@ -90,7 +90,7 @@ export function resolveAgent(registry: AgentRegistry, id: string | null): Agent 
   );
 }
 
-/** The effort to launch with: the one asked for, else the agent's default; throws `effort_unknown`. */
+/** The effort of a launch: the requested one, else the agent's default; throws `effort_unknown`. */
 export function resolveEffort(agent: Agent, asked: string | null): string | null {
   const effort = asked ?? agent.default_effort;
   if (effort === null || agent.effort_levels.includes(effort)) return effort;
@@ -100,12 +100,12 @@ export function resolveEffort(agent: Agent, asked: string | null): string | null
   });
 }
 
-/** The registry as `GET /agents` and `svc agents --json` show it; the values of `env` stay on the host. */
+/** The registry as `GET /agents` and `svc agents --json` show it; the values of `env` are hidden. */
 export function agentsReply(registry: AgentRegistry): AgentsReply {
   return { default: registry.default_id, agents: registry.agents.map(hideEnv) };
 }
 
-/** An agent without the values of its environment. */
+/** An agent with the values of its environment hidden. */
 export function hideEnv(agent: Agent): Agent {
   return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, '(hidden)'])) };
 }

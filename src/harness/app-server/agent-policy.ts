@@ -1,6 +1,6 @@
 import type { Agent } from '../../contract/agent.ts';
 
-/** What an agent's arguments say of approvals and of the sandbox; null where they say nothing. */
+/** The approval policy and sandbox in an agent's arguments; null where they set none. */
 export function agentPolicy(agent: Pick<Agent, 'args'>): { approval: string | null; sandbox: string | null } {
   if (agent.args.includes('--dangerously-bypass-approvals-and-sandbox'))
     return { approval: 'never', sandbox: 'danger-full-access' };

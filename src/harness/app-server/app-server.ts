@@ -5,41 +5,41 @@ import type { AppServerAddress } from '../../config/app-server-address.ts';
 import { AppServerConnection, AppServerRefusal } from './connection.ts';
 import { type AppConversation, conversationOf, isThreadId, threadSchema } from './conversation.ts';
 
-/** How a conversation runs. Null leaves it to the operator's own configuration of the app server. */
+/** How a conversation runs. Null: the app server's own configuration decides. */
 export type ConversationSettings = {
   project_dir: string;
   model: string | null;
   effort: string | null;
   approval: string | null;
   sandbox: string | null;
-  /** What the shells of the conversation get on top of their own environment. */
+  /** Variables added to the environment of the conversation's shells. */
   env: Record<string, string>;
 };
 
-/** `missing` only after the server was asked to read and then to load that very thread and knows neither (P15). */
+/** `missing` only if the server could neither read nor load that thread (P15). */
 export type ConversationLook = { kind: 'found'; conversation: AppConversation } | { kind: 'missing' };
 
 /**
- * The operator's running app server. Every method throws `app_server_unavailable` when it cannot be asked, with
- * `details.sent` true when it may have done what it was asked, and AppServerRefusal when it says no.
+ * The operator's running app server. Every method throws `app_server_unavailable` if the server cannot be reached, with
+ * `details.sent` true if the request may have been carried out, and AppServerRefusal if the server refuses.
  */
 export type AppServer = {
-  /** Resolves when it answers now. */
+  /** Resolves if the server answers now. */
   reachable(): Promise<void>;
-  /** Begins a conversation in which nothing is said yet; `source` marks it as ours. */
+  /** Creates an empty conversation; `source` marks it as ours. */
   start(settings: ConversationSettings, source: string): Promise<AppConversation>;
-  /** The open conversation with this mark; null when the server has none. */
+  /** The loaded conversation with this mark; null if there is none. */
   find(source: string): Promise<AppConversation | null>;
   look(thread_id: string): Promise<ConversationLook>;
-  /** Opens a stored conversation, so that a turn can be started in it. */
+  /** Loads a stored conversation, so that a turn can be started in it. */
   load(thread_id: string, settings: ConversationSettings): Promise<ConversationLook>;
-  /** Starts a turn; resolves when the server has taken the message. */
+  /** Starts a turn; resolves when the server has accepted the message. */
   send(thread_id: string, message: { id: string; text: string; effort: string | null }): Promise<void>;
-  /** True when one of the latest turns began with the message of this id. */
+  /** True if one of the latest turns began with the message of this id. */
   hasMessage(thread_id: string, message_id: string): Promise<boolean>;
-  /** Ends the running turn; nothing to do in an idle conversation. */
+  /** Interrupts the running turn; does nothing if there is none. */
   interrupt(thread_id: string): Promise<void>;
-  /** Calls `run` when some conversation moved or the connection was lost; gives the way to stop that. */
+  /** Calls `run` when a conversation changed or the connection was lost; returns the function that unsubscribes. */
   onChange(run: () => void): () => void;
   close(): void;
 };
@@ -56,11 +56,11 @@ const turnsSchema = z.object({
   ),
 });
 
-/** Turns that are looked through for a message of ours: it began the latest one or a person was very quick. */
+/** How many of the latest turns are searched for our message; a person may have added some after it. */
 const LATEST_TURNS = 20;
 const CHANGES = new Set(['thread/status/changed', 'thread/started', 'thread/closed', 'connection/lost']);
 
-/** Connects to the app server at this address when it is first asked. */
+/** An app server client; it connects at the first request. */
 export function createAppServer(options: { address: AppServerAddress; clock: Clock }): AppServer {
   const listeners = new Set<() => void>();
   const connection = new AppServerConnection({
@@ -80,7 +80,7 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
     if (answer.success) return answer.data;
     throw new CodedError(
       'app_server_unavailable',
-      `the app server at ${options.address.text} answered ${method} in a form that is not understood; is it another version?`,
+      `the app server at ${options.address.text} answered ${method} in an unknown format; update its program and restart it`,
       { details: { sent: true } },
     );
   };
@@ -112,7 +112,7 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
     try {
       return (await ask(turnsSchema, 'thread/turns/list', { threadId: thread_id, limit })).data;
     } catch (error) {
-      // Before the first message there is nothing to list.
+      // Before the first message there are no turns to list.
       if (error instanceof AppServerRefusal && /not materialized/.test(error.message)) return [];
       throw error;
     }
@@ -142,7 +142,7 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
     },
     async load(thread_id, settings) {
       const conversation = await read(thread_id);
-      // One that is open and has no message yet cannot be loaded, and need not be.
+      // A loaded conversation without a message cannot be loaded again and need not be.
       if (conversation?.loaded === true && (await turns(thread_id, 1)).length === 0)
         return { kind: 'found', conversation };
       return resume(thread_id, threadParams(settings));
@@ -165,7 +165,7 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
       try {
         await ask(z.unknown(), 'turn/interrupt', { threadId: thread_id, turnId: latest.id });
       } catch (error) {
-        // It came to its end by itself meanwhile.
+        // The turn ended before it could be interrupted.
         if (!(error instanceof AppServerRefusal && /no active turn/.test(error.message))) throw error;
       }
     },
@@ -187,7 +187,7 @@ function isNoSuchThread(error: unknown): boolean {
 function threadParams(settings: ConversationSettings): Record<string, unknown> {
   const { project_dir, model, effort, approval, sandbox, env } = settings;
   const config: Record<string, unknown> = {
-    // A login shell would set PATH anew, and `svc` would not be on it.
+    // A login shell would reset PATH, and `svc` might not be on it.
     allow_login_shell: false,
     ...(effort === null ? {} : { model_reasoning_effort: effort }),
   };

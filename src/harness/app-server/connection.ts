@@ -5,11 +5,11 @@ import { CodedError, messageOf } from '../../base/errors.ts';
 import type { AppServerAddress } from '../../config/app-server-address.ts';
 import { connectTextSocket, type TextSocket } from './web-socket.ts';
 
-/** Time limits in milliseconds: for the connection with its handshake, and for one answer. */
+/** Timeouts in milliseconds: of the connection with its handshake, and of one answer. */
 const CONNECT_MS = 3_000;
 const ANSWER_MS = 10_000;
 const RETRY: BackoffPolicy = { first: 500, most: 10_000 };
-/** Requests that may wait for an answer at the same time. */
+/** Limit of pending requests. */
 const MOST_WAITING = 256;
 
 const messageSchema = z.object({
@@ -20,7 +20,7 @@ const messageSchema = z.object({
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 
-/** The server understood the request and said no; `message` is its own sentence. */
+/** The server understood the request and refused it; `message` is the server's own. */
 export class AppServerRefusal extends Error {
   override name = 'AppServerRefusal';
   readonly method: string;
@@ -34,9 +34,9 @@ export class AppServerRefusal extends Error {
 type Waiting = { method: string; resolve(result: unknown): void; reject(error: Error): void };
 
 /**
- * The JSON-RPC connection to the operator's running app server. It is opened when something is asked, opened
- * anew after it was lost, and never starts a server. Every failure of the connection is a CodedError
- * `app_server_unavailable`, whose `details.sent` says whether the server may have read the request.
+ * The JSON-RPC connection to the operator's running app server. It connects at the first request and reconnects at a
+ * request after a loss; it never starts a server. Every connection failure is a CodedError `app_server_unavailable`
+ * whose `details.sent` says whether the server may have read the request.
  */
 export class AppServerConnection {
   readonly #address: AppServerAddress;
@@ -54,7 +54,7 @@ export class AppServerConnection {
   constructor(options: {
     address: AppServerAddress;
     clock: Clock;
-    /** Told every notification, and with `connection/lost` that the connection is gone. */
+    /** Called for every notification, and with `connection/lost` when the connection is lost. */
     onNotice: (method: string, params: unknown) => void;
   }) {
     this.#address = options.address;
@@ -62,7 +62,7 @@ export class AppServerConnection {
     this.#onNotice = options.onNotice;
   }
 
-  /** Asks the server; `at_once` does not wait for the back-off of earlier failures to pass. */
+  /** Sends a request; `at_once` skips the backoff after earlier failures. */
   async request(method: string, params: unknown, options: { at_once?: boolean } = {}): Promise<unknown> {
     const socket = await this.#connected(options.at_once === true);
     return this.#ask(socket, method, params);
@@ -116,7 +116,7 @@ export class AppServerConnection {
       const cancel = this.#clock.after(ANSWER_MS, () => {
         this.#waiting.delete(id);
         reject(this.#unavailable(`it did not answer ${method} within ${ANSWER_MS / 1000} s`, true));
-        // A server that is silent is asked on a new connection next time.
+        // The next request uses a new connection.
         socket.close();
       });
       this.#waiting.set(id, {
@@ -150,7 +150,7 @@ export class AppServerConnection {
     }
     const { id, method, params, result, error } = parsed;
     if (method !== undefined) {
-      // A question to the person at the app (an approval) has an id too: it is theirs to answer, never ours.
+      // A message with an id is a request to the person at the app (an approval); we never answer those.
       if (id === undefined) this.#onNotice(method, params);
       return;
     }

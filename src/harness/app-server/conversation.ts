@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an app conversation does now, as the board shows it (APP-1). */
+/** What an app conversation is doing, as the board shows it (APP-1). */
 export const APP_PHASES = ['working', 'waiting', 'attention', 'unknown'] as const;
 export type AppPhase = (typeof APP_PHASES)[number];
 
@@ -12,7 +12,7 @@ const statusSchema = z.discriminatedUnion('type', [
 ]);
 export type ThreadStatus = z.infer<typeof statusSchema>;
 
-/** A thread as the app server tells it; the fields that are of use here. */
+/** The fields of a thread that we use, as the app server reports them. */
 export const threadSchema = z.object({
   id: z.string(),
   sessionId: z.string().nullish(),
@@ -29,14 +29,14 @@ type Thread = z.infer<typeof threadSchema>;
 /** An app conversation with its identities (WRK-4 to WRK-6). */
 export type AppConversation = {
   thread_id: string;
-  /** Identity of its transcript, which a fork may share with nothing and a thread need not be named after. */
+  /** Identity of its transcript, which may differ from the thread id. */
   transcript_session_uuid: string;
-  /** The project the server assigned; else the folder it works in, by which the server keys projects. */
+  /** The project that the server assigned; by default the working directory, which is the server's project key. */
   project_id: string;
   project_dir: string;
-  /** What its creator marked it with; null for one that a person began. */
+  /** The mark set by its creator; null if a person began it. */
   source: string | null;
-  /** False when the server has it stored and does not hold it open. */
+  /** False if the server has stored the conversation but not loaded it. */
   loaded: boolean;
   phase: AppPhase;
   /** Milliseconds since the Unix epoch. */
@@ -56,7 +56,7 @@ export function conversationOf(thread: Thread): AppConversation {
   };
 }
 
-/** A stored conversation that nobody holds open waits for its next message as an idle one does. */
+/** A conversation that is stored but not loaded waits for its next message, as an idle one does. */
 export function phaseOf(status: ThreadStatus): AppPhase {
   switch (status.type) {
     case 'active':
@@ -82,7 +82,7 @@ export function isThreadId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** The desktop's route to a conversation (WRK-7); null for anything that would make no valid link. */
+/** The desktop app's link to a conversation (WRK-7); null if the link would be invalid. */
 export function desktopLink(scheme: string, thread_id: string): string | null {
   return /^[a-z][a-z0-9+.-]*$/.test(scheme) && isThreadId(thread_id)
     ? `${scheme}://threads/${thread_id}`

@@ -2,12 +2,12 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import type { AppServerAddress } from '../../config/app-server-address.ts';
 
-/** The longest message that is read or kept waiting to be sent, in bytes. */
+/** Limit of a received message, and of the data queued for sending, in bytes. */
 export const MOST_BYTES = 16 * 1024 * 1024;
 
 /** An open connection that carries text messages. */
 export type TextSocket = {
-  /** Throws when the connection is gone, and when the other side does not take what was sent before. */
+  /** Throws if the connection is closed, or if the other side does not read what was sent. */
   send(text: string): void;
   close(): void;
 };
@@ -15,8 +15,8 @@ export type TextSocket = {
 export type TextSocketEvents = { onText(text: string): void; onClose(reason: string): void };
 
 /**
- * Connects to a WebSocket on a Unix socket or a local port; rejects when that takes longer than `timeout_ms`.
- * `onClose` is called once, and only after the promise was fulfilled.
+ * Connects to a WebSocket on a Unix socket or a local port; rejects after `timeout_ms`. `onClose` is called once, and
+ * only after the promise was fulfilled.
  */
 export function connectTextSocket(
   address: AppServerAddress,
@@ -27,7 +27,7 @@ export function connectTextSocket(
     headers: { Host: 'localhost' },
     perMessageDeflate: false,
     maxPayload: MOST_BYTES,
-    // In an address of the library, a path would end at its first colon.
+    // In an address, the library would end the path at its first colon.
     createConnection: () =>
       address.kind === 'unix' ? connect(address.path) : connect(address.port, address.host),
   });
@@ -40,7 +40,7 @@ export function connectTextSocket(
     const timer = setTimeout(() => fail(`no answer within ${timeout_ms} ms`), timeout_ms);
     socket.on('error', (error) => fail(error.message));
     socket.once('unexpected-response', (_request, { statusCode }) =>
-      fail(`it answered ${statusCode} and opened no WebSocket`),
+      fail(`it answered ${statusCode} instead of opening a WebSocket`),
     );
     socket.once('open', () => {
       clearTimeout(timer);
@@ -83,6 +83,6 @@ function overSocket(socket: WebSocket, events: TextSocketEvents): TextSocket {
       close(fault);
       throw new Error(fault);
     },
-    close: () => close('closed from here'),
+    close: () => close('we closed it'),
   };
 }

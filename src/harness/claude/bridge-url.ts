@@ -4,17 +4,17 @@ import { bridgeUrl } from '../../contract/http/transcripts.ts';
 import { type OpenFile, openRegularFileSync, readAtSync } from '../../platform/regular-file.ts';
 import { asTable } from '../table.ts';
 
-/** Read from the end of a transcript to its beginning, this much at a time. */
+/** Chunk size; a transcript is read backwards. */
 const CHUNK_BYTES = 1024 * 1024;
-/** A record about the bridge is short; a line that is longer is somebody's text. */
+/** Records about the bridge are short; a longer line is conversation text. */
 const MOST_LINE_BYTES = 16 * 1024;
-/** In every record about the bridge, and in little else. */
+/** Texts that every record about the bridge contains, and few other lines do. */
 const MARKS = [Buffer.from('"bridge_status"'), Buffer.from('"bridge-session"')];
 
 /**
- * The last bridge address that a transcript of Claude Code records in its first `to` bytes, for a pool thread; null
- * where there is none, or no such file. Of the bytes before `seen`, only a record that was not whole yet is looked
- * at. However long the transcript, it is read in constant memory.
+ * The last bridge address in the first `to` bytes of a transcript of Claude Code, for a pool thread; null if there is
+ * none or the file does not exist. The bytes before `seen` were searched earlier; of these, only the last line is read
+ * again, because it may have been incomplete. Memory use is constant.
  */
 export function findBridgeUrl(path: string, seen: number, to: number): string | null {
   const from = Math.max(0, seen - MOST_LINE_BYTES);
@@ -26,7 +26,7 @@ export function findBridgeUrl(path: string, seen: number, to: number): string | 
     throw error;
   }
   try {
-    // A record may lie across two chunks, so each is read with what a record may reach beyond it.
+    // A record may cross a chunk boundary, so each chunk is read with a margin of one record.
     for (let end = Math.min(to, Number(file.stats.size)); end > from; ) {
       const start = Math.max(from, end - CHUNK_BYTES);
       const begin = Math.max(0, start - MOST_LINE_BYTES);
@@ -41,12 +41,12 @@ export function findBridgeUrl(path: string, seen: number, to: number): string | 
   }
 }
 
-/** The address of the last record whose mark lies in `[from, to)` of these bytes. */
+/** The address in the last record whose mark is in `[from, to)` of these bytes. */
 function lastUrl(bytes: Buffer, from: number, to: number): string | null {
   for (let before = to; ; ) {
     const at = lastMark(bytes, before);
     if (at < from) return null;
-    // A line is looked at once, however often it has the mark.
+    // Each line is parsed once, even if it contains several marks.
     before = bytes.lastIndexOf(0x0a, at) + 1;
     const url = urlOfLine(lineFrom(bytes, before));
     if (url !== null) return url;
@@ -58,7 +58,7 @@ function lastMark(bytes: Buffer, before: number): number {
   return Math.max(...MARKS.map((mark) => bytes.lastIndexOf(mark, before - 1)));
 }
 
-/** The line that begins there; empty for one that is too long, or that is not written to its end. */
+/** The line that begins there; empty if it is too long or incomplete. */
 function lineFrom(bytes: Buffer, start: number): string {
   const end = bytes.subarray(0, start + MOST_LINE_BYTES + 1).indexOf(0x0a, start);
   return end === -1 ? '' : bytes.toString('utf8', start, end);

@@ -9,7 +9,7 @@ import { readJsonConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
-/** What would stop an unattended start of Claude Code: each of its first-run dialogs that is still unanswered. */
+/** What would block an unattended start of Claude Code: each first-run dialog that is still unanswered. */
 export async function checkFirstRun(
   query: FirstRunQuery,
   environment: HarnessEnvironment,
@@ -29,7 +29,7 @@ export async function checkFirstRun(
   return findings;
 }
 
-/** The program keeps its state beside the home folder, or in its config folder where an older layout is found. */
+/** The program's state file: beside the home folder, or in its config folder in an older layout. */
 async function claudeStateFile({ get, home, folder }: HarnessEnvironment): Promise<string> {
   const older = join(folder, '.config.json');
   const hasOlder = await access(older).then(
@@ -44,7 +44,7 @@ function checkOnboarding(state: Table, { home }: AgentEnvironment): HarnessFindi
   return [
     {
       severity: 'error',
-      what: `Claude Code has not been set up for the home ${home}: a start asks for a theme and a login`,
+      what: `Claude Code has not been set up for the home ${home}; it would ask for a theme and a login`,
       mend: 'run "claude" once in a terminal as this user and answer its questions',
     },
   ];
@@ -60,7 +60,7 @@ function checkApiKey(state: Table, environment: AgentEnvironment): HarnessFindin
   return [
     {
       severity: 'error',
-      what: 'ANTHROPIC_API_KEY is set, and Claude Code has not been told that it may use this key: a start asks',
+      what: 'ANTHROPIC_API_KEY is set, and Claude Code would ask whether it may use this key',
       mend: 'run "claude" once with this key and answer "Yes", or unset the variable for the daemon',
     },
   ];
@@ -78,7 +78,7 @@ async function checkTrust(
   return [
     {
       severity: 'error',
-      what: `Claude Code does not trust ${project_dir} yet: a start asks`,
+      what: `Claude Code does not trust ${project_dir} yet and would ask`,
       mend: `run "claude" once in ${project_dir}, or in a folder above it, and trust the folder`,
     },
   ];
@@ -98,7 +98,7 @@ function checkPermissions(
     return [
       {
         severity: 'warning',
-        what: `agent ${agent.id} asks a person before it runs commands, and an unattended worker waits for the answer`,
+        what: `agent ${agent.id} asks a person before it runs commands, so an unattended worker would wait for ever`,
         mend: `add "--permission-mode", "auto" to "args" of ${agent.id} in agents.json`,
       },
     ];

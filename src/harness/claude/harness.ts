@@ -9,14 +9,14 @@ import { records } from './records.ts';
 import { findSession, findTranscript, searchProjects } from './transcript.ts';
 
 /**
- * Given to every start: what the worker skills tell a worker to run is never asked about, in whatever mode, so
- * that a run can end by itself even where a person or a judging model would have to be waited for.
+ * Added to every start: the commands that the worker skills tell a worker to run need no approval in any permission
+ * mode, so that a run can always end itself.
  */
 const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'];
 /**
- * Arming a fiber starts a worker, so only a session that has to file its own may do it unasked: the capture reference
- * is the one page of the worker skills that tells to run these. A worker of a fiber is claimed and installed already,
- * and so is a capture that is resumed; a session that a person started has the permissions that the person gave it.
+ * Arming a fiber starts a worker, so only a session that must file its own fiber may do it without approval; the
+ * capture reference is the only page of the worker skills that uses these commands. The worker of a fiber and a resumed
+ * capture have a fiber already; a session that a person started has the permissions that the person gave it.
  */
 const CAPTURE_COMMANDS = ['Bash(svc claim:*)', 'Bash(svc install:*)'];
 
@@ -34,14 +34,14 @@ const hooks = settingsHooks('claude', 'settings.json', [
 ]);
 
 /**
- * Claude Code: the caller chooses the session id, and a session continues only in the folder it began in. It reads
- * its first message from a standard input that is no terminal, and the keyboard from `/dev/tty` then.
+ * Claude Code: the caller chooses the session id, and a session can be resumed only in the folder where it began. It
+ * reads its first message from standard input if that is not a terminal, and then the keyboard from `/dev/tty`.
  */
 export const claude: Harness = {
   name: 'claude',
   title: 'Claude Code',
   install: 'npm install -g @anthropic-ai/claude-code',
-  // In the mode `auto` it judges each command itself; that needs no accepted warning and also runs as root.
+  // In the mode `auto` it judges each command itself; this needs no accepted warning and also works for root.
   defaults: {
     cli: 'claude',
     args: ['--permission-mode', 'auto'],

@@ -7,12 +7,12 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import { projectFolder } from './transcript.ts';
 
-/** What makes an agent of a program that speaks the option language of Claude Code, with a folder of its own. */
+/** The harness and environment of an agent for a program that accepts Claude Code's options, with its own folder. */
 export function imitationIn(folder: string): { harness: HarnessName; env: Record<string, string> } {
   return { harness: 'claude', env: { CLAUDE_CONFIG_DIR: folder } };
 }
 
-/** The transcript of such a program, in the form and the place of Claude Code’s. */
+/** The transcript of such a program, in the format and location of Claude Code's. */
 export class ImitatedTranscript {
   readonly #path: string;
   readonly #session_id: string;

@@ -16,7 +16,7 @@ import { NO_SIGN, readUsageNotice } from '../transcripts/usage-limit.ts';
 
 const CUT_SHORT = '[Request interrupted by user';
 
-/** The records of Claude Code. */
+/** How to read the records of Claude Code. */
 export const records: TranscriptRecords = {
   timeOf: timestampOf,
   folderOf: (record) => record.cwd,
@@ -41,7 +41,7 @@ export const records: TranscriptRecords = {
     });
   },
 
-  /** Its hooks tell of every end but that of a turn that was cut short. */
+  /** Its hooks report the end of every turn except an interrupted one. */
   turnEnd(newest) {
     for (const record of newest) {
       if (record.isSidechain === true) continue;
@@ -63,7 +63,7 @@ export const records: TranscriptRecords = {
     return NO_SIGN;
   },
 
-  /** One answer is written in several records with the same id, whose last one has the final count. */
+  /** An answer is written as several records with the same id; the last one has the final count. */
   addUsage({ answers, models }, record) {
     const message = asTable(record.message);
     const { id, model } = message;

@@ -4,10 +4,10 @@ import { systemCode } from '../../base/errors.ts';
 import type { TranscriptProbe, TranscriptQuery } from '../adapter.ts';
 import { namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
-/** Longer folder names are cut there and end in a hash of the whole. */
+/** Claude Code cuts longer folder names to this length and appends a hash of the whole. */
 const MOST_NAME_LENGTH = 200;
 
-/** Finds the file of a session in the folder of its project below `<claude_dir>/projects`. */
+/** Finds the transcript of a session in the folder of its project below `<claude_dir>/projects`. */
 export async function findTranscript(
   claude_dir: string,
   { project_dir, session_uuid }: TranscriptQuery,
@@ -35,7 +35,7 @@ async function namesStarting(projects: string, name: string): Promise<string[]> 
   return (await namesIn(projects)).filter((folder) => folder.startsWith(start));
 }
 
-/** Finds the file of a session in the folder of any project; a file beside these folders is no project. */
+/** Finds the transcript of a session in the folder of any project; files beside these folders are skipped. */
 export async function findSession(claude_dir: string, session: string): Promise<string | null> {
   const projects = join(claude_dir, 'projects');
   for (const folder of await namesIn(projects)) {
@@ -45,7 +45,7 @@ export async function findSession(claude_dir: string, session: string): Promise<
   return null;
 }
 
-/** `findSession` for many sessions: each `projects` is listed once. */
+/** `findSession` for many sessions: lists each `projects` folder once. */
 export function searchProjects(): (claude_dir: string, session: string) => string | null {
   const listed = new Map<string, string[]>();
   return (claude_dir, session) => {
@@ -73,7 +73,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch (error) {
-    // A file beside the project folders, or a folder of somebody else's.
+    // A file beside the project folders, or a folder that we may not read.
     if (['ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) return false;
     throw error;
   }

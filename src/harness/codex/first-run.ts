@@ -12,7 +12,7 @@ import { readJsonConfig, readTomlConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
-/** What would stop an unattended start of Codex: a login, a folder to trust, hooks to review, approvals. */
+/** What would block an unattended start of Codex: a missing login, a folder to trust, hooks to review, approvals. */
 export async function checkFirstRun(
   query: FirstRunQuery,
   environment: HarnessEnvironment,
@@ -29,7 +29,7 @@ export async function checkFirstRun(
   return findings;
 }
 
-/** The `-c key=value` settings of a command line whose key is a plain one. */
+/** The `-c key=value` settings of a command line, for simple keys. */
 function commandLineConfig(args: readonly string[]): Table {
   const settings: Table = {};
   for (const [index, arg] of args.entries()) {
@@ -61,7 +61,7 @@ async function checkLogin(
     return [
       {
         severity: 'error',
-        what: `Codex takes the key of its provider "${name}" from ${key}, and that variable is not set`,
+        what: `Codex takes the key of its provider "${name}" from ${key}, which is not set`,
         mend: `set ${key} for the daemon, or in "env" of ${agent.id} in agents.json`,
       },
     ];
@@ -75,7 +75,7 @@ async function checkLogin(
   return [
     {
       severity: 'error',
-      what: 'Codex has no login and no provider of its own: a start shows the sign-in screen',
+      what: 'Codex has no login and no provider of its own; it would show the sign-in screen',
       mend: 'run "codex login" as this user, or configure a model provider in config.toml',
     },
   ];
@@ -95,13 +95,13 @@ async function checkTrust(config: Table, project_dir: string): Promise<HarnessFi
   return [
     {
       severity: 'error',
-      what: `Codex has not been told whether to trust the repository of ${project_dir}: a start asks`,
+      what: `Codex would ask whether to trust the repository of ${project_dir}`,
       mend: `run "codex" once in ${project_dir} and answer, or add [projects."${project_dir}"] trust_level = "trusted" to config.toml`,
     },
   ];
 }
 
-/** The root of the repository that a folder lies in; of a linked work tree, the root of the main one. */
+/** The root of the repository that contains a folder; for a linked work tree, the root of the main one. */
 async function gitRoot(folder: string): Promise<string | null> {
   for (const candidate of withParents(folder)) {
     const git = join(candidate, '.git');
@@ -128,7 +128,7 @@ async function checkHooks(
   return [
     {
       severity: 'error',
-      what: `Codex has hooks in ${file} that nobody has reviewed: a start asks, and does not run them`,
+      what: `nobody has reviewed the hooks in ${file}; Codex would ask about them and not run them`,
       mend: 'run "codex" once in a terminal as this user and review the hooks',
     },
   ];
@@ -143,7 +143,7 @@ function checkApprovals({ agent }: FirstRunQuery, config: Table): HarnessFinding
   return [
     {
       severity: 'warning',
-      what: `agent ${agent.id} asks a person before some commands, and an unattended worker waits for the answer`,
+      what: `agent ${agent.id} asks a person before some commands, so an unattended worker would wait for ever`,
       mend: `add "-a", "never" to "args" of ${agent.id} in agents.json`,
     },
   ];

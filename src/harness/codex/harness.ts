@@ -8,9 +8,9 @@ import { hooks, setupTarget } from './setup.ts';
 import { findSession, findTranscript, learnTranscript } from './transcript.ts';
 
 /**
- * Given to every start. Without the first the program hands its work to a background server of its own, and
- * ending the terminal session would not end the work; the second is a question that eats the launch prompt. By
- * the third its commands run in plain shells: a login shell sets PATH anew, and `svc` would not be on it.
+ * Added to every start. The first keeps the program from handing its work to its background server, where ending the
+ * terminal session would not end the work. The second disables a question that would consume the launch prompt. The
+ * third runs its commands in non-login shells: a login shell resets PATH, and `svc` might not be on it.
  */
 const EVERY_START = [
   ...['-c', 'features.daemon_auto_start=false'],
@@ -18,12 +18,12 @@ const EVERY_START = [
   ...['-c', 'allow_login_shell=false'],
 ];
 
-/** Codex: it assigns the session id itself, at the first turn, so a fresh launch's id is learned. */
+/** Codex: it assigns the session id at the first turn, so the id of a fresh launch must be learned. */
 export const codex: Harness = {
   name: 'codex',
   title: 'Codex',
   install: 'npm install -g @openai/codex',
-  // It never asks and is not sandboxed: its sandbox would keep a worker from its store and from the daemon.
+  // It never asks and is not sandboxed: its sandbox would block a worker's access to its store and to the daemon.
   defaults: {
     cli: 'codex',
     args: ['-a', 'never', '-s', 'danger-full-access'],

@@ -11,17 +11,17 @@ const END = '# fiber-dispatch: end';
 const ANSWER_MS = 20_000;
 
 /**
- * The hash by which Codex knows each hook, by event: Codex asks a person about a hook whose hash it does not know,
- * and that question would stop a worker. It is asked of Codex itself, in a scratch home that is removed again, and
- * only because the person who runs the setup puts these hooks in. Null where this Codex does not tell.
+ * The hash by which Codex identifies each hook, by event. Codex asks a person about a hook with an unknown hash, which
+ * would block a worker. We read the hashes from Codex itself, run in a temporary home; marking them as trusted is
+ * justified because the person who runs the setup installs these hooks. Null if this Codex does not report them.
  */
 export async function askHookHashes(options: {
   runner: ProcessRunner;
   env: NodeJS.ProcessEnv;
   cli: string;
-  /** Text of a `hooks.json` that holds nothing but ours. */
+  /** Text of a `hooks.json` that contains only our hooks. */
   hooks: string;
-  /** Folder for the scratch home. */
+  /** Folder for the temporary home. */
   temp: string;
 }): Promise<Map<string, string> | null> {
   const { runner, env, cli, hooks, temp } = options;
@@ -91,7 +91,10 @@ function hashesIn(line: string): Map<string, string> | null | undefined {
   }
 }
 
-/** `config.toml` with our hooks marked as known; throws `invalid_config` where that is no TOML that can be added to. */
+/**
+ * `config.toml` with our hooks marked as trusted; throws `invalid_config` if it is not valid TOML or cannot be
+ * extended.
+ */
 export function withTrust(
   path: string,
   text: string | null,
@@ -113,7 +116,7 @@ export function withTrust(
       const why = error instanceof Error ? error.message.split('\n')[0] : 'it is not TOML';
       throw new CodedError(
         'invalid_config',
-        `${path} was left as it is: ${why}; mend it, then run this again`,
+        `${path} was not changed: ${why}; correct it, then run this again`,
         {
           details: { path },
         },
@@ -123,7 +126,7 @@ export function withTrust(
   return after;
 }
 
-/** `config.toml` without our part. */
+/** `config.toml` without our section. */
 export function withoutTrust(text: string): string {
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END, begin);

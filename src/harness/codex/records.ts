@@ -7,7 +7,7 @@ import { addModel, count, NO_TOKENS, negative, sum } from '../transcripts/token-
 import { endAt } from '../transcripts/turn-end.ts';
 import { limited, NO_SIGN } from '../transcripts/usage-limit.ts';
 
-/** The records of Codex. */
+/** How to read the records of Codex. */
 export const records: TranscriptRecords = {
   timeOf: timestampOf,
   folderOf: (record) => asTable(record.payload).cwd,
@@ -22,12 +22,12 @@ export const records: TranscriptRecords = {
     if (payload.type !== 'message') return [];
     const text = textOf(payload.content);
     if (payload.role === 'assistant') return [agent(text)];
-    // The program tells its surroundings as if a person had, in one element.
+    // The program writes its environment as one element of a user message.
     const injected = /^<(environment_context|user_instructions|turn_aborted)>/.test(text);
     return payload.role === 'user' && !injected ? [person(text)] : [];
   },
 
-  /** It has no hook for a turn that failed or was cut short. */
+  /** It has no hook for a turn that failed or was interrupted. */
   turnEnd(newest) {
     for (const record of newest) {
       const payload = asTable(record.payload);
@@ -41,7 +41,7 @@ export const records: TranscriptRecords = {
     return null;
   },
 
-  /** The limit is told in one record and the windows with their ends in another, a few records away. */
+  /** The limit is in one record, and the windows with their end times are in another, a few records away. */
   usageSign(newest, zone) {
     let windows: Table | null = null;
     let found: { notice: string; at: number } | null = null;
@@ -64,7 +64,9 @@ export const records: TranscriptRecords = {
     return limited({ ...found, resets_at });
   },
 
-  /** Newer versions write a record an answer; older ones a running total, again at every change of a rate limit. */
+  /**
+   * Newer versions write one record per answer; older ones write a running total, repeated when a rate limit changes.
+   */
   addUsage({ answers, models, running }, record) {
     const payload = asTable(record.payload);
     if (record.type === 'turn_context') addModel(models, payload.model);
@@ -81,7 +83,7 @@ export const records: TranscriptRecords = {
     running.total = total;
     const kinds = Object.values(step);
     if (kinds.every((value) => value === 0)) return;
-    // A total that went down begins a new count.
+    // A total that decreased starts a new count.
     running.sum = sum(running.sum, kinds.some((value) => value < 0) ? total : step);
     running.steps += 1;
   },
@@ -94,7 +96,7 @@ function isProgress(payload: Table): boolean {
   return done || said || payload.type === 'function_call' || payload.type === 'custom_tool_call';
 }
 
-/** The last end among the windows that are used up. */
+/** The latest end of the used-up windows; null if none is. */
 function endOfWindows(windows: Table | null, at: number): number | null {
   const ends = [windows?.primary, windows?.secondary].flatMap((one): number[] => {
     const { used_percent, resets_at, resets_in_seconds } = asTable(one);
@@ -105,7 +107,7 @@ function endOfWindows(windows: Table | null, at: number): number | null {
   return ends.length === 0 ? null : Math.max(...ends);
 }
 
-/** What was read from the cache or written to it is part of the input there. */
+/** Codex counts cached tokens as part of the input. */
 function tokensOf(value: unknown): Tokens | null {
   const told = asTable(value);
   if (typeof told.input_tokens !== 'number' && typeof told.output_tokens !== 'number') return null;

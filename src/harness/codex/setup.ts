@@ -20,7 +20,7 @@ export const hooks = settingsHooks('codex', HOOKS_FILE, [
   'SessionEnd',
 ]);
 
-/** The hooks of Codex, and in its configuration the marks by which it knows them. */
+/** The hooks of Codex, and the entries in its configuration that mark them as trusted. */
 export async function setupTarget({ folder, env, temp, mode }: SetupPlace): Promise<SetupTarget> {
   let places: HookPlace[] = [];
   let hashes: Map<string, string> | null = null;
@@ -43,11 +43,12 @@ export async function setupTarget({ folder, env, temp, mode }: SetupPlace): Prom
   if (cli !== null)
     hashes = await askHookHashes({ runner: createRunner(), env, cli, hooks: hooks.file().put(null), temp });
   if (hashes !== null) return target;
-  const why = cli === null ? 'codex is not on the PATH' : 'this codex does not tell the hashes of its hooks';
+  const why =
+    cli === null ? 'codex is not on the PATH' : 'this codex does not report the hashes of its hooks';
   return {
     ...target,
     shared: [],
-    lacks: `the hooks were left out, because ${why} and a worker would be asked about each; install a current Codex (npm install -g @openai/codex), then run this again`,
+    lacks: `the hooks were not installed, because ${why} and Codex would ask each worker about them; install a current Codex (npm install -g @openai/codex), then run this again`,
   };
 }
 

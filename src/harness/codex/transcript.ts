@@ -5,7 +5,7 @@ import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../trans
 
 const DAY_MS = 86_400_000;
 
-/** Finds the rollout of a known session: among the days around its birth, else among the archived ones. */
+/** Finds the transcript of a known session: among the days around its creation, else in the archive. */
 export async function findTranscript(codex_home: string, session_uuid: string): Promise<TranscriptProbe> {
   const sessions = join(codex_home, 'sessions');
   const born = uuidTime(session_uuid);
@@ -18,20 +18,20 @@ export async function findTranscript(codex_home: string, session_uuid: string): 
   return { kind: 'missing' };
 }
 
-/** Path of the rollout of a session; null where there is none. */
+/** Path of the transcript of a session; null if there is none. */
 export async function findSession(codex_home: string, session: string): Promise<string | null> {
   const probe = await findTranscript(codex_home, session);
   return probe.kind === 'found' ? probe.path : null;
 }
 
-/** Finds the rollout of a launch whose id is not known: its folder, and a user message with the marker. */
+/** Finds the transcript of a launch with an unknown id, by its folder and a user message that contains the marker. */
 export async function learnTranscript(
   codex_home: string,
   query: Pick<TranscriptQuery, 'project_dir' | 'marker' | 'launched_at'>,
 ): Promise<TranscriptProbe> {
   const cwds = await spellingsOf(query.project_dir);
   const { launched_at, marker } = query;
-  // A launch is looked for while it starts: within minutes, so a clock that is a day off is covered too.
+  // The search runs within minutes of the launch; the neighbouring days also cover a clock that is off by a day.
   const days = daysAround(join(codex_home, 'sessions'), launched_at);
   const files: string[] = [];
   for (const day of days) files.push(...(await filesIn(day, (name) => /^rollout-.*\.jsonl$/.test(name))));
@@ -47,7 +47,7 @@ export async function learnTranscript(
   });
 }
 
-/** The id of a session that a person or a launch began in one of the folders; null for forks and sub-agents. */
+/** The id of a session that was begun in one of the folders; null for forks and sub-agents. */
 function ownSession(first: Record<string, unknown>, cwds: string[]): string | null {
   const meta = asTable(first.payload);
   const began =
@@ -59,7 +59,7 @@ function ownSession(first: Record<string, unknown>, cwds: string[]): string | nu
   return began && typeof meta.id === 'string' ? meta.id : null;
 }
 
-/** Day folders (local time, as Codex files them) of a moment's day and its two neighbours. */
+/** The day folders (in local time, as Codex names them) of a time's day and of the days before and after. */
 function daysAround(sessions: string, moment: number): string[] {
   const days: string[] = [];
   for (const at of [moment, moment - DAY_MS, moment + DAY_MS]) {
@@ -82,7 +82,7 @@ async function allDays(sessions: string): Promise<string[]> {
   return days.sort().reverse();
 }
 
-/** The birth time that a version 7 UUID carries, in milliseconds; null for any other id. */
+/** The creation time in a version 7 UUID, in milliseconds; null for any other id. */
 function uuidTime(id: string): number | null {
   const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i.exec(id);
   return match === null ? null : Number.parseInt(`${match[1]}${match[2]}`, 16);

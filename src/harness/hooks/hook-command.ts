@@ -13,7 +13,7 @@ export function hookArgv(harness: HarnessName): string[] {
   return [process.execPath, hookLauncher(), 'hook', 'event', '--harness', harness];
 }
 
-/** For a shell; whatever becomes of this installation, the agent sees a hook that went well. */
+/** The shell command of a hook. It always succeeds for the agent, even if this installation is broken or removed. */
 export function hookCommand(harness: HarnessName): string {
   const words = hookArgv(harness).map((word) =>
     /^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
@@ -21,12 +21,12 @@ export function hookCommand(harness: HarnessName): string {
   return `${words.join(' ')} >/dev/null 2>&1 || true`;
 }
 
-/** True for a command that a setup wrote, of this installation or another. */
+/** True for a hook command that `svc setup` wrote, from this installation or another. */
 export function isHookCommand(command: string): boolean {
   return OURS.test(command);
 }
 
-/** The words that run `svc` in such a command. */
+/** The words of such a command that run `svc`. */
 export function programOf(command: string): string[] {
   const words = [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g)].map(([word]) =>
     word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? ''),

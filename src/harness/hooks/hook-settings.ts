@@ -1,17 +1,17 @@
 import { CodedError } from '../../base/errors.ts';
 import { isHookCommand } from './hook-command.ts';
 
-/** Seconds after which the agent program itself stops waiting. */
+/** Timeout of a hook in the agent program, in seconds. */
 const HOOK_TIMEOUT_S = 5;
 
 type Json = Record<string, unknown>;
 
-/** Where an entry of ours stands: `hooks.<event>[group].hooks[0]`. */
+/** The position of one of our entries: `hooks.<event>[group].hooks[0]`. */
 export type HookPlace = { event: string; group: number };
 
 /**
- * The settings text with one entry of ours at the end of each event's list, in place of any older one of ours;
- * everything else stays, as does the indentation. Throws `invalid_config` for a text that is not such settings.
+ * The settings text with one entry of ours at the end of each event's list; it replaces our older entries. The rest is
+ * not changed, and the indentation is kept. Throws `invalid_config` if the text is not valid settings.
  */
 export function withHooks(
   path: string,
@@ -31,7 +31,7 @@ export function withHooks(
   return { text: render({ ...kept, hooks }, text), places };
 }
 
-/** The settings text without any entry of ours; lists that this leaves empty go too. The same text if there is none. */
+/** The settings text without our entries and without lists that become empty; the same text if there are none. */
 export function withoutHooks(path: string, text: string): string {
   const settings = parse(path, text);
   const kept = stripped(path, settings);
@@ -94,7 +94,7 @@ function isJson(value: unknown): value is Json {
 function unreadable(path: string, why: string): CodedError {
   return new CodedError(
     'invalid_config',
-    `${path} was left as it is: ${why}; mend or move the file, then run this again`,
+    `${path} was not changed: ${why}; correct or move the file, then run this again`,
     { details: { path } },
   );
 }

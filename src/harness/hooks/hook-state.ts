@@ -4,12 +4,12 @@ import { findExecutable } from '../../platform/find-executable.ts';
 import { hookLauncher } from './hook-command.ts';
 
 /**
- * The hooks that a setup wrote into a harness's own place. `gone`: they run a program that is not there;
- * `elsewhere`: they run the svc of another installation; `outdated`: another version of this one wrote them.
+ * The state of the hooks that `svc setup` wrote. `gone`: the program they run does not exist; `elsewhere`: they run the
+ * svc of another installation; `outdated`: another version of this installation wrote them.
  */
 export type HookState = {
   state: 'absent' | 'current' | 'outdated' | 'elsewhere' | 'gone';
-  /** Path of the program that is meant, for `elsewhere` and `gone`. */
+  /** Path of that program, for `elsewhere` and `gone`. */
   program: string | null;
 };
 
@@ -17,7 +17,7 @@ export const ABSENT: HookState = { state: 'absent', program: null };
 export const CURRENT: HookState = { state: 'current', program: null };
 export const OUTDATED: HookState = { state: 'outdated', program: null };
 
-/** Judges the words before `hook`: a Node and a launcher, or one program. */
+/** Judges the words before `hook`: either Node and a launcher, or one program. */
 export function judgeProgram(words: readonly string[], env: NodeJS.ProcessEnv): HookState {
   for (const word of words) {
     const path = isAbsolute(word) ? word : findExecutable(word, env.PATH ?? '');

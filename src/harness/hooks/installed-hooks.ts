@@ -4,7 +4,7 @@ import type { HookState } from './hook-state.ts';
 
 export type InstalledHooks = HookState & { harness: HarnessName };
 
-/** How the hooks in each harness's own place compare with those that this installation writes. */
+/** Compares the hooks in each harness's folder with those that this installation writes. */
 export function compareHooks(env: NodeJS.ProcessEnv): InstalledHooks[] {
   return HARNESS_NAMES.map((harness) => {
     const folder = harnessFolder({ harness, env: {} }, env);

@@ -7,10 +7,10 @@ import { hookCommand, isHookCommand, programOf } from './hook-command.ts';
 import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
 import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from './hook-state.ts';
 
-/** Hooks that a program reads from a JSON file of its folder, a list of commands for each event. */
+/** Hooks that a program reads from a JSON file in its folder: a list of commands for each event. */
 export type SettingsHooks = {
   events: readonly string[];
-  /** The file with our hooks put in or taken out; `onPlaces` is told where they stand. */
+  /** The file with our hooks added or removed; `onPlaces` receives their positions. */
   file(onPlaces?: (places: HookPlace[]) => void): SharedFile;
   compare(folder: string, env: NodeJS.ProcessEnv): HookState;
 };

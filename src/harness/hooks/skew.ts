@@ -2,7 +2,7 @@ import type { Skew } from '../../contract/http/version.ts';
 import { compareHooks, type InstalledHooks } from './installed-hooks.ts';
 import { compareSkills, type SkillState } from './worker-skills.ts';
 
-/** What is installed in the agent programs' own places and does not go with this package (VER-3). */
+/** What is installed in the agent programs' folders but does not match this package (VER-3). */
 export function installedSkew(env: NodeJS.ProcessEnv): Skew[] {
   const { generation, installed } = compareSkills(env);
   const skills = installed.map((each) => skillSkew(each, generation));
@@ -10,28 +10,28 @@ export function installedSkew(env: NodeJS.ProcessEnv): Skew[] {
   return [...skills, ...hooks].filter((skew) => skew !== null);
 }
 
-/** Null for skills that are of this generation, or not installed: those are read from the package. */
+/** Null if the skills match this package or are not installed; launches then read them from the package. */
 export function skillSkew(
   { harness, state, generation: theirs }: SkillState,
   generation: string,
 ): Skew | null {
   if (state !== 'skewed') return null;
-  const what = `its worker skills are generation ${theirs}, and the launch messages go with ${generation}`;
+  const what = `its worker skills are generation ${theirs}, but the launch messages need generation ${generation}`;
   return { of: 'skills', where: harness, what, mend: `svc setup ${harness}` };
 }
 
-/** Null for hooks that are as a setup writes them now, or not installed. */
+/** Null if the hooks are current or not installed. */
 export function hookSkew({ harness, state, program }: InstalledHooks): Skew | null {
   const mend = `svc setup ${harness}`;
   switch (state) {
     case 'gone':
-      return { of: 'hooks', where: harness, what: `its hooks run ${program}, which is not there`, mend };
+      return { of: 'hooks', where: harness, what: `its hooks run ${program}, which does not exist`, mend };
     case 'elsewhere': {
       const what = `its hooks run another installation of svc: ${program}`;
       return { of: 'hooks', where: harness, what, mend };
     }
     case 'outdated':
-      return { of: 'hooks', where: harness, what: 'its hooks are of another version of svc', mend };
+      return { of: 'hooks', where: harness, what: 'another version of svc wrote its hooks', mend };
     default:
       return null;
   }

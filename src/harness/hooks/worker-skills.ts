@@ -15,7 +15,7 @@ export function packageSkills(): string {
   return join(packageRoot(), 'ops', 'skills');
 }
 
-/** Every file of the worker skills below a folder, by its path relative to it; what is missing is left out. */
+/** Every file of the worker skills below a folder, by relative path; missing skills are left out. */
 export function readSkillFiles(folder: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const skill of WORKER_SKILLS) {
@@ -28,8 +28,8 @@ export function readSkillFiles(folder: string): Map<string, string> {
 }
 
 /**
- * Names what the skills say, and with it what the launch messages say, whose digest a skill holds: two packages with
- * the same generation have the same of both (VER-3).
+ * Digest of the skills' content. The content includes the digest of the launch messages, so two packages with the same
+ * generation agree on both (VER-3).
  */
 export function skillGeneration(files: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
@@ -38,21 +38,21 @@ export function skillGeneration(files: ReadonlyMap<string, string>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Digest of the launch messages that the skills were written for, as their frontmatter tells it. */
+/** Digest of the launch messages that the skills were written for, from their frontmatter. */
 export function namedPromptDigest(files: ReadonlyMap<string, string>): string | null {
   const [, frontmatter = ''] =
     /^---\n([\s\S]*?)\n---\n/.exec(files.get('fiber-service/SKILL.md') ?? '') ?? [];
   return /^metadata:\n {2}launch-message: "?([0-9a-f]+)"?$/m.exec(frontmatter)?.[1] ?? null;
 }
 
-/** Whether a harness has the worker skills of this package. */
+/** The state of the worker skills of a harness, compared with this package. */
 export type SkillState = {
   harness: HarnessName;
   state: 'current' | 'skewed' | 'absent';
   generation: string | null;
 };
 
-/** How the skills in each harness's own place compare with those of this package (VER-3). */
+/** Compares the skills in each harness's folder with those of this package (VER-3). */
 export function compareSkills(env: NodeJS.ProcessEnv): { generation: string; installed: SkillState[] } {
   const own = readSkillFiles(packageSkills());
   const generation = skillGeneration(own);

@@ -5,7 +5,7 @@ import { readOwnText } from '../own-config.ts';
 /** Name of the file below Pi's `extensions` folder. */
 export const PI_EXTENSION = 'fiber-dispatch.ts';
 
-/** Text of the extension by which Pi tells its events; `argv` runs `svc hook event --harness pi`. */
+/** Text of the extension that reports Pi's events; `argv` runs `svc hook event --harness pi`. */
 export function piExtension(argv: readonly string[]): string {
   return `// Tells Fiber Dispatch what happens in this session. Written by \`svc setup pi\`; remove it with
 // \`svc setup pi --uninstall\`.
@@ -13,7 +13,7 @@ import { spawn } from 'node:child_process';
 
 const [program, ...words] = ${JSON.stringify(argv)};
 
-// Each event is told by a process of its own, and these do not end in their order: the moment tells it.
+// Each event is sent by a process of its own, and these may end out of order, so each event carries its time.
 let told_at = 0;
 
 function tell(ctx, hook_event_name, more = {}) {
@@ -52,7 +52,7 @@ export default function (pi) {
   on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
-  // Pi may try again by itself, which only its settling tells: until then a turn that went wrong has not failed.
+  // Pi may retry, which only its settling shows: until then a turn with an error has not failed.
   let failure = null;
   const settle = (ctx) => {
     if (failure !== null) tell(ctx, 'StopFailure', { last_assistant_message: failure });
@@ -76,7 +76,7 @@ export default function (pi) {
 `;
 }
 
-/** How the extension in Pi's folder compares with the one that this installation writes. */
+/** Compares the extension in Pi's folder with the one that this installation writes. */
 export function compareExtension(folder: string, env: NodeJS.ProcessEnv): HookState {
   const text = readOwnText(join(folder, 'extensions', PI_EXTENSION));
   if (text === null) return ABSENT;

@@ -8,7 +8,7 @@ import { readJsonConfig } from '../own-config.ts';
 import { asTable, type Table } from '../table.ts';
 import { spellingsOf } from '../transcripts/transcript-files.ts';
 
-/** What would stop an unattended start of Pi: a folder with settings of its own to trust, or no model to use. */
+/** What would block an unattended start of Pi: a folder with its own settings to trust, or no model to use. */
 export async function checkFirstRun(
   query: FirstRunQuery,
   environment: HarnessEnvironment,
@@ -62,13 +62,13 @@ async function checkTrust(
   return [
     {
       severity: 'error',
-      what: `${project_dir} has Pi settings or skills of its own, and Pi has not been told to trust it: a start asks`,
+      what: `${project_dir} has its own Pi settings or skills, and Pi would ask whether to trust it`,
       mend: `run "pi" once in ${project_dir} and answer, or add "--no-approve" to "args" of ${agent.id} in agents.json`,
     },
   ];
 }
 
-/** Names of variables in which a provider's key may lie. */
+/** Names of variables that may contain a provider's key. */
 const KEY_VARIABLE = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/;
 
 function checkModels(
@@ -85,7 +85,7 @@ function checkModels(
   return [
     {
       severity: 'warning',
-      what: 'Pi has no login, no provider of its own and no provider key in its environment: it has no model to use',
+      what: 'Pi has no model to use: no login, no configured provider and no provider key in its environment',
       mend: 'run "pi" once as this user and log in, or set a provider key for the daemon',
     },
   ];

@@ -8,12 +8,12 @@ import { checkFirstRun } from './first-run.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
-/** Pi: the caller chooses the session id, except in versions that cannot; then it is learned. */
+/** Pi: the caller chooses the session id, except in versions that assign one, which must then be learned. */
 export const pi: Harness = {
   name: 'pi',
   title: 'Pi',
   install: 'npm install -g @earendil-works/pi-coding-agent',
-  // It has no permission system; the folder's own extensions are not loaded unless they were trusted before.
+  // It has no permission system; a folder's own extensions are loaded only if they were trusted before.
   defaults: {
     cli: 'pi',
     args: [],
@@ -25,7 +25,7 @@ export const pi: Harness = {
     expandHome(folderNamed(environment, 'PI_CODING_AGENT_DIR', '.pi/agent'), environment),
   account: {
     variables: [],
-    // It reaches many providers: each has limits of its own.
+    // It supports many providers, each with its own limits.
     ofAgent: ({ args, model }) => [optionValue(args, '--provider') ?? model?.split('/')[0] ?? ''],
   },
 

@@ -5,7 +5,7 @@ import { agent, answer, call, parts, person, textOf, timestampOf } from '../tran
 import { addModel, count } from '../transcripts/token-usage.ts';
 import { isLimit, limited, NO_SIGN } from '../transcripts/usage-limit.ts';
 
-/** The records of Pi. */
+/** How to read the records of Pi. */
 export const records: TranscriptRecords = {
   timeOf: timestampOf,
   folderOf: (record) => record.cwd,
@@ -22,7 +22,7 @@ export const records: TranscriptRecords = {
     });
   },
 
-  /** Its extension tells of every end. */
+  /** Its extension reports every end. */
   turnEnd: () => null,
 
   usageSign(newest, zone) {
@@ -46,7 +46,7 @@ export const records: TranscriptRecords = {
     if (record.type !== 'message' || message.role !== 'assistant') return;
     const told = asTable(message.usage);
     if (typeof told.input !== 'number' && typeof told.output !== 'number') return;
-    // Its ids are short: only together with the time do they name one record.
+    // Its ids are short; only an id with its time identifies a record.
     const origin = `${String(record.id)} ${String(record.timestamp)}`;
     answers.set(origin, {
       origin,

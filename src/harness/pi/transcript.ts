@@ -7,7 +7,7 @@ import { readJsonConfig } from '../own-config.ts';
 import { asTable } from '../table.ts';
 import { filesIn, findByMarker, namesIn, probeFile, spellingsOf } from '../transcripts/transcript-files.ts';
 
-/** The variable that names a folder for all sessions. */
+/** The variable that sets one folder for all sessions. */
 export const SESSION_DIR = 'PI_CODING_AGENT_SESSION_DIR';
 
 /** Finds the file of a known session: `<time>_<id>.jsonl` in the folder of its working directory. */
@@ -23,7 +23,7 @@ export async function findTranscript(
   return { kind: 'missing' };
 }
 
-/** Finds the file of a launch whose id is not known: its folder, and a user message with the marker. */
+/** Finds the file of a launch with an unknown id, by its folder and a user message that contains the marker. */
 export async function learnTranscript(
   environment: HarnessEnvironment,
   query: TranscriptQuery,
@@ -69,7 +69,7 @@ function piSessionFolder(cwd: string): string {
   return `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`;
 }
 
-/** Path of the file of a session in the folder of any project; null where there is none. */
+/** Path of the file of a session in the folder of any project; null if there is none. */
 export async function findSession(
   agent: Agent,
   session: string,
@@ -91,7 +91,7 @@ export async function findSession(
   return null;
 }
 
-/** The folder that Pi's own settings name for all projects; undefined where they name none, or one in each project. */
+/** The session folder that Pi's own settings set for all projects; undefined if they set none or a relative one. */
 async function ownSessionDir(pi_agent_dir: string): Promise<string | undefined> {
   const { sessionDir } = (await readJsonConfig(join(pi_agent_dir, 'settings.json'))).value;
   return typeof sessionDir === 'string' && /^[~/]/.test(sessionDir) ? sessionDir : undefined;

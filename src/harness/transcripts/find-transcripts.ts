@@ -3,15 +3,14 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import type { Disks } from '../../platform/disks.ts';
 import { forEachHarness, HARNESSES, harnessEnvironment } from '../harnesses.ts';
 
-/** A session to look for; what the ledger does not say of it is null. */
+/** A session to find; null for what the ledger does not record. */
 export type WantedSession = { session: string; harness: HarnessName | null; agent: string | null };
-/** `linked`: it may name a page that shows the session. */
+/** `linked`: it may contain the address of a page that shows the session. */
 export type FoundTranscript = { harness: HarnessName; path: string; linked: boolean };
 
 /**
- * Finds transcripts by the ids of their sessions alone, for a pool thread; one answer for each, in order. Where the
- * ledger names the agent, its own folders are looked at first; folders whose disk does not answer are passed over.
- * Throws what the disk says when it refuses.
+ * Finds transcripts by session id, for a pool thread; one result per session, in order. If the ledger names the agent,
+ * its folders are searched first; folders whose disk does not answer are skipped. Throws other disk errors.
  */
 export async function findTranscripts(
   agents: readonly Agent[],
@@ -37,7 +36,7 @@ export async function findTranscripts(
   return found;
 }
 
-/** An agent for each folder in which the transcript may lie, the likeliest first. */
+/** One agent for each folder that may contain the transcript, the most likely first. */
 function placesToLook(agents: readonly Agent[], wanted: WantedSession, env: NodeJS.ProcessEnv): Agent[] {
   const possible = agents.filter(({ harness }) => wanted.harness === null || harness === wanted.harness);
   possible.sort((a, b) => Number(b.id === wanted.agent) - Number(a.id === wanted.agent));

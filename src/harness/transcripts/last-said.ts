@@ -4,7 +4,7 @@ import { wordsOf } from './transcript-words.ts';
 
 const MOST_SAID = 500;
 
-/** What the agent said last in a transcript, at most 500 characters; null when its end holds no such words. */
+/** The agent's last message in a transcript, at most 500 characters; null if the end of the file contains none. */
 export async function lastSaid(harness: HarnessName, transcript: string): Promise<string | null> {
   for (const record of await readTail(transcript)) {
     const said = wordsOf(harness, record).findLast(({ who, tool }) => who === 'agent' && tool === null);

@@ -11,15 +11,15 @@ import { wordsOf } from './transcript-words.ts';
 
 const MOST_WORDS = 100;
 const MOST_TEXT = 2_000;
-/** The bisection stops at a span of the file this short, which is then read whole. */
+/** The bisection stops at a span of this size, which is then read whole. */
 const SPAN_BYTES = 512 * 1024;
 const PROBE_BYTES = 64 * 1024;
-/** Records are written when they are done, which is not quite the order of their times. */
+/** Records are written when they are complete, so their times are slightly out of order. */
 const DISORDER_MS = 30_000;
 
 /**
- * Reads what was said around a time. A transcript of any length costs a few short reads: its records stand in the
- * order of their times, but for moments, so their place is found by bisection.
+ * Reads what was said around a time. Records are almost in the order of their times, so bisection finds the place with
+ * a few short reads, however long the transcript is.
  */
 export async function readMoment(
   path: string,
@@ -48,7 +48,7 @@ export async function readMoment(
 
 type Timed = { file: FileHandle; timeOf: TranscriptRecords['timeOf'] };
 
-/** The start of a line before which every record, but for the disorder, is older than `time`. */
+/** The start of a line before which every record is older than `time`, apart from that disorder. */
 async function firstAtOrAfter(timed: Timed, size: number, time: number): Promise<number> {
   let low = 0;
   let high = size;
@@ -61,7 +61,7 @@ async function firstAtOrAfter(timed: Timed, size: number, time: number): Promise
   return low;
 }
 
-/** The first record with a time that begins after an offset and before `end`; null where there is none. */
+/** The first record with a time between an offset and `end`; null if there is none. */
 async function timeAfter(
   { file, timeOf }: Timed,
   offset: number,
@@ -106,7 +106,7 @@ function nearest(found: Words[], at: number): { words: Words[]; more: boolean } 
   return { words: found.filter((words) => near.has(words)), more: true };
 }
 
-/** Cut between code points. */
+/** Cuts between code points. */
 function cut(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   const kept = text.slice(0, MOST_TEXT - 1);

@@ -5,16 +5,16 @@ import { HARNESSES, harnessEnvironment } from '../harnesses.ts';
 import { asTable } from '../table.ts';
 import { headLines } from './transcript-files.ts';
 
-/** `cwd`: the folder the session began in, as its transcript records it; null where it records none. */
+/** `cwd`: the folder where the session began, from its transcript; null if that records none. */
 export type PastSession =
   | { kind: 'found'; path: string; cwd: string | null }
   | { kind: 'missing' }
   | { kind: 'unknown'; detail: string };
 
-/** Records at the head of a transcript that are looked at for a working directory. */
+/** How many records at the start of a transcript are searched for a working directory. */
 const MOST_RECORDS = 200;
 
-/** Finds the transcript of a session by its id alone, whatever project it belongs to. */
+/** Finds the transcript of a session by its id, in any project. */
 export async function findPastSession(
   agent: Agent,
   session: string,
@@ -30,7 +30,7 @@ export async function findPastSession(
   }
 }
 
-/** The first working directory that a record at the head names: where the session began. */
+/** The first working directory in the first records: where the session began. */
 async function recordedFolder(path: string, folderOf: TranscriptRecords['folderOf']): Promise<string | null> {
   let records = 0;
   for await (const line of headLines(path)) {

@@ -2,7 +2,7 @@ import { offsetAt } from '../../base/zone-offset.ts';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAY_MS = 86_400_000;
-/** A notice may come a moment after the time that it names. */
+/** A notice may arrive this long after the time that it names, in milliseconds. */
 const LATE_MS = 5 * 60_000;
 
 const DATE = String.raw`(?:(?<month>[a-z]{3})[a-z]* (?<day>\d{1,2})(?:st|nd|rd|th)?,?(?: (?<year>\d{4}),?)?(?: at)? )?`;
@@ -13,8 +13,8 @@ const SPAN = /\btry again in (?<span>(?:\d+ (?:day|hour|minute|second)s?,? ?)+)/
 const UNITS: Record<string, number> = { day: DAY_MS, hour: 3_600_000, minute: 60_000, second: 1_000 };
 
 /**
- * The moment in milliseconds at which a usage limit ends, from the notice of an agent program and the moment at
- * which it was given; null when it names none. `zone`: where a notice without a zone was written.
+ * The end of a usage limit in milliseconds, from the notice of an agent program and the time at which it was given;
+ * null if the notice names none. `zone`: the time zone of a notice without one.
  */
 export function parseResetTime(notice: string, at: number, zone: string): number | null {
   const epoch = EPOCH.exec(notice)?.groups?.seconds;
@@ -49,7 +49,7 @@ function wallTime(named: Named, at: number, localZone: string): number | null {
   const day = Number(named.day);
   const year = named.year === undefined ? today.year : Number(named.year);
   const named_at = instantOf(zone, { year, month, day, hour, minute });
-  // Said in December of a day in January.
+  // A notice given in December about a day in January.
   if (named.year === undefined && named_at < at - 180 * DAY_MS)
     return instantOf(zone, { year: year + 1, month, day, hour, minute });
   return named_at;
@@ -57,7 +57,9 @@ function wallTime(named: Named, at: number, localZone: string): number | null {
 
 type Wall = { year: number; month: number; day: number; hour: number; minute: number };
 
-/** The moment at which clocks of a zone show this; a time that they skip or repeat is one of its two readings. */
+/**
+ * The time at which clocks of a zone show this; for a clock time that is skipped or repeated, one of its two meanings.
+ */
 function instantOf(zone: string, { year, month, day, hour, minute }: Wall): number {
   const shown = Date.UTC(year, month, day, hour, minute);
   const guess = shown - offsetAt(zone, shown);

@@ -1,12 +1,12 @@
 import type { Words } from '../../contract/http/moment.ts';
 import { asTable } from '../table.ts';
 
-/** A record of a transcript, of which nothing else is known. */
+/** A record of a transcript with unchecked fields. */
 export type JsonRecord = Record<string, unknown>;
-/** Something that was said in a record; its moment is the record's. */
+/** Something that was said in a record, without the record's time. */
 export type Said = Omit<Words, 'at'>;
 
-/** Milliseconds of the `timestamp` that a record has as ISO text; null for a record without one. */
+/** The ISO `timestamp` of a record in milliseconds; null if it has none. */
 export function timestampOf({ timestamp }: JsonRecord): number | null {
   if (typeof timestamp !== 'string') return null;
   const at = Date.parse(timestamp);
@@ -25,7 +25,7 @@ function nameOf(name: unknown): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-/** The field of a tool's input that says most, else the whole of it. */
+/** The most informative field of a tool's input, else all of it. */
 function briefly(input: unknown): string {
   if (typeof input === 'string') return input;
   const table = asTable(input);
@@ -36,13 +36,13 @@ function briefly(input: unknown): string {
   return JSON.stringify(input) ?? '';
 }
 
-/** The parts of a message's content, which may be a plain text. */
+/** The parts of a message's content; plain text is one part. */
 export function parts(content: unknown): JsonRecord[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.map(asTable) : [];
 }
 
-/** The texts of a message's content, a line each. */
+/** The texts of a message's content, one per line. */
 export function textOf(content: unknown): string {
   return parts(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))

@@ -13,21 +13,21 @@ import { noUsage, sumUsage, type TokenUsage } from './token-usage.ts';
 import { filesIn } from './transcript-files.ts';
 import { scanRecords } from './transcript-scan.ts';
 
-/** A session and where its transcript lies; null: nowhere. */
+/** A session and the path of its transcript; null if it has none. */
 export type SpentSession = { session: string; harness: HarnessName | null; path: string | null };
 
-/** `before`: the bytes before `offset`; a file that was written anew has others there. */
+/** How far a file was read; `before`: the bytes before `offset`, by which a rewritten file is recognised. */
 type Place = { path: string; ino: number; offset: number; before: Buffer };
 type Checkpoint = { version: 1; places: Place[]; usage: TokenUsage };
 
-/** Keeps maps apart from objects. */
+/** Encodes maps and objects differently. */
 const packr = new Packr({ useRecords: true });
 const MOST_BEFORE = 128;
 
 /**
- * Reads what sessions used, oldest first: an answer that a fork copied counts for the session it was given to.
- * Only what was appended since the last question is read; what is known so far is kept below `cache_dir`, which
- * may be deleted at any time.
+ * Reads the token usage of sessions, oldest first: an answer that a fork copied counts for the session that received
+ * it. Only data appended since the last call is read; checkpoints are cached below `cache_dir`, which may be deleted at
+ * any time.
  */
 export async function readSpend(
   sessions: readonly SpentSession[],
@@ -69,7 +69,7 @@ async function usageOf(
   }
 }
 
-/** Transcripts of the agents that a session started itself; they use its account too. */
+/** Transcripts of the session's sub-agents, which use the same account. */
 async function agentsBelow(harness: HarnessName, path: string): Promise<string[]> {
   const folder = agentsFolder(harness, path);
   if (folder === null) return [];
@@ -121,7 +121,7 @@ async function bringUpToDate(
   }
 }
 
-/** Every file that was read so far is there still, and only grew. */
+/** True if every file read so far still exists and has only grown. */
 async function goesOn({ places }: Checkpoint, files: readonly OpenFile[]): Promise<boolean> {
   for (const { path, ino, offset, before } of places) {
     const file = files.find((open) => open.path === path)?.file;
@@ -161,12 +161,12 @@ async function readCheckpoint(path: string): Promise<Checkpoint | null> {
     ) as Checkpoint;
     return checkpoint?.version === 1 && Array.isArray(checkpoint.places) ? checkpoint : null;
   } catch {
-    // Whatever is wrong with it, the transcript itself is still there.
+    // A damaged checkpoint is not needed: the transcript can be read again.
     return null;
   }
 }
 
-/** What cannot be kept is read again at the next question. */
+/** If a checkpoint cannot be saved, the next call reads that data again. */
 async function keep(path: string, checkpoint: Checkpoint): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });

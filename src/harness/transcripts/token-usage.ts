@@ -1,16 +1,16 @@
 import type { Tokens } from '../../contract/http/spend.ts';
 
-/** What a transcript tells of its session's use, so far. Plain data: it can be kept and gone on with. */
+/** The token usage in a transcript so far. Plain data: it can be stored and continued. */
 export type TokenUsage = {
-  /** By the id of the answer; a later record of the same answer replaces its count. */
+  /** By answer id; a later record of the same answer replaces its count. */
   answers: Map<string, Answer>;
-  /** Models that answered, in the order of their first answer. */
+  /** Models that answered, in order of their first answer. */
   models: string[];
-  /** Of versions that tell a running total only: the last one, and what its steps add up to. */
+  /** For versions that write only a running total: the last total, and the sum of its increments. */
   running: { total: Tokens | null; sum: Tokens; steps: number };
 };
 
-/** `origin` names the answer in all transcripts: a fork's transcript repeats those of its parent. */
+/** `origin` identifies the answer across transcripts: a fork's transcript repeats the answers of its parent. */
 export type Answer = { origin: string; tokens: Tokens };
 
 export const NO_TOKENS: Tokens = { input: 0, cache_read: 0, cache_write: 0, output: 0 };
@@ -19,7 +19,9 @@ export function noUsage(): TokenUsage {
   return { answers: new Map(), models: [], running: { total: null, sum: { ...NO_TOKENS }, steps: 0 } };
 }
 
-/** The session's own use, without answers of `elsewhere`. `tokens` is null when none was told: never a guess. */
+/**
+ * The session's own usage, without the answers of `elsewhere`. `tokens` is null if none were recorded; never a guess.
+ */
 export function sumUsage(
   { answers, running }: TokenUsage,
   elsewhere: ReadonlySet<string> = new Set(),
@@ -41,7 +43,7 @@ export function sum(a: Tokens, b: Tokens): Tokens {
   };
 }
 
-/** Notes a model that answered. */
+/** Records a model that answered. */
 export function addModel(models: string[], model: unknown): void {
   if (typeof model === 'string' && !models.includes(model)) models.push(model);
 }
@@ -55,7 +57,7 @@ export function negative(tokens: Tokens): Tokens {
   };
 }
 
-/** A told count as one; what is none counts nothing. */
+/** A recorded count; 0 for anything but a number. */
 export function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
 }

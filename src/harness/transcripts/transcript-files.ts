@@ -4,7 +4,7 @@ import { messageOf, systemCode } from '../../base/errors.ts';
 import { openRegularFile } from '../../platform/regular-file.ts';
 import type { TranscriptProbe } from '../adapter.ts';
 
-/** Runs a search; a disk that does not answer is `unknown`, which is not the same as `missing`. */
+/** Runs a search; a disk that does not answer gives `unknown`, which differs from `missing`. */
 export async function probing(search: () => Promise<TranscriptProbe>): Promise<TranscriptProbe> {
   try {
     return await search();
@@ -13,19 +13,19 @@ export async function probing(search: () => Promise<TranscriptProbe>): Promise<T
   }
 }
 
-/** `found` with the file's size and time, or `missing` where there is no such file; other errors are thrown. */
+/** `found` with the file's size and time, or `missing` if there is no such file; throws other errors. */
 export async function probeFile(path: string, session_uuid: string): Promise<TranscriptProbe> {
   const entry = await orNull(stat(path));
   if (entry === null || !entry.isFile()) return { kind: 'missing' };
   return { kind: 'found', session_uuid, path, size: entry.size, mtime_ms: Math.trunc(entry.mtimeMs) };
 }
 
-/** Names in a folder; empty where there is no such folder. Other errors are thrown. */
+/** Names in a folder; empty if it does not exist. Throws other errors. */
 export async function namesIn(folder: string): Promise<string[]> {
   return (await orNull(readdir(folder))) ?? [];
 }
 
-/** The folder as given and, where they differ, with its links resolved: programs record either. */
+/** The folder as given and, if different, with its links resolved: programs record either. */
 export async function spellingsOf(folder: string): Promise<string[]> {
   const real = await orNull(realpath(folder));
   return real === null || real === folder ? [folder] : [real, folder];
@@ -34,7 +34,7 @@ export async function spellingsOf(folder: string): Promise<string[]> {
 const MOST_HEAD_BYTES = 8 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the complete lines at the head of a file, reading no more than 8 MiB of it. */
+/** Yields the complete lines in the first 8 MiB of a file. */
 export async function* headLines(path: string): AsyncGenerator<string> {
   const opened = await orNull(openRegularFile(path));
   if (opened === null) return;
@@ -58,21 +58,21 @@ export async function* headLines(path: string): AsyncGenerator<string> {
 }
 
 export type MarkerSearch = {
-  /** Files that may hold the session; absolute paths. */
+  /** Absolute paths of the files that may contain the session. */
   files: string[];
   marker: string;
-  /** Milliseconds; a file last written before this is not read. */
+  /** In milliseconds; a file last written before this is skipped. */
   launched_at: number;
-  /** The session id of the file's first record, or null when it is not a session of this launch's kind. */
+  /** The session id in the file's first record; null if it is not a session of this kind of launch. */
   sessionOf(first: Record<string, unknown>): string | null;
-  /** True for a record in which the user speaks. */
+  /** True for a message of the user. */
   isUserRecord(record: Record<string, unknown>): boolean;
 };
 
 const CLOCK_GRAIN_MS = 2_000;
 const MOST_CANDIDATES = 500;
 
-/** Finds the session whose user said the marker, the oldest one where several quote it. */
+/** Finds the session in which a user message contains the marker; the oldest one if several do. */
 export async function findByMarker(search: MarkerSearch): Promise<TranscriptProbe> {
   const candidates: { path: string; born: number }[] = [];
   for (const path of search.files) {
@@ -112,7 +112,7 @@ function record(line: string): Record<string, unknown> | null {
   }
 }
 
-/** Files directly in a folder whose names satisfy a test; absolute paths. */
+/** Absolute paths of the files directly in a folder whose names pass a test. */
 export async function filesIn(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
   return (await namesIn(folder)).filter(wanted).map((name) => join(folder, name));
 }

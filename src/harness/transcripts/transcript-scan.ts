@@ -2,19 +2,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { asTable } from '../table.ts';
 
 const CHUNK_BYTES = 512 * 1024;
-/** A longer line is passed over unread: no answer of a model is that long, a pasted file may be. */
+/** A longer line is skipped: no answer of a model is that long, but a pasted file may be. */
 const MOST_LINE_BYTES = 32 * 1024 * 1024;
 
 /**
- * Calls `take` with each complete record of a JSON Lines file from a byte offset on, in order, until it answers
- * `stop`, and resolves to the offset after the last line taken. A line that is no JSON object is passed over; of
- * the file no more than one line is held in memory.
+ * Calls `take` with each complete record of a JSON Lines file from a byte offset on, in order, until it returns `stop`;
+ * resolves to the offset after the last record taken. Skips lines that are not JSON objects. Holds at most one line in
+ * memory.
  */
 export async function scanRecords(
   file: FileHandle,
   from: number,
   take: (record: Record<string, unknown>) => 'stop' | undefined,
-  /** Cheap test of a line's bytes; a line that fails it is not parsed. */
+  /** Cheap test of a line's bytes; lines that fail it are not parsed. */
   wanted: (line: Buffer) => boolean = () => true,
 ): Promise<number> {
   const chunk = Buffer.alloc(CHUNK_BYTES);

@@ -1,12 +1,12 @@
 import { systemCode } from '../../base/errors.ts';
 import { type OpenFileHandle, openRegularFile } from '../../platform/regular-file.ts';
 
-/** No more of a transcript is read than this, however long it has become. */
+/** Limit of how much of a transcript's end is read. */
 export const MOST_TAIL_BYTES = 256 * 1024;
 
 /**
- * The records at the end of a transcript, newest first; a line that is torn or no JSON is left out. Empty where
- * there is no file; other errors are thrown.
+ * The records at the end of a transcript, newest first, without incomplete or invalid lines. Empty if the file does not
+ * exist; throws other errors.
  */
 export async function readTail(path: string): Promise<Iterable<Record<string, unknown>>> {
   const text = await textAtEnd(path);

@@ -3,7 +3,7 @@ import type { Words } from '../../contract/http/moment.ts';
 import { HARNESSES } from '../harnesses.ts';
 import type { JsonRecord } from './said.ts';
 
-/** What is said in one record, in order: nothing for records that only the harness itself reads. */
+/** What was said in one record, in order; empty for records that are internal to the harness. */
 export function wordsOf(harness: HarnessName, record: JsonRecord): Words[] {
   const { records } = HARNESSES[harness];
   const at = records.timeOf(record);

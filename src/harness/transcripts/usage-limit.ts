@@ -1,44 +1,44 @@
 import { parseResetTime } from './reset-time.ts';
 
-/** A notice that the account of an agent is over its usage limit (P10). */
+/** A notice that an agent's account has reached its usage limit (P10). */
 export type UsageLimit = {
-  /** The program's own sentence. */
+  /** The program's own message. */
   notice: string;
   /** When it was given, in milliseconds. */
   at: number;
-  /** When the limit ends, in milliseconds; null when nothing tells. */
+  /** When the limit ends, in milliseconds; null if unknown. */
   resets_at: number | null;
-  /** The limit is of one family of models, such as `opus`; null when the whole account is over it. */
+  /** The family of models that the limit is for, such as `opus`; null for the whole account. */
   family: string | null;
 };
 
-/** What the end of a transcript says of the account: its last word counts. */
+/** What the end of a transcript says about usage limits; the newest record decides. */
 export type UsageSign =
   | { kind: 'limited'; limit: UsageLimit }
   | { kind: 'working'; at: number }
   | { kind: 'none' };
 
 export const NO_SIGN: UsageSign = { kind: 'none' };
-/** A limit that ends by itself within moments, and that the programs retry, is not meant. */
+/** Matches no short rate limit, which programs retry themselves. */
 const LIMIT =
   /\b(?:hit|reached) your\b.{0,60}\blimit\b|\b(?:usage|session|weekly|5-hour|opus|sonnet) limit (?:has been )?reached\b|\bout of (?:your )?(?:extra )?usage\b/i;
 const FAMILY = /\b(opus|sonnet|haiku|fable|mythos)\b[^·.]{0,20}\blimit\b/i;
-/** Only a mode of answering is over its limit; the program goes on without it. */
+/** A limit of one answering mode; the program continues without that mode. */
 const FAST = /\bfast limit\b/i;
 
-/** Reads one notice of a program, given at a moment in milliseconds; `none` for one that tells of no usage limit. */
+/** Reads a notice of a program that was given at a time in milliseconds; `none` if it names no usage limit. */
 export function readUsageNotice(notice: string, at: number, zone: string): UsageSign {
   return isLimit(notice) ? limited({ notice, at, resets_at: parseResetTime(notice, at, zone) }) : NO_SIGN;
 }
 
-/** The sign of a limit, with the family of models that its notice names. */
+/** The sign of a limit, with the family of models in its notice. */
 export function limited(told: Omit<UsageLimit, 'family'>): UsageSign {
   const family = FAMILY.exec(told.notice)?.[1]?.toLowerCase() ?? null;
   return { kind: 'limited', limit: { ...told, family } };
 }
 
-/** Whether a sentence of a program says that its account is over a usage limit. */
+/** True if a message says that the account has reached a usage limit. */
 export function isLimit(notice: string): boolean {
-  // Some programs write a curly apostrophe or none.
+  // Some programs use a curly apostrophe or none.
   return (LIMIT.test(notice) || /\blimit\b.{0,200}\|\d{9,11}\b/.test(notice)) && !FAST.test(notice);
 }

@@ -97,15 +97,18 @@ describe('agents.json', () => {
       agents: [own('a', { default: true }), own('b', { default: true })],
       says: /"a" and "b" are both the default/,
     },
-    { agents: [{ id: 'x', alias_of: 'nobody' }], says: /"x" means "nobody", and there is no such agent/ },
+    {
+      agents: [{ id: 'x', alias_of: 'nobody' }],
+      says: /"x" refers to the agent "nobody", which does not exist/,
+    },
     {
       agents: [
         { id: 'x', alias_of: 'y' },
         { id: 'y', alias_of: 'x' },
       ],
-      says: /"x" → "y" → "x" lead in a circle/,
+      says: /"x" → "y" → "x" form a cycle/,
     },
-    { agents: [{ id: 'x', alias_of: 'x' }], says: /"x" → "x" lead in a circle/ },
+    { agents: [{ id: 'x', alias_of: 'x' }], says: /"x" → "x" form a cycle/ },
     { agents: [own('a'), { id: 'a', alias_of: 'codex' }], says: /both an agent and an alias/ },
     {
       agents: [own('a', { aliases: ['z'] }), own('b', { aliases: ['z'] })],

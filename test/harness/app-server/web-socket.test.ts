@@ -96,11 +96,11 @@ describe('the connection to an app server', () => {
     expect(reasons).toEqual([reason]);
   });
 
-  it('tells at once when it is closed from here', async () => {
+  it('reports at once that we closed it', async () => {
     const { socket, peer, reasons, texts } = await serve();
     const gone = once(peer, 'close');
     socket.close();
-    expect(reasons).toEqual(['closed from here']);
+    expect(reasons).toEqual(['we closed it']);
     await gone;
     expect(texts).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('the connection to an app server', () => {
     [
       'answers without a WebSocket',
       createServer((_request, response) => void response.writeHead(404).end()),
-      'it answered 404 and opened no WebSocket',
+      'it answered 404 instead of opening a WebSocket',
     ],
     [
       'answers the handshake wrongly',

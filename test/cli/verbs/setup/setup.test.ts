@@ -113,7 +113,7 @@ describe('svc setup', () => {
       const all = everything();
       const { code, err } = await svc('setup', 'claude');
       expect(code).toBe(1);
-      expect(err).toContain('settings.json was left as it is');
+      expect(err).toContain('settings.json was not changed');
       expect(everything()).toEqual(all);
     },
   );
@@ -165,7 +165,7 @@ describe('svc setup', () => {
       expect(withTrust('config.toml', after, hooks)).toBe(after);
       expect(withoutTrust(after)).toBe(before);
     }
-    expect(() => withTrust('config.toml', 'a = [', hooks)).toThrow('was left as it is');
+    expect(() => withTrust('config.toml', 'a = [', hooks)).toThrow('was not changed');
   });
 
   it('[VER-3] brings skills of another generation up to date, which are told as a skew until then', async () => {
@@ -190,27 +190,30 @@ describe('svc setup', () => {
     it.each([
       ['claude', '.claude/settings.json'],
       ['pi', '.pi/agent/extensions/fiber-dispatch.ts'],
-    ])('[VER-3] of %s are told by doctor when they run what is gone or another svc', async (name, file) => {
-      expect(hooksOf(name)?.state).toBe('absent');
-      expect(await doctor()).toEqual([]);
-      await svc('setup', name);
-      expect(hooksOf(name)).toMatchObject({ state: 'current' });
-      expect(await doctor()).toMatchObject([{ level: 'ok' }]);
+    ])(
+      '[VER-3] of %s are reported by doctor if their program is missing or another svc',
+      async (name, file) => {
+        expect(hooksOf(name)?.state).toBe('absent');
+        expect(await doctor()).toEqual([]);
+        await svc('setup', name);
+        expect(hooksOf(name)).toMatchObject({ state: 'current' });
+        expect(await doctor()).toMatchObject([{ level: 'ok' }]);
 
-      moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
-      expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
-      const mend = `run: svc setup ${name}`;
-      expect(await doctor()).toMatchObject([
-        { level: 'warn', what: expect.stringContaining('not there'), mend },
-      ]);
+        moved(file, /[^ "']*svc\.cjs/g, join(home, 'old', 'svc.cjs'));
+        expect(hooksOf(name)).toMatchObject({ state: 'gone', program: join(home, 'old', 'svc.cjs') });
+        const mend = `run: svc setup ${name}`;
+        expect(await doctor()).toMatchObject([
+          { level: 'warn', what: expect.stringContaining('does not exist'), mend },
+        ]);
 
-      put('old/svc.cjs', '');
-      expect(hooksOf(name)?.state).toBe('elsewhere');
-      expect(await doctor()).toMatchObject([
-        { level: 'warn', what: expect.stringContaining('another installation'), mend },
-      ]);
-      expect(installedSkew(env())).toMatchObject([{ of: 'hooks', where: name, mend: `svc setup ${name}` }]);
-    });
+        put('old/svc.cjs', '');
+        expect(hooksOf(name)?.state).toBe('elsewhere');
+        expect(await doctor()).toMatchObject([
+          { level: 'warn', what: expect.stringContaining('another installation'), mend },
+        ]);
+        expect(installedSkew(env())).toMatchObject([{ of: 'hooks', where: name, mend: `svc setup ${name}` }]);
+      },
+    );
 
     it('[VER-3] are outdated when another version wrote fewer, and a setup mends them', async () => {
       await svc('setup', 'claude');
