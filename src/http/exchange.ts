@@ -49,6 +49,10 @@ export abstract class Exchange {
   open = true;
   /** True once the answer is complete or nobody waits for it. */
   protected settled = false;
+  /** Called once, when the answer is complete or the client has gone. */
+  whenSettled: (() => void) | null = null;
+  /** Answers a request whose body turns out to be unreadable; set by whoever takes the request. */
+  refuse: (error: Error) => void = () => this.drop();
   #controller: AbortController | null = null;
   #aborted = false;
   #onSettled: () => void;
@@ -230,6 +234,7 @@ export abstract class Exchange {
     this.settled = true;
     this.#forgetUnsent?.();
     this.#endSource?.();
+    this.whenSettled?.();
     this.#onSettled();
   }
 }

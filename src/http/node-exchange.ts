@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { refusal } from './error-reply.ts';
 import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
 import { Pieces } from './pieces.ts';
-import { FIRST_HEADER, isOpen, type PreparedReply, prepareReply } from './prepared-reply.ts';
+import { FIRST_HEADER, isOpen, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
@@ -65,11 +66,9 @@ export class NodeExchange extends Exchange {
     this.#request.once('end', () => hear(new Uint8Array(0), true));
   }
 
-  /** Answers a request whose body cannot be read any further. */
+  /** The chunks of its body are malformed, so that nothing more of it can be read. */
   refuseBody(): void {
-    const json = { error: 'invalid_request', message: 'The chunks of the body are malformed.', issues: [] };
-    const request = { id: this.id, reads: false, headers: {}, row: {} };
-    this.answer(prepareReply({ status: 400, json }, request), { head: false, close: true });
+    this.refuse(refusal('invalid_request', 'The chunks of the body are malformed.', { issues: [] }));
   }
 
   keepReading(): void {

@@ -140,7 +140,7 @@ export class RequestHandling implements RequestTaker {
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
-      call = {
+      const taken: Call = {
         exchange,
         head: read(source),
         started_at: performance.now(),
@@ -150,7 +150,9 @@ export class RequestHandling implements RequestTaker {
         handling: false,
         body_share: null,
       };
-      this.#admit(call, peer);
+      call = taken;
+      exchange.refuse = (error) => this.#fail(taken, error, true);
+      this.#admit(taken, peer);
     } catch (error) {
       if (call === null) exchange.drop();
       else this.#fail(call, error);
@@ -296,12 +298,11 @@ export class RequestHandling implements RequestTaker {
     const rules = { length, limit, timeout_ms, slow: this.#slow, hasRoom };
     const refused = (error: Error) => this.#fail(call, error, true);
     const body = collectBody(call.exchange, rules, { refused, done });
-    if (call.body_share === null && length !== null) return;
-    call.exchange.signal.addEventListener('abort', () => {
+    call.exchange.whenSettled = () => {
       body.discard();
       // A handler that works on the body has it for as long as it works.
       if (!call.handling) call.body_share?.release();
-    });
+    };
   }
 
   #readQuery(call: Call, row: Row, schema: z.ZodType): unknown {
