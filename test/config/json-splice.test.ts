@@ -27,6 +27,31 @@ describe('a splice of a JSON text', () => {
     );
   });
 
+  it.each([
+    { layout: 'one line', text: '{"a": [1, 2],"z" :{}}', after: '{"a": [1, 2, 3],"z" :{}}' },
+    {
+      layout: 'a line for each member',
+      text: '{\r\n\t"a": [\r\n\t\t1,\r\n\t\t2\r\n\t]\r\n}\r\n',
+      after: '{\r\n\t"a": [\r\n\t\t1,\r\n\t\t2,\r\n\t\t3\r\n\t]\r\n}\r\n',
+    },
+    {
+      layout: 'one member on a line of its own',
+      text: '{"a": [\n  {"b":  1}\n]}',
+      after: '{"a": [\n  {"b":  1},\n  3\n]}',
+    },
+    { layout: 'no member', text: '{ "a": [ ] }', after: '{ "a": [3 ] }' },
+  ])('appends in the layout of the list, and keeps every other byte: $layout', ({ text, after }) => {
+    expect(appendToList(text, ['a'], 3)).toBe(after);
+  });
+
+  it('reads the text as JSON: a key may be long, and may be named like a prototype', () => {
+    const long = 'k'.repeat(5_000);
+    const text = `{"${long}":1,"__proto__":{"a":1},"constructor":2}`;
+    expect(setKey(text, [long], 2)).toBe(text.replace(':1,', ':2,'));
+    expect(setKey(text, ['__proto__', 'a'], 2)).toBe(text.replace('"a":1', '"a":2'));
+    expect(removeKey(text, ['__proto__'])).toBe(`{"${long}":1,"constructor":2}`);
+  });
+
   it('adds at the end of a list of thousands', () => {
     const list = Array.from({ length: 20_000 }, (_, n) => `/project-${n}`);
     const after = JSON.parse(appendToList(JSON.stringify({ list }), ['list'], 'last')) as { list: string[] };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
@@ -7,6 +8,13 @@ import { parsePlainYaml } from '../../src/fibers/plain-yaml.ts';
 function library(text: string): { value: unknown } | undefined {
   const document = parseDocument(text, { logLevel: 'error' });
   return document.errors.length > 0 ? undefined : { value: document.toJS() ?? {} };
+}
+
+/** How many of the texts the plain reader answers for, and those on which the library says something else. */
+function disagreements(texts: readonly string[]): { answered: number; wrong: string[] } {
+  const answered = texts.filter((text) => parsePlainYaml(text) !== undefined);
+  const wrong = answered.filter((text) => !isDeepStrictEqual(library(text), { value: parsePlainYaml(text) }));
+  return { answered: answered.length, wrong };
 }
 
 const key = fc.oneof(
@@ -142,6 +150,27 @@ describe('parsePlainYaml', () => {
       }),
       { numRuns: 6_000 },
     );
+  });
+
+  it('agrees with it on every value of up to three of the characters that YAML treats specially', () => {
+    const characters = [...'aT07.-+:#[]{},"\'|>&*!%@`?~=</_\\ \té\u00a0🙂\r'];
+    const upTo = (length: number): string[] =>
+      length === 0 ? [''] : ['', ...upTo(length - 1).flatMap((text) => characters.map((one) => text + one))];
+    const texts = [...new Set(upTo(3))].flatMap((value) => [`k: ${value}\n`, `k:\n- ${value}\n`]);
+    const { answered, wrong } = disagreements(texts);
+    expect(wrong).toEqual([]);
+    expect(answered).toBeGreaterThan(10_000);
+  });
+
+  it('agrees with it on every order of four lines of these shapes', () => {
+    const shapes = ['a:', 'b: 1', 'a: x', '  a:', '  c: [x, y]', ' b: 2', '- x', '  - y', '# c', '', '  x'];
+    const lines = [...shapes, 'b: {a: 1}', '    - z', '-', 'a: |', '  "q": 1'];
+    const texts = lines.flatMap((a) =>
+      lines.flatMap((b) => lines.flatMap((c) => lines.map((d) => [a, b, c, d].join('\n')))),
+    );
+    const { answered, wrong } = disagreements(texts);
+    expect(wrong).toEqual([]);
+    expect(answered).toBeGreaterThan(500);
   });
 
   it('answers for the frontmatter of an ordinary fiber', () => {
