@@ -64,7 +64,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   },
   async read_moment({ path, harness, at, within_ms }) {
     const { readMoment } = await import('../src/harness/transcripts/moment.ts');
-    return await readMoment(path, harness, { at, within_ms });
+    return readMoment(path, harness, { at, within_ms });
   },
   async search({ catalogue, wish }, rows) {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { Mutex } from '../base/mutex.ts';
+import { AppendOnlyFile, type FileTag, type ReadPosition, tagOfPath } from '../platform/append-only-file.ts';
 import { KINDS, type Row } from './activity-columns.ts';
 import { type Block, MINUTE_MS } from './encoded-buckets.ts';
 import {
@@ -10,7 +12,6 @@ import {
 } from './events-segment.ts';
 import { type HeldPart, readCheckpoint, writeCheckpoint } from './index-checkpoint.ts';
 import { joinBlocks, rowsOf } from './joint-blocks.ts';
-import { LedgerFile, type Place, type Stamp, stampOfPath } from './ledger-file.ts';
 
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 /** Bytes between checkpoints: after a crash at most this much is read again. */
@@ -34,7 +35,7 @@ export type EventsIndexOptions = {
   checkpoint_every_bytes?: number;
 };
 
-type Part = { place: Place; segment: EventsSegment };
+type Part = { place: ReadPosition; segment: EventsSegment };
 type Parts = { rotated: Part | null; live: Part | null };
 
 /**
@@ -45,7 +46,7 @@ export class EventsIndex {
   readonly #options: EventsIndexOptions;
   readonly #turns = new Mutex();
   #parts: Parts | null = null;
-  #stamps: { rotated: Stamp; live: Stamp } | null = null;
+  #stamps: { rotated: FileTag; live: FileTag } | null = null;
   #unsaved = 0;
 
   constructor(options: EventsIndexOptions) {
@@ -151,7 +152,7 @@ export class EventsIndex {
   async #refresh(): Promise<void> {
     const { path } = this.#options;
     const stamps = this.#stamps;
-    if (stamps !== null && stampOfPath(path) === stamps.live && stampOfPath(`${path}.1`) === stamps.rotated)
+    if (stamps !== null && tagOfPath(path) === stamps.live && tagOfPath(`${path}.1`) === stamps.rotated)
       return;
     const files = openBoth(path);
     try {
@@ -164,7 +165,7 @@ export class EventsIndex {
         if (file !== null && part !== null) await this.#readOn(file, part);
       }
       this.#parts = parts;
-      this.#stamps = { live: files.live?.stamp ?? '-', rotated: files.rotated?.stamp ?? '-' };
+      this.#stamps = { live: files.live?.tag ?? '-', rotated: files.rotated?.tag ?? '-' };
       this.#save(this.#options.checkpoint_every_bytes ?? CHECKPOINT_EVERY_BYTES);
     } finally {
       files.rotated?.close();
@@ -172,9 +173,10 @@ export class EventsIndex {
     }
   }
 
-  async #readOn(file: LedgerFile, { place, segment }: Part): Promise<void> {
+  async #readOn(file: AppendOnlyFile, { place, segment }: Part): Promise<void> {
     const from = place.offset;
-    await file.readLines(place, this.#options.longest_line_bytes ?? LONGEST_LINE_BYTES, segment);
+    const longest = this.#options.longest_line_bytes ?? LONGEST_LINE_BYTES;
+    for (const _ of file.readLines(place, { longest }, segment)) await setImmediate();
     this.#unsaved += place.offset - from;
   }
 
@@ -214,16 +216,16 @@ function later(before: LastEvents, after: LastEvents): LastEvents {
   };
 }
 
-type Files = { rotated: LedgerFile | null; live: LedgerFile | null };
+type Files = { rotated: AppendOnlyFile | null; live: AppendOnlyFile | null };
 
 /** A consistent snapshot of both files: a writer may rotate them between two reads. */
 function openBoth(path: string): Files {
   for (;;) {
-    const rotated = LedgerFile.open(`${path}.1`);
-    let live: LedgerFile | null = null;
+    const rotated = AppendOnlyFile.openIfThere(`${path}.1`);
+    let live: AppendOnlyFile | null = null;
     try {
-      live = LedgerFile.open(path);
-      const again = LedgerFile.open(`${path}.1`);
+      live = AppendOnlyFile.openIfThere(path);
+      const again = AppendOnlyFile.openIfThere(`${path}.1`);
       const still = again === null ? rotated === null : rotated !== null && again.isSame(rotated);
       again?.close();
       if (still) return { rotated, live };
@@ -240,14 +242,14 @@ function openBoth(path: string): Files {
 /** Matches each file with its known segment: the rotated file may be the one that was live. */
 function place(files: Files, before: Parts, empty: () => EventsSegment): Parts {
   const free = new Set([before.rotated, before.live].filter((part) => part !== null));
-  const find = (file: LedgerFile | null): Part | null => {
+  const find = (file: AppendOnlyFile | null): Part | null => {
     if (file === null) return null;
     for (const part of free) {
       if (!file.knows(part.place)) continue;
       free.delete(part);
       return part;
     }
-    return { place: file.begin(), segment: empty() };
+    return { place: file.at(), segment: empty() };
   };
   // In this order, because a cursor at the start of a file matches any file with its identity.
   const rotated = find(files.rotated);

@@ -1,18 +1,18 @@
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
+import type { ReadPosition } from '../platform/append-only-file.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { makeFolder } from '../platform/make-folder.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularFileSync } from '../platform/regular-file.ts';
 import type { HeldSegment } from './events-segment.ts';
-import type { Place } from './ledger-file.ts';
 
 /** The format version; changes with the format or meaning of the checkpoint, and with the V8 that encodes it. */
 const FORM = `fiber-dispatch events index 1, v8 ${process.versions.v8}\n`;
 const CHECKSUM_BYTES = 4;
 
-export type HeldPart = { place: Place; segment: HeldSegment };
+export type HeldPart = { place: ReadPosition; segment: HeldSegment };
 export type HeldParts = { rotated: HeldPart | null; live: HeldPart | null };
 
 /** Writes a checkpoint; throws the system error if the folder is not writable. */

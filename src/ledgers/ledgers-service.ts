@@ -12,9 +12,9 @@ import {
   sentFilesTag,
   sessionsTag,
 } from '../contract/ledger-tags.ts';
+import { tagOfPath } from '../platform/append-only-file.ts';
 import { CommitsLedger } from './commits-ledger.ts';
 import { EventsIndex } from './events-index.ts';
-import { stampOfPath } from './ledger-file.ts';
 import { joinSentFiles, trailOf } from './sent-files.ts';
 import { SessionsLedger } from './sessions-ledger.ts';
 
@@ -64,8 +64,8 @@ export function startLedgersService(options: {
 
   const stamps = (): LedgerStamps => ({
     events: events.stamp,
-    sessions: stampOfPath(sessions_file),
-    commits: stampOfPath(commits_file),
+    sessions: tagOfPath(sessions_file),
+    commits: tagOfPath(commits_file),
   });
   /** Updates the two short ledgers and returns the stamps of all three. */
   const refreshed = (): LedgerStamps => {

@@ -1,6 +1,7 @@
-import { FileCursor } from './file-cursor.ts';
+import { AppendOnlyFile, type LineSink, type ReadPosition } from '../platform/append-only-file.ts';
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
 
 /** Receives the entries of a ledger, in file order. */
 export type LedgerSink<T> = {
@@ -11,23 +12,20 @@ export type LedgerSink<T> = {
 
 export type TailerOptions<T> = {
   path: string;
-  /** Path of the rotated file; its lines come first. */
-  rotated_path?: string;
   /** Parses the entry in one JSON value; null if it is not an entry. */
   parse(value: unknown): T | null;
   max_line_bytes?: number;
 };
 
-type Source = { path: string; cursor: FileCursor; present: boolean };
-
 /**
  * Follows a ledger with one JSON object per line. Each `read` takes only appended lines; a torn last line waits until
- * it is complete; a line that is not an entry is counted and skipped. A rotation, replacement or truncation resets the
- * sink, so that after every `read` the sink holds what a full read would give.
+ * it is complete; a line that is not an entry is counted and skipped. A replacement or truncation resets the sink, so
+ * that after every `read` the sink holds what a full read would give.
  */
 export class Tailer<T> {
   readonly #options: TailerOptions<T>;
-  #sources: Source[] | null = null;
+  /** Null: everything is to be read from the start. */
+  #position: ReadPosition | null = null;
   #malformed = 0;
 
   constructor(options: TailerOptions<T>) {
@@ -41,36 +39,46 @@ export class Tailer<T> {
 
   /** Bytes of complete lines. */
   get bytes(): number {
-    return (this.#sources ?? []).reduce((sum, source) => sum + source.cursor.offset, 0);
+    return this.#position?.offset ?? 0;
   }
 
   /** Updates the sink; throws the system error of an unreadable file. */
   read(sink: LedgerSink<T>): void {
-    if (this.#sources === null || !this.#readOn(this.#sources, sink)) this.#readAll(sink);
+    const file = AppendOnlyFile.openIfThere(this.#options.path);
+    try {
+      const known = this.#position;
+      // So that everything is read again after a failed read.
+      this.#position = null;
+      const goesOn = known !== null && file?.knows(known) === true;
+      if (!goesOn) {
+        sink.reset();
+        this.#malformed = 0;
+      }
+      this.#position = file === null ? null : this.#readOn(file, goesOn ? known : file.at(), sink);
+    } finally {
+      file?.close();
+    }
   }
 
-  #readOn(sources: readonly Source[], sink: LedgerSink<T>): boolean {
-    return sources.every((source) => {
-      const outcome = source.cursor.read(source.path, (line) => this.#take(line, sink));
-      return source.present ? outcome === 'read' : outcome === 'absent';
-    });
+  #readOn(file: AppendOnlyFile, position: ReadPosition, sink: LedgerSink<T>): ReadPosition {
+    const lines: LineSink = {
+      take: (bytes, start) => {
+        const end = bytes.indexOf(NEWLINE, start);
+        this.#take(bytes.toString('utf8', start, end), sink);
+        return end;
+      },
+      skip: () => {
+        this.#malformed += 1;
+      },
+    };
+    const longest = this.#options.max_line_bytes ?? MAX_LINE_BYTES;
+    for (const _ of file.readLines(position, { longest }, lines));
+    return position;
   }
 
-  #readAll(sink: LedgerSink<T>): void {
-    const { path, rotated_path, max_line_bytes = MAX_LINE_BYTES } = this.#options;
-    sink.reset();
-    this.#malformed = 0;
-    this.#sources = null;
-    this.#sources = (rotated_path === undefined ? [path] : [rotated_path, path]).map((file) => {
-      const cursor = new FileCursor({ max_line_bytes });
-      const outcome = cursor.read(file, (line) => this.#take(line, sink));
-      return { path: file, cursor, present: outcome === 'read' };
-    });
-  }
-
-  #take(line: string | null, sink: LedgerSink<T>): void {
-    if (line?.trim() === '') return;
-    const entry = line === null ? null : this.#parse(line);
+  #take(line: string, sink: LedgerSink<T>): void {
+    if (line.trim() === '') return;
+    const entry = this.#parse(line);
     if (entry === null) this.#malformed += 1;
     else sink.line(entry);
   }

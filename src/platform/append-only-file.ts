@@ -1,33 +1,54 @@
 import { type BigIntStats, closeSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { systemCode } from '../base/errors.ts';
-import { openRegularFileSync, readAtSync } from '../platform/regular-file.ts';
+import { openRegularFileSync, readAtSync } from './regular-file.ts';
 
 const NEWLINE = 0x0a;
 /** Number of bytes at the start of a file and just before the position by which the file is recognised. */
 const HEAD_BYTES = 64;
 const SEAM_BYTES = 1_024;
-/** Number of bytes read before the event loop gets a turn. */
 const SLICE_BYTES = 1024 * 1024;
 
 /** A position in one generation of a file; plain data, so that a checkpoint can store it. */
-export type Place = {
-  /** Device, inode and birth time. */
+export type ReadPosition = {
+  /** Device, inode and birth time. Not enough alone: an inode number is used again soon after a rotation. */
   identity: string;
   /** Bytes consumed: everything up to the last complete line. */
   offset: number;
+  /** Checksums of the bytes at the start of the file and just before the offset. */
   head: number;
   seam: number;
   /** True if the position is inside a line that is too long. */
   skipping: boolean;
 };
 
-/** Size in bytes and modification time of a file, as part of a tag; `-` for no file. */
-export type Stamp = string;
+/** Receives the lines of a file. */
+export type LineSink = {
+  /**
+   * Takes the line that begins at `start` of `bytes` and at byte `at` of the file; returns where its newline is in
+   * `bytes`, which are valid only during the call.
+   */
+  take(bytes: Buffer, start: number, at: number): number;
+  /** A line was too long. */
+  skip(): void;
+};
 
-/** A snapshot of an open file; bytes appended later are ignored. */
-export class LedgerFile {
-  readonly stamp: Stamp;
+export type LineLimits = {
+  /** Bytes of the longest line that is taken. */
+  longest: number;
+  /** Bytes read at a time. */
+  slice?: number;
+};
+
+/** Size in bytes and modification time of a file, as part of a tag; `-` for no file. */
+export type FileTag = string;
+
+/**
+ * An open file to which others append lines. Bytes appended after it was opened are ignored, and a line without its
+ * newline is left for the next time.
+ */
+export class AppendOnlyFile {
+  readonly tag: FileTag;
   readonly size: number;
   readonly #fd: number;
   readonly #identity: string;
@@ -35,15 +56,20 @@ export class LedgerFile {
   private constructor(fd: number, stats: BigIntStats) {
     this.#fd = fd;
     this.size = Number(stats.size);
-    this.stamp = stampOf(stats);
+    this.tag = tagOf(stats);
     this.#identity = `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
   }
 
-  /** Null if there is no such file; throws `not_a_file` and any other system error. */
-  static open(path: string): LedgerFile | null {
+  /** Throws `not_a_file` and the system error. The caller closes it. */
+  static open(path: string): AppendOnlyFile {
+    const { fd, stats } = openRegularFileSync(path);
+    return new AppendOnlyFile(fd, stats);
+  }
+
+  /** The same; null if there is no such file. */
+  static openIfThere(path: string): AppendOnlyFile | null {
     try {
-      const { fd, stats } = openRegularFileSync(path);
-      return new LedgerFile(fd, stats);
+      return AppendOnlyFile.open(path);
     } catch (error) {
       if (isAbsent(error)) return null;
       throw error;
@@ -54,70 +80,68 @@ export class LedgerFile {
     closeSync(this.#fd);
   }
 
-  isSame(other: LedgerFile): boolean {
+  isSame(other: AppendOnlyFile): boolean {
     return this.#identity === other.#identity;
   }
 
-  /** The position before the first byte. */
-  begin(): Place {
-    return { identity: this.#identity, offset: 0, head: 0, seam: 0, skipping: false };
+  /** A position that nothing was read from yet: the start of the file, or of a line in it. */
+  at(offset = 0): ReadPosition {
+    return { identity: this.#identity, offset, head: 0, seam: 0, skipping: false };
   }
 
   /** Whether the position belongs to this file and the bytes that it remembers still match. */
-  knows(place: Place): boolean {
-    if (place.identity !== this.#identity || this.size < place.offset) return false;
-    return this.#head(place.offset) === place.head && this.#seam(place.offset) === place.seam;
+  knows(position: ReadPosition): boolean {
+    if (position.identity !== this.#identity || this.size < position.offset) return false;
+    return this.#head(position.offset) === position.head && this.#seam(position.offset) === position.seam;
   }
 
   /**
-   * Passes every complete line after the position to `take` and advances the position. `take` gets the bytes and the
-   * offset of a line and returns the offset of its newline; the bytes are valid only during the call. For a line longer
-   * than `longest` bytes `skip` is called. Yields to the event loop after every slice.
+   * Passes every complete line after the position to a sink, and advances the position. Yields after every slice, so that
+   * the caller can let other work run, or stop.
    */
-  async readLines(
-    place: Place,
-    longest: number,
-    lines: { take(bytes: Buffer, start: number): number; skip(): void },
-  ): Promise<void> {
-    let buffer: Buffer = Buffer.allocUnsafeSlow(
-      Math.min(SLICE_BYTES, Math.max(64, this.size - place.offset)),
-    );
+  *readLines(
+    position: ReadPosition,
+    { longest, slice = SLICE_BYTES }: LineLimits,
+    lines: LineSink,
+  ): Generator<void> {
+    let read = position.offset;
+    if (read >= this.size) return;
+    let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(slice, Math.max(64, this.size - read)));
     let filled = 0;
-    let position = place.offset;
-    while (position < this.size) {
+    while (read < this.size) {
       if (filled === buffer.length) {
         const larger = Buffer.allocUnsafeSlow(2 * buffer.length);
         buffer.copy(larger, 0, 0, filled);
         buffer = larger;
       }
-      const room = Math.min(buffer.length - filled, SLICE_BYTES, this.size - position);
-      const count = readAtSync(this.#fd, buffer.subarray(filled, filled + room), position).length;
+      const room = Math.min(buffer.length - filled, slice, this.size - read);
+      const count = readAtSync(this.#fd, buffer.subarray(filled, filled + room), read).length;
       if (count === 0) break;
-      position += count;
-      const added = buffer.subarray(filled, filled + count);
-      const last = added.lastIndexOf(NEWLINE);
+      const first = read - filled;
+      read += count;
+      const last = buffer.subarray(filled, filled + count).lastIndexOf(NEWLINE);
       const end = last === -1 ? 0 : filled + last + 1;
       filled += count;
       let start = 0;
       while (start < end) {
         const isLong =
-          place.skipping || (end - start > longest && buffer.indexOf(NEWLINE, start) - start > longest);
+          position.skipping || (end - start > longest && buffer.indexOf(NEWLINE, start) - start > longest);
         if (isLong) lines.skip();
-        start = (isLong ? buffer.indexOf(NEWLINE, start) : lines.take(buffer, start)) + 1;
-        place.skipping = false;
+        start = (isLong ? buffer.indexOf(NEWLINE, start) : lines.take(buffer, start, first + start)) + 1;
+        position.skipping = false;
       }
-      place.offset += start;
-      if (place.skipping || filled - start > longest) {
-        place.skipping = true;
-        place.offset += filled - start;
+      position.offset += start;
+      if (position.skipping || filled - start > longest) {
+        position.skipping = true;
+        position.offset += filled - start;
         start = filled;
       }
       buffer.copyWithin(0, start, filled);
       filled -= start;
-      if (position < this.size) await turn();
+      if (read < this.size) yield;
     }
-    place.head = this.#head(place.offset);
-    place.seam = this.#seam(place.offset);
+    position.head = this.#head(position.offset);
+    position.seam = this.#seam(position.offset);
   }
 
   #head(offset: number): number {
@@ -133,27 +157,21 @@ export class LedgerFile {
   }
 }
 
-/** Current size and modification time of a file, without opening it. */
-export function stampOfPath(path: string): Stamp {
+/** The tag of a file, without opening it. */
+export function tagOfPath(path: string): FileTag {
   try {
-    return stampOf(statSync(path, { bigint: true }));
+    return tagOf(statSync(path, { bigint: true }));
   } catch (error) {
     if (isAbsent(error)) return '-';
     throw error;
   }
 }
 
-function stampOf(stats: BigIntStats): Stamp {
+function tagOf(stats: BigIntStats): FileTag {
   return `${stats.ino.toString(36)}.${stats.mtimeNs.toString(36)}.${stats.size.toString(36)}`;
 }
 
 function isAbsent(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

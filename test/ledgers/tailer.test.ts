@@ -30,15 +30,10 @@ function parse(value: unknown): number | null {
     : null;
 }
 
-function follow(options: { rotated?: boolean; max_line_bytes?: number } = {}) {
+function follow(options: { max_line_bytes?: number } = {}) {
   const held: number[] = [];
   let resets = 0;
-  const tailer = new Tailer<number>({
-    path,
-    parse,
-    ...(options.rotated ? { rotated_path: `${path}.1` } : {}),
-    ...(options.max_line_bytes === undefined ? {} : { max_line_bytes: options.max_line_bytes }),
-  });
+  const tailer = new Tailer<number>({ path, parse, ...options });
   const read = (): number[] => {
     tailer.read({
       reset() {
@@ -52,23 +47,20 @@ function follow(options: { rotated?: boolean; max_line_bytes?: number } = {}) {
   return { tailer, read, resets: () => resets };
 }
 
-/** What a full read of the files gives. */
-function fullRead(files: string[]): { entries: number[]; malformed: number } {
+/** What a full read of the file gives. */
+function fullRead(): { entries: number[]; malformed: number } {
   const entries: number[] = [];
   let malformed = 0;
-  for (const file of files.filter(existsSync)) {
-    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-    for (const line of lines) {
-      if (line.trim() === '') continue;
-      let entry: number | null = null;
-      try {
-        entry = parse(JSON.parse(line));
-      } catch {
-        entry = null;
-      }
-      if (entry === null) malformed += 1;
-      else entries.push(entry);
+  for (const line of existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []) {
+    if (line.trim() === '') continue;
+    let entry: number | null = null;
+    try {
+      entry = parse(JSON.parse(line));
+    } catch {
+      entry = null;
     }
+    if (entry === null) malformed += 1;
+    else entries.push(entry);
   }
   return { entries, malformed };
 }
@@ -153,20 +145,6 @@ describe('a tailer', () => {
     expect(read()).toEqual([]);
   });
 
-  it('holds the rotated file before the new one, and what a slow writer still adds to it', () => {
-    const { read } = follow({ rotated: true });
-    writeFileSync(path, '{"n":1}\n');
-    read();
-    appendFileSync(path, '{"n":2}\n');
-    renameSync(path, `${path}.1`);
-    writeFileSync(path, '{"n":4}\n');
-    expect(read()).toEqual([1, 2, 4]);
-    appendFileSync(`${path}.1`, '{"n":3}\n');
-    expect(read().toSorted()).toEqual([1, 2, 3, 4]);
-    renameSync(path, `${path}.1`);
-    expect(read()).toEqual([4]);
-  });
-
   it('equals a full read after any mix of appends, torn writes, truncations, rotations and replacements', () => {
     type Step = {
       do:
@@ -200,14 +178,12 @@ describe('a tailer', () => {
     });
     let n = 0;
     fc.assert(
-      fc.property(fc.boolean(), fc.array(step, { maxLength: 40 }), (rotated, steps) => {
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
-        const files = rotated ? [`${path}.1`, path] : [path];
-        const { tailer, read } = follow({ rotated });
+        const { tailer, read } = follow();
         const check = (): void => {
           const entries = read();
-          const expected = fullRead(files);
-          expect({ entries, malformed: tailer.malformed }).toEqual(expected);
+          expect({ entries, malformed: tailer.malformed }).toEqual(fullRead());
         };
         for (const { do: what } of steps) {
           n += 1;

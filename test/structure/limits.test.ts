@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +31,7 @@ import type { RequestView } from '../../src/http/row.ts';
 import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
 import { Tailer } from '../../src/ledgers/tailer.ts';
 import { workerSessionName } from '../../src/mux/session-name.ts';
+import { AppendOnlyFile } from '../../src/platform/append-only-file.ts';
 import { apiPath, describeApi } from '../../src/routes/api-description.ts';
 import { Lane } from '../../src/routes/lane.ts';
 import { bodyOf, sentImage } from '../fibers/attachments/images.ts';
@@ -342,8 +342,8 @@ const PROBES: Probe[] = [
   {
     limit: 'harness/transcripts/moment.ts MOST_TEXT',
     way: 'file',
-    async takes(size) {
-      const { words } = await readMoment(fileOf(claudeWords(x(size)), ''), 'claude', {
+    takes(size) {
+      const { words } = readMoment(fileOf(claudeWords(x(size)), ''), 'claude', {
         at: AT,
         within_ms: 9,
       });
@@ -353,24 +353,20 @@ const PROBES: Probe[] = [
   {
     limit: 'harness/transcripts/moment.ts MOST_WORDS',
     way: 'file',
-    async takes(size) {
+    takes(size) {
       const all = Array.from({ length: size }, (_, one) => claudeWords(`word ${one}`));
-      const { more } = await readMoment(fileOf(...all, ''), 'claude', { at: AT, within_ms: 9 });
+      const { more } = readMoment(fileOf(...all, ''), 'claude', { at: AT, within_ms: 9 });
       return !more;
     },
   },
   {
     limit: 'harness/transcripts/transcript-scan.ts MOST_LINE_BYTES',
     way: 'file',
-    async takes(size) {
-      const file = await open(fileOf(`{"a":"${x(size - 8)}"}`, ''), 'r');
-      let records = 0;
-      await scanRecords(file, 0, () => {
-        records += 1;
-        return undefined;
-      });
-      await file.close();
-      return records === 1;
+    takes(size) {
+      const file = AppendOnlyFile.open(fileOf(`{"a":"${x(size - 8)}"}`, ''));
+      const records = [...scanRecords(file, file.at())];
+      file.close();
+      return records.length === 1;
     },
   },
   {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Packr } from 'msgpackr';
 import { isCoded, systemCode } from '../../base/errors.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionSpend } from '../../contract/http/spend.ts';
+import { AppendOnlyFile, type ReadPosition } from '../../platform/append-only-file.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
-import { openRegularFile, readRegularFile } from '../../platform/regular-file.ts';
+import { readRegularFile } from '../../platform/regular-file.ts';
 import { HARNESSES } from '../harnesses.ts';
 import { noUsage, sumUsage, type TokenUsage } from './token-usage.ts';
 import { filesIn } from './transcript-files.ts';
@@ -16,13 +17,10 @@ import { scanRecords } from './transcript-scan.ts';
 /** A session and the path of its transcript; null if it has none. */
 export type SpentSession = { session: string; harness: HarnessName | null; path: string | null };
 
-/** How far a file was read; `before`: the bytes before `offset`, by which a rewritten file is recognised. */
-type Place = { path: string; ino: number; offset: number; before: Buffer };
-type Checkpoint = { version: 1; places: Place[]; usage: TokenUsage };
+type Checkpoint = { version: 2; places: { path: string; position: ReadPosition }[]; usage: TokenUsage };
 
 /** Encodes maps and objects differently. */
 const packr = new Packr({ useRecords: true });
-const MOST_BEFORE = 128;
 
 /**
  * Reads the token usage of sessions, oldest first: an answer that a fork copied counts for the session that received
@@ -92,64 +90,46 @@ async function bringUpToDate(
 ): Promise<Checkpoint> {
   const { records } = HARNESSES[harness];
   const marks = records.usage_marks.map((mark) => Buffer.from(mark));
-  const files = await openAll(paths);
+  const wanted = (line: Buffer) => marks.some((mark) => line.includes(mark));
+  const files = openAll(paths);
   try {
     const before = await readCheckpoint(kept);
-    const now = before !== null && (await goesOn(before, files)) ? before : emptyCheckpoint();
+    const now = before !== null && goesOn(before, files) ? before : emptyCheckpoint();
     let grew = false;
-    for (const { path, file } of files) {
+    for (const [path, file] of files) {
       let place = now.places.find((known) => known.path === path);
       if (place === undefined) {
-        place = { path, ino: (await file.stat()).ino, offset: 0, before: Buffer.alloc(0) };
+        place = { path, position: file.at() };
         now.places.push(place);
       }
-      const offset = await scanRecords(
-        file,
-        place.offset,
-        (record) => void records.addUsage(now.usage, record),
-        (line) => marks.some((mark) => line.includes(mark)),
-      );
-      if (offset === place.offset) continue;
-      grew = true;
-      place.offset = offset;
-      place.before = await bytesBefore(file, offset);
+      const from = place.position.offset;
+      for (const { record } of scanRecords(file, place.position, { wanted }))
+        records.addUsage(now.usage, record);
+      grew ||= place.position.offset > from;
     }
     if (grew) await keep(kept, now);
     return now;
   } finally {
-    await Promise.all(files.map(({ file }) => file.close()));
+    for (const file of files.values()) file.close();
   }
 }
 
 /** True if every file read so far still exists and has only grown. */
-async function goesOn({ places }: Checkpoint, files: readonly OpenFile[]): Promise<boolean> {
-  for (const { path, ino, offset, before } of places) {
-    const file = files.find((open) => open.path === path)?.file;
-    if (file === undefined || (await file.stat()).ino !== ino) return false;
-    if (!before.equals(await bytesBefore(file, offset))) return false;
-  }
-  return true;
-}
-
-async function bytesBefore(file: FileHandle, offset: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.min(offset, MOST_BEFORE));
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, offset - bytes.length);
-  return bytes.subarray(0, bytesRead);
+function goesOn({ places }: Checkpoint, files: ReadonlyMap<string, AppendOnlyFile>): boolean {
+  return places.every(({ path, position }) => files.get(path)?.knows(position) === true);
 }
 
 function emptyCheckpoint(): Checkpoint {
-  return { version: 1, places: [], usage: noUsage() };
+  return { version: 2, places: [], usage: noUsage() };
 }
 
-type OpenFile = { path: string; file: FileHandle };
-
-async function openAll(paths: readonly string[]): Promise<OpenFile[]> {
-  const files: OpenFile[] = [];
+function openAll(paths: readonly string[]): Map<string, AppendOnlyFile> {
+  const files = new Map<string, AppendOnlyFile>();
   try {
-    for (const path of paths) files.push({ path, file: (await openRegularFile(path)).file });
+    for (const path of paths) files.set(path, AppendOnlyFile.open(path));
     return files;
   } catch (error) {
-    await Promise.all(files.map(({ file }) => file.close()));
+    for (const file of files.values()) file.close();
     throw error;
   }
 }
@@ -159,7 +139,7 @@ async function readCheckpoint(path: string): Promise<Checkpoint | null> {
     const checkpoint = packr.unpack(
       (await readRegularFile(path, READ_LIMITS.spend_cache)).bytes,
     ) as Checkpoint;
-    return checkpoint?.version === 1 && Array.isArray(checkpoint.places) ? checkpoint : null;
+    return checkpoint?.version === 2 && Array.isArray(checkpoint.places) ? checkpoint : null;
   } catch {
     // A damaged checkpoint is not needed: the transcript can be read again.
     return null;

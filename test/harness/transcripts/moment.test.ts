@@ -124,7 +124,7 @@ describe('the words of a record', () => {
 });
 
 describe('a moment of a transcript', () => {
-  it('is what a reading of the whole transcript finds, wherever it lies', async () => {
+  it('is what a reading of the whole transcript finds, wherever it lies', () => {
     const path = join(root, 'long.jsonl');
     const said: { at: number; text: string }[] = [];
     let text = '';
@@ -140,9 +140,9 @@ describe('a moment of a transcript', () => {
     }
     writeFileSync(path, `${text}{"type":"user","timestamp":"${timestamp}","mess`);
     const anywhere = fc.integer({ min: AT - 120_000, max: at + 120_000 });
-    await fc.assert(
-      fc.asyncProperty(anywhere, fc.integer({ min: 1, max: 90_000 }), async (moment, within_ms) => {
-        const { words, more } = await readMoment(path, 'claude', { at: moment, within_ms });
+    fc.assert(
+      fc.property(anywhere, fc.integer({ min: 1, max: 90_000 }), (moment, within_ms) => {
+        const { words, more } = readMoment(path, 'claude', { at: moment, within_ms });
         const expected = said.filter((one) => Math.abs(one.at - moment) <= within_ms);
         expect({ texts: words.map((one) => one.text), more }).toEqual({
           texts: expected.map((one) => one.text),
@@ -153,7 +153,7 @@ describe('a moment of a transcript', () => {
     );
   });
 
-  it('shows the hundred words nearest to it, each cut to a readable length', async () => {
+  it('shows the hundred words nearest to it, each cut to a readable length', () => {
     const path = join(root, 'dense.jsonl');
     const records = Array.from({ length: 300 }, (_, index) => ({
       type: 'user',
@@ -161,7 +161,7 @@ describe('a moment of a transcript', () => {
       message: { content: index === 150 ? '𝒳'.repeat(5_000) : `word ${index}` },
     }));
     writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-    const { words, more } = await readMoment(path, 'claude', { at: AT + 1_500, within_ms: 60_000 });
+    const { words, more } = readMoment(path, 'claude', { at: AT + 1_500, within_ms: 60_000 });
     expect([words.length, more, words[0]?.text]).toEqual([100, true, 'word 100']);
     const long = words.find(({ at }) => at === AT + 1_500)?.text ?? '';
     expect([long.length <= 2_000, long.endsWith('𝒳…')]).toEqual([true, true]);

@@ -247,14 +247,15 @@ describe('what sessions used', () => {
 
   it('reads only what was appended since the last question', async () => {
     const path = join(root, 'long.jsonl');
-    writeFileSync(path, lines([claude('a', 10), claude('b', 1)]));
+    const filler = `${JSON.stringify({ type: 'mode', text: 'x'.repeat(2_000) })}\n`;
+    writeFileSync(path, filler + lines([claude('a', 10), claude('b', 1)]) + filler);
     const ask = async () =>
       (await readSpend([{ session: 's', harness: 'claude', path }], cache()))[0]?.tokens;
     expect((await ask())?.output).toBe(11);
-    // Bytes that were read are not looked at again: only so does this rewriting go unnoticed.
+    // Only the first bytes and the last ones that were read are looked at again, so this rewriting goes unnoticed.
     const text = lines([claude('a', 99)]);
     const file = openSync(path, 'r+');
-    writeSync(file, text, 0);
+    writeSync(file, text, filler.length);
     closeSync(file);
     appendFileSync(path, lines([claude('c', 1)]));
     expect((await ask())?.output).toBe(12);

@@ -55,7 +55,7 @@ export const transcripts: readonly Target[] = (['claude', 'codex', 'pi'] as cons
       end: HARNESSES[harness].records.turnEnd(tail),
       usage: HARNESSES[harness].records.usageSign(tail, 'Europe/Berlin'),
       said: await lastSaid(harness, path),
-      moment: await readMoment(path, harness, { at: NOW, within_ms: 60_000 }),
+      moment: readMoment(path, harness, { at: NOW, within_ms: 60_000 }),
       spend: await readSpend([{ session: 's', harness, path }], cache),
       again: await readSpend([{ session: 's', harness, path }], cache),
     };
