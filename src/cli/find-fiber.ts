@@ -10,12 +10,12 @@ import { type FoundFiber, findFiber } from '../fibers/find-fiber.ts';
 import { openStore, type Store } from '../fibers/store.ts';
 import type { CliContext } from './command-line/verb.ts';
 
-/** The stores a verb works on, and those that could not be opened. */
+/** The stores of a verb, and the errors of those that could not be opened. */
 export type OpenedStores = { stores: Store[]; problems: CodedError[] };
 
 /**
- * Opens the store named by `--store`, else the configured ones, else the one that the current folder lies in.
- * Throws `store_not_found` when there is none of these.
+ * Opens the store of `--store`, else the configured stores, else the store that contains the current folder. Throws
+ * `store_not_found` if there is none.
  */
 export function openStores(context: CliContext, only?: string): OpenedStores {
   const roots = only === undefined ? configuredRoots(context) : [resolve(context.cwd, expandHome(only))];
@@ -32,7 +32,7 @@ export function openStores(context: CliContext, only?: string): OpenedStores {
   return opened;
 }
 
-/** The one store that a new fiber goes to; throws when several are configured and none was named. */
+/** The store for a new fiber; throws if several are configured and none is named. */
 export function openOneStore(context: CliContext, only?: string): Store {
   const { stores, problems } = openStores(context, only);
   if (problems[0] !== undefined) throw problems[0];
@@ -52,12 +52,12 @@ export function findInStores(context: CliContext, reference: string, only?: stri
   }
 }
 
-/** Host id of this machine, as its daemon would take it. */
+/** Host id of this machine, as its daemon determines it. */
 export function thisHost(context: CliContext): string {
   return resolveHostId(readSettings(context.env), { hostname: hostname(), persist: false }).host;
 }
 
-/** The stores whose documents may be links out of them; none while the list cannot be read. */
+/** The stores whose documents may be links to files outside; empty if the list cannot be read. */
 export function followedStores(settings: Settings): string[] {
   try {
     return readStores(settings).followed;

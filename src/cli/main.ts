@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from './command-line/verb.ts';
 /** Runs the command line on this process: its streams, its environment, its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endOnClosedPipe);
-  // The timers of `base/clock.ts` do not keep a process alive, and a verb may wait on nothing else.
+  // The timers of `base/clock.ts` do not keep a process alive, and a verb may wait only on these.
   const alive = setInterval(() => {}, 2 ** 30);
   const code = await runCli(argv, {
     env: process.env,
@@ -20,11 +20,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   });
   clearInterval(alive);
   process.exitCode = code;
-  // A pipe may still hold output; only then may handles that a verb left behind be cut off.
+  // Exit only when all output is written; a verb may have left handles open.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 }
 
-/** Runs one command line and answers its exit code; never throws and never ends the process. */
+/** Runs one command line and returns its exit code; never throws and never exits the process. */
 export async function runCli(argv: readonly string[], given: CliProcess): Promise<ExitCode> {
   if (argv[0] === '--version' || argv[0] === '-V') {
     const stamp = readBuildStamp();
@@ -35,7 +35,7 @@ export async function runCli(argv: readonly string[], given: CliProcess): Promis
   return runVerb(argv, given);
 }
 
-/** `svc … | head` closes our stdout early; that ends the command, it is not an error. */
+/** `svc … | head` closes stdout early; this ends the command and is not an error. */
 function endOnClosedPipe(error: unknown): void {
   if (systemCode(error) === 'EPIPE') process.exit(EXIT.ok);
   throw error;

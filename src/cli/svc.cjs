@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
-// `svc`: what is called by hooks is taken first, for an agent waits for it; the launcher gets everything else.
-// CommonJS, and plain JavaScript like all that a hook loads: Node's loader of ES modules and the stripping of types
-// would take longer than the hook itself, which may run on any Node from 18 on.
+// `svc`: handles hook calls itself, because an agent waits for them, and passes all others to the launcher.
+// CommonJS and plain JavaScript, like all modules of a hook: Node's loader of ES modules and type stripping would take
+// longer than the hook itself, and a hook may run on any Node from 18 on.
 'use strict';
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');

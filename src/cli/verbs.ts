@@ -91,7 +91,7 @@ export const VERBS: VerbTable = {
   },
   [FOR_PROGRAMS]: {
     hook: {
-      summary: 'Record what an agent program or Git tells',
+      summary: 'Record an event of an agent program or Git',
       verbs: {
         event: async () => (await import('./verbs/hook.ts')).event,
         commit: async () => (await import('./verbs/hook.ts')).commit,

@@ -5,21 +5,21 @@ import type { Verb } from './verb.ts';
 import { type Load, rowsOf, type VerbTable } from './verb-table.ts';
 
 export type ArgumentFacts = Omit<Argument, 'completes'> & { name: string; completes: Completes | null };
-/** `names`: the short and the long one; `value`: what stands for its value in the help, null for a switch. */
+/** `names`: the short and the long one; `value`: the placeholder of its value in the help, null for a switch. */
 export type OptionFacts = Omit<Option, 'completes'> & {
   names: string[];
   value: string | null;
   completes: Completes | null;
 };
 
-/** One command that can be typed: a verb, or a verb and its second word. */
+/** One command that can be typed: a verb, or a verb and its subcommand. */
 export type CommandFacts = {
   /** Words after `svc`: `['fiber', 'add']`. */
   path: readonly string[];
   group: string;
   usage: string;
   arguments: ArgumentFacts[];
-  /** Without those that the help does not show. */
+  /** Without options that the help hides. */
   options: OptionFacts[];
   verb: Verb;
 };
@@ -63,7 +63,7 @@ function factsOf(path: readonly string[], group: string, verb: Verb, command: Co
   };
 }
 
-/** What a place takes, judged by its name where its declaration does not say. */
+/** What an argument or option completes to; the name decides if the declaration does not. */
 function completesOf({ completes, choices }: Argument | Option, name: string): Completes | null {
   if (completes !== undefined) return completes;
   return choices ?? COMPLETED_BY_NAME[name] ?? null;

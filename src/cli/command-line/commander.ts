@@ -5,11 +5,11 @@ import { printOutcome } from './output.ts';
 import type { CliContext, Example, ExitCode, Verb } from './verb.ts';
 import { type Family, FOR_PROGRAMS, rowsOf, summaryOf, type VerbRow, type VerbTable } from './verb-table.ts';
 
-/** Where a verb runs, and who is told its exit code. */
+/** The context that a verb runs in, and the receiver of its exit code. */
 export type Runner = { context: CliContext; exit(code: ExitCode): void };
 
 const silent = () => {};
-/** For commands that are only looked at: to declare one reads nothing of the process, only its action would. */
+/** For declaring commands without running them: only actions use the process. */
 export const NO_PROCESS: Runner = {
   context: {
     ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
@@ -18,7 +18,7 @@ export const NO_PROCESS: Runner = {
   exit: silent,
 };
 
-/** Declares every verb by its name, and with all it takes the one that `argv` names. */
+/** Declares every verb by name, and in full the one that `argv` names. */
 export async function declareVerbs(
   program: Command,
   verbs: VerbTable,
@@ -31,14 +31,14 @@ export async function declareVerbs(
   for (const { name, group, entry } of rows) {
     const command = program.command(name, { hidden: group === FOR_PROGRAMS }).helpGroup(`${group}:`);
     if (name === word) await declareRow(command, entry, runner, second);
-    // Where no verb is named the help is shown, which lists them all.
+    // If no verb is named, the help is shown, which lists them all.
     else if (!isVerb) command.description(await summaryOf(entry));
   }
 }
 
 /**
- * Declares a row of the table. Of second words only `second` is loaded, or all where it is none of them: then the help
- * that lists them is what will be shown.
+ * Declares a row of the table. Of its subcommands only `second` is loaded; all of them if `second` is none of them,
+ * because then the help that lists them is shown.
  */
 export async function declareRow(
   command: Command,
@@ -77,7 +77,7 @@ function declare(command: Command, verb: Verb, { context, exit }: Runner): void 
   if (verb.note !== undefined) command.addHelpText('after', `\n${verb.note}`);
   command.addHelpText('after', exampleText(verb.examples));
   command.action(async () => {
-    // An option that the word before declares too is taken there.
+    // If the parent command declares the same option, the parser stores its value there.
     const values = command.optsWithGlobals();
     const given = Object.fromEntries([
       ...named.map(([key], at) => [key, command.processedArgs[at]]),
@@ -98,7 +98,7 @@ function commanderArgument({ usage, description, choices, parse, fallback }: Arg
   return fallback === undefined ? made : made.default(fallback);
 }
 
-/** The option as the parser knows it, with its names and the place of its value. */
+/** The option for the parser, with its names and the placeholder of its value. */
 export function commanderOption(declared: Option): CommanderOption {
   const { flags, description, choices, parse, fallback, required, hidden } = declared;
   const made = new CommanderOption(flags, description);

@@ -4,13 +4,12 @@ import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 
 const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   daemon_unreachable: EXIT.unreachable,
-  // What was typed is wrong, whoever found it out: the options, the verb, or the daemon.
+  // A mistake on the command line, whether the options, the verb or the daemon found it.
   invalid_request: EXIT.usage,
 };
 
 /**
- * Tells the person what went wrong and chooses the exit code: the only place that does.
- * With `json`, the same goes to stderr as `{error, message, …details}`.
+ * Prints an error and chooses the exit code; no other code does. With `json`, stderr gets `{error, message, …details}`.
  */
 export function reportError(error: unknown, context: CliContext, json: boolean): ExitCode {
   const coded = isCoded(error);
@@ -23,7 +22,7 @@ export function reportError(error: unknown, context: CliContext, json: boolean):
   return EXIT_OF_CODE[code] ?? EXIT.refused;
 }
 
-/** Tells a program what went wrong, on stderr, so that stdout holds answers alone. */
+/** Prints an error as JSON on stderr, so that stdout contains only results. */
 export function reportJson(context: CliContext, body: { error: string; message: string }): void {
   context.err(`${JSON.stringify(body)}\n`);
 }

@@ -1,4 +1,4 @@
-/** What `svc` alone says: the few verbs that lead from nothing to accepted work. */
+/** What `svc` without a verb prints: the few verbs that a new user needs. */
 export const NEWCOMER = `svc supervises coding agents. They work on tasks that you write as markdown
 documents, called fibers.
 

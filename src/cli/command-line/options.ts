@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { CodedError } from '../../base/errors.ts';
 import { FIBER_STATUSES, type FiberStatus, SURFACES, type Surface } from '../../contract/fiber.ts';
 
-/** What a shell offers in a place of the command line: names that it asks for, folders, or fixed words. */
+/** What a shell completes to: fibers and agents, whose names it requests from `svc`, folders, or fixed words. */
 export type Completes = 'fibers' | 'agents' | 'folders' | readonly string[];
 
 type Place = {
@@ -10,7 +10,7 @@ type Place = {
   completes?: Completes;
   /** Other words are a usage error. */
   choices?: readonly string[];
-  /** Throws `InvalidArgumentError` for what it does not take. */
+  /** Throws `InvalidArgumentError` for an invalid value. */
   parse?: (text: string) => unknown;
   fallback?: unknown;
 };
@@ -37,7 +37,7 @@ export function argument<const U extends string>(
   return { usage, description, ...more };
 }
 
-/** An option that may be left out; one without a `<value>` is a switch. */
+/** An optional option; without a `<value>` it is a switch. */
 export function option<const F extends string>(
   flags: F,
   description: string,
@@ -46,12 +46,12 @@ export function option<const F extends string>(
   return { flags, description, ...more };
 }
 
-/** The same, where the verb does not run without it. */
+/** The same, but the verb requires it. */
 export function required<T>(optional: Option<T | undefined>): Option<T> {
   return { ...optional, required: true } as Option<T>;
 }
 
-/** An option that takes one of these words; anything else is a usage error. */
+/** An option that accepts one of these words; anything else is a usage error. */
 export function choice<const W extends string>(
   flags: string,
   words: readonly W[],
@@ -60,7 +60,7 @@ export function choice<const W extends string>(
   return { flags, description, choices: words };
 }
 
-/** An option that takes a whole number; anything else is a usage error. */
+/** An option that accepts a whole number; anything else is a usage error. */
 export function count(flags: string, description: string, fallback: number): Option<number> {
   return { flags, description, parse: wholeNumber, fallback };
 }
@@ -68,7 +68,7 @@ export function count(flags: string, description: string, fallback: number): Opt
 function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw new InvalidArgumentError('It takes a whole number.');
+    throw new InvalidArgumentError('Give a whole number.');
   return value;
 }
 
@@ -96,7 +96,7 @@ export function surfaceOption(description: string): Option<Surface | undefined> 
   return { flags: '--surface <surface>', description, ...oneOf(SURFACES, 'a surface', ' or ') };
 }
 
-/** A value that is judged here, with a sentence of its own instead of the parser's. */
+/** A value that we validate ourselves, with our own error message instead of the parser's. */
 function oneOf(words: readonly string[], what: string, between: string): Omit<Place, 'description'> {
   const parse = (text: string) => {
     if (words.includes(text)) return text;

@@ -2,7 +2,7 @@ import { escapeForTerminal } from '../../base/terminal-text.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
 
-/** Prints what a verb answers and gives its exit code. */
+/** Prints the result of a verb and returns its exit code. */
 export function printOutcome(context: CliContext, outcome: Outcome, asJson: boolean): ExitCode {
   if (typeof outcome === 'number') return outcome;
   const { json, text, one_line, warnings = [], faults = [], exit = EXIT.ok } = outcome;
@@ -12,7 +12,7 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
   return exit;
 }
 
-/** Columns as wide as their widest cell, two spaces apart; `header` in capitals above them; one line a row. */
+/** Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header.map((cell) => cell.toUpperCase()), ...rows.map((cells) => cells.map(oneLine))];
   const widths = header.map((_, column) =>
@@ -24,7 +24,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('');
 }
 
-/** Escaped before it is measured, for the columns are as wide as what is shown. */
+/** Escaped before it is measured, so that columns fit the text as shown. */
 function oneLine(cell: string): string {
   return escapeForTerminal(cell.replace(/\s+/g, ' ').trim());
 }
@@ -40,18 +40,18 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** A length of time in its largest whole unit: `3 h`, `12 min`, `0 s`. */
+/** A duration in its largest whole unit: `3 h`, `12 min`, `0 s`. */
 export function formatDuration(ms: number): string {
   const unit = UNITS.find(([, size]) => ms >= size);
   return unit === undefined ? '0 s' : `${Math.floor(ms / unit[1])} ${unit[0]}`;
 }
 
-/** How long ago or how far ahead a moment is (both in milliseconds since the Unix epoch). */
+/** How long ago or how far ahead a time is (both in milliseconds since the Unix epoch). */
 export function formatMoment(at: number, now: number): string {
   return at <= now ? `${formatDuration(now - at)} ago` : `in ${formatDuration(at - now)}`;
 }
 
-/** A moment to the minute in the zone of this process, as `2026-03-07 09:05`. */
+/** A time to the minute in the zone of this process, as `2026-03-07 09:05`. */
 export function formatTime(at: number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -59,12 +59,12 @@ export function formatTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** How a person shows the terminal of a worker that has just begun; nothing for one without a terminal. */
+/** How to show the terminal of a new worker; empty for a worker without a terminal. */
 export function watchLine(settings: Settings, mux_session: string | null): string {
   return mux_session === null ? '' : `Watch it with: ${svcOf(settings)} attach ${mux_session}\n`;
 }
 
-/** The words that run a verb on this very setup. */
+/** The command that runs `svc` with these settings. */
 export function svcOf(settings: Settings): string {
   return settings.demo ? 'svc demo' : 'svc';
 }

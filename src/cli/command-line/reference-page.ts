@@ -10,7 +10,7 @@ import { lifeEntrySchema } from '../verbs/log/fiber-life.ts';
 import type { CommandFacts } from './command-table.ts';
 import { shapeText } from './shape-text.ts';
 
-/** Shapes that the page tells once and names elsewhere. */
+/** Shapes that the page explains once and refers to by name. */
 const SHAPES: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
   [fiberDocumentSchema, 'Fiber'],
   [fiberRowSchema, 'FiberRow'],
@@ -106,7 +106,7 @@ function commandText({ path, usage, verb, ...command }: CommandFacts): string {
   ].join('');
 }
 
-/** Each shape that several commands answer with. */
+/** Each shape that several commands print. */
 function shapesText(): string {
   const shapes = [...SHAPES].map(
     ([schema, name]) => `\n### ${name}\n\n\`\`\`text\n${shapeText(schema, SHAPES, true)}\n\`\`\`\n`,

@@ -2,17 +2,17 @@ import { type Rehearsal, type RehearsedStep, rehearsalSchema } from '../../contr
 import type { DaemonClient } from '../daemon-client/client.ts';
 import type { Answer } from './verb.ts';
 
-/** What a verb answers to `--dry-run`. */
+/** The result of a verb with `--dry-run`. */
 export function rehearsed(shown: Rehearsal): Answer {
   return { json: shown, text: rehearsalPage(shown) };
 }
 
-/** Asks the daemon what a write would do; a refusal is thrown as the write itself would throw it. */
+/** Asks the daemon what a write would do; throws the same refusal as the write. */
 export async function rehearseRequest(daemon: DaemonClient, path: string, body: object): Promise<Answer> {
   return rehearsed(await daemon.post(path, { ...body, dry_run: true }, rehearsalSchema));
 }
 
-/** One page for a person; everything of it that is not ours is made safe for a terminal. */
+/** The page for a person; foreign text in it is escaped for the terminal. */
 function rehearsalPage(shown: Rehearsal): string {
   const steps = shown.steps.map((step, at) =>
     `${at + 1}. ${sentence(step.would)}\n\n${stepText(step)}`.trimEnd(),

@@ -8,13 +8,13 @@ import { type CliProcess, withSafeOutput } from './safe-output.ts';
 import { type CliContext, EXIT, type ExitCode } from './verb.ts';
 import type { VerbTable } from './verb-table.ts';
 
-/** Runs the verb that a command line names and answers its exit code; a wrong command line is a usage error. */
+/** Runs the verb that a command line names and returns its exit code; an invalid command line is a usage error. */
 export async function runVerb(
   argv: readonly string[],
   given: CliProcess,
   verbs: VerbTable = VERBS,
 ): Promise<ExitCode> {
-  // The only context that verbs see, so that none can print past it.
+  // Verbs see only this context, so none can bypass the escaping.
   const context = withSafeOutput(given);
   if (argv.length === 0) {
     context.out(NEWCOMER);
@@ -36,7 +36,7 @@ export async function runVerb(
   }
 }
 
-/** The same without a word on errors: throws what the verb throws, and `CommanderError` for a wrong command line. */
+/** The same without error reporting: throws the verb's errors, and `CommanderError` for an invalid command line. */
 export async function parseAndRun(
   argv: readonly string[],
   context: CliContext,
@@ -72,10 +72,10 @@ function createProgram(context: CliContext): Command {
     .exitOverride();
 }
 
-/** The sentence of a wrong command line on one line; a verb without its second word has only its help to show. */
+/** The message for an invalid command line, on one line; a verb without its subcommand has only its help to show. */
 function usageMessage(error: CommanderError): string {
   const sentence = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
-  return error.code === 'commander.help' ? 'the verb needs a second word; svc help lists them' : sentence;
+  return error.code === 'commander.help' ? 'the verb needs a subcommand; its --help lists them' : sentence;
 }
 
 function asksForJson(argv: readonly string[]): boolean {

@@ -1,12 +1,12 @@
 import { escapeForTerminal } from '../../base/terminal-text.ts';
 import type { CliContext } from './verb.ts';
 
-/** A process as it is: what is written to it arrives unchanged. */
+/** The process itself: what is written to it is not escaped. */
 export type CliProcess = Omit<CliContext, 'verbatim'> & { outIsTerminal?: boolean };
 
 /**
- * The context that verbs are given. Everything they print has its hidden characters escaped, whether it goes to a
- * terminal or not: what is written to a file or a pipe is most often shown by a terminal later.
+ * The context that verbs receive. It escapes the hidden characters in all output, even to a file or a pipe, because a
+ * terminal often shows that later.
  */
 export function withSafeOutput(given: CliProcess): CliContext {
   const { outIsTerminal, ...rest } = given;

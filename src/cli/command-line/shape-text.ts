@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** What of a schema's definition is read here. */
+/** The fields of a schema's definition that are used here. */
 type Definition = {
   type: string;
   shape?: Record<string, z.ZodType>;
@@ -13,7 +13,7 @@ type Definition = {
   valueType?: z.ZodType;
 };
 
-/** A schema as a type of TypeScript; those in `names` by their name, unless it is the outermost one. */
+/** A schema as a TypeScript type. Schemas in `names` are written by name, except the outermost one. */
 export function shapeText(
   schema: z.ZodType,
   names: ReadonlyMap<z.ZodType, string>,
@@ -59,7 +59,7 @@ function objectText(def: Definition, inner: (one: z.ZodType) => string): string 
   const fields = Object.entries(def.shape ?? {}).map(
     ([key, value]) => `${key}${value.def.type === 'optional' ? '?' : ''}: ${inner(value)}`,
   );
-  // A loose object may have more than it names.
+  // A loose object may have fields that it does not name.
   if ((def.catchall?.def as { type?: string } | undefined)?.type === 'unknown') fields.push('…');
   const line = `{ ${fields.join('; ')} }`;
   return line.length <= WIDTH && !line.includes('\n') ? line : `{\n${fields.map(indented).join('\n')}\n}`;

@@ -8,13 +8,13 @@ import { storageError } from '../../platform/storage-error.ts';
 import type { CliContext } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from './client.ts';
 
-/** A daemon that has just been started says so for a moment. */
+/** A daemon that is starting refuses calls for a moment. */
 const BOOTING = { tries: 40, wait_ms: 250 };
 
-/** What was done to the brake's file; `was` tells whether it was there. */
+/** The change of the brake's file; `was`: whether it existed before. */
 export type BrakeFileChange = { path: string; was: boolean };
 
-/** The daemon; null where none runs or answers. */
+/** The daemon; null if none runs or answers. */
 export async function daemonOrNone(settings: Settings): Promise<DaemonClient | null> {
   try {
     return await connectDaemon(settings);
@@ -24,7 +24,7 @@ export async function daemonOrNone(settings: Settings): Promise<DaemonClient | n
   }
 }
 
-/** Pulls the brake for the next daemon. Throws `storage_unavailable` where it could not be made to last. */
+/** Puts the brake on for the next daemon. Throws `storage_unavailable` if the file cannot be written durably. */
 export function pullBrakeFile(context: CliContext, settings: Settings, note: string | null): BrakeFileChange {
   const path = dataPaths(settings).brake_file;
   const before = readBrakeFile(path);
@@ -41,7 +41,7 @@ export function pullBrakeFile(context: CliContext, settings: Settings, note: str
   return { path, was: before !== null };
 }
 
-/** Lets the brake go for the next daemon. Throws `storage_unavailable` where its file cannot be removed. */
+/** Releases the brake for the next daemon. Throws `storage_unavailable` if its file cannot be removed. */
 export function removeBrake(settings: Settings): BrakeFileChange {
   const path = dataPaths(settings).brake_file;
   const was = readBrakeFile(path) !== null;
@@ -53,7 +53,7 @@ export function removeBrake(settings: Settings): BrakeFileChange {
   return { path, was };
 }
 
-/** Runs a call of a daemon that may have been started a moment ago. */
+/** Makes a call, and retries while the daemon is starting. */
 export async function whenBooted<T>(context: CliContext, call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

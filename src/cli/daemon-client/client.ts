@@ -8,29 +8,32 @@ import type { DaemonFile } from '../../contract/operator-files.ts';
 import { requestJson } from '../../platform/http-client.ts';
 import { findDaemon } from './daemon-file.ts';
 
-/** Where a daemon listens, in the words of `node:http`. */
+/** Where a daemon listens, as options of `node:http`. */
 export type DaemonAddress = { socketPath: string } | { host: string; port: number };
 
-/** An answer as it came; `body` is parsed JSON, or the text of a text route, whose `refusal` is the code of its error. */
+/**
+ * An answer of any status; `body` is parsed JSON or, for a text route, the text; `refusal` is then the code of its
+ * error.
+ */
 export type DaemonAnswer = { status: number; body: unknown; refusal?: string };
 
 export type DaemonClient = {
   readonly daemon: DaemonFile;
-  /** `path` is below `/api/v1`. Throws `daemon_unreachable` where nobody answers in time. */
+  /** `path` is below `/api/v1`. Throws `daemon_unreachable` after the timeout. */
   request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<DaemonAnswer>;
-  /** The checked body of a 2xx answer; any other answer becomes its own `CodedError`. */
+  /** The validated body of a 2xx answer; throws the `CodedError` in any other answer. */
   get<S extends z.ZodType>(path: string, schema: S): Promise<z.output<S>>;
   post<S extends z.ZodType>(path: string, body: unknown, schema: S): Promise<z.output<S>>;
 };
 
-/** A read answers at once; a launch may have to wait for a harness. */
+/** Timeouts. A read is fast; a launch may have to wait for a harness. */
 const DEADLINE_MS = { GET: 10_000, POST: 120_000 } as const;
-/** More than the largest listing; an answer above it is not ours. */
+/** More than the largest listing; a larger answer is not from our daemon. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const mendOf = (settings: Settings) =>
   settings.demo ? 'start the demo with: svc demo' : 'start it with: svc daemon start';
 
-/** Connects to the daemon of this data folder; throws `daemon_unreachable` where none runs. */
+/** Connects to the daemon of this data folder; throws `daemon_unreachable` if none runs. */
 export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
   const lookup = await findDaemon(settings);
   if (lookup.kind === 'unreadable')
@@ -43,9 +46,9 @@ export async function connectDaemon(settings: Settings): Promise<DaemonClient> {
   return createDaemonClient(lookup.daemon);
 }
 
-/** A client for a daemon that was found already. */
+/** A client for a daemon that has been found. */
 export function createDaemonClient(daemon: DaemonFile): DaemonClient {
-  // The socket lies in the data folder and goes with it.
+  // The socket is in the data folder and was deleted with it.
   const reachable = daemon.listen.filter(
     (entry) => !entry.startsWith('unix:') || existsSync(entry.slice('unix:'.length)),
   );
@@ -53,7 +56,7 @@ export function createDaemonClient(daemon: DaemonFile): DaemonClient {
   if (address === null)
     throw new CodedError(
       'daemon_unreachable',
-      `the daemon (pid ${daemon.pid}) names no address it listens on; see: svc daemon logs`,
+      `the daemon (pid ${daemon.pid}) lists no address that it listens on; see: svc daemon logs`,
     );
   const request: DaemonClient['request'] = (method, path, body) =>
     exchange(daemon, address, method, path, body);
@@ -67,7 +70,7 @@ export function createDaemonClient(daemon: DaemonFile): DaemonClient {
   };
 }
 
-/** The address to use of those in `daemon.json`: the socket file where there is one, since only we can open it. */
+/** The best address in `daemon.json`: the socket file if there is one, since only our user can open it. */
 export function chooseAddress(listen: readonly string[]): DaemonAddress | null {
   const addresses = listen.map(parseAddress).filter((address) => address !== null);
   return addresses.find((address) => 'socketPath' in address) ?? addresses[0] ?? null;
@@ -91,12 +94,12 @@ function checkAnswer<S extends z.ZodType>(answer: DaemonAnswer, path: string, sc
   if (parsed.success) return parsed.data;
   throw new CodedError(
     'internal',
-    `the daemon’s answer to ${path} is not one this svc understands; after an upgrade run: svc daemon restart`,
+    `the daemon’s answer to ${path} has an unknown format; after an upgrade run: svc daemon restart`,
     { cause: parsed.error },
   );
 }
 
-/** The error that an answer outside 2xx carries. */
+/** The error in an answer that is not 2xx. */
 export function errorOf(answer: DaemonAnswer, path: string): CodedError {
   const parsed = errorBodySchema.safeParse(answer.body);
   if (!parsed.success) return new CodedError('internal', `the daemon answered ${answer.status} to ${path}`);

@@ -9,8 +9,8 @@ import { runtimeFolder } from '../../platform/runtime-folder.ts';
 import { processLife } from './daemon-process.ts';
 
 /**
- * What `<data dir>/daemon.json` says of the daemon.
- * `stale`: the file stayed behind, its process has ended. `unreadable`: it is there but tells nothing.
+ * What `<data dir>/daemon.json` says about the daemon. `stale`: its process has ended. `unreadable`: the file exists
+ * but is invalid.
  */
 export type DaemonLookup =
   | { kind: 'running'; daemon: DaemonFile }
@@ -18,14 +18,14 @@ export type DaemonLookup =
   | { kind: 'stale'; daemon: DaemonFile }
   | { kind: 'unreadable'; path: string; detail: string };
 
-/** Path of the file that a running daemon keeps. */
+/** Path of the file that a running daemon maintains. */
 export function daemonFilePath(settings: Settings): string {
   return join(settings.data_dir, 'daemon.json');
 }
 
 /**
- * Finds the daemon of this data folder and makes sure that its process still is the one that wrote the file. Where the
- * folder was deleted under its daemon, the copy in the runtime folder tells of it.
+ * Finds the daemon of this data folder and checks that its process is still the one that wrote the file. If the folder
+ * was deleted while the daemon ran, the copy in the runtime folder is used.
  */
 export async function findDaemon(
   settings: Settings,
@@ -51,8 +51,8 @@ async function lookUp(path: string): Promise<DaemonLookup> {
     };
   }
   const parsed = daemonFileSchema.safeParse(parseJson(text));
-  if (!parsed.success) return { kind: 'unreadable', path, detail: 'it does not hold what a daemon writes' };
-  // A system that does not tell is no proof of an end; the connection will show.
+  if (!parsed.success) return { kind: 'unreadable', path, detail: 'its content is not valid' };
+  // `unknown` does not prove that the process ended; the connection will show it.
   const ended = (await processLife(parsed.data)) === 'gone';
   return { kind: ended ? 'stale' : 'running', daemon: parsed.data };
 }

@@ -19,7 +19,7 @@
  */
 
 /**
- * What Git tells of a commit; `committed_at` in milliseconds.
+ * What Git reports about a commit; `committed_at` in milliseconds.
  *
  * @typedef {object} LastCommit
  * @property {number} committed_at
@@ -30,11 +30,11 @@
  * @property {number} deletions
  */
 
-/** Arguments of the one `git` call that tells of the last commit; `parseLastCommit` reads its answer. */
+/** Arguments of the one `git` call that describes the last commit; `parseLastCommit` parses its output. */
 const LAST_COMMIT = ['log', '-1', '--no-color', '--format=%H%n%ct%n%s', '--shortstat'];
 
 /**
- * What `git log` with `LAST_COMMIT` printed; null for anything else.
+ * Parses the output of `git log` with `LAST_COMMIT`; null for anything else.
  *
  * @param {string} text
  * @returns {LastCommit | null}

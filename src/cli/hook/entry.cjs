@@ -3,8 +3,8 @@
 const { runHook } = require('./run.cjs');
 
 /**
- * `svc hook event|commit` as a process of its own, which always ends with 0. False, and nothing done, for another
- * command line.
+ * `svc hook event|commit` as a separate process, which always exits with 0. Returns false and does nothing for any
+ * other command line.
  *
  * @param {readonly string[]} argv what follows `hook`
  */

@@ -1,9 +1,9 @@
 // @ts-check
-// What only some events need is loaded with them.
+// Modules that only some events need are loaded on demand.
 'use strict';
 
 /**
- * One line of `events.jsonl`; `timestamp` in milliseconds. It holds no text of a message or of a command.
+ * One line of `events.jsonl`; `timestamp` in milliseconds. It contains no text of a message or a command.
  *
  * @typedef {object} EventLine
  * @property {string} id
@@ -16,21 +16,21 @@
  * @property {string | null} originName
  * @property {string} [tool]
  * @property {Record<string, string | string[]>} [toolInput]
- * @property {true} [truncated] for a tool's input of over 8 KiB; its files are kept like those of any other
+ * @property {true} [truncated] if the tool's input exceeds 8 KiB; its file names are kept all the same
  * @property {string} [source] why a session started: `startup`, `resume`, `clear`, …
  * @property {true} [machine] for a message that no person typed
  *
  * One line of a run's `sessions.jsonl`: the session id that the agent program itself reports.
  * @typedef {{ at: number, type: 'session_start', source: string, session: string, transcript: string | null }} SessionStartLine
  *
- * One line of a run's `usage-limits.jsonl`: what the agent program said when a turn failed at a limit of its account.
+ * One line of a run's `usage-limits.jsonl`: the agent program's message when a turn failed at a usage limit.
  * @typedef {{ at: number, type: 'usage_limit', session: string | null, notice: string }} UsageLimitLine
  *
  * @typedef {{ id: string, now: number, harness: string, mux_session: string | null, host: string | null }} Surroundings
  */
 
 /**
- * Event types of the ledger, by the name that Claude Code and Codex give the hook.
+ * Event types of the ledger, by the hook names of Claude Code and Codex.
  * @type {Readonly<Record<string, string>>}
  */
 const TYPES = {
@@ -45,18 +45,18 @@ const TYPES = {
   SessionEnd: 'session_end',
 };
 
-/** Keys of a tool's input that name files; nothing else of it is kept. */
+/** Keys of a tool's input that contain file names; all other keys are dropped. */
 const FILE_KEYS = ['files', 'file_path', 'path', 'notebook_path'];
 const LONGEST_PATH = 4_096;
 const MOST_FILES = 64;
-/** A tool's input of more bytes than this is told to have been cut. */
+/** A tool's input above this size in bytes is marked `truncated`. */
 const LONGEST_INPUT = 8 * 1024;
 const LONGEST_NOTICE = 400;
-/** How much earlier than now a hook may say that it was called; beyond that its clock is not ours. */
+/** The oldest time that a hook may report for its call, before now; an older one comes from a different clock. */
 const OLDEST_TOLD_MS = 60_000;
 
 /**
- * The ledger line of one hook call, or null for what is no event of the ledger.
+ * The ledger line of one hook call; null if it is not a ledger event.
  *
  * @param {unknown} input
  * @param {Surroundings} around
@@ -90,7 +90,7 @@ function eventLine(input, around) {
 }
 
 /**
- * What a run keeps of a session start; null for any other event, or one without a session id.
+ * The line that a run records for a session start; null for any other event, or without a session id.
  *
  * @param {unknown} input
  * @param {number} now
@@ -110,7 +110,7 @@ function sessionStartLine(input, now) {
 }
 
 /**
- * What a program said when a turn failed; null for any other event.
+ * The line with the program's message when a turn failed; null for any other event.
  *
  * @param {unknown} input
  * @param {number} now
@@ -129,7 +129,7 @@ function failedTurnLine(input, now) {
 }
 
 /**
- * When a hook was called, in milliseconds: by its own word where it gives one, as those do that nobody waits for.
+ * When a hook was called, in milliseconds: the time in its input, which asynchronous hooks add, else now.
  *
  * @param {unknown} input
  * @param {number} now
@@ -142,7 +142,7 @@ function toldAt(input, now) {
 }
 
 /**
- * Where a tool that has just ended may have made a commit, and for which session; null for anything else.
+ * The folder in which a tool that has just ended may have made a commit, and the session; null for any other event.
  *
  * @param {unknown} input
  * @returns {{ folder: string, session: string | null } | null}

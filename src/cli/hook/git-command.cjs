@@ -7,8 +7,8 @@ const SHELLS = new Set(['bash', 'shell', 'exec_command', 'local_shell', 'run_she
 const COMMITS = /\s(?:commit|merge|cherry-pick|revert|rebase|am|pull)\b/;
 
 /**
- * The folder of a commit that a shell tool may just have made, as far as its command tells; null when it made none.
- * Git itself is asked afterwards, so a wrong guess costs one look.
+ * The folder of a commit that a shell command may have made; null if it made none. The caller asks Git itself, so a
+ * wrong guess costs only one `git` call.
  *
  * @param {string | null} tool
  * @param {Record<string, unknown>} input
@@ -28,7 +28,7 @@ function commitFolder(tool, input, cwd) {
 }
 
 /**
- * Takes one pass: a single expression for both words would begin anew at each `git` of a long command.
+ * Takes one pass: a single expression for both words would restart at each `git` of a long command.
  *
  * @param {string} part
  */

@@ -2,12 +2,12 @@
 'use strict';
 
 /**
- * How messages begin that a harness or the service puts in and nobody typed: launch messages, words of other
- * sessions, notices of background work, and what a hook made the agent go on with.
+ * How messages begin that a harness or the service inserts and nobody typed: launch messages, messages of other
+ * sessions, notices of background work, and feedback of hooks.
  */
 const OPENINGS = [
   'You are a fiber worker:',
-  // The launch message of Pi, which puts it in place of the name of its file.
+  // The launch message of Pi, which replaces the file's name with its text.
   '<file name="',
   'Another Claude session sent a message:',
   'Stop hook feedback:',
@@ -19,7 +19,7 @@ const OPENINGS = [
 ];
 
 /**
- * True for a prompt that no person typed; `source` is what the harness itself says of where it came from.
+ * True for a prompt that no person typed; `source` is the origin that the harness reports.
  *
  * @param {string} prompt
  * @param {string | null} source

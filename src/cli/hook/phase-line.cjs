@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * One line of a run's `phases.jsonl`: what the agent program tells of a turn's beginning, end and questions.
+ * One line of a run's `phases.jsonl`: the start, the end and the questions of a turn, as the agent program reports them.
  *
  * @typedef {object} PhaseLine
  * @property {number} at milliseconds
@@ -22,7 +22,7 @@ const PHASES = {
 const MOST_SAID = 500;
 
 /**
- * What a run keeps of one hook call; null for a call that tells nothing of it, or names no session.
+ * The line that a run records for one hook call; null if the call is not about a phase or has no session.
  *
  * @param {unknown} input
  * @param {number} now

@@ -2,7 +2,7 @@
 'use strict';
 const { closeSync, openSync, readSync } = require('node:fs');
 
-/** A random UUID (version 4), from the system itself: loading `crypto` takes longer than all else a hook does. */
+/** A random UUID (version 4), from the system: loading `crypto` takes longer than everything else in a hook. */
 function randomId() {
   const bytes = Buffer.alloc(16);
   const fd = openSync('/dev/urandom', 'r');

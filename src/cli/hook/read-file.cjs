@@ -1,5 +1,5 @@
 // @ts-check
-// As `platform/regular-file.ts` reads, without what that loads.
+// Reads like `platform/regular-file.ts`, without loading its modules.
 'use strict';
 const fs = require('node:fs');
 const { promisify } = require('node:util');
@@ -13,8 +13,8 @@ const close = promisify(fs.close);
 const READ_FLAGS = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NOCTTY;
 
 /**
- * The text at the end of a regular file, at most `most_bytes` of it; null where there is none, or it cannot be read.
- * Never read at once: a file system that hangs must hold up a thread of the pool, and not the one that keeps the time.
+ * The text at the end of a regular file, at most `most_bytes`; null if it does not exist or cannot be read.
+ * Asynchronous, so that a file system that hangs blocks a thread of the pool and not the timer.
  *
  * @param {string} path
  * @param {number} most_bytes

@@ -6,15 +6,15 @@ const { promisify } = require('node:util');
 const read = promisify(fs.read);
 
 const CHUNK_BYTES = 64 * 1024;
-/** What a hook may be given on stdin, in bytes; a tool's output can be long. */
+/** Limit of a hook's input on stdin, in bytes; a tool's output can be long. */
 const MOST_INPUT_BYTES = 8 * 1024 * 1024;
 const STDIN = 0;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * The JSON that a hook is given on stdin, as soon as it is whole, whether or not the pipe is closed. Throws where it
- * is none or is too long; waits for what does not come. By its descriptor, because making a stream of it takes longer
- * than all else a hook does.
+ * The JSON that a hook receives on stdin, as soon as it is complete, even if the pipe stays open. Throws if it is not
+ * JSON or too long; has no timeout of its own. Reads the descriptor, because creating a stream takes longer than
+ * everything else in a hook.
  *
  * @returns {Promise<unknown>}
  */
@@ -32,12 +32,12 @@ async function readInput() {
     try {
       return JSON.parse(Buffer.concat(chunks).toString('utf8'));
     } catch {
-      // A brace within it; there is more to come.
+      // The brace was inside the JSON; more follows.
     }
   }
 }
 
-/** What has come, at most one chunk; empty at the end. */
+/** The available data, at most one chunk; empty at the end. */
 async function readChunk() {
   for (;;) {
     try {
@@ -45,7 +45,7 @@ async function readChunk() {
       const { bytesRead } = await read(STDIN, buffer, 0, CHUNK_BYTES, null);
       return buffer.subarray(0, bytesRead);
     } catch (error) {
-      // Who gave us the pipe may have set it not to wait.
+      // The pipe may be in non-blocking mode.
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') throw error;
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

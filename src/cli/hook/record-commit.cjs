@@ -6,17 +6,17 @@ const { LAST_COMMIT, parseLastCommit } = require('./commit-line.cjs');
 const { endOfFile } = require('./read-file.cjs');
 const { ledgerPath, muxSessionOf, runSession } = require('./surroundings.cjs');
 
-/** Milliseconds that Git may take. */
+/** Timeout of Git, in milliseconds. */
 const GIT_MS = 1_000;
 const MOST_OUTPUT_BYTES = 64 * 1024;
-/** The age in milliseconds of a commit that a tool call which just ended can have made. */
+/** Maximum age, in milliseconds, of a commit by a tool call that has just ended. */
 const FRESH_COMMIT_MS = 10 * 60_000;
-/** How much of the end of `commits.jsonl` is searched for a commit that was told already. */
+/** How much of the end of `commits.jsonl` is searched for the same commit. */
 const LOOK_BACK_BYTES = 64 * 1024;
 
 /**
- * Adds the last commit of the work tree unless the ledger has it. `session` is who may have made it: then a commit
- * that is older than its tool call can be is somebody else's.
+ * Records the last commit of the work tree unless the ledger has it. With a `session`, which may have made it, a commit
+ * that is too old for its tool call is not recorded.
  *
  * @param {{ env: NodeJS.ProcessEnv, cwd: string, now: () => number }} context
  * @param {string | null} session
@@ -46,8 +46,8 @@ async function recordCommit({ env, cwd, now }, session) {
 }
 
 /**
- * What Git printed; null where it failed, took too long or is not there. Not by `platform/process.ts`, which would
- * load for longer than Git runs.
+ * The output of Git; null if it failed, timed out or is not installed. Does not use `platform/process.ts`, because
+ * loading it takes longer than running Git.
  *
  * @param {string} cwd
  * @param {NodeJS.ProcessEnv} env
@@ -66,7 +66,7 @@ function gitIn(cwd, env, args) {
 }
 
 /**
- * Do the last lines of a ledger name this commit? Whatever slips through, the index counts a commit once.
+ * True if the last lines of a ledger contain this commit. The index ignores duplicates that this check misses.
  *
  * @param {string} path
  * @param {string} sha

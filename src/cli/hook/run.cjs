@@ -8,16 +8,16 @@ const { randomId } = require('./random-id.cjs');
 const { readInput } = require('./read-input.cjs');
 const { given, harnessOf, hostOf, ledgerPath, muxSessionOf } = require('./surroundings.cjs');
 
-/** Milliseconds a hook may take in all; an agent waits for it. */
+/** Timeout of the whole hook, in milliseconds; an agent waits for it. */
 const LIMIT_MS = 2_000;
-/** Its time counts in steps that a process which gets no turn does not take: a busy machine costs no event. */
+/** The timeout counts timer ticks, which stop while the process is not scheduled, so a busy machine loses no event. */
 const TICK_MS = 50;
 
 /** @typedef {{ env: NodeJS.ProcessEnv, cwd: string, now: () => number }} HookContext */
 
 /**
- * `svc hook event` and `svc hook commit`, apart from the other verbs: an agent waits for this, so it loads next to
- * nothing, and whatever goes wrong it ends in time, without a word, as if all were well.
+ * `svc hook event` and `svc hook commit`, separate from the other verbs: an agent waits for them, so they load very
+ * little. On any error they end in time, print nothing and exit with 0.
  *
  * @param {readonly string[]} argv
  * @param {HookContext} context
@@ -33,22 +33,22 @@ async function runHook(argv, context) {
     if (argv[0] === 'event') await recordEvent(argv.slice(1), context);
     else if (argv[0] === 'commit') await require('./record-commit.cjs').recordCommit(context, null);
   } catch {
-    // An agent must not notice that its event was lost.
+    // An agent must not notice the loss of its event.
   } finally {
     clearInterval(watchdog);
   }
 }
 
 /**
- * Ends with 0 although a file operation hangs: `process.exit` would wait for the thread that it holds up, so this process
- * becomes a program that does nothing but end well, which ends every thread.
+ * Exits with 0 even if a file operation hangs. `process.exit` would wait for the blocked thread, so this process replaces
+ * itself with a program that only exits with 0.
  */
 function giveUp() {
   for (const program of ['/bin/true', '/usr/bin/true']) {
     try {
       if (existsSync(program)) process.execve?.(program, [program], {});
     } catch {
-      // The next one, or the hard way.
+      // Try the next program; the last resort follows.
     }
   }
   process.kill(process.pid, 'SIGKILL');
@@ -75,7 +75,7 @@ async function recordEvent(argv, context) {
 }
 
 /**
- * What the run itself keeps of the event.
+ * The lines that the run itself records for the event.
  *
  * @param {string} runDir
  * @param {unknown} input
@@ -95,7 +95,7 @@ async function runLines(runDir, input, now) {
 }
 
 /**
- * Only a failed turn pays for loading the rule; what is no limit is kept nowhere.
+ * Loads the rule only for a failed turn; other notices are not recorded.
  *
  * @param {string} notice
  */

@@ -3,7 +3,7 @@
 const { join } = require('node:path');
 const { endOfFile } = require('./read-file.cjs');
 
-/** A hook needs the last line of one of these files, and all of the short others. */
+/** Read limit. A hook needs the last line of one of these files, and all of the others, which are short. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -38,7 +38,7 @@ function harnessOf(argv, env) {
 }
 
 /**
- * As `config/host-identity.ts` finds it, without the schemas that it loads.
+ * The same as `config/host-identity.ts`, without loading its schemas.
  *
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<string | null>}

@@ -9,7 +9,7 @@ import { formatTable } from '../command-line/output.ts';
 import { rehearsed } from '../command-line/rehearsal.ts';
 import { defineVerb } from '../command-line/verb.ts';
 
-/** `svc agents`: the effective agent registry of this host (RPL-5, OPF-3); a file that cannot be used is refused. */
+/** `svc agents`: the effective agent registry of this host (RPL-5, OPF-3); an invalid file is refused. */
 export const verb = defineVerb({
   summary: 'List the agents that can work on fibers',
   examples: [['svc agents', 'ids for --agent']],
@@ -21,7 +21,7 @@ export const verb = defineVerb({
   },
 });
 
-/** `svc agents effort <id> <level>|--reset`: the default effort of one agent (WPL-17); the next launch uses it. */
+/** `svc agents effort <id> <level>|--reset`: sets the default effort of one agent (WPL-17), from the next launch on. */
 export const effort = defineVerb({
   summary: 'Set the default effort of an agent',
   arguments: {

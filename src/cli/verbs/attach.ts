@@ -32,10 +32,10 @@ export const verb = defineVerb({
       : run(context, await sessionToShow(context, given)),
 });
 
-/** `session`: the conversation of a past one. */
+/** `session`: the conversation id of a past session. */
 type Chosen = { name: string | undefined; session: string | undefined };
 
-/** What it would run here, and first of all what the daemon would start for a past session. */
+/** What it would run here, after what the daemon would start for a past session. */
 async function rehearseAttach(context: CliContext, chosen: Chosen): Promise<Rehearsal> {
   const settings = readSettings(context.env);
   const show = (mux_session: string) => {
@@ -65,7 +65,7 @@ async function run(context: CliContext, session: string): Promise<ExitCode> {
   }
 }
 
-/** The terminal session to show; a past one is started, or found, by its host's daemon. */
+/** The terminal session to show; the daemon of its host starts or finds a past one. */
 async function sessionToShow(context: CliContext, { name, session }: Chosen): Promise<string> {
   const settings = readSettings(context.env);
   requireOneSession({ name, session });
@@ -79,7 +79,7 @@ function requireOneSession({ name, session }: Chosen): void {
   throw new CodedError('invalid_request', 'name a running fiber or a session, or a past one with --session');
 }
 
-/** A whole session name (`<leaf>-<uid>-svc`, `capture-<uuid>`, `resume-<uuid>`) needs no daemon. */
+/** A complete session name (`<leaf>-<uid>-svc`, `capture-<uuid>`, `resume-<uuid>`) needs no daemon. */
 export function isSessionName(name: string): boolean {
   return /-[0-9A-HJKMNP-TV-Z]{26}-svc$|^(capture|resume)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(
     name,
@@ -91,7 +91,7 @@ async function sessionOf(settings: Settings, name: string): Promise<string> {
   return chooseSession(running, name);
 }
 
-/** The session of the running worker that `name` means; throws where there is none, several, or no terminal. */
+/** The session of the running worker that `name` refers to; throws if there is none, several, or no terminal. */
 export function chooseSession(running: State['running'], name: string): string {
   const exact = running.filter((run) => [run.fiber_id, run.uid, run.mux_session].includes(name));
   const found = exact.length > 0 ? exact : running.filter((run) => run.fiber_id.split('/').at(-1) === name);
@@ -111,7 +111,7 @@ export function chooseSession(running: State['running'], name: string): string {
   return run.mux_session;
 }
 
-/** How to show a session here; inside the same tmux server the client switches instead of nesting. */
+/** The command that shows a session; inside the same tmux server it switches the client instead of nesting. */
 export function attachCommand(
   session: string,
   socket: string | null,

@@ -5,8 +5,8 @@ import type { CliContext } from '../command-line/verb.ts';
 import { claim } from './claim.ts';
 
 /**
- * Before a capture's own session arms the fiber it has filed, that session claims it: the poller would else start
- * a second worker at once. Nothing to do anywhere else, or when the capture has its fiber.
+ * Before the session of a capture arms the fiber that it filed, it claims the fiber; otherwise the poller would start a
+ * second worker at once. Does nothing outside a capture, or if the capture already has its fiber.
  */
 export async function claimBeforeArming(context: CliContext, fiber_id: string): Promise<void> {
   const { SVC_CAPTURE } = context.env;
@@ -14,7 +14,7 @@ export async function claimBeforeArming(context: CliContext, fiber_id: string): 
   await claim(context, { fiber_id, surface: 'cli', mux_session: SVC_CAPTURE });
 }
 
-/** The uid of the fiber that the capture this is called in has claimed; null where it has none, or is no capture. */
+/** The uid of the fiber that the current capture has claimed; null if it has none, or outside a capture. */
 export function ownFiber(context: CliContext): string | null {
   const { SVC_CAPTURE, SVC_RUN_DIR } = context.env;
   if (!SVC_CAPTURE || !SVC_RUN_DIR) return null;

@@ -19,7 +19,7 @@ import { rehearsed } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, errorOf } from '../daemon-client/client.ts';
 
-/** `svc capture <text>`: starts a worker that makes a fiber of a text and works on it (WPL-6). */
+/** `svc capture <text>`: starts a worker that makes a fiber from a text and works on it (WPL-6). */
 export const verb = defineVerb({
   summary: 'Have a worker make a fiber of a text and take it up',
   arguments: { text: argument('<text>', 'what the fiber is about; - reads it from the standard input') },

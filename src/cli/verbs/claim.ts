@@ -62,7 +62,7 @@ export async function claim(context: CliContext, request: ClaimRequest) {
   return (await connectDaemon(readSettings(context.env))).post('/claim', request, claimedSchema);
 }
 
-/** The tmux session this is called in: a capture knows its own, else tmux tells whose pane it is. */
+/** The current tmux session: a capture knows its own, otherwise tmux names the session of the pane. */
 export async function ownSession(context: CliContext): Promise<string> {
   const { SVC_CAPTURE, TMUX, TMUX_PANE } = context.env;
   if (SVC_CAPTURE !== undefined && SVC_CAPTURE !== '') return SVC_CAPTURE;
@@ -83,11 +83,11 @@ export async function ownSession(context: CliContext): Promise<string> {
   if (name !== '') return name;
   throw new CodedError(
     'mux_unavailable',
-    `tmux did not tell the session of pane ${TMUX_PANE}; name it with --mux-session`,
+    `tmux did not report the session of pane ${TMUX_PANE}; name it with --mux-session`,
   );
 }
 
-/** The conversation that an agent program tells its commands of; undefined where none or several do. */
+/** The conversation id that an agent program passes to its commands; undefined if none or several do. */
 export function ownConversation(env: NodeJS.ProcessEnv): string | undefined {
   const told = Object.values(HARNESSES)
     .map(({ session_variable }) => (session_variable === null ? undefined : env[session_variable]))

@@ -11,8 +11,8 @@ import { fishScript } from './completion/fish.ts';
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 /**
- * `svc completion bash|zsh|fish` prints the script for a shell; the scripts ask `svc completion fibers|agents` for
- * names, which answers one a line and nothing at all where it cannot know.
+ * `svc completion bash|zsh|fish` prints the script for a shell. The scripts run `svc completion fibers|agents` for
+ * names, which prints one per line and nothing on an error.
  */
 export const completionOf = (verbs: VerbTable) =>
   defineVerb({
@@ -41,7 +41,7 @@ export const completionOf = (verbs: VerbTable) =>
     },
   });
 
-/** A key press must not answer with an error text, so whatever fails is no names. */
+/** A key press must not print an error, so any failure gives no names. */
 function namesFor(context: CliContext, kind: 'fibers' | 'agents', typed: string): string {
   try {
     const settings = readSettings(context.env);

@@ -17,8 +17,8 @@ import { demoFolders, isPlayedOut } from './demo/store.ts';
 import { configuredWelcome, demoWelcome } from './demo/welcome.ts';
 
 /**
- * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all below one
- * folder and apart from the user's own configuration. A verb after it is run against that demo.
+ * `svc demo`: a store with eight fibers, an agent without a model, and a daemon in the foreground, all in one folder
+ * and separate from the user's configuration. A verb after `demo` runs against the demo.
  */
 export const verb = defineVerb({
   summary: 'Try everything with an agent that costs nothing',
@@ -67,7 +67,7 @@ async function runDemo(
     pace_ms: options.pace_ms,
     socket: demoSocket(root),
   });
-  // The tmux server and its workers take their environment from this process.
+  // The tmux server and its workers inherit the environment of this process.
   Object.assign(process.env, inside.env);
   const dir = options.dir === undefined ? null : root;
   const played_out = isPlayedOut(
@@ -104,7 +104,7 @@ async function refuseWhileRunning(settings: Settings): Promise<void> {
   );
 }
 
-/** Says how to take another port in the words of whoever typed `npm start`. */
+/** Adds how to choose another port, as typed by the user of `npm start`. */
 async function withFreePortHint(run: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await run();

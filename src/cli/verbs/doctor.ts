@@ -8,10 +8,10 @@ import { findDaemon } from '../daemon-client/daemon-file.ts';
 import { type DoctorContext, type Finding, fail, findingSchema, type NamedCheck } from './doctor/check.ts';
 import { CHECKS } from './doctor/checks.ts';
 
-/** Longer than the longest wait of a check for one program or one answer. */
+/** Timeout of one check, in milliseconds; longer than any single wait inside a check. */
 const CHECK_LIMIT_MS = 60_000;
 
-/** `svc doctor`: everything an operator can get wrong, and how to mend it. */
+/** `svc doctor`: checks the installation and says how to mend each fault. */
 export const verb = defineVerb({
   summary: 'Check this installation and say how to mend it',
   examples: [['svc doctor', 'checks everything; each line that is not ok says how to mend it']],
@@ -32,26 +32,27 @@ export const verb = defineVerb({
   },
 });
 
-/** Runs every check; they look at different things, so all at once, and none can take another's findings away. */
+/** Runs every check at the same time; each has its own findings, whatever happens to the others. */
 async function examine(context: DoctorContext): Promise<Finding[]> {
   const found = await Promise.all(CHECKS.map((named) => runCheck(named, context)));
   return found.flat();
 }
 
-/** The findings of one check; what it throws and a wait without an end become one failed finding. */
+/** The findings of one check; an error or a timeout becomes one failed finding. */
 export async function runCheck({ name, check }: NamedCheck, context: DoctorContext): Promise<Finding[]> {
   let cancel = () => {};
   const overdue = new Promise<Finding[]>((resolve) => {
     cancel = context.clock.after(CHECK_LIMIT_MS, () => {
       const what = `this check did not end within ${CHECK_LIMIT_MS / 1_000} s`;
-      resolve([fail(name, what, 'look for a disk or a program that does not answer, then run: svc doctor')]);
+      resolve([fail(name, what, 'find the disk or program that does not answer, then run: svc doctor')]);
     });
   });
   try {
     return await Promise.race([Promise.resolve(context).then(check), overdue]);
   } catch (error) {
-    const mend = 'correct what the sentence names, then run: svc doctor; everything else was checked';
-    return [fail(name, `this check could not be made: ${messageOf(error)}`, mend)];
+    const mend =
+      'correct the file or program that it names, then run: svc doctor; the other checks are complete';
+    return [fail(name, `this check failed: ${messageOf(error)}`, mend)];
   } finally {
     cancel();
   }

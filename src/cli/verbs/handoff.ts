@@ -17,8 +17,8 @@ import { findOwnRun } from './handoff/own-run.ts';
 
 /**
  * `svc handoff [fiber]`: a worker ends its own run (LIF-7). Stamps the document, records the reason in the run's
- * folder, then ends the agent that called it; an app conversation stays, and is the fiber's no longer. Outside a
- * run it only stamps.
+ * folder, then ends the agent that called it. An app conversation continues but no longer belongs to the fiber. Outside
+ * a run it only stamps the document.
  */
 export const verb = defineVerb({
   summary: 'End this worker’s run; the next one starts fresh',
@@ -50,7 +50,7 @@ export const verb = defineVerb({
       one_line: true,
     } as const;
     if (runDir === null || isApp) return answer;
-    // Before the session ends, for this command may end with it.
+    // Printed before the session ends, because this command may end with it.
     const code = printOutcome(context, answer, given.json === true);
     const ended = await endSession(runDir, { hangUpMs: 2_000, terminateMs: 3_000 });
     if (ended !== 'ended' && given.json !== true) context.out(`The session was not ended: ${ended}\n`);
@@ -58,7 +58,7 @@ export const verb = defineVerb({
   },
 });
 
-/** What becomes of the session, where it is not ended. */
+/** What happens to a session that is not ended. */
 function afterStamp(runDir: string | null, isApp: boolean): string {
   if (runDir === null) return 'No run folder (SVC_RUN_DIR): the document is stamped, no session is ended.\n';
   return isApp ? 'The conversation stays; it is no longer the worker of the fiber.\n' : '';

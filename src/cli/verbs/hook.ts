@@ -3,8 +3,8 @@ import { option } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 
 /**
- * `svc hook event|commit`: what agent programs and Git call to feed the ledgers. `svc.cjs` takes the short way to
- * `hook/run.cjs`; this is the same by the long way, and its help.
+ * `svc hook event|commit`: called by agent programs and Git to record ledger lines. `svc.cjs` usually calls
+ * `hook/run.cjs` directly; this verb does the same and provides the help.
  */
 async function runHook(context: CliContext, argv: string[]): Promise<ExitCode> {
   const hook = await import('../hook/run.cjs');

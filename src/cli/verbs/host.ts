@@ -5,7 +5,7 @@ import { readSettings } from '../../config/settings.ts';
 import { CONTRACT_LEVEL } from '../../contract/level.ts';
 import { defineVerb } from '../command-line/verb.ts';
 
-/** `svc host`: the host id that fibers name in `svc.host`, and where it comes from (DSP-3). Writes nothing. */
+/** `svc host`: the host id that fibers name in `svc.host`, and its source (DSP-3). Writes nothing. */
 export const hostVerb = (options: { hostname: () => string }) =>
   defineVerb({
     summary: 'Print the host id of this machine',

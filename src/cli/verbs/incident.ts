@@ -14,7 +14,7 @@ import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { defineVerb, EXIT, type Example, type Verb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc incident`: what a lost tmux server cut off (P2). */
+/** `svc incident`: the workers that a lost tmux server ended (P2). */
 export const list = defineVerb({
   summary: 'List lost tmux servers; restart the workers they took down',
   examples: [['svc incident', 'lists what is open']],
@@ -85,7 +85,7 @@ const CAUSES: Record<Incident['cause'], string> = {
   memory_limit: 'a worker was killed for its memory',
 };
 
-/** Each incident with the fibers it cut off, and how to go on. */
+/** Each incident with its fibers, and how to resume them. */
 export function incidentLines(incidents: readonly Incident[], now: number): string {
   return incidents
     .map(({ id, cause, at, fibers, message }) => {

@@ -7,7 +7,7 @@ import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc kill <fiber>`: stops its worker (WPL-4); a worker that is gone already counts as stopped. */
+/** `svc kill <fiber>`: stops its worker (WPL-4); succeeds if none runs. */
 export const verb = defineVerb({
   summary: 'Stop the worker of a fiber',
   arguments: { fiber: SERVED_FIBER },

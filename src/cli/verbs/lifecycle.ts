@@ -17,12 +17,12 @@ import { type LifecycleFields, readServiceFields, runLifecycle, WRITE } from './
 
 type Declared<A extends Verb['arguments'], O extends Verb['options']> = {
   summary: string;
-  /** Besides the fiber. */
+  /** In addition to the fiber. */
   arguments?: A;
-  /** Besides `WRITE`, which comes after them where it is not placed among them. */
+  /** In addition to `WRITE`, which is appended unless it is placed among them. */
   options?: O;
   examples: readonly Example[];
-  /** The request, but for its fiber. */
+  /** The request without its fiber. */
   fields(given: Given<A> & Given<O>, context: CliContext): LifecycleFields;
 };
 
@@ -55,12 +55,14 @@ const OF_THAT_AGENT = {
   default_effort: option('--default-effort', 'clear the effort, so that the agent uses its default'),
 };
 
-/** The effort of a request: null takes away what the fiber names. */
+/** The effort of a request; null removes the fiber's effort. */
 function effortOf(given: { effort: string | undefined; default_effort: boolean | undefined }) {
   return given.default_effort === true ? null : given.effort;
 }
 
-/** The verbs that write the service of a fiber: the daemon's `POST /lifecycle`, or the document itself (WPL-3). */
+/**
+ * The verbs that change the service of a fiber: by the daemon's `POST /lifecycle`, or in the document itself (WPL-3).
+ */
 export const LIFECYCLE = {
   install: lifecycle({
     summary: 'Have a worker take up a fiber once',

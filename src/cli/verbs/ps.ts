@@ -4,7 +4,7 @@ import { formatDuration, formatMoment, formatTable } from '../command-line/outpu
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc ps`: the workers that run. */
+/** `svc ps`: the running workers. */
 export const verb = defineVerb({
   summary: 'List the running workers',
   examples: [['svc ps', 'the workers that run now']],

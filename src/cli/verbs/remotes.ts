@@ -12,7 +12,7 @@ import { type Answer, type CliContext, defineVerb } from '../command-line/verb.t
 
 const changedSchema = z.object({ file: z.string(), remotes: z.array(z.string()) });
 
-/** `svc remotes list|add|rm`: the other hosts of `remotes.json` (OPF-2); a file that cannot be used is refused. */
+/** `svc remotes list|add|rm`: the other hosts in `remotes.json` (OPF-2); an invalid file is refused. */
 export const list = defineVerb({
   summary: 'List the remotes',
   options: { configured: option('--configured', 'only those of remotes.json, which are all at present') },

@@ -7,7 +7,7 @@ import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import { argument } from '../command-line/options.ts';
 import { defineVerb } from '../command-line/verb.ts';
 
-/** `svc resolve-dir <dir>`: the absolute directory that a fiber would be given (WPL-1); it must be one. */
+/** `svc resolve-dir <dir>`: the absolute path that a fiber stores for a folder (WPL-1); the folder must exist. */
 export const verb = defineVerb({
   summary: 'Print the absolute path that a fiber stores for a folder',
   arguments: { dir: argument('<dir>', 'a folder; ~ and relative paths are resolved') },
@@ -20,7 +20,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Throws `project_dir_missing` for what is no directory, `project_dir_in_store` for a folder of fibers. */
+/** Throws `project_dir_missing` if it is not a folder, `project_dir_in_store` if it is inside a store. */
 export function requireProjectFolder(path: string): void {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new CodedError(

@@ -7,7 +7,7 @@ import { type Answer, type CliContext, defineVerb } from '../command-line/verb.t
 import { daemonOrNone, removeBrake, whenBooted } from '../daemon-client/brake-without-daemon.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
 
-/** `svc resume-all`: lets the emergency brake go; with `--held` whatever was ended or lost starts again too. */
+/** `svc resume-all`: releases the emergency brake; with `--held` it also releases every held fiber. */
 export const verb = defineVerb({
   summary: 'Let work start again after stop-all',
   options: {
@@ -38,10 +38,10 @@ async function releaseThere(context: CliContext, daemon: DaemonClient, body: Rel
   return { json: released, text: `${done}${rest}` };
 }
 
-/** The brake is a file, so it can be let go without a daemon. */
+/** The brake is a file, so it can be released without a daemon. */
 async function releaseHere(context: CliContext, settings: Settings, body: ReleaseBrake): Promise<Answer> {
   const { path, was } = removeBrake(settings);
-  // One that was started meanwhile may have read the file before it was gone.
+  // A daemon that was started meanwhile may have read the file before it was removed.
   const late = await daemonOrNone(settings);
   if (late !== null) return releaseThere(context, late, body);
   return {

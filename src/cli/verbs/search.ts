@@ -4,7 +4,7 @@ import { argument, option, statusOption } from '../command-line/options.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc search <words...>`: the fibers whose name, outcome, tags or body have all the words (RPL-4). */
+/** `svc search <words...>`: the fibers whose name, outcome, tags or body contain all the words (RPL-4). */
 export const verb = defineVerb({
   summary: 'Find fibers by what is written in them',
   arguments: {
@@ -30,12 +30,12 @@ export const verb = defineVerb({
   },
 });
 
-/** A shell takes the quotes of a quoted text away; what has a space in it was one. */
+/** The shell removed the quotes; an argument with a space was quoted. */
 function quoted(word: string): string {
   return /\s/.test(word) && !word.includes('"') ? `"${word}"` : word;
 }
 
-/** One paragraph for each hit, then how many there are. */
+/** One paragraph for each hit, then their number. */
 export function searchPage({ total, hits, complete }: SearchReply): string {
   const lines = hits.flatMap((hit) => [...paragraph(hit), '']);
   const count = total === 1 ? '1 fiber matches' : `${total} fibers match`;

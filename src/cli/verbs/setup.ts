@@ -20,7 +20,7 @@ function harnessName(text: string): HarnessName {
   return name;
 }
 
-/** `svc setup <harness>`: puts the worker skills and the hooks where the agent program looks for them. */
+/** `svc setup <harness>`: installs the worker skills and the hooks in the agent program's folders. */
 export const verb = defineVerb({
   summary: 'Install the worker skills and hooks for an agent program',
   arguments: { harness: HARNESS },

@@ -15,7 +15,7 @@ import { incidentLines } from './incident.ts';
 import { runningTable } from './ps.ts';
 import { fiberPage } from './status/fiber-page.ts';
 
-/** `svc status [fiber]`: one page on the whole daemon, or on one fiber (OPR-2). */
+/** `svc status [fiber]`: one page about the whole daemon, or about one fiber (OPR-2). */
 export const verb = defineVerb({
   summary: 'Show what the daemon does, or one fiber',
   arguments: { fiber: argument('[fiber]', 'canonical id or uid') },
@@ -42,7 +42,7 @@ export const verb = defineVerb({
   },
 });
 
-/** What the poller knows, as sections; a section without rows is left out, except the workers. */
+/** The poller's state as sections; empty sections are left out, except the workers. */
 export function statePage(state: State, now: number): string {
   return [
     dataDirLine(state),
@@ -133,7 +133,7 @@ function standingRows(state: State, now: number): string[][] {
   ]);
 }
 
-/** One line for all the fibers that the machine itself holds back. */
+/** One line for all fibers that wait for resources of the machine. */
 function startsLine({ start_gate: { hold, waiting } }: State): string {
   if (hold === null || waiting === 0) return '';
   return `\n${waiting} ${waiting === 1 ? 'fiber waits' : 'fibers wait'} for the machine: ${hold.message}\nTo go on: ${hold.mend}\n`;
@@ -179,7 +179,7 @@ function dataDirLine({ data_dir }: State): string {
   return data_dir.fault === null ? '' : `\nNothing is started: ${data_dir.fault}.\n`;
 }
 
-/** Who dispatches from the stores that this daemon starts nothing from. */
+/** The holders of the stores that this daemon starts nothing from. */
 function leaseLines({ poll_health }: State): string {
   return poll_health.stores
     .flatMap(({ held_back }) => (held_back === null ? [] : [held_back]))

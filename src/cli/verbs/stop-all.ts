@@ -50,13 +50,13 @@ async function pullThere(
     const pulled = await whenBooted(context, () => daemon.post('/brake', bodyOf(options), brakePulledSchema));
     return answerOf(pulled);
   } catch (error) {
-    // The poller of a daemon whose listener hangs takes up the file by itself.
+    // The poller of a daemon whose listener hangs reads the brake file.
     if (!isCoded(error, 'daemon_unreachable') && !isCoded(error, 'booting')) throw error;
     return pullHere(context, settings, options, daemon);
   }
 }
 
-/** The brake is a file, so it can be put on without a daemon, or beside a `silent` one. */
+/** The brake is a file, so it can be put on without a daemon, or while one is `silent`. */
 async function pullHere(
   context: CliContext,
   settings: Settings,
@@ -70,7 +70,7 @@ async function pullHere(
       `--note: ${asked.error.issues[0]?.message ?? 'it cannot be used'}`,
     );
   const { path, was } = pullBrakeFile(context, settings, asked.data.note ?? null);
-  // One that was started meanwhile may have looked for the file before it was there.
+  // A daemon that was started meanwhile may have checked for the file before it existed.
   const late = silent === null ? await daemonOrNone(settings) : null;
   if (late !== null) return pullThere(context, settings, late, options);
   const not_ended = options.kill === true;

@@ -21,7 +21,7 @@ export const verb = defineVerb({
   },
 });
 
-/** The first shut gate in words, then every gate. */
+/** The first closed gate in words, then every gate. */
 export function whyPage(why: Why): string {
   const lines = [headline(why)];
   if (why.first?.mend !== undefined) lines.push(`What to do: ${why.first.mend}.`);

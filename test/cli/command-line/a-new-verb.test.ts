@@ -59,7 +59,7 @@ describe('a verb that is one file and one line of a table', () => {
     [1, ['greet', 'nobody'], ''],
     [1, ['greet', 'root'], 'svc: root is never greeted; name another\n'],
     [2, ['greet', 'ada', '--tone', 'sour'], 'svc: '],
-    [2, ['greet', 'ada', '--times', 'often'], 'It takes a whole number.'],
+    [2, ['greet', 'ada', '--times', 'often'], 'Give a whole number.'],
     [2, ['greet'], "missing required argument 'fiber'"],
     [2, ['gret'], 'Did you mean greet?'],
   ])('ends with %i for svc %j', async (code, argv, said) => {

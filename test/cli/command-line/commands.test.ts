@@ -9,7 +9,7 @@ const commands = await readCommands(VERBS);
 const named = commands.map((command) => [command.path.join(' '), command] as const);
 
 describe('the command table', () => {
-  it('holds verbs and their second words', () => {
+  it('has verbs and their subcommands', () => {
     expect(named.map(([name]) => name)).toEqual(
       expect.arrayContaining(['status', 'fiber add', 'daemon logs']),
     );

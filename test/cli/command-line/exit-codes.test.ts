@@ -50,7 +50,7 @@ describe('exit codes of the real launcher', () => {
     const init = ['fiber', 'init', join(machine.folder, 'notes'), '--poll'];
     const words = await svc(...init);
     const json = await svc(...init, '--json');
-    const sentence = `EEXIST: file already exists, mkdir '${file}'; something else lies in its place; move it away`;
+    const sentence = `EEXIST: file already exists, mkdir '${file}'; another file has that path; move it away`;
     expect(words.stderr).toBe(`svc: ${sentence}\n`);
     expect(JSON.parse(json.stderr)).toEqual({ error: 'internal', message: sentence });
     expect([words.code, json.code]).toEqual([1, 1]);

@@ -95,7 +95,7 @@ describe('svc daemon start and stop', () => {
     writeFileSync(join(machine.data_dir, 'daemon.log'), 'words of yesterday\n');
     await expect(start('dies')).rejects.toMatchObject({
       code: 'launch_failed',
-      message: 'the daemon ended while it started; its last words:\nport 4000 is taken by pid 7',
+      message: 'the daemon ended while it started; the end of its log:\nport 4000 is taken by pid 7',
     });
   });
 

@@ -3,8 +3,8 @@ import type { Completes } from '../../command-line/options.ts';
 import { FOR_PROGRAMS } from '../../command-line/verb-table.ts';
 
 /**
- * The completion of verbs, options and values for bash, with nothing to start but `svc completion fibers|agents`.
- * It also serves zsh through its `bashcompinit`, so it keeps to what both shells read alike.
+ * The completion script for bash; the only program it runs is `svc completion fibers|agents`. It also serves zsh
+ * through `bashcompinit`, so it uses only syntax that both shells share.
  */
 export function bashScript(commands: readonly CommandFacts[]): string {
   const listed = commands.filter((command) => command.group !== FOR_PROGRAMS);

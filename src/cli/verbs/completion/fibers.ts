@@ -2,12 +2,12 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { FIBERS_FOLDER, idOfPath, isSafeId, leafOf } from '../../../fibers/fiber-id.ts';
 
-/** Folders below a store that a key press may look into at most. */
+/** Limit of folders per store that one completion may read. */
 const MOST_FOLDERS = 20_000;
 
 /**
- * Ids of the fibers of these stores that begin with `typed`; where none does, the leaves that do and are the only
- * one of their name. Reads folder names alone, so it costs little; what cannot be read is left out.
+ * Ids of the fibers of these stores that begin with `typed`; if none do, the unique leaves that do. Reads only folder
+ * names, so it is fast; skips what cannot be read.
  */
 export function fiberWords(roots: readonly string[], typed: string): string[] {
   const ids = [...new Set(roots.flatMap((root) => fiberIds(join(root, FIBERS_FOLDER))))].sort();

@@ -2,7 +2,7 @@ import type { CommandFacts } from '../../command-line/command-table.ts';
 import type { Completes } from '../../command-line/options.ts';
 import { FOR_PROGRAMS } from '../../command-line/verb-table.ts';
 
-/** The completion of verbs, options and values for fish. */
+/** The completion script for fish. */
 export function fishScript(commands: readonly CommandFacts[]): string {
   const listed = commands.filter((command) => command.group !== FOR_PROGRAMS);
   const firsts = [...new Map(listed.map((command) => [command.path[0]!, command])).values()];

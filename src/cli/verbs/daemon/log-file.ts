@@ -4,21 +4,21 @@ import type { Settings } from '../../../config/settings.ts';
 import { READ_LIMITS } from '../../../platform/read-limits.ts';
 import { openRegularFileSync, readAtSync } from '../../../platform/regular-file.ts';
 
-/** A log larger than this is set aside as `daemon.log.1` at the next start. */
+/** A larger log is renamed to `daemon.log.1` at the next start. */
 const MOST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** Output of a daemon that was started in the background. */
+/** Output of a daemon in the background. */
 export function logPath(settings: Settings): string {
   return join(settings.data_dir, 'daemon.log');
 }
 
-/** Keeps the log bounded: one older file beside the current one. */
+/** Limits the log to this file and one older file. */
 export function rotateLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MOST_LOG_BYTES) renameSync(path, `${path}.1`);
 }
 
-/** The last lines that were written after `from` (a byte offset), oldest first. */
+/** The last lines written after `from` (a byte offset), oldest first. */
 export function lastLines(path: string, count: number, from = 0): string[] {
   if (!existsSync(path)) return [];
   const lines = endOf(path, from).split('\n');
@@ -26,7 +26,7 @@ export function lastLines(path: string, count: number, from = 0): string[] {
   return count === 0 ? [] : lines.slice(-count);
 }
 
-/** What was written after `from`, without the beginning of what is too much. */
+/** The text after `from`; if it is too long, its beginning is left out. */
 function endOf(path: string, from: number): string {
   const { fd, stats } = openRegularFileSync(path);
   try {
@@ -49,7 +49,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 const SHOWN_APART = new Set(['level', 'time', 'component', 'msg']);
 
-/** One log line for a reader: `<time> <level> <component>: <message> key=value …`; other text as it is. */
+/** One log line for a person: `<time> <level> <component>: <message> key=value …`; other text is not changed. */
 export function readableLine(line: string): string {
   const record = parseRecord(line);
   if (record === null) return line;

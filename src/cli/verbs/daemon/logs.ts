@@ -24,7 +24,7 @@ export const verb = defineVerb({
   run: (context, given) => runLogs(context, readSettings(context.env), given),
 });
 
-/** Shows the end of the log; with `follow` goes on until the command is interrupted. */
+/** Prints the end of the log; with `follow`, also new lines until the command is interrupted. */
 export async function runLogs(
   context: CliContext,
   settings: Settings,

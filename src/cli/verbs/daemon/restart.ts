@@ -3,7 +3,7 @@ import { defineVerb } from '../../command-line/verb.ts';
 import { startDaemon, startedSchema, timeout } from './start.ts';
 import { stopDaemon } from './stop.ts';
 
-/** `svc daemon restart`: stops the daemon where it runs and starts it; answers what the start answers. */
+/** `svc daemon restart`: stops the daemon if it runs and starts it; the result is that of the start. */
 export const verb = defineVerb({
   summary: 'Stop the daemon and start it again',
   options: { timeout: timeout('seconds to wait for its end, then for an answer of the new one') },

@@ -1,7 +1,7 @@
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../../command-line/verb.ts';
 
-/** Bytes of request headers that the HTTP server takes; cookies of every local port arrive here. */
+/** Limit of request headers in bytes; they include the cookies of every local port. */
 const MOST_HEADER_BYTES = '65536';
 
 export const verb = defineVerb({
@@ -12,13 +12,13 @@ export const verb = defineVerb({
   run: (context) => runForeground(context, readSettings(context.env)),
 });
 
-/** Runs the daemon in this process until a signal stops it; `onListening` is given the addresses it has bound. */
+/** Runs the daemon in this process until a signal stops it; `onListening` receives its addresses. */
 export async function runForeground(
   context: CliContext,
   settings: Settings,
   onListening: (listen: readonly string[]) => void = () => {},
 ): Promise<ExitCode> {
-  // The native module reads this once, while it is being loaded.
+  // The native module reads this once, when it is loaded.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= MOST_HEADER_BYTES;
   const { runDaemon } = await import('../../../daemon.ts');
   const code = await runDaemon({ settings, clock: context.clock, say: context.err, onListening });

@@ -3,7 +3,7 @@ import { readSettings, SETTINGS } from '../../../config/settings.ts';
 import { formatTable } from '../../command-line/output.ts';
 import { defineVerb } from '../../command-line/verb.ts';
 
-/** `svc daemon settings`: every setting as this environment gives it. */
+/** `svc daemon settings`: every setting with its value in this environment. */
 export const verb = defineVerb({
   summary: 'List every setting, its value and its meaning',
   examples: [['svc daemon settings', 'every SVC_ variable with its value and meaning']],

@@ -15,10 +15,10 @@ import { findDaemon } from '../../daemon-client/daemon-file.ts';
 import { nameProcess, processLife } from '../../daemon-client/daemon-process.ts';
 import { lastLines, logPath, readableLine, rotateLog } from './log-file.ts';
 
-/** Lines of the log shown where the daemon ended while it started. */
+/** How many log lines are shown if the daemon ended while starting. */
 const LAST_WORDS = 15;
 
-/** How often a daemon that takes long is asked (LIM-19); most are ready before the first of these. */
+/** How often a slow daemon is polled (LIM-19), in milliseconds; most are ready before the first poll. */
 const POLL_MS = 5_000;
 const FIRST_POLL_MS = 50;
 
@@ -43,7 +43,7 @@ export function timeout(description: string) {
   return count('--timeout <seconds>', description, 30);
 }
 
-/** `svc daemon start`: starts the daemon in the background; says who runs where one does already. */
+/** `svc daemon start`: starts the daemon in the background, or reports the one that runs already. */
 export const verb = defineVerb({
   summary: 'Start the daemon in the background and wait until it is ready',
   options: { timeout: timeout('seconds without an answer after which to give up') },
@@ -56,7 +56,7 @@ export const verb = defineVerb({
   run: (context, given) => startDaemon(context, readSettings(context.env), given.timeout),
 });
 
-/** Starts the daemon and waits until it is ready, or for `silence` seconds without a word of it. */
+/** Starts the daemon and waits until it is ready; gives up after `silence` seconds without an answer. */
 export async function startDaemon(
   context: CliContext,
   settings: Settings,
@@ -102,7 +102,7 @@ export async function startDaemon(
   };
 }
 
-/** Waits while the daemon says that it boots, however long that takes; `silent` after `silent_ms` without a word. */
+/** Waits for as long as the daemon reports that it is booting; `silent` after `silent_ms` without an answer. */
 async function untilReady(
   clock: Clock,
   silent_ms: number,
@@ -121,7 +121,7 @@ async function untilReady(
   }
 }
 
-/** What the new daemon says of itself; undefined while it cannot be asked yet. */
+/** The new daemon's `GET /version`; undefined while it does not answer yet. */
 async function askVersion(settings: Settings, pid: number): Promise<Version | undefined> {
   const found = await findDaemon(settings);
   if (found.kind !== 'running' || found.daemon.pid !== pid) return undefined;
@@ -135,7 +135,9 @@ async function askVersion(settings: Settings, pid: number): Promise<Version | un
 function startFailed(log_path: string, from: number): CodedError {
   const lines = lastLines(log_path, LAST_WORDS, from);
   const said =
-    lines.length === 0 ? 'it said nothing' : `its last words:\n${lines.map(readableLine).join('\n')}`;
+    lines.length === 0
+      ? 'it wrote nothing to its log'
+      : `the end of its log:\n${lines.map(readableLine).join('\n')}`;
   return new CodedError('launch_failed', `the daemon ended while it started; ${said}`, {
     details: { log: log_path, lines },
   });

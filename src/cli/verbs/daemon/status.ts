@@ -9,7 +9,7 @@ import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type DaemonLookup, findDaemon } from '../../daemon-client/daemon-file.ts';
 
-/** `svc daemon status`: whether the daemon runs, and what it says of itself. */
+/** `svc daemon status`: whether the daemon runs, and what it reports about itself. */
 export const verb = defineVerb({
   summary: 'Say whether the daemon runs (exit 3 when it does not)',
   examples: [['svc daemon status --json', 'the daemon, its version and its components as JSON']],
@@ -49,7 +49,7 @@ function absence(found: Exclude<DaemonLookup, { kind: 'running' }>): string {
   return 'The daemon does not run. Start it with: svc daemon start\n';
 }
 
-/** One page on a daemon whose process runs; `answer` is what it says of itself, or why it says nothing. */
+/** The page of a daemon whose process runs; `answer` is its version, or why it does not answer. */
 export function presence(daemon: DaemonFile, answer: Version | string, now: number): string {
   const since = formatMoment(Date.parse(daemon.booted_at), now);
   const head = `daemon   pid ${daemon.pid}, started ${since}, at ${daemon.listen.join(', ')}\n`;
@@ -73,7 +73,7 @@ export function presence(daemon: DaemonFile, answer: Version | string, now: numb
   ].join('');
 }
 
-/** Says so where this command and the daemon are different builds. */
+/** A note if this command and the daemon are different builds. */
 function skew(version: Version): string {
   const own = readBuildStamp();
   if (own.version === version.version && own.git_short_sha === version.git_short_sha) return '';

@@ -12,7 +12,7 @@ import { timeout } from './start.ts';
 
 const LOOK_EVERY_MS = 50;
 
-/** `workers`: sessions that go on without the daemon; null where it could not be asked before it ended. */
+/** `workers`: sessions that keep running without the daemon; null if it did not answer before it ended. */
 const stoppedSchema = z.object({
   stopped: z.boolean(),
   pid: z.number().nullable(),
@@ -20,7 +20,7 @@ const stoppedSchema = z.object({
 });
 type Stopped = z.infer<typeof stoppedSchema>;
 
-/** `svc daemon stop`: stops the daemon; one that does not run counts as stopped. */
+/** `svc daemon stop`: stops the daemon; succeeds if none runs. */
 export const verb = defineVerb({
   summary: 'Stop the daemon; workers keep running',
   options: { timeout: timeout('seconds to wait for its end') },
@@ -33,7 +33,7 @@ export const verb = defineVerb({
   },
 });
 
-/** Ends the daemon of this data folder and waits for its end; throws `deadline_exceeded` where it stays. */
+/** Ends the daemon of this data folder and waits for its end; throws `deadline_exceeded` if it does not end. */
 export async function stopDaemon(context: CliContext, settings: Settings, seconds: number): Promise<Stopped> {
   const found = await findDaemon(settings);
   if (found.kind !== 'running') return { stopped: false, pid: null, workers: null };
@@ -57,7 +57,7 @@ async function runningWorkers(daemon: DaemonFile): Promise<string[] | null> {
     const { running } = await createDaemonClient(daemon).get('/state', stateSchema);
     return running.map((run) => run.mux_session ?? run.fiber_id);
   } catch {
-    // A daemon that hangs or still boots must be stoppable all the same.
+    // It must be possible to stop a daemon that hangs or is starting.
     return null;
   }
 }

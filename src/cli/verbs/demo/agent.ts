@@ -5,11 +5,11 @@ import { ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
 
-/** Everything the demo agent touches. */
+/** Everything that the demo agent uses. */
 export type DemoAgentWorld = {
   prompt: string;
   session_id: string;
-  /** Folder it works in: the fiber's `project_dir`. */
+  /** Working directory: the project_dir of the fiber. */
   cwd: string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
@@ -17,13 +17,13 @@ export type DemoAgentWorld = {
   out(text: string): void;
   /** Milliseconds between two steps. */
   pace_ms: number;
-  /** Folder of the demo's own projects; outside it nothing is written. */
+  /** Folder of the demo's projects; the agent writes nothing outside it. */
   playground: string | null;
 };
 
 /**
- * Works on one fiber as a real agent would, with no model behind it: reads the fiber through `svc`, works for
- * some seconds, commits, rewrites `## Status` and the outcome, and hands off. Answers its exit code.
+ * Works on one fiber as a real agent would, but without a model: reads the fiber through `svc`, works for some seconds,
+ * commits, rewrites `## Status` and the outcome, and hands off. Returns its exit code.
  */
 export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   const transcript = new ImitatedTranscript(world);
@@ -65,7 +65,7 @@ function playedOutcome(session: number, planned: number, notes: string): string 
     : `Session ${session} of ${planned} is in; the next one goes on from the status.`;
 }
 
-/** Only the demo's own projects are written to; a person's folder is left as it is. */
+/** True inside the demo's own projects; the agent does not write to other folders. */
 export function isInside(folder: string, playground: string | null): boolean {
   if (playground === null) return false;
   const path = relative(playground, folder);
@@ -77,7 +77,7 @@ export type Progress = { done: number; planned: number };
 
 const STATUS = /(^|\n)## Status\n[\s\S]*$/;
 
-/** How far the demo fiber is, by its own words: `Sessions planned: N` and the count in `## Status`. */
+/** The progress of a demo fiber, from its body: `Sessions planned: N` and the count in `## Status`. */
 export function readProgress(body: string): Progress {
   const planned = Number(/^Sessions planned: (\d+)/m.exec(body)?.[1] ?? 1);
   const done = Number(/^Session (\d+) of \d+ is done/m.exec(STATUS.exec(body)?.[0] ?? '')?.[1] ?? 0);
@@ -115,8 +115,8 @@ async function commitNote(world: DemoAgentWorld, leaf: string, line: string): Pr
     'commit.gpgsign=false',
   ];
   await run(world, 'git', [...author, 'add', '--', `${leaf}.md`]);
-  // Two workers of one folder may commit at the same moment; the one that finds the index locked leaves its
-  // note to the next commit.
+  // Two workers of one folder may commit at the same time; the one that finds the index locked leaves its note for the
+  // next commit.
   await run(
     world,
     'git',

@@ -1,7 +1,7 @@
 /** A verb to run against the demo: `svc demo [--dir <dir>] <verb> …`. */
 export type DemoCall = { dir: string | undefined; argv: readonly string[] };
 
-/** Reads such a command line; null where it is about the demo itself or about something else. */
+/** Parses such a command line; null for any other. */
 export function readDemoCall(argv: readonly string[]): DemoCall | null {
   if (argv[0] !== 'demo') return null;
   const named = /^--dir=(.+)$/s.exec(argv[1] ?? '')?.[1];

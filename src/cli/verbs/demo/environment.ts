@@ -7,12 +7,12 @@ import { packageRoot } from '../../../platform/package-root.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { DEMO_HOST, demoFolders } from './store.ts';
 
-/** tmux takes socket paths of up to 107 bytes; some room is left for its lock file. */
+/** tmux accepts socket paths of up to 107 bytes, and its lock file needs some of them. */
 const MOST_SOCKET_PATH = 95;
-/** What a person may set for the demo too; everything else of the user's own setup stays out of it. */
+/** Settings of the user that also apply to the demo; all others are left out. */
 const KEPT = new Set(['SVC_LISTEN', 'SVC_POLL_INTERVAL_MS', 'SVC_LOG_LEVEL', 'SVC_UI_DIST']);
 
-/** The same context with the demo's environment in place of the user's. */
+/** The same context with the demo's environment. */
 export function demoContext<C extends Pick<CliContext, 'env' | 'cwd'>>(
   context: C,
   dir: string | undefined,
@@ -20,7 +20,7 @@ export function demoContext<C extends Pick<CliContext, 'env' | 'cwd'>>(
   return { ...context, env: { ...context.env, ...demoEnvironment(context.env, demoRoot(context, dir)) } };
 }
 
-/** The demo's folder: the one named, else inside a checkout, else beside the data of an installed package. */
+/** The demo's folder: the given one, else inside a checkout, else beside the data of an installed package. */
 export function demoRoot(context: Pick<CliContext, 'env' | 'cwd'>, dir: string | undefined): string {
   if (dir !== undefined) return resolve(context.cwd, dir);
   const root = packageRoot();
@@ -28,7 +28,7 @@ export function demoRoot(context: Pick<CliContext, 'env' | 'cwd'>, dir: string |
   return join(readSettings(context.env).data_dir, 'demo');
 }
 
-/** Every setting of a demo below `root`; a blank one is as good as unset. */
+/** Every setting of a demo below `root`; an empty one counts as unset. */
 export function demoEnvironment(env: NodeJS.ProcessEnv, root: string): NodeJS.ProcessEnv {
   const folders = demoFolders(root);
   const blank = Object.values(SETTINGS)
@@ -47,7 +47,7 @@ export function demoEnvironment(env: NodeJS.ProcessEnv, root: string): NodeJS.Pr
   };
 }
 
-/** Socket of the demo's private tmux server; outside `root` only where its path would be too long. */
+/** Socket of the demo's private tmux server; outside `root` only if its path would be too long. */
 export function demoSocket(root: string): string {
   const inside = join(root, 'tmux.sock');
   if (Buffer.byteLength(inside) <= MOST_SOCKET_PATH) return inside;

@@ -6,9 +6,9 @@ import { quoteWord } from './welcome.ts';
 const LINKED = join('node_modules', '.bin');
 
 /**
- * The words that run this very `svc` when a person types them in `cwd`: `svc` where the PATH leads to it, `npx svc`
- * where the folder has it as a dependency, else the launcher's path. Folders that npm puts on the PATH of its
- * scripts do not count, since a terminal does not have them.
+ * The command that runs this `svc` in a terminal at `cwd`: `svc` if the PATH leads to it, `npx svc` if the folder has
+ * it as a dependency, else the launcher's path. Folders that npm adds to the PATH of its scripts do not count, since a
+ * terminal does not have them.
  */
 export function ownCommand(options: { path: string; cwd: string; launcher: string }): string {
   const { path, cwd, launcher } = options;

@@ -13,7 +13,7 @@ const TOOLS = {
   git: 'for the repositories its workers commit to',
 };
 
-/** Throws `cli_unavailable` naming every program that the demo needs and this PATH lacks. */
+/** Throws `cli_unavailable`, which names every program that the demo needs and this PATH lacks. */
 export function requireDemoTools(path: string): void {
   const missing = Object.entries(TOOLS).filter(([name]) => findExecutable(name, path) === null);
   if (missing.length === 0) return;
@@ -27,7 +27,7 @@ export function requireDemoTools(path: string): void {
   );
 }
 
-/** Makes what the demo needs and does not have yet: its store, its projects, its agent, its socket's folder. */
+/** Makes the parts of the demo that are missing: its store, its projects, its agent, the folder of its socket. */
 export async function prepareDemo(
   folders: DemoFolders,
   options: { runner: ProcessRunner; pace_ms: number; socket: string },

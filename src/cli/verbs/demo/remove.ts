@@ -11,10 +11,10 @@ import { DEMO_FIBER_IDS, demoFolders } from './store.ts';
 
 const GRACE_MS = 2_000;
 
-/** What was taken away; `sessions` counts the workers and the anchor that were ended. */
+/** What was removed; `sessions` counts the workers and the anchor that were ended. */
 export type DemoRemoved = { root: string; existed: boolean; sessions: number };
 
-/** Canonical ids of the fibers in the demo's store that a person has put there. */
+/** Canonical ids of the fibers that a person added to the demo's store. */
 export function ownFibers(root: string, clock: Clock): string[] {
   const { store } = demoFolders(root);
   if (!existsSync(store)) return [];
@@ -24,7 +24,7 @@ export function ownFibers(root: string, clock: Clock): string[] {
     .filter((id) => !DEMO_FIBER_IDS.includes(id));
 }
 
-/** Ends every session of the demo's private tmux server, each with its processes, and deletes its folders. */
+/** Ends every session of the demo's private tmux server with its processes, and deletes the demo's folders. */
 export async function removeDemo(
   root: string,
   options: { runner: ProcessRunner; clock: Clock },
@@ -37,7 +37,7 @@ export async function removeDemo(
   return { root, existed, sessions };
 }
 
-/** The server is the demo's own, so whatever runs in it is the demo's too. Answers how many sessions ended. */
+/** The server belongs to the demo, so all its sessions are ended. Returns their number. */
 async function endSessions(
   socket: string,
   { runner, clock }: { runner: ProcessRunner; clock: Clock },

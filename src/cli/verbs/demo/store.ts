@@ -8,7 +8,7 @@ import { makeFolder } from '../../../platform/make-folder.ts';
 export const DEMO_HOST = 'demo-host';
 export const DEMO_AGENT = 'demo';
 
-/** Folders of one demo; all below one folder, so that removing it leaves nothing behind. */
+/** Folders of one demo, all in one folder, so that removing it leaves nothing behind. */
 export type DemoFolders = { store: string; projects: string; data: string; config: string; agent: string };
 
 export function demoFolders(root: string): DemoFolders {
@@ -21,7 +21,7 @@ export function demoFolders(root: string): DemoFolders {
   };
 }
 
-/** Project folders, each a repository of its own. */
+/** Project folders; each is a Git repository. */
 export const DEMO_PROJECTS = ['loader', 'notes', 'handbook'];
 
 type DemoFiber = NewFiber & { slug: string; project?: string; block?: SvcBlock };
@@ -87,10 +87,10 @@ const FIBERS: readonly DemoFiber[] = [
   },
 ];
 
-/** Canonical ids of the fibers that the demo brings along. */
+/** Canonical ids of the fibers that the demo contains. */
 export const DEMO_FIBER_IDS: readonly string[] = FIBERS.map((fiber) => fiber.slug);
 
-/** Fills a fresh demo folder: the store with its fibers, and the project folders they work in. */
+/** Fills a new demo folder: the store with its fibers, and the project folders. */
 export async function seedDemo(folders: DemoFolders): Promise<void> {
   if (existsSync(join(folders.store, '.fibers'))) return;
   for (const folder of Object.values(folders)) makeFolder(folder);
@@ -110,7 +110,7 @@ function documentOf(fiber: DemoFiber, folders: DemoFolders): NewFiber {
   };
 }
 
-/** Whether nothing is left to do of what the demo brought along, so that no worker would start by itself. */
+/** True if all fibers of the demo are done, so that no worker would start without a change. */
 export function isPlayedOut(documents: readonly Pick<FiberDocument, 'id' | 'status'>[]): boolean {
   const waiting = FIBERS.filter(
     (fiber) => fiber.project !== undefined && DEMO_PROJECTS.includes(fiber.project),

@@ -1,14 +1,14 @@
-/** What the welcome names: addresses as the daemon has bound them, and the words that run `svc` here. */
+/** What the welcome shows: the addresses of the daemon, and the command that runs `svc` here. */
 export type WelcomeFacts = {
   listen: readonly string[];
   svc: string;
   dir: string | null;
   root: string;
-  /** The demo's own fibers are done, by an earlier run. */
+  /** An earlier run finished the demo's fibers. */
   played_out: boolean;
 };
 
-/** What a newcomer sees once the demo's daemon listens: the address, and three commands that work as they stand. */
+/** The page for a new user when the demo's daemon listens: the address, and three commands to paste. */
 export function demoWelcome(facts: WelcomeFacts): string {
   const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${quoteWord(facts.dir)}`}`;
   const [first, second, third] = demoCommands(demo);
@@ -32,7 +32,7 @@ Ctrl-C stops the demo.
 `;
 }
 
-/** The three commands; typed one after the other they show the newcomer's own fiber in the demo. */
+/** The three commands; together they show the user's own fiber in the demo. */
 export function demoCommands(demo: string): [string, string, string] {
   return [
     `${demo} fiber add "My first task" --body "What I want to have done."`,
@@ -41,7 +41,7 @@ export function demoCommands(demo: string): [string, string, string] {
   ];
 }
 
-/** What the terminal shows where `npm start` runs the daemon on the stores that are configured. */
+/** The page when `npm start` runs the daemon on the configured stores. */
 export function configuredWelcome(facts: {
   listen: readonly string[];
   svc: string;
@@ -66,7 +66,7 @@ function addressOf(listen: readonly string[]): string {
   return `http://${first}/api/v1/fibers`;
 }
 
-/** One word of a POSIX shell. */
+/** Quotes one word for a POSIX shell. */
 export function quoteWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

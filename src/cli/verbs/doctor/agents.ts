@@ -15,7 +15,7 @@ import { followedStores } from '../../find-fiber.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 import { hostOf } from './host.ts';
 
-/** Which agents can start, and which question of theirs would wait for a person in a worker's terminal. */
+/** Which agents can start, and which would wait for an answer in a worker's terminal. */
 export const checkAgents: Check = async (context) => {
   const { env, settings } = context;
   const { registry } = loadRegistry(settings);
@@ -28,7 +28,7 @@ export const checkAgents: Check = async (context) => {
   const [unusable, uses] = partition(await usesOf(context), ({ project_dir }) =>
     holdsControlCharacters(project_dir ?? ''),
   );
-  // A broken agents file is told where the operator files are.
+  // The check of the operator files reports an invalid agents file.
   const { startable, findings } = await checkHarnesses({ registry, problem: null, adapters, env, uses });
   return [
     summary(startable),
@@ -78,7 +78,7 @@ function partition<T>(all: readonly T[], takes: (one: T) => boolean): [T[], T[]]
   return [all.filter(takes), all.filter((one) => !takes(one))];
 }
 
-/** The fibers that this host is to work on, without those that are done; a store that cannot be read has none. */
+/** The fibers that this host is to work on, except finished ones; a store that cannot be read has none. */
 async function usesOf({ settings, clock, disks }: DoctorContext): Promise<AgentUse[]> {
   const host = hostOf(settings);
   const followed = followedStores(settings);

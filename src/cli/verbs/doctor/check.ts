@@ -4,7 +4,7 @@ import type { Settings } from '../../../config/settings.ts';
 import type { Disks } from '../../../platform/disks.ts';
 import type { DaemonLookup } from '../../daemon-client/daemon-file.ts';
 
-/** One thing that was looked at. `mend` says what to do, and is null where nothing is to be done. */
+/** One finding. `mend` says what to do; null if there is nothing to do. */
 export const findingSchema = z.object({
   name: z.string(),
   level: z.enum(['ok', 'warn', 'fail']),
@@ -13,19 +13,19 @@ export const findingSchema = z.object({
 });
 export type Finding = z.infer<typeof findingSchema>;
 
-/** What the checks look at, read once. */
+/** The input of the checks, read once. */
 export type DoctorContext = {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   settings: Settings;
   daemon: DaemonLookup;
-  /** Asked before a check touches what may lie on the disk of another machine. */
+  /** Used before a check accesses a folder that may be on a remote disk. */
   disks: Pick<Disks, 'prove'>;
 };
 
-/** What is wrong with the world is a finding; a check that throws all the same becomes one failed finding. */
+/** Faults are findings; an error that a check throws becomes one failed finding. */
 export type Check = (context: DoctorContext) => Promise<Finding[]> | Finding[];
-/** A check under the name that its failure is told by. */
+/** A check and the name under which its failure is reported. */
 export type NamedCheck = { name: string; check: Check };
 
 export function ok(name: string, what: string): Finding {

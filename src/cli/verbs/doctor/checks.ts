@@ -13,7 +13,7 @@ import { checkHooks, checkSkills } from './skills.ts';
 import { checkStores } from './stores.ts';
 import { checkTools } from './tools.ts';
 
-/** Every check of `svc doctor`, in the order they are shown. */
+/** Every check of `svc doctor`, in the order of its output. */
 export const CHECKS: readonly NamedCheck[] = [
   { name: 'node', check: checkRuntime },
   { name: 'native http', check: checkNativeHttp },

@@ -6,7 +6,7 @@ import { type Check, type Finding, fail, ok, warn } from './check.ts';
 
 const SERVERS = { uws: 'the native HTTP server', node: 'Node’s own HTTP server' };
 
-/** Whether the daemon runs, is the same build as this command, and has all its parts. */
+/** Whether the daemon runs, is the same build as this command, and all its components work. */
 export const checkDaemon: Check = async ({ daemon: found }) => {
   if (found.kind === 'unreadable')
     return [fail('daemon', `${found.path}: ${found.detail}`, 'remove that file, then run: svc daemon start')];
@@ -43,7 +43,7 @@ function sameBuild(version: Version): Finding {
       );
 }
 
-/** Only the daemon knows these; what is installed for the agent programs is looked at anew by checks of its own. */
+/** Only the skews that the daemon knows; other checks compare what is installed for the agent programs. */
 function contract(version: Version): Finding[] {
   return version.skew
     .filter(({ of }) => of === 'cli' || of === 'prompt')

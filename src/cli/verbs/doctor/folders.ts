@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { systemCode } from '../../../base/errors.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
 
-/** The folders the daemon writes to: ours, writable, closed to others. */
+/** The folders that the daemon writes to: owned by this user, writable, closed to others. */
 export const checkFolders: Check = ({ settings }) => [
   folder('data folder', settings.data_dir, 'SVC_DATA_DIR'),
   folder('config folder', settings.config_dir, 'SVC_CONFIG_DIR'),

@@ -5,7 +5,7 @@ import { operatorFilePaths } from '../../../config/paths.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { type Check, fail, ok } from './check.ts';
 
-/** The host id this machine goes by, and where it comes from (DSP-3). */
+/** The host id of this machine, and its source (DSP-3). */
 export const checkHost: Check = ({ settings }) => {
   try {
     const identity = resolveHostId(settings, { hostname: hostname(), persist: false });
@@ -16,7 +16,7 @@ export const checkHost: Check = ({ settings }) => {
   }
 };
 
-/** The host id that the daemon would take, or null where it would take none. */
+/** The host id that the daemon would use; null if it could not determine one. */
 export function hostOf(settings: Settings): string | null {
   try {
     return resolveHostId(settings, { hostname: hostname(), persist: false }).host;

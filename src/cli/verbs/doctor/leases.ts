@@ -4,7 +4,7 @@ import { ensureRuntimeFolder } from '../../../platform/runtime-folder.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type Finding, fail, ok, warn } from './check.ts';
 
-/** Whether the daemon may dispatch from its stores, and still has its data folder; the folder of the leases. */
+/** Whether the daemon may dispatch from its stores and still has its data folder; the folder of the leases. */
 export const checkLeases: Check = async ({ env, settings, daemon: found }) => [
   runtimeFolder(settings.runtime_dir, env),
   ...(found.kind === 'running' ? await askDaemon(found.daemon) : []),
@@ -34,7 +34,7 @@ async function askDaemon(daemon: Parameters<typeof createDaemonClient>[0]): Prom
         : [warn('emergency brake', brake.fault, 'then run svc stop-all once more')]),
     ];
   } catch (error) {
-    // That the daemon does not answer is told by another check.
+    // Another check reports a daemon that does not answer.
     if (isCoded(error)) return [];
     throw error;
   }

@@ -4,10 +4,10 @@ import { findPortHolder } from '../../../platform/port-holder.ts';
 import { parseAddress } from '../../daemon-client/client.ts';
 import { type Check, type Finding, fail, ok } from './check.ts';
 
-/** Whether the daemon could take its address, while it does not run. */
+/** Whether the daemon could bind its address, if it does not run. */
 export const checkListenAddress: Check = async ({ settings, daemon }) => {
   if (daemon.kind === 'running') return [];
-  // Port 0 asks for any free one.
+  // Port 0 requests any free port.
   if (/:0$/.test(settings.listen)) return [ok('address', `${settings.listen}: any free port`)];
   const address = parseAddress(settings.listen);
   if (address === null)

@@ -4,7 +4,7 @@ import { showBytes } from '../../../contract/memory-max.ts';
 import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type Finding, ok, warn } from './check.ts';
 
-/** What roots the running tmux server [MUX-4], as the daemon sees it; nothing while no daemon answers. */
+/** What started the running tmux server [MUX-4], as the daemon reports it; empty if no daemon answers. */
 export const checkMuxServer: Check = async ({ daemon: found }) => {
   if (found.kind !== 'running') return [];
   try {
@@ -14,7 +14,7 @@ export const checkMuxServer: Check = async ({ daemon: found }) => {
     );
     return [...owner(poll_health.mux.owner), memory(worker_memory), ...incidents.map(incident)];
   } catch (error) {
-    // That the daemon does not answer is told by another check.
+    // Another check reports a daemon that does not answer.
     if (isCoded(error)) return [];
     throw error;
   }
@@ -34,7 +34,7 @@ function owner(found: { kind: string; name: string | null }): Finding[] {
   return [ok('tmux server', 'unknown: the system does not tell what started it')];
 }
 
-/** What holds workers to their memory limits, and the limits. */
+/** The mechanism that limits the memory of workers, and the limits. */
 function memory({ mechanism, detail, worker_bytes, total_bytes }: WorkerMemoryView): Finding {
   if (worker_bytes === null && total_bytes === null)
     return ok('worker memory', 'off: host.json turns both limits off; an agent may have one of its own');

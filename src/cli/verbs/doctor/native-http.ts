@@ -3,7 +3,7 @@ import { type Check, fail, ok, warn } from './check.ts';
 
 const MEND = 'install the package again on this machine; it must not be copied from another system';
 
-/** Whether the native HTTP module loads on this machine, as far as SVC_HTTP asks for it. */
+/** Whether the native HTTP module loads on this machine, if SVC_HTTP uses it. */
 export const checkNativeHttp: Check = async ({ settings }) => {
   if (settings.http === 'node') return [ok('native http', 'not used: SVC_HTTP asks for Node’s own server')];
   try {

@@ -10,7 +10,7 @@ import type { OperatorFileId } from '../../../contract/operator-files.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { type Check, fail, ok } from './check.ts';
 
-/** Reads each file as the daemon would, also one that a variable hides; throws `invalid_config`. */
+/** Reads each file as the daemon would, even if a variable overrides it; throws `invalid_config`. */
 const READERS: Record<OperatorFileId, (settings: Settings, path: string) => void> = {
   stores: (_settings, path) => void parsePathList('stores', path, readOperatorText(path) ?? '[]'),
   projects: (_settings, path) => void parsePathList('projects', path, readOperatorText(path) ?? '[]'),
@@ -22,7 +22,7 @@ const READERS: Record<OperatorFileId, (settings: Settings, path: string) => void
   },
 };
 
-/** Whether each operator file that is there says something valid (OPF-4, OPF-5). */
+/** Whether each existing operator file is valid (OPF-4, OPF-5). */
 export const checkOperatorFiles: Check = ({ settings }) => {
   const paths = operatorFilePaths(settings);
   return (Object.keys(READERS) as (keyof typeof READERS)[]).flatMap((name) => {

@@ -4,7 +4,7 @@ import { type Check, fail, ok, warn } from './check.ts';
 
 /** ABI of Node 22, for which the native HTTP module is built. */
 const NODE_ABI = '127';
-/** Node 22 itself needs this C library. */
+/** Node 22 needs this C library. */
 const LEAST_GLIBC = '2.28';
 
 /** Node, the C library, and who runs this. */
@@ -17,7 +17,7 @@ function node() {
     : fail('node', `Node ${version} has ABI ${modules}, not ${NODE_ABI}`, 'start svc by its own launcher');
 }
 
-/** What a supervisor starts, so that the process it knows is the daemon and not something in between. */
+/** The command for a service manager, which then supervises the daemon itself and no wrapper. */
 function ownProgram() {
   const command = join(packageRoot(), 'src', 'cli', 'svc.cjs');
   return ok('service command', `for systemd and launchd: ${process.execPath} ${command} daemon run`);

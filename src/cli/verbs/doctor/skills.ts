@@ -3,7 +3,7 @@ import { hookSkew, skillSkew } from '../../../harness/hooks/skew.ts';
 import { compareSkills } from '../../../harness/hooks/worker-skills.ts';
 import { type Check, ok, warn } from './check.ts';
 
-/** Whether the worker skills in each agent program's own place are those of this package (VER-3). */
+/** Whether the worker skills in each agent program's folder are those of this package (VER-3). */
 export const checkSkills: Check = ({ env }) => {
   const { generation, installed } = compareSkills(env);
   const there = installed.filter(({ state }) => state !== 'absent');
@@ -18,7 +18,7 @@ export const checkSkills: Check = ({ env }) => {
   });
 };
 
-/** Whether the hooks in each agent program's own place run this svc. */
+/** Whether the hooks in each agent program's folder run this svc. */
 export const checkHooks: Check = ({ env }) =>
   compareHooks(env)
     .filter(({ state }) => state !== 'absent')

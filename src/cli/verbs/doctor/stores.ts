@@ -4,7 +4,7 @@ import { isCoded, systemCode } from '../../../base/errors.ts';
 import { readStores } from '../../../config/path-lists.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 
-/** Whether the configured stores are there and can be read and written (DSP-7). */
+/** Whether the configured stores exist and can be read and written (DSP-7). */
 export const checkStores: Check = async ({ settings, disks }) => {
   try {
     const { paths, followed, source, file } = readStores(settings);
@@ -21,7 +21,7 @@ export const checkStores: Check = async ({ settings, disks }) => {
       ),
     ];
   } catch (error) {
-    // What is wrong with the file is told where the operator files are.
+    // The check of the operator files reports a fault of the file.
     if (isCoded(error, 'invalid_config')) return [];
     throw error;
   }
@@ -30,7 +30,11 @@ export const checkStores: Check = async ({ settings, disks }) => {
 async function store(root: string, follow: boolean, disks: DoctorContext['disks']): Promise<Finding> {
   const folder = join(root, '.fibers');
   if ((await disks.prove(folder)) !== 'answers')
-    return fail('store', `the disk of ${root} does not answer`, 'mount it again; the other stores go on');
+    return fail(
+      'store',
+      `the disk of ${root} does not answer`,
+      'mount it again; the other stores still work',
+    );
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return ok('store', follow ? `${root} (documents may be links out of it)` : root);

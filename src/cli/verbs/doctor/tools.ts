@@ -7,10 +7,10 @@ import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 import { isOlder } from './runtime.ts';
 
-/** The oldest tmux whose control mode and session options the driver uses. */
+/** The oldest tmux that supports the control mode and session options we use. */
 const LEAST_TMUX = '3.0';
 
-/** The programs that are needed, as this shell finds them and as the daemon does. */
+/** The required programs, as this shell and the daemon find them. */
 export const checkTools: Check = async (context) => [
   tmux(await firstLine(context, 'tmux', ['-V'])),
   git(await firstLine(context, 'git', ['--version'])),
@@ -34,7 +34,7 @@ function git(found: Tool | null): Finding {
     : ok('git', `${found.line} (${found.path})`);
 }
 
-/** `line` is the first line it prints about itself; null where it fails. */
+/** `line` is the first line of its version output; null if it fails. */
 type Tool = { path: string; line: string | null };
 
 async function firstLine(
@@ -78,7 +78,7 @@ async function seenByDaemon(daemon: DaemonFile): Promise<Finding[]> {
     return [
       warn(
         name,
-        `the daemon does not tell: ${error.message}`,
+        `the daemon does not answer this: ${error.message}`,
         'if it is an older one, run: svc daemon restart',
       ),
     ];

@@ -10,7 +10,7 @@ import { defineVerb } from '../../command-line/verb.ts';
 import { openOneStore } from '../../find-fiber.ts';
 import { fiberWithBodySchema, readBody } from './body.ts';
 
-/** `svc fiber add <name>`: a new fiber with a fresh ULID. */
+/** `svc fiber add <name>`: makes a fiber with a new ULID. */
 export const verb = defineVerb({
   summary: 'Create a fiber',
   arguments: { name: argument('<name>', 'what the fiber is called') },

@@ -5,10 +5,10 @@ import { fiberDocumentSchema } from '../../../contract/fiber.ts';
 import { MAX_DOCUMENT_BYTES } from '../../../fibers/document.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 
-/** What `--json` prints of a document that was read or written. */
+/** What `--json` prints for a document that was read or written. */
 export const fiberWithBodySchema = z.object({ fiber: fiberDocumentSchema.extend({ body: z.string() }) });
 
-/** A body option: the text itself, or standard input for `-`; ends with a line end. */
+/** The value of a body option: the text itself, or standard input for `-`; a final newline is added if missing. */
 export async function readBody(context: CliContext, option: string | undefined): Promise<string | undefined> {
   if (option === undefined) return undefined;
   const body = option === '-' ? await text(context.stdin) : option;

@@ -4,7 +4,7 @@ import { option } from '../../command-line/options.ts';
 import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { openStores } from '../../find-fiber.ts';
 
-/** `svc fiber check`: names every document that a person should mend; exit code 1 when there is one. */
+/** `svc fiber check`: lists every invalid document; exit code 1 if there is one. */
 export const verb = defineVerb({
   summary: 'Check every document of the stores',
   options: { store: option('--store <dir>', 'only this store') },

@@ -10,7 +10,7 @@ import { type CliContext, defineVerb, type Given } from '../../command-line/verb
 import { findInStores } from '../../find-fiber.ts';
 import { fiberWithBodySchema, readBody } from './body.ts';
 
-/** The options that change something; a roster goes without them. */
+/** The options that change something; a roster is written without them. */
 const CHANGES = {
   name: option('--name <name>', 'new name'),
   status: statusOption('open, active or closed'),
@@ -24,7 +24,7 @@ const CHANGES = {
 };
 type Changes = Given<typeof CHANGES>;
 
-/** `svc fiber edit <id>`: one locked write; everything that is not named keeps its bytes. */
+/** `svc fiber edit <id>`: one locked write; the other fields keep their bytes. */
 export const verb = defineVerb({
   summary: 'Change fields or the body of a fiber',
   arguments: { fiber: FIBER },
@@ -65,12 +65,12 @@ export const verb = defineVerb({
   },
 });
 
-/** The roster is replaced as a whole, in a write of its own (WPL-11). */
+/** The roster is replaced as a whole, in a separate write (WPL-11). */
 async function assignment(context: CliContext, changes: Changes, given: string): Promise<DocumentEdit> {
   if ((Object.keys(CHANGES) as (keyof Changes)[]).some((name) => changes[name] !== undefined))
     throw new CodedError(
       'invalid_request',
-      '--collaboration is an assignment of its own; leave the other changes to a second command',
+      '--collaboration cannot be combined with other changes; make them with a second command',
     );
   const text = await readBody(context, given);
   try {

@@ -9,7 +9,7 @@ import { type Argument, argument, DRY_RUN, option } from '../../command-line/opt
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { defineVerb } from '../../command-line/verb.ts';
 
-/** `svc fiber init [dir]`: makes a folder a store; doing it again changes nothing. */
+/** `svc fiber init [dir]`: makes a folder a store; idempotent. */
 export const verb = defineVerb({
   summary: 'Make a folder a store',
   arguments: { dir: { ...argument('[dir]', 'the folder'), fallback: '.' } as Argument<string> },

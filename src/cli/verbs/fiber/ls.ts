@@ -5,7 +5,7 @@ import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { openStores } from '../../find-fiber.ts';
 import { renderList } from './page.ts';
 
-/** `svc fiber ls`: every fiber of the stores; what cannot be read is said and ends in exit code 1. */
+/** `svc fiber ls`: every fiber of the stores; an unreadable one is reported and gives exit code 1. */
 export const verb = defineVerb({
   summary: 'List fibers',
   options: {
@@ -23,7 +23,7 @@ export const verb = defineVerb({
   run(context, { status, tags = [], svc, store }) {
     const { stores, problems } = openStores(context, store);
     const listings = stores.map((one) => one.list());
-    // A row that could not be read stays in the list unless a filter asks for what it cannot have.
+    // A row that could not be read stays in the list, except under a filter for a field that it cannot have.
     const fibers = listings
       .flatMap((listing) => listing.documents)
       .filter((row) => status === undefined || row.status === status)

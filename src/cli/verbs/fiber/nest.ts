@@ -8,7 +8,7 @@ import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { findInStores } from '../../find-fiber.ts';
 import { daemonOf } from '../lifecycle/write.ts';
 
-/** `svc fiber nest <fiber> --under <parent>`: files a fiber elsewhere with all that is below it (WPL-12). */
+/** `svc fiber nest <fiber> --under <parent>`: moves a fiber with all fibers below it (WPL-12). */
 export const verb = defineVerb({
   summary: 'File a fiber under another one, with its children; links to it are rewritten',
   arguments: { fiber: FIBER },

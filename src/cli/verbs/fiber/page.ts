@@ -53,7 +53,7 @@ function verdictOf(row: FiberDocument): string {
   return row.tempered ? 'closed (accepted)' : 'closed (composted)';
 }
 
-/** A value may not look like another field. */
+/** On one line, so that no value can imitate another field. */
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }

@@ -5,7 +5,7 @@ import { rehearsed } from '../../command-line/rehearsal.ts';
 import { defineVerb } from '../../command-line/verb.ts';
 import { findInStores } from '../../find-fiber.ts';
 
-/** `svc fiber rm <id>`: removes a document; companions and children only with `--recursive`. */
+/** `svc fiber rm <id>`: removes a document; its attachments and children only with `--recursive`. */
 export const verb = defineVerb({
   summary: 'Remove a fiber',
   arguments: { fiber: FIBER },

@@ -8,16 +8,16 @@ import { treeOf } from '../../../platform/process-tree.ts';
 import { READ_LIMITS } from '../../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../../platform/regular-file.ts';
 
-/** Milliseconds the agent has to end after a hang-up, and then after a request to terminate. */
+/** Milliseconds that the agent has to end after SIGHUP, and then after SIGTERM. */
 export type EndPatience = { hangUpMs: number; terminateMs: number };
 
 const LOOK_EVERY_MS = 20;
 
 /**
- * Ends the agent process that `<run dir>/agent.pid` (`{"pid", "start_time"}`) names, and the commands that still
- * run below it: those are told first, then the agent is hung up on, told to terminate, killed, each only while
- * the process with that very start time lives. Answers `ended`, or one sentence why nothing was signalled. This
- * process, which runs below the agent itself, ignores what its terminal and its shell are told.
+ * Ends the agent process that `<run dir>/agent.pid` (`{"pid", "start_time"}`) names, and the commands below it. The
+ * commands are signalled first; the agent gets SIGHUP, SIGTERM, then SIGKILL, each only while its start time is
+ * unchanged. Returns `ended`, or a sentence that says why nothing was signalled. This process runs below the agent, so
+ * it ignores the signals of its terminal and shell.
  */
 export async function endSession(runDir: string, patience: EndPatience): Promise<string> {
   const agent = readAgent(join(runDir, 'agent.pid'));
@@ -47,7 +47,7 @@ export async function endSession(runDir: string, patience: EndPatience): Promise
 
 const IGNORED = ['SIGHUP', 'SIGTERM'] as const;
 
-/** What runs below the agent, without this process and those it was started by: they end by themselves. */
+/** The processes below the agent, without this process and its ancestors, which end without a signal. */
 async function commandsOf(agent: Agent): Promise<Agent[]> {
   const facts = createProcessFacts({ platform: process.platform, runner: createRunner() });
   const table = await facts.table();
@@ -60,7 +60,7 @@ async function commandsOf(agent: Agent): Promise<Agent[]> {
   return treeOf(table, agent).filter((row) => row.pid !== agent.pid && !callers.has(row.pid));
 }
 
-/** Null when the signal was sent or there is nobody to get it, else why it was not. */
+/** Null if the signal was sent or the process has ended, else the error. */
 function send(target: Agent, signal: NodeJS.Signals): string | null {
   if (!isSame(target)) return null;
   try {
@@ -88,7 +88,7 @@ function readAgent(path: string): Agent | string {
   return isSame(agent) ? agent : `process ${pid} is not the one that ${path} names any more`;
 }
 
-/** A zombie has ended: it only waits for its parent. */
+/** A zombie has ended; it only waits for its parent. */
 function isSame(agent: Agent): boolean {
   return readProcessStart(agent.pid) === agent.start_time;
 }

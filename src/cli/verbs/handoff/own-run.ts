@@ -6,9 +6,9 @@ import { READ_LIMITS } from '../../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../../platform/regular-file.ts';
 
 /**
- * The run directory of the run that this process belongs to, found without `SVC_RUN_DIR`: a session that a person
- * started and claimed has none in its environment. It is the open run of the fiber whose agent, by pid and start
- * time, this process descends from; null when there is none.
+ * The run directory of the current run, found without `SVC_RUN_DIR`, which is not set in a session that a person
+ * started and claimed. It is the fiber's open run whose agent, by pid and start time, is an ancestor of this process;
+ * null if there is none.
  */
 export async function findOwnRun(data_dir: string, uid: string): Promise<string | null> {
   const open = openRunsOf(join(data_dir, 'runs'), uid);
@@ -42,7 +42,7 @@ function openRunsOf(runs: string, uid: string): OpenRun[] {
       if (run.uid !== uid || run.state === 'ended') return [];
       return [{ dir, agent: JSON.parse(readRegularTextSync(join(dir, 'agent.pid'), READ_LIMITS.run_file)) }];
     } catch {
-      // A run that is being made or removed is nobody's to end.
+      // The run is being made or removed.
       return [];
     }
   });

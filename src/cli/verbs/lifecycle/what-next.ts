@@ -7,19 +7,22 @@ import { connectDaemon } from '../../daemon-client/client.ts';
 
 type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 
-/** What becomes of a fiber that was just written, asked of the daemon; no answer is an answer too. */
+/**
+ * What will happen to a fiber that was just written, from the daemon's state; it also handles a daemon that does not
+ * answer.
+ */
 export async function whatNext(context: CliContext, fiber: Written): Promise<string> {
   if (fiber.svc === undefined) return '';
   const settings = readSettings(context.env);
   return describeNext(fiber, await readState(settings), settings.demo ? 'svc demo' : 'svc');
 }
 
-/** One line for the person: who starts a worker for this fiber, when, and what to type if nobody does. */
+/** One line for a person: who starts a worker for this fiber, when, and what to type if nothing will. */
 export function describeNext(fiber: Written, state: State | null, svc: string): string {
   if (fiber.svc === undefined) return '';
   const isFiber = (row: { fiber_id: string; store: string }) =>
     row.fiber_id === fiber.id && row.store === fiber.store;
-  // What becomes of its worker was said with the write.
+  // The write has already reported what happens to its worker.
   if (state?.running.some(isFiber)) return '';
   if (fiber.svc.kind === 'pinned' && fiber.status !== 'active')
     return `It is started by hand: ${svc} dispatch ${fiber.id}\n`;

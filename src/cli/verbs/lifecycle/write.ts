@@ -31,10 +31,10 @@ export const WRITE = {
 };
 
 type Fields<R> = R extends LifecycleRequest ? Omit<R, 'fiber' | 'store' | 'origin'> : never;
-/** A request without its fiber, which the command line names in its own way. */
+/** A request without its fiber, which each verb names in its own way. */
 export type LifecycleFields = Fields<LifecycleRequest>;
 
-/** What the options of install, repeat, pin and reshape give. */
+/** The values of the options of install, repeat, pin and reshape. */
 type ServiceFields = {
   host: string | undefined;
   project_dir: string | undefined;
@@ -43,7 +43,7 @@ type ServiceFields = {
   surface: Surface | undefined;
 };
 
-/** The same for a request; a folder on this host must exist, one on another host must be absolute. */
+/** The same as fields of a request; a folder on this host must exist, one on another host must be absolute. */
 export function readServiceFields(context: CliContext, given: ServiceFields): ServiceFields {
   const { host, project_dir, agent, effort, surface } = given;
   const isHere = host === undefined || host === thisHost(context);
@@ -57,8 +57,8 @@ export function readServiceFields(context: CliContext, given: ServiceFields): Se
 }
 
 /**
- * Runs one lifecycle verb and answers where the fiber stands afterwards. The daemon that polls the fiber's store does the
- * write, in turn with its own; where none runs, or with `--local`, the document is written here under its lock.
+ * Runs one lifecycle verb and returns the resulting fiber. The daemon that polls the fiber's store makes the write in
+ * its own queue; if none runs, or with `--local`, this process writes the document under its lock.
  */
 export async function runLifecycle(
   context: CliContext,
@@ -91,14 +91,14 @@ async function nextOf(context: CliContext, fiber: FiberDocument): Promise<string
   return isOwn ? 'This session is its worker.\n' : whatNext(context, fiber);
 }
 
-/** The daemon here, where it is ready and polls this store. */
+/** The local daemon, if it is ready and polls this store. */
 export async function daemonOf(context: CliContext, root: string): Promise<DaemonClient | null> {
   try {
     const daemon = await connectDaemon(readSettings(context.env));
     const { poll_health } = await daemon.get('/state', stateSchema);
     return poll_health.stores.some(({ store }) => store === root) ? daemon : null;
   } catch (error) {
-    // One that is starting or does not answer cannot write now, and the lock keeps its later writes apart from ours.
+    // A daemon that is starting or silent cannot write now; the lock serialises its later writes with ours.
     if (error instanceof CodedError) return null;
     throw error;
   }

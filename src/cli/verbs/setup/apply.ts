@@ -5,7 +5,7 @@ import { makeFolder } from '../../../platform/make-folder.ts';
 import { mayRun } from '../../../platform/process-facts.ts';
 import type { Change } from './plan.ts';
 
-/** Carries out a plan, each file in one step; folders below `home` that this leaves empty go too. */
+/** Carries out a plan, each file atomically; removes folders below `home` that become empty. */
 export function applyChanges(home: string, changes: readonly Change[]): void {
   for (const { path, text } of changes) {
     if (text === null) {
@@ -13,7 +13,7 @@ export function applyChanges(home: string, changes: readonly Change[]): void {
       removeEmpty(home, dirname(path));
     } else {
       makeFolder(dirname(path));
-      // No lock is held here, so that another set-up may be writing the same file.
+      // No lock is held, so another setup may be writing the same file.
       removeLeftTemporaries(path, mayRun);
       writeFileAtomic(path, text, { mode: 0o600 });
     }

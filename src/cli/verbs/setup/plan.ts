@@ -3,12 +3,12 @@ import { CodedError } from '../../../base/errors.ts';
 import type { SharedFile } from '../../../harness/harness.ts';
 import { digestOf, RECEIPT_FILE, type Receipt, readReceipt, readText } from './receipt.ts';
 
-/** One file as it is to be; `text` null: removed. */
+/** The intended state of one file; `text` null: removed. */
 export type Change = { path: string; action: 'create' | 'update' | 'remove'; text: string | null };
-/** What a setup would do to one home; nothing is written while it is made. */
+/** What a setup would change in one home; planning writes nothing. */
 export type Plan = { changes: Change[]; kept: string[] };
 
-/** Plans that `home` has exactly these files of ours, and our part in the shared ones. */
+/** Plans the installation of our files, and of our sections in the shared files. */
 export function planInstall(
   home: string,
   wanted: ReadonlyMap<string, string>,
@@ -23,7 +23,7 @@ export function planInstall(
     if (now !== null && now !== text && receipt.files[name] !== digestOf(now))
       throw new CodedError(
         'conflict',
-        `${path} is there already and is not what a setup wrote; move it away, then run this again`,
+        `${path} exists already and was not written by a setup; move it away, then run this again`,
         { details: { path } },
       );
     next.files[name] = digestOf(text);
@@ -36,7 +36,7 @@ export function planInstall(
     const now = readText(path);
     const original =
       receipt.before[name]?.digest === digestOf(now ?? '') ? receipt.before[name].text : undefined;
-    // As if it were the first time, so that twice is the same as once.
+    // Built from the original text, so that a second setup gives the same result.
     const text = put(original === undefined ? now : original);
     const before = original === undefined ? (now === null ? null : take(now)) : original;
     next.before[name] = { digest: digestOf(text), text: before };
@@ -48,7 +48,7 @@ export function planInstall(
   return plan;
 }
 
-/** Plans that nothing of ours is left; files of ours that somebody changed since are kept and named. */
+/** Plans the removal of our files and sections; files that somebody changed since are kept and listed. */
 export function planUninstall(home: string, shared: readonly Pick<SharedFile, 'name' | 'take'>[]): Plan {
   const receipt = readReceipt(home);
   const plan: Plan = { changes: [], kept: [] };

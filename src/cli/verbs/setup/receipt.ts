@@ -8,17 +8,17 @@ import { systemMend } from '../../command-line/system-mend.ts';
 
 const receiptSchema = z.object({
   version: z.literal(1),
-  /** Files that are wholly ours, by path below the harness's home, with the digest of what was written. */
+  /** Files that are entirely ours, by path below the harness's home, with the digest of the written content. */
   files: z.record(z.string(), z.string()),
-  /** What a changed file of the user said before, where taking our part out does not give it back exactly. */
+  /** The original text of a changed user file, if removing our section does not restore it exactly. */
   before: z.record(z.string(), z.object({ digest: z.string(), text: z.string().nullable() })),
 });
-/** What a setup wrote into a harness's home, so that exactly that can be taken out again. */
+/** What a setup wrote in a harness's home, so that it can be removed exactly. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
 export const RECEIPT_FILE = '.fiber-dispatch.json';
 
-/** The receipt of a home; an empty one where there is none. Throws `invalid_config` for one that cannot be read. */
+/** The receipt of a home; an empty one if there is none. Throws `invalid_config` if it cannot be read. */
 export function readReceipt(home: string): Receipt {
   const path = join(home, RECEIPT_FILE);
   const text = readText(path);
@@ -28,7 +28,7 @@ export function readReceipt(home: string): Receipt {
   } catch {
     throw new CodedError(
       'invalid_config',
-      `${path} cannot be read, so what a setup wrote is not known; move it away and remove the skills by hand`,
+      `${path} cannot be read, so it is unknown what the setup wrote; move it away and remove the skills by hand`,
       { details: { path } },
     );
   }
@@ -38,7 +38,7 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Null when there is no such file. */
+/** Null if the file does not exist. */
 export function readText(path: string): string | null {
   try {
     return readRegularTextSync(path, READ_LIMITS.harness_config);

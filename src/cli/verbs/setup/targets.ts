@@ -3,7 +3,7 @@ import type { SetupPlace, SetupTarget } from '../../../harness/harness.ts';
 import { HARNESSES, harnessFolder } from '../../../harness/harnesses.ts';
 import { packageSkills, readSkillFiles } from '../../../harness/hooks/worker-skills.ts';
 
-/** The places of one harness, with everything that a setup puts there. */
+/** The setup target of one harness, with everything that a setup installs. */
 export async function setupTarget(
   name: HarnessName,
   place: Omit<SetupPlace, 'folder'>,

@@ -1,7 +1,7 @@
 import type { FiberRow } from '../../../contract/fiber.ts';
 import { formatDuration, formatMoment } from '../../command-line/output.ts';
 
-/** One fiber as a short page: what it is, what it does now, and what stands in its way. */
+/** One fiber as a short page: what it is, what it is doing, and what holds it back. */
 export function fiberPage(fiber: FiberRow, now: number): string {
   const lines: [string, string | undefined][] = [
     ['name', fiber.name],
@@ -55,7 +55,7 @@ function workerOf(fiber: FiberRow, now: number): string | undefined {
   return `${run.agent} ${run.state}, ${phaseOf(run, now)}, for ${formatDuration(now - run.started_at)}, in ${place}${said}`;
 }
 
-/** A phase with its age; of a phase that nothing tells there is none. */
+/** A phase with its age; an unknown phase has none. */
 function phaseOf({ phase, phase_since }: NonNullable<FiberRow['runtime']>, now: number): string {
   return phase === 'unknown' || phase_since === null
     ? phase
