@@ -31,6 +31,7 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
         sessions_body: (input) => finished(service.sessionsBody(input)),
         commits: (input) => finished(service.commitsBody(input)),
         sent_files: (input) => finished(service.sentFilesBody(input)),
+        fiber_life: (input) => finished(service.fiberLifeBody(input)),
       },
       stop: () => service.stop(),
     };

@@ -852,6 +852,14 @@ export const LIMITS = [
         'file',
       ],
       [
+        'contract/http/life.ts',
+        'MOST_ENTRIES',
+        'Entries of the life of a fiber that one answer is asked for',
+        'entries',
+        '`invalid_request`',
+        'API',
+      ],
+      [
         'ledgers/sessions-ledger.ts',
         'MAX_ENTRIES',
         'Sessions in memory',

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Mutex } from '../base/mutex.ts';
 import { AppendOnlyFile, type FileTag, type ReadPosition, tagOfPath } from '../platform/append-only-file.ts';
-import { KINDS, type Row } from './activity-columns.ts';
+import { KIND, KINDS, type Row } from './activity-columns.ts';
 import { type Block, MINUTE_MS } from './encoded-buckets.ts';
 import {
   EventsSegment,
@@ -10,6 +10,7 @@ import {
   type SegmentBounds,
   type SentLine,
 } from './events-segment.ts';
+import type { Prompts } from './fiber-life.ts';
 import { type HeldPart, readCheckpoint, writeCheckpoint } from './index-checkpoint.ts';
 import { joinBlocks, rowsOf } from './joint-blocks.ts';
 
@@ -120,6 +121,26 @@ export class EventsIndex {
     return this.#stretches(from_ms, to_ms).map(({ segment: { encoded }, block, rows }) =>
       rows === null ? encoded.bytes(block) : encoded.encode(rows),
     );
+  }
+
+  /** Prompts that people typed in these sessions. */
+  prompts(sessions: ReadonlySet<string>): Prompts[] {
+    const counted = new Map<string, Prompts>();
+    for (const { segment } of this.#all()) {
+      const { columns, length } = segment.activity;
+      for (let row = 0; row < length; row += 1) {
+        if (columns.kinds[row] !== KIND.attention) continue;
+        const s = segment.strings.text(columns.sessions[row] as number);
+        if (!sessions.has(s)) continue;
+        const minute = columns.minutes[row] as number;
+        const n = columns.counts[row] as number;
+        const key = `${minute} ${s}`;
+        const known = counted.get(key);
+        if (known === undefined) counted.set(key, { m: minute * MINUTE_MS, s, n });
+        else known.n += n;
+      }
+    }
+    return [...counted.values()];
   }
 
   /** The part of each block inside the window; empty parts are left out. */

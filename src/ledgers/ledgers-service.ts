@@ -6,16 +6,20 @@ import type { Logger } from '../base/logger.ts';
 import type { LedgersState } from '../contract/http/state.ts';
 import type { SessionLine } from '../contract/ledger.ts';
 import {
+  type AskedLife,
   activityTag,
   commitsTag,
   type LedgerStamps,
+  lifeTag,
   sentFilesTag,
   sessionsTag,
 } from '../contract/ledger-tags.ts';
 import { tagOfPath } from '../platform/append-only-file.ts';
 import { CommitsLedger } from './commits-ledger.ts';
 import { EventsIndex } from './events-index.ts';
+import { fiberLife, lifePart } from './fiber-life.ts';
 import { joinSentFiles, trailOf } from './sent-files.ts';
+import type { Doing } from './session-fibers.ts';
 import { SessionsLedger } from './sessions-ledger.ts';
 
 /** Poll interval of the files without file system events, in milliseconds. */
@@ -37,6 +41,8 @@ export type LedgersService = {
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
   sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
+  /** A part of the life of one fiber. */
+  fiberLifeBody(input: AskedLife & { host: string }): Promise<Body>;
   stop(): Promise<void>;
 };
 
@@ -144,9 +150,28 @@ export function startLedgersService(options: {
     },
     sentFilesBody: ({ host, uid }) =>
       asOfNow((seen) => {
-        const rows = joinSentFiles(events.sent(), sessions.sessions());
+        const rows = joinSentFiles(events.sent(), sessions.fiberOf);
         const sent_files = uid === undefined ? rows : trailOf(rows, uid);
         return body(sentFilesTag(uid, seen), { host, sent_files });
+      }),
+    fiberLifeBody: ({ host, ...asked }) =>
+      asOfNow((seen) => {
+        const { uid, closing } = asked;
+        const own = sessions.sessions(uid);
+        const names = new Set(
+          own.flatMap(({ session, thread_id, mux }) => [session || [], thread_id || [], mux || []].flat()),
+        );
+        const isNear = ({ session, mux }: Pick<Doing, 'session' | 'mux'>) =>
+          names.has(session ?? '') || names.has(mux ?? '');
+        const life = fiberLife(uid, {
+          sessions: own,
+          fiberOf: sessions.fiberOf,
+          prompts: events.prompts(names),
+          commits: commits.commits().filter(isNear),
+          sent: events.sent().filter(isNear),
+          closing,
+        });
+        return body(lifeTag(asked, seen), { host, uid, ...lifePart(life, asked) });
       }),
     async stop() {
       cancel();

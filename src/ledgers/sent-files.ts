@@ -1,14 +1,12 @@
 import type { SentFilesRow } from '../contract/http/sent-files.ts';
-import type { SessionLine } from '../contract/ledger.ts';
 import type { SentLine } from './events-segment.ts';
-import { createFiberFinder } from './session-fibers.ts';
+import type { FindFiber } from './session-fibers.ts';
 
 /** Maximum number of sent files in the trail of one fiber (LIM-12). */
 export const TRAIL_LENGTH = 50;
 
-/** Sent files with the fiber of each, found in the sessions ledger, whose lines are oldest first. */
-export function joinSentFiles(sent: readonly SentLine[], sessions: readonly SessionLine[]): SentFilesRow[] {
-  const fiberOf = createFiberFinder(sessions);
+/** Sent files with the fiber of each. */
+export function joinSentFiles(sent: readonly SentLine[], fiberOf: FindFiber): SentFilesRow[] {
   return sent.map((push) => {
     const line = fiberOf(push);
     return { ...push, fiber: line?.fiber ?? null, uid: line?.uid ?? null };

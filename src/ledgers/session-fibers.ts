@@ -3,31 +3,48 @@ import type { SessionLine } from '../contract/ledger.ts';
 /** The session and time of an event or commit. */
 export type Doing = { session: string | null; mux: string | null; at: number };
 
+/** The fiber's line in the sessions ledger that an event or commit belongs to; null if there is none. */
+export type FindFiber = (doing: Doing) => SessionLine | null;
+
 /**
- * Finds the fiber of an event by its session, else by its multiplexer session. `sessions` is oldest first. If a session
- * served several fibers, the newest one that began before the event counts, else the first.
+ * Finds the fiber of an event by its session, else by its multiplexer session. If a session served several fibers, the
+ * newest one that began before the event counts, else the first.
  */
-export function createFiberFinder(sessions: readonly SessionLine[]): (doing: Doing) => SessionLine | null {
-  const known = new Map<string, SessionLine[]>();
-  const note = (key: string | null, line: SessionLine) => {
-    if (key === null) return;
-    const lines = known.get(key);
-    if (lines === undefined) known.set(key, [line]);
-    else lines.push(line);
-  };
-  for (const line of sessions) {
-    // The end of one fiber's run may be recorded after the next fiber has claimed the session.
-    if (line.uid === null || line.kind === 'ended') continue;
-    note(named('session', line.session), line);
-    if (line.thread_id !== line.session) note(named('session', line.thread_id), line);
-    note(named('mux', line.mux), line);
+export class SessionFibers {
+  readonly #lines = new Map<string, SessionLine[]>();
+
+  /** Lines come oldest first. */
+  add(line: SessionLine): void {
+    for (const name of namesOf(line)) {
+      const lines = this.#lines.get(name);
+      if (lines === undefined) this.#lines.set(name, [line]);
+      else lines.push(line);
+    }
   }
-  return ({ session, mux, at }) => {
-    const lines = known.get(named('session', session) ?? '') ?? known.get(named('mux', mux) ?? '') ?? [];
+
+  /** Forgets a line, which must be the oldest one left. */
+  forget(line: SessionLine): void {
+    for (const name of namesOf(line)) {
+      const lines = this.#lines.get(name);
+      lines?.shift();
+      if (lines?.length === 0) this.#lines.delete(name);
+    }
+  }
+
+  find({ session, mux, at }: Doing): SessionLine | null {
+    const lines = this.#lines.get(named('session', session)) ?? this.#lines.get(named('mux', mux)) ?? [];
     return lines.findLast((line) => line.at <= at) ?? lines[0] ?? null;
-  };
+  }
 }
 
-function named(kind: 'session' | 'mux', value: string | null): string | null {
-  return value === null ? null : `${kind} ${value}`;
+function namesOf({ uid, kind, session, thread_id, mux }: SessionLine): string[] {
+  // The end of one fiber's run may be recorded after the next fiber has claimed the session.
+  if (uid === null || kind === 'ended') return [];
+  const names = new Set([named('session', session), named('session', thread_id), named('mux', mux)]);
+  names.delete('');
+  return [...names];
+}
+
+function named(kind: 'session' | 'mux', value: string | null): string {
+  return value === null ? '' : `${kind} ${value}`;
 }

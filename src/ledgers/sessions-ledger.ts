@@ -1,4 +1,5 @@
 import { type SessionLine, sessionLineSchema } from '../contract/ledger.ts';
+import { type FindFiber, SessionFibers } from './session-fibers.ts';
 import { Tailer } from './tailer.ts';
 
 const MAX_ENTRIES = 100_000;
@@ -9,6 +10,7 @@ export class SessionsLedger {
   readonly #bound: number;
   #entries: SessionLine[] = [];
   #byUid = new Map<string, SessionLine[]>();
+  #fibers = new SessionFibers();
 
   /** Keeps at most `max_entries` lines; evicts the oldest first. */
   constructor(options: { path: string; max_entries?: number }) {
@@ -38,6 +40,7 @@ export class SessionsLedger {
       reset: () => {
         this.#entries = [];
         this.#byUid = new Map();
+        this.#fibers = new SessionFibers();
       },
       line: (entry) => this.#add(entry),
     });
@@ -49,6 +52,9 @@ export class SessionsLedger {
     return [...(this.#byUid.get(uid) ?? [])];
   }
 
+  /** The line whose fiber an event or commit belongs to. */
+  readonly fiberOf: FindFiber = (doing) => this.#fibers.find(doing);
+
   /** Lines of one harness session, by its transcript or its thread identity; oldest first. */
   linesOf(session: string): SessionLine[] {
     return this.#entries
@@ -58,19 +64,22 @@ export class SessionsLedger {
 
   #add(entry: SessionLine): void {
     this.#entries.push(entry);
+    this.#fibers.add(entry);
     if (entry.uid !== null) {
       const own = this.#byUid.get(entry.uid);
       if (own === undefined) this.#byUid.set(entry.uid, [entry]);
       else own.push(entry);
     }
     const forgotten = this.#entries[this.#entries.length - 1 - this.#bound];
-    if (forgotten?.uid != null) this.#forget(forgotten.uid);
+    if (forgotten !== undefined) this.#forget(forgotten);
     if (this.#entries.length > 2 * this.#bound) this.#entries = this.#entries.slice(-this.#bound);
   }
 
-  #forget(uid: string): void {
-    const own = this.#byUid.get(uid);
+  #forget(line: SessionLine): void {
+    this.#fibers.forget(line);
+    if (line.uid === null) return;
+    const own = this.#byUid.get(line.uid);
     own?.shift();
-    if (own?.length === 0) this.#byUid.delete(uid);
+    if (own?.length === 0) this.#byUid.delete(line.uid);
   }
 }

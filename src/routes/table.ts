@@ -13,6 +13,7 @@ import type { RouteContext } from './context.ts';
 import { Digests } from './digests.ts';
 import { dispatchRows } from './dispatch.ts';
 import { createFeedCache } from './feed-cache.ts';
+import { fiberLifeRows } from './fiber-life.ts';
 import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
@@ -68,6 +69,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...sessionsRows(callers, bodies, context),
     ...commitsRows(callers, bodies, context),
     ...sentFilesRows(callers, bodies, context),
+    ...fiberLifeRows(callers, bodies, context),
     ...boardRows(callers, context),
   ];
 }

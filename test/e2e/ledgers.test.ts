@@ -1,6 +1,8 @@
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FiberRow } from '../../src/contract/fiber.ts';
+import type { Life } from '../../src/contract/http/life.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import type { TestHome } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
@@ -71,5 +73,58 @@ describe('the ledgers of a daemon', () => {
     appendFileSync(live, `${event(3 * HOUR)}\n`);
     await until('word of the rotation', async () => (await daemon.http.get(WINDOW, since)).status === 200);
     await expect.poll(async () => hours((await daemon.http.get(WINDOW)).body)).toEqual([1, 2, 3]);
+  });
+
+  it('[TMP-2] [TMP-3] [TMP-5] tell the life of a fiber in order, by HTTP and by `svc log` alike', async () => {
+    const { home } = daemon;
+    const at = Date.UTC(2026, 2, 7, 12);
+    const { fiber } = (await daemon.http.post<{ fiber: FiberRow }>('/fiber/create', { name: 'Loader' })).body;
+    const { uid } = fiber;
+    const run = { fiber: fiber.id, uid, session: 's-9', mux: 'm-9', run_id: 'run-9', agent: 'claude-sonnet' };
+    const lines = [
+      { ...JSON.parse(session), ...run, at: at + 250 },
+      // As a daemon of before wrote it, in whole seconds.
+      { ...JSON.parse(session), ...run, at, kind: 'ended', reason: 'exited' },
+      { ...JSON.parse(session), ...run, at: at + 2_000, run_id: 'run-10', resumed: true },
+      { ...JSON.parse(session), ...run, at: at + 62_000, run_id: 'run-10', kind: 'ended', reason: 'handoff' },
+    ];
+    for (const line of lines) appendFileSync(ledger(home, 'sessions.jsonl'), `${JSON.stringify(line)}\n`);
+    const made = { ...JSON.parse(commit), sha: 'c'.repeat(40), session: 's-9', at: at + 5_000 };
+    appendFileSync(ledger(home, 'commits.jsonl'), `${JSON.stringify(made)}\n`);
+    const typed = { type: 'user_prompt_submit', sessionId: 's-9' };
+    appendFileSync(ledger(home, 'events.jsonl'), `${event(at + 3_000, typed)}\n`);
+    await daemon.http.post('/fiber-edit', { fiber_id: fiber.id, status: 'closed', tempered: true });
+
+    const ask = async (query: string) => (await daemon.http.get<Life>(`/fiber-life?uid=${uid}${query}`)).body;
+    const { entries } = await ask('');
+    expect(
+      entries.map(({ at: when, kind }) => [kind, kind === 'closed' || kind === 'accepted' || when - at]),
+    ).toEqual([
+      ['dispatch', 250],
+      ['ended', 250],
+      ['resume', 2_000],
+      ['prompts', 2_000],
+      ['commit', 5_000],
+      ['handoff', 62_000],
+      ['closed', true],
+      ['accepted', true],
+    ]);
+    expect(await ask('&limit=2')).toMatchObject({ entries: entries.slice(-2), earlier: 6 });
+    expect(await ask(`&limit=1&before_ms=${at + 5_000}`)).toMatchObject({
+      entries: entries.slice(2, 4),
+      earlier: 2,
+    });
+    const { etag } = (await daemon.http.get(`/fiber-life?uid=${uid}`)).headers;
+    const since = { 'If-None-Match': etag! };
+    expect((await daemon.http.get(`/fiber-life?uid=${uid}`, since)).status).toBe(304);
+
+    const { stdout } = await home.svc('log', fiber.id, '--json');
+    expect(JSON.parse(stdout).entries).toEqual(entries);
+    const page = (await home.svc('log', fiber.id)).stdout;
+    expect(page).toMatch(/handed off +s-9 +after 1 min\n/);
+    expect(page).toMatch(/closed +-\n.*accepted +-\n/);
+
+    rmSync(fiber.path);
+    await until('the removal is seen', async () => (await ask('')).entries.length === 6);
   });
 });

@@ -15,7 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EventsIndex } from '../../src/ledgers/events-index.ts';
+import { type Bucket, EventsIndex } from '../../src/ledgers/events-index.ts';
+import type { Prompts } from '../../src/ledgers/fiber-life.ts';
 import { readPlainly, sorted } from './plain-reading.ts';
 
 let dir: string;
@@ -34,12 +35,28 @@ const open = (more: Partial<ConstructorParameters<typeof EventsIndex>[0]> = {}) 
 
 const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString().slice(1);
 
+const inOrder = (prompts: Prompts[]) => prompts.sort((a, b) => a.m - b.m || (a.s < b.s ? -1 : 1));
+
+/** What people typed, of all folders. */
+function promptsOf(buckets: Bucket[]): Prompts[] {
+  const prompts: Prompts[] = [];
+  for (const { m, s, k, n } of buckets) {
+    if (k !== 'attention' || s === null) continue;
+    const known = prompts.find((one) => one.m === m && one.s === s);
+    if (known === undefined) prompts.push({ m, s, n });
+    else known.n += n;
+  }
+  return inOrder(prompts);
+}
+
 async function reading(index: EventsIndex) {
   return index.read(() => {
     const { lines, malformed } = index.counts;
     const encoded = JSON.parse(`[${joined(index.encodeBuckets(0, EVER))}]`);
+    const buckets = sorted(index.buckets(0, EVER));
     return {
-      buckets: sorted(index.buckets(0, EVER)),
+      buckets,
+      prompts: inOrder(index.prompts(new Set(buckets.flatMap(({ s }) => s ?? [])))),
       encoded: sorted(encoded),
       sent: index.sent(),
       lines,
@@ -50,7 +67,7 @@ async function reading(index: EventsIndex) {
 
 const plain = () => {
   const told = readPlainly(path);
-  return { ...told, encoded: told.buckets };
+  return { ...told, encoded: told.buckets, prompts: promptsOf(told.buckets) };
 };
 
 let serial = 0;

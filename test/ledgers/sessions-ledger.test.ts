@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionLine } from '../../src/contract/ledger.ts';
 import { appendLineSync } from '../../src/ledgers/append-line.cjs';
+import { SessionFibers } from '../../src/ledgers/session-fibers.ts';
 import { SessionsLedger } from '../../src/ledgers/sessions-ledger.ts';
 
 let dir: string;
@@ -83,5 +84,28 @@ describe('the sessions ledger', () => {
     ledger.refresh();
     expect(ledger.sessions('u1')).toEqual([]);
     expect(ledger.sessions('u9')).toHaveLength(1);
+  });
+
+  it('finds the fiber of a session as a reading of the lines that it keeps would, however many it evicted', () => {
+    const ledger = new SessionsLedger({ path, max_entries: 5 });
+    const names = ['a', 'b', 'c', null];
+    for (let at = 1; at <= 60; at += 1) {
+      const session = names[(at * 7) % 4] ?? null;
+      const kind = at % 5 === 0 ? 'ended' : 'claim';
+      appendLineSync(path, {
+        ...line(at, at % 3 === 0 ? null : `u${at % 4}`),
+        session,
+        mux: names[at % 3],
+        kind,
+      });
+      ledger.refresh();
+      const fresh = new SessionFibers();
+      for (const entry of ledger.sessions()) fresh.add(entry);
+      for (const one of names)
+        for (const other of names) {
+          const doing = { session: one, mux: other, at: at - 2 };
+          expect(ledger.fiberOf(doing)).toEqual(fresh.find(doing));
+        }
+    }
   });
 });

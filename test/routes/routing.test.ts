@@ -53,6 +53,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
 /** Endpoints that the contract does not know. */
 const OWN: Readonly<Record<string, Routing>> = {
   'GET /api/v1/why': 'owner',
+  'GET /api/v1/fiber-life': 'owner',
   'POST /api/v1/brake': 'host',
   'POST /api/v1/brake/release': 'host',
   'POST /api/v1/incidents/resume': 'host',

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { type AskedLife, lifeTag } from '../../src/contract/ledger-tags.ts';
+import { FIBER } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
 
 let served: ServedRoutes;
@@ -124,6 +127,88 @@ describe('the other time routes', () => {
         status: 404,
         json: { error: 'unknown_host', origin: 'host-z' },
       });
+    },
+  );
+});
+
+describe('GET /fiber-life', () => {
+  const CLOSED = {
+    ...FIBER,
+    status: 'closed' as const,
+    tempered: true,
+    closed_at: '2026-03-07T12:00:00.000Z',
+  };
+  const closing = { status: 'closed', tempered: true, closed_at: CLOSED.closed_at };
+  const PATH = `/api/v1/fiber-life?uid=${CLOSED.uid}`;
+  const LIFE = {
+    ...{ host: 'host-a', uid: CLOSED.uid, earlier: 3 },
+    entries: [{ at: 1, kind: 'accepted', session: null, exact: false }],
+  };
+
+  it('asks for the newest entries of a fiber or those before a time, and tells what its document says', async () => {
+    const { ledgers, poller } = served.callers;
+    poller.answers.fiber = () => ({ fiber: CLOSED });
+    ledgers.answers.fiber_life = () => finished('W/"x"', LIFE);
+    expect(await served.get(PATH)).toMatchObject({ status: 200, json: LIFE, headers: { etag: 'W/"x"' } });
+    await served.get(`${PATH}&limit=1000&before_ms=12.5&origin=host-z`);
+    expect(asked()).toEqual([
+      ['fiber_life', { host: 'host-a', uid: CLOSED.uid, limit: 200, closing }],
+      ['fiber_life', { host: 'host-a', uid: CLOSED.uid, limit: 1_000, before_ms: 12.5, closing }],
+    ]);
+  });
+
+  it('tells the past of a fiber that was removed, and of none under a name that is no uid', async () => {
+    const { ledgers, poller } = served.callers;
+    ledgers.answers.fiber_life = () => finished('W/"x"', LIFE);
+    poller.answers.fiber = () => {
+      throw new CodedError('fiber_not_found', 'no such fiber');
+    };
+    expect(await served.get(PATH)).toMatchObject({ status: 200 });
+    poller.answers.fiber = () => ({ fiber: CLOSED });
+    expect(await served.get('/api/v1/fiber-life?uid=work')).toMatchObject({ status: 200 });
+    expect(asked().map(([, input]) => input)).toEqual([
+      expect.objectContaining({ uid: CLOSED.uid, closing: null }),
+      expect.objectContaining({ uid: 'work', closing: null }),
+    ]);
+  });
+
+  it('names the component that does not answer', async () => {
+    served.callers.poller.up = false;
+    expect(await served.get(PATH)).toMatchObject({
+      status: 503,
+      json: { error: 'component_unavailable', component: 'poller' },
+    });
+  });
+
+  it('answers 304 to who has it, until a ledger or the document changes', async () => {
+    const { ledgers, poller } = served.callers;
+    let [fiber, current] = [CLOSED, stamps];
+    poller.answers.fiber = () => ({ fiber });
+    ledgers.answers.fiber_life = ({ host: _host, ...input }: AskedLife & { host: string }) =>
+      finished(lifeTag(input, current), LIFE);
+    ledgers.notify(stamps);
+    const { etag } = (await served.get(PATH)).headers;
+    const since = { 'If-None-Match': etag! };
+    expect((await served.get(PATH, since)).status).toBe(304);
+    expect(asked()).toHaveLength(1);
+    expect((await served.get(`${PATH}&limit=7`, since)).status).toBe(200);
+    fiber = { ...CLOSED, tempered: false };
+    expect((await served.get(PATH, since)).status).toBe(200);
+    fiber = CLOSED;
+    current = { ...stamps, commits: 'c2' };
+    ledgers.notify(current);
+    expect(await served.get(PATH, since)).toMatchObject({ status: 200 });
+    expect(asked()).toHaveLength(4);
+  });
+
+  it.each(['', '?uid=', '?uid=u&limit=0', '?uid=u&limit=1001', '?uid=u&limit=x', '?uid=u&before_ms=now'])(
+    'refuses what it cannot read: %s',
+    async (query) => {
+      expect(await served.get(`/api/v1/fiber-life${query}`)).toMatchObject({
+        status: 400,
+        json: { error: 'invalid_request' },
+      });
+      expect(asked()).toEqual([]);
     },
   );
 });

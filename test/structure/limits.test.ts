@@ -212,6 +212,11 @@ const PROBES: Probe[] = [
     takes: (size) => slugFromName(x(size)) === x(size),
   },
   {
+    limit: 'contract/http/life.ts MOST_ENTRIES',
+    way: 'API',
+    takes: (size) => isTaken(`/api/v1/fiber-life?uid=u&limit=${size}`),
+  },
+  {
     limit: 'contract/http/search.ts MOST_QUERY_CHARS',
     way: 'API',
     takes: (size) => isTaken(`/api/v1/search?query=${x(size)}`),

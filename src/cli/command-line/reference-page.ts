@@ -3,10 +3,10 @@ import { markdownTable } from '../../base/markdown-table.ts';
 import { agentSchema } from '../../contract/agent.ts';
 import { fiberDocumentSchema, fiberRowSchema } from '../../contract/fiber.ts';
 import { incidentSchema } from '../../contract/http/incidents.ts';
+import { lifeEntrySchema } from '../../contract/http/life.ts';
 import { rehearsalSchema } from '../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
-import { lifeEntrySchema } from '../verbs/log/fiber-life.ts';
 import type { CommandFacts } from './command-table.ts';
 import { shapeText } from './shape-text.ts';
 

@@ -1,20 +1,15 @@
 import { z } from 'zod';
 import { readSettings } from '../../config/settings.ts';
-import { type FiberRow, fiberRowSchema } from '../../contract/fiber.ts';
-import { activitySchema } from '../../contract/http/activity.ts';
-import { commitsSchema } from '../../contract/http/commits.ts';
+import { fiberRowSchema } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
-import { sentFilesSchema } from '../../contract/http/sent-files.ts';
-import { sessionsSchema } from '../../contract/http/sessions.ts';
-import { type Spend, spendSchema } from '../../contract/http/spend.ts';
+import { type LifeEntry, lifeEntrySchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
+import { spendSchema } from '../../contract/http/spend.ts';
+import { versionSchema } from '../../contract/http/version.ts';
 import { count, SERVED_FIBER } from '../command-line/options.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
-import { fiberLife, type LifeEntry, lifeEntrySchema } from './log/fiber-life.ts';
 import { lifePage } from './log/life-page.ts';
-
-const MINUTE_MS = 60_000;
 
 /** `svc log <fiber>`: a fiber's life on one page, from the ledgers of this host (TMP-1 to TMP-5). */
 export const verb = defineVerb({
@@ -36,32 +31,34 @@ export const verb = defineVerb({
   async run(context, given) {
     const daemon = await connectDaemon(readSettings(context.env));
     const { fiber } = await daemon.get(`/fibers/${fiberPath(given.fiber)}`, fiberReplySchema);
-    const { host, life, spend } = await readLife(daemon, fiber, context.clock.now());
-    const earlier = Math.max(0, life.length - given.lines);
-    const page = { host, fiber, entries: life.slice(earlier), earlier, spend };
+    const page = { fiber, ...(await readLife(daemon, fiber.uid, given.lines)) };
     return { json: page, text: lifePage(page) };
   },
 });
 
-async function readLife(
-  daemon: DaemonClient,
-  fiber: FiberRow,
-  now: number,
-): Promise<{ host: string; life: LifeEntry[]; spend: Spend | null }> {
-  const { uid } = fiber;
-  // Of all fibers: a session may have served several, and its prompts and commits belong to one at a time.
-  const { host, sessions } = await daemon.get('/sessions', sessionsSchema);
-  const own = uid === null ? [] : sessions.filter((line) => line.uid === uid);
-  const nothing = { sessions, buckets: [], commits: [], sent_files: [] };
-  if (uid === null || own.length === 0) return { host, life: fiberLife(fiber, nothing), spend: null };
-  const from = Math.min(...own.map(({ at }) => at));
-  const window = `from_ms=${Math.floor(from / MINUTE_MS) * MINUTE_MS}&to_ms=${now + MINUTE_MS}`;
+async function readLife(daemon: DaemonClient, uid: string | null, lines: number) {
+  if (uid === null) {
+    // No worker has had it, for the first one would have given it a uid.
+    const { host } = await daemon.get('/version', versionSchema);
+    return { host, entries: [], earlier: 0, spend: null };
+  }
   const query = `uid=${encodeURIComponent(uid)}`;
-  const [{ buckets }, { commits }, { sent_files }, spend] = await Promise.all([
-    daemon.get(`/activity?${window}`, activitySchema),
-    daemon.get('/commits', commitsSchema),
-    daemon.get(`/sent-files?${query}`, sentFilesSchema),
-    daemon.get(`/spend?${query}`, spendSchema),
-  ]);
-  return { host, life: fiberLife(fiber, { sessions, buckets, commits, sent_files }), spend };
+  const life = await readEntries(daemon, query, lines);
+  const is_empty = life.entries.length + life.earlier === 0;
+  return { ...life, spend: is_empty ? null : await daemon.get(`/spend?${query}`, spendSchema) };
+}
+
+/** The newest entries, asked for in as many parts as it takes. */
+async function readEntries(daemon: DaemonClient, query: string, lines: number) {
+  let entries: LifeEntry[] = [];
+  for (;;) {
+    const limit = Math.min(Math.max(1, lines - entries.length), MOST_ENTRIES);
+    const [first] = entries;
+    const before = first === undefined ? '' : `&before_ms=${first.at}`;
+    const part = await daemon.get(`/fiber-life?${query}&limit=${limit}${before}`, lifeSchema);
+    entries = [...part.entries, ...entries];
+    const extra = Math.max(0, entries.length - lines);
+    if (entries.length >= lines || part.earlier === 0)
+      return { host: part.host, entries: entries.slice(extra), earlier: part.earlier + extra };
+  }
 }

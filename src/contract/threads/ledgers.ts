@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { closingSchema } from '../http/life.ts';
 import { ledgersStateSchema } from '../http/state.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
@@ -40,6 +41,16 @@ export const ledgersCalls = {
   /** Body of `GET /sent-files/all` (TMP-4), or with `uid` of `GET /sent-files` (TMP-5). */
   sent_files: {
     input: z.object({ host: z.string(), uid: z.string().optional() }),
+    output: finishedBody,
+    deadline_ms: READING_MS,
+  },
+  /** Body of `GET /fiber-life`. */
+  fiber_life: {
+    input: z.object({
+      ...{ host: z.string(), uid: z.string(), limit: z.number().int() },
+      before_ms: z.number().optional(),
+      closing: closingSchema.nullable(),
+    }),
     output: finishedBody,
     deadline_ms: READING_MS,
   },

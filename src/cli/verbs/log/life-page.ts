@@ -1,7 +1,7 @@
 import type { FiberRow } from '../../../contract/fiber.ts';
+import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
-import { formatTable, formatTime } from '../../command-line/output.ts';
-import type { LifeEntry } from './fiber-life.ts';
+import { formatDuration, formatTable, formatTime } from '../../command-line/output.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
@@ -46,6 +46,9 @@ const WORDS: Readonly<Record<LifeEntry['kind'], string>> = {
   prompts: 'prompted',
   commit: 'committed',
   sent: 'sent',
+  closed: 'closed',
+  accepted: 'accepted',
+  composted: 'composted',
 };
 
 function detail(entry: LifeEntry): string {
@@ -53,9 +56,14 @@ function detail(entry: LifeEntry): string {
     case 'session':
       return entry.session ?? '';
     case 'handoff':
-      return '';
+      return after(entry.lasted_ms);
     case 'ended':
-      return entry.detail ?? entry.reason;
+      return `${entry.detail ?? entry.reason} ${after(entry.lasted_ms)}`;
+    case 'closed':
+      return '';
+    case 'accepted':
+    case 'composted':
+      return entry.exact ? '' : 'at that time or before';
     case 'prompts':
       return entry.count === 1 ? 'once' : `${entry.count} times`;
     case 'commit': {
@@ -67,6 +75,10 @@ function detail(entry: LifeEntry): string {
     default:
       return `${entry.agent ?? entry.harness}${entry.mux_session === null ? '' : ` in ${entry.mux_session}`}`;
   }
+}
+
+function after(lasted_ms: number | null): string {
+  return lasted_ms === null ? '' : `after ${formatDuration(lasted_ms)}`;
 }
 
 /** Enough of an id to tell the sessions of one fiber apart. */

@@ -1,0 +1,141 @@
+import type { Closing, Life, LifeEntry } from '../contract/http/life.ts';
+import type { CommitLedgerLine, SessionLine } from '../contract/ledger.ts';
+import type { SentLine } from './events-segment.ts';
+import type { FindFiber } from './session-fibers.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Prompts of one session in one minute, the oldest in one hour or day; `m` is its start in milliseconds. */
+export type Prompts = { m: number; s: string; n: number };
+
+/** What the ledgers of a host know of one fiber; all but `prompts` oldest first. */
+export type Told = {
+  /** Lines of this fiber. */
+  sessions: readonly SessionLine[];
+  fiberOf: FindFiber;
+  /** What these sessions did, for this fiber or for another one. */
+  prompts: readonly Prompts[];
+  commits: readonly CommitLedgerLine[];
+  sent: readonly SentLine[];
+  /** Null for a fiber whose document is gone. */
+  closing: Closing | null;
+};
+
+/**
+ * Everything that happened to one fiber, oldest first. Entries of one time come in the order of their kinds: runs as the
+ * ledger has them, prompts, commits, sent files, the closing.
+ */
+export function fiberLife(uid: string, told: Told): LifeEntry[] {
+  const isOwn = (doing: Parameters<FindFiber>[0]) => told.fiberOf(doing)?.uid === uid;
+  const commits = told.commits.filter(isOwn).map((commit): LifeEntry => {
+    const { at, session, sha, subject, repo, files, insertions, deletions } = commit;
+    return { at, kind: 'commit', session, sha, subject, repo, files, insertions, deletions };
+  });
+  const sent = told.sent
+    .filter(isOwn)
+    .map(({ at, session, files }): LifeEntry => ({ at, kind: 'sent', session, files }));
+  return [
+    ...runEntries(told.sessions),
+    ...promptEntries(uid, told),
+    ...commits,
+    ...sent,
+    ...closingEntries(told.closing),
+  ].sort((a, b) => a.at - b.at);
+}
+
+/** The newest entries, or the newest before a time; entries of one time are not parted. */
+export function lifePart(
+  entries: readonly LifeEntry[],
+  { limit, before_ms }: { limit: number; before_ms?: number | undefined },
+): Pick<Life, 'entries' | 'earlier'> {
+  const later = before_ms === undefined ? -1 : entries.findIndex(({ at }) => at >= before_ms);
+  const end = later === -1 ? entries.length : later;
+  let earlier = Math.max(0, end - limit);
+  while (earlier > 0 && entries[earlier - 1]?.at === entries[earlier]?.at) earlier -= 1;
+  return { entries: entries.slice(earlier, end), earlier };
+}
+
+type Known = {
+  began: Extract<LifeEntry, { run_id: unknown }>;
+  /** The conversations that it went on in. */
+  sessions: LifeEntry[];
+};
+
+function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
+  const entries: LifeEntry[] = [];
+  const runs = new Map<string, Known>();
+  const ended = new Set<string>();
+  for (const line of lines) {
+    const { at, kind, session, run_id } = line;
+    const run = run_id === undefined ? undefined : runs.get(run_id);
+    if (kind === 'ended') {
+      // A daemon that was killed while it settled an end has told it twice.
+      if (run_id !== undefined && ended.has(run_id)) continue;
+      if (run_id !== undefined) ended.add(run_id);
+      entries.push(endEntry(line, run));
+    } else if (kind === 'learned') {
+      if (run?.began.session === null) run.began.session = session;
+      else if (run?.began.session !== session) {
+        const entry: LifeEntry = { at, kind: 'session', session };
+        run?.sessions.push(entry);
+        entries.push(entry);
+      }
+    } else {
+      const began = {
+        at,
+        kind: kind === 'dispatch' && line.resumed === true ? ('resume' as const) : kind,
+        session,
+        harness: line.harness,
+        agent: line.agent ?? null,
+        mux_session: line.mux,
+        run_id: run_id ?? null,
+      };
+      // A launch that was cut short is told again by the daemon that finds it.
+      if (run?.began.kind === began.kind) continue;
+      if (run_id !== undefined) runs.set(run_id, { began, sessions: [] });
+      entries.push(began);
+    }
+  }
+  return entries;
+}
+
+/**
+ * The end of a run. It may have been recorded in whole seconds, and the conversation of a run is learned some time after
+ * it began; neither comes before the beginning or after the end.
+ */
+function endEntry({ at: told_at, session, reason = 'unknown', detail }: SessionLine, run?: Known): LifeEntry {
+  const at = Math.max(told_at, run?.began.at ?? told_at);
+  for (const entry of run?.sessions ?? []) entry.at = Math.min(entry.at, at);
+  const lasted_ms = run === undefined ? null : at - run.began.at;
+  if (reason === 'handoff') return { at, kind: 'handoff', session, lasted_ms };
+  return { at, kind: 'ended', session, lasted_ms, reason, ...(detail === undefined ? {} : { detail }) };
+}
+
+function promptEntries(uid: string, { prompts, fiberOf }: Told): LifeEntry[] {
+  return prompts.flatMap(({ m, s, n }): LifeEntry[] => {
+    const end = m + MINUTE_MS - 1;
+    // Of a minute in which the session went over to another fiber, all goes to that one.
+    const line = fiberOf({ session: s, mux: null, at: end });
+    if (line?.uid !== uid) return [];
+    const at = line.at > end ? m : Math.max(m, line.at);
+    return [{ at, kind: 'prompts', session: s, count: n }];
+  });
+}
+
+function closingEntries(closing: Closing | null): LifeEntry[] {
+  if (closing?.status !== 'closed') return [];
+  const [closed_at, updated_at] = [timeOf(closing.closed_at), timeOf(closing.updated_at)];
+  const entries: LifeEntry[] = [];
+  if (closed_at !== null) entries.push({ at: closed_at, kind: 'closed', session: null });
+  const at = Math.max(closed_at ?? 0, updated_at ?? 0);
+  if (closing.tempered !== undefined && at > 0) {
+    const kind = closing.tempered ? 'accepted' : 'composted';
+    entries.push({ at, kind, session: null, exact: closed_at === updated_at });
+  }
+  return entries;
+}
+
+function timeOf(text: string | undefined): number | null {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? null : at;
+}
