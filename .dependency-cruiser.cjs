@@ -73,9 +73,52 @@ const roomRules = Object.entries(ROOMS).map(([room, [allowed, reason]]) => ({
   },
 }));
 
+/**
+ * The layers of the dispatcher, lowest first. A layer imports only from those before it; the files at the top of the room
+ * put them together.
+ */
+const DISPATCH_LAYERS = [
+  ['run-directory', 'the files of one run are read and written without knowing what is decided by them'],
+  [
+    'world',
+    'what the dispatcher needs of the machine and of documents is a type, so that tests put their own in',
+  ],
+  ['stores', 'documents are listed and written whatever runs'],
+  ['run', 'a run is known by its own directory, whoever started it'],
+  ['holds', 'what keeps starts back is remembered without knowing how a start is made'],
+  ['edits', 'what a run writes into its document, and takes back, is the same for every way to start one'],
+  [
+    'plan',
+    'what a worker is told and which conversation it goes on with is decided before anything is started',
+  ],
+  ['end', 'what follows from the end of a worker does not depend on who saw it end'],
+  ['claims', 'a claim is judged by the same rules on every surface'],
+  ['surfaces', 'a surface starts, watches and ends its workers, and knows nothing of the other one'],
+  ['start', 'a start picks its surface; nothing below starts anything by itself'],
+  ['due', 'the poller starts what is due, by the same door as a request'],
+  ['requests', 'what callers ask stands on everything that the dispatcher can do'],
+].map(([layer, reason], place, all) => ({
+  name: `dispatch-${layer}`,
+  comment: reason,
+  severity: 'error',
+  from: { path: `^src/dispatch/${layer}/` },
+  to: {
+    path: '^src/dispatch/',
+    pathNot: all.slice(0, place + 1).map(([below]) => `^src/dispatch/${below}/`),
+  },
+}));
+
 module.exports = {
   forbidden: [
     ...roomRules,
+    ...DISPATCH_LAYERS,
+    {
+      name: 'a-surface-stands-alone',
+      comment: 'a surface that imports another one is no longer added or changed by itself',
+      severity: 'error',
+      from: { path: '^src/dispatch/surfaces/([^/]+)/' },
+      to: { path: '^src/dispatch/surfaces/[^/]+/', pathNot: '^src/dispatch/surfaces/$1/' },
+    },
     {
       name: 'no-rings',
       comment: 'files that import each other in a ring can only be understood, tested and changed together',

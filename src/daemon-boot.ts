@@ -9,7 +9,7 @@ import { readStores } from './config/path-lists.ts';
 import { dataPaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
-import { type HostMemory, hostMemory } from './dispatch/run/worker-memory.ts';
+import { type HostMemory, hostMemory } from './dispatch/run-directory/worker-memory.ts';
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
 import { makeFolder } from './platform/make-folder.ts';

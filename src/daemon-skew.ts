@@ -1,6 +1,6 @@
 import type { Skew } from './contract/http/version.ts';
 import { CONTRACT_LEVEL } from './contract/level.ts';
-import { launchMessageDigest } from './dispatch/start/launch-message-digest.ts';
+import { launchMessageDigest } from './dispatch/plan/launch-message-digest.ts';
 import { installedSkew } from './harness/hooks/skew.ts';
 import {
   namedPromptDigest,

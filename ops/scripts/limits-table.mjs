@@ -764,7 +764,7 @@ export const LIMITS = [
         'hook',
       ],
       [
-        'dispatch/run/run-file-end.ts',
+        'dispatch/run-directory/run-file-end.ts',
         'MOST_BYTES',
         'The end of a file that hooks write for a run',
         'bytes',
@@ -772,7 +772,7 @@ export const LIMITS = [
         'hook',
       ],
       [
-        'dispatch/run/phase-signs.ts',
+        'dispatch/run-directory/phase-signs.ts',
         'MOST_BYTES',
         'The end of the phases of a run',
         'bytes',
@@ -907,7 +907,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'dispatch/run/run-script.ts',
+        'dispatch/run-directory/run-script.ts',
         'MAX_PROMPT_ARGUMENT_BYTES',
         'A prompt in an argument',
         'bytes',
@@ -915,7 +915,7 @@ export const LIMITS = [
         'API',
       ],
       [
-        'dispatch/run/launches.ts',
+        'dispatch/run-directory/run-directories.ts',
         'MOST_SCREEN',
         'The last screen of a worker',
         'characters',
@@ -923,7 +923,7 @@ export const LIMITS = [
         'file',
       ],
       [
-        'dispatch/due/usage-limits.ts',
+        'dispatch/holds/usage-limits.ts',
         'MOST_NOTICE',
         'The words of a usage limit',
         'characters',

@@ -4,27 +4,28 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { DispatchRequest, Released } from '../contract/http/dispatch.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { MuxListing } from '../mux/mux.ts';
-import { AppCaptures } from './app/app-captures.ts';
-import { AppClaims } from './app/app-claims.ts';
-import { isAppRun } from './app/app-run.ts';
-import { AppRuns } from './app/app-runs.ts';
-import { Captures } from './capture/captures.ts';
-import { Claims } from './capture/claims.ts';
-import { UnfinishedClaims } from './capture/unfinished-claims.ts';
+import { UnfinishedClaims } from './claims/unfinished-claims.ts';
 import { PollRounds } from './due/poll-rounds.ts';
 import { explainFiber } from './due/why.ts';
-import { endWorker } from './end/end-worker.ts';
-import { Reconciler } from './end/reconcile.ts';
-import { keyOf, type Memory } from './memory.ts';
+import type { Memory } from './holds/memory.ts';
 import { Dispatches } from './requests/dispatches.ts';
 import { Kills } from './requests/kills.ts';
-import { PhaseWatch } from './run/phase-watch.ts';
+import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
+import { isAppRun } from './run/app-run.ts';
 import type { Run } from './run/run.ts';
 import { Launcher } from './start/launcher.ts';
-import { StartWatch } from './start/start-watch.ts';
-import { type AskedPastSession, PastSessions } from './terminal/past-session-terminal.ts';
-import type { World } from './world.ts';
-import { perform } from './write.ts';
+import { AppCaptures } from './surfaces/app/app-captures.ts';
+import { AppClaims } from './surfaces/app/app-claims.ts';
+import { AppRuns } from './surfaces/app/app-runs.ts';
+import { Captures } from './surfaces/terminal/captures.ts';
+import { Claims } from './surfaces/terminal/claims.ts';
+import { endWorker } from './surfaces/terminal/end-worker.ts';
+import { PhaseWatch } from './surfaces/terminal/phase-watch.ts';
+import { Reconciler } from './surfaces/terminal/reconcile.ts';
+import { StartWatch } from './surfaces/terminal/start-watch.ts';
+import { keyOf } from './world/documents.ts';
+import type { World } from './world/world.ts';
+import { perform } from './world/write.ts';
 
 /**
  * The dispatch state machine: reads the documents and the world, asks the kernels, applies what they say.
@@ -121,7 +122,7 @@ export class Dispatcher {
 
   /** `POST /dispatch`. */
   dispatch<Q extends DispatchRequest>(asked: Q) {
-    return perform(this.#dispatches, asked);
+    return this.#dispatches.dispatch(asked);
   }
 
   /** Why the poller does not start this fiber now; `look` also asks what reaches outside the daemon (DSP-4). */

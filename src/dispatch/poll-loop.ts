@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type StoreWatch, watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './holds/memory.ts';
+import { prunePastSessions } from './requests/past-session-retention.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
 import { FolderHints, type Followed } from './stores/folder-hints.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { StoreLeases } from './stores/store-leases.ts';
 import type { StorePoll } from './stores/store-poll.ts';
-import { prunePastSessions } from './terminal/past-session-retention.ts';
-import type { World } from './world.ts';
+import type { World } from './world/world.ts';
 
 /** Hints of one burst of changes are taken together, in milliseconds. */
 const HINT_SETTLE_MS = 15;

@@ -6,26 +6,26 @@ import { storageErrorOf } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { requireMayStart } from './due/start-refusal.ts';
 import type { Feed } from './feed.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './holds/memory.ts';
+import { requireMayStart } from './holds/start-refusal.ts';
 import type { PollLoop } from './poll-loop.ts';
-import type { PollerSettings } from './poller-settings.ts';
 import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
 import { createExternalCli } from './requests/external-cli.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
+import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { dismissIncident, resumeIncident } from './requests/resume-incident.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { Surroundings } from './surroundings.ts';
-import { terminals } from './terminal/open-terminal.ts';
 import { lookAtTools } from './tools.ts';
-import type { World } from './world.ts';
-import { perform } from './write.ts';
+import type { PollerSettings } from './world/poller-settings.ts';
+import type { World } from './world/world.ts';
+import { perform } from './world/write.ts';
 
 /** The parts of a running poller. */
 export type PollerParts = {

@@ -2,10 +2,14 @@ import type { FiberDocument, FiberRow } from '../contract/fiber.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
+import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './due/eligibility.ts';
+import { dueOf, eligibilityFacts } from './due/fiber-facts.ts';
+import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
-import { dueOf, eligibilityFacts, rowFacts } from './fiber-facts.ts';
-import { keyOf, type Memory } from './memory.ts';
-import type { World } from './world.ts';
+import type { Memory } from './holds/memory.ts';
+import { viewRun } from './run/runs.ts';
+import { keyOf } from './world/documents.ts';
+import type { World } from './world/world.ts';
 
 /**
  * Keeps the feed's rows in step with the documents and the runtime maps, and tells when the feed moved.
@@ -97,4 +101,32 @@ const NO_FACTS: RowFacts = {};
 export function feedState(stores: readonly StoreHealth[]): FeedState {
   if (stores.length > 0 && stores.every((store) => store.state === 'cold')) return 'cold';
   return stores.every((store) => store.state === 'ok' && store.error === null) ? 'fresh' : 'partial';
+}
+
+/** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
+function rowFacts(
+  world: World,
+  memory: Memory,
+  document: FiberDocument,
+  due: Due | null,
+  facts: EligibilityFacts,
+): RowFacts {
+  const key = keyOf(document);
+  const run = memory.runs.get(key);
+  // A copy of a document has its uid too, but the worker is not its worker.
+  const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
+  const blocked = memory.refusals.get(key);
+  const held = isPendingLaunch(document, facts) ? facts.held : null;
+  const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
+  return {
+    ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
+    ...(blocked === undefined ? {} : { blocked }),
+    ...(held === null ? {} : { held }),
+    ...(verdict === null || verdict.eligible || document.svc?.host !== world.host
+      ? {}
+      : { gate: verdict.gate }),
+    ...(due === null || due.kind === 'never'
+      ? {}
+      : { next_due_at: due.kind === 'due' ? due.occurrence : due.next }),
+  };
 }

@@ -2,13 +2,14 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { PollerState, StoreHealth } from '../contract/http/state.ts';
 import { CONTRACT_LEVEL } from '../contract/level.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { explainResources } from './due/resource-words.ts';
+import { workerCount } from './due/fiber-facts.ts';
 import { standingDue } from './due/standing.ts';
-import { workerCount } from './fiber-facts.ts';
-import { keyOf, type Memory } from './memory.ts';
+import type { Memory } from './holds/memory.ts';
+import { explainResources } from './holds/resource-words.ts';
 import { viewRun } from './run/runs.ts';
 import { mendOfLease, refusalOfLease } from './stores/store-leases.ts';
-import type { World } from './world.ts';
+import { keyOf } from './world/documents.ts';
+import type { World } from './world/world.ts';
 
 /** Documents with an error that are named one by one. */
 const MOST_NAMED = 50;

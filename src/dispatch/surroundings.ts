@@ -35,15 +35,16 @@ import { endProcessTree } from '../platform/process-tree.ts';
 import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
-import { StartGate } from './due/start-gate.ts';
-import { startPolicy } from './due/start-policy.ts';
-import type { PollerSettings } from './poller-settings.ts';
-import { Launches } from './run/launches.ts';
-import { createWorkerMemory, memoryLimits } from './run/worker-memory.ts';
-import { directoryLook } from './start/look-at-directory.ts';
+import { StartGate } from './holds/start-gate.ts';
+import { startPolicy } from './holds/start-policy.ts';
+import { Launches } from './run-directory/run-directories.ts';
+import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
 import { writeSvcCommand } from './svc-command.ts';
 import { withoutTmux } from './without-tmux.ts';
-import type { Documents, World } from './world.ts';
+import { directoryLook } from './world/directory-look.ts';
+import type { Documents } from './world/documents.ts';
+import type { PollerSettings } from './world/poller-settings.ts';
+import type { World } from './world/world.ts';
 
 /** The world of a real daemon, and what only the poller's own rooms need of it. */
 export type Surroundings = {

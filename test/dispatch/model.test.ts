@@ -8,7 +8,7 @@ import {
   TRANSITION_TARGETS,
   type TransitionTarget,
 } from '../../src/contract/http/lifecycle.ts';
-import { requireMayStart } from '../../src/dispatch/due/start-refusal.ts';
+import { requireMayStart } from '../../src/dispatch/holds/start-refusal.ts';
 import { LifecycleCalls } from '../../src/dispatch/requests/lifecycle-calls.ts';
 import { dismissIncident, resumeIncident } from '../../src/dispatch/requests/resume-incident.ts';
 import { STORE } from './world/fake-documents.ts';

@@ -1,4 +1,4 @@
-import type { RunManifest } from '../../src/dispatch/run/run-records.ts';
+import type { RunManifest } from '../../src/dispatch/run-directory/run-records.ts';
 import type { Witness } from './bed.ts';
 
 /** What one daemon was allowed to launch, and when; milliseconds. */

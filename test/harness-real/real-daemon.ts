@@ -18,7 +18,7 @@ import type { HarnessName } from '../../src/contract/harness-name.ts';
 import type { State } from '../../src/contract/http/state.ts';
 import type { SessionLine } from '../../src/contract/ledger.ts';
 import type { DaemonFile } from '../../src/contract/operator-files.ts';
-import type { RunManifest } from '../../src/dispatch/run/run-records.ts';
+import type { RunManifest } from '../../src/dispatch/run-directory/run-records.ts';
 import { programOf } from '../kit/built-package.ts';
 import { type StubModel, startStubModel } from '../kit/stub-model/stub-model.ts';
 import { commandOf, eventually, isAlive, processesWith } from './processes.ts';

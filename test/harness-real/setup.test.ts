@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HarnessName } from '../../src/contract/harness-name.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
-import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
+import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
 import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
 import { programOf } from '../kit/built-package.ts';
 import { eventually } from './processes.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processLife } from '../../src/cli/daemon-client/daemon-process.ts';
-import { everyLaunchMessage } from '../../src/dispatch/start/launch-message-digest.ts';
+import { everyLaunchMessage } from '../../src/dispatch/plan/launch-message-digest.ts';
 import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/hooks/worker-skills.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
 

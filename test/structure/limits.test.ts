@@ -12,10 +12,10 @@ import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
-import { Launches } from '../../src/dispatch/run/launches.ts';
-import { readPhaseSigns } from '../../src/dispatch/run/phase-signs.ts';
-import { endOfFile } from '../../src/dispatch/run/run-file-end.ts';
-import { buildRunScript } from '../../src/dispatch/run/run-script.ts';
+import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
+import { Launches } from '../../src/dispatch/run-directory/run-directories.ts';
+import { endOfFile } from '../../src/dispatch/run-directory/run-file-end.ts';
+import { buildRunScript } from '../../src/dispatch/run-directory/run-script.ts';
 import { checkAttachments } from '../../src/fibers/attachments/check-attachments.ts';
 import { isSafeId, slugFromName } from '../../src/fibers/fiber-id.ts';
 import { snippetsOf } from '../../src/fibers/search/snippets.ts';
@@ -375,7 +375,7 @@ const PROBES: Probe[] = [
     },
   },
   {
-    limit: 'dispatch/run/phase-signs.ts MOST_BYTES',
+    limit: 'dispatch/run-directory/phase-signs.ts MOST_BYTES',
     way: 'hook',
     takes(size) {
       const sign = JSON.stringify({ at: 1, session: 's', phase: 'idle', said: null });
@@ -421,7 +421,7 @@ const PROBES: Probe[] = [
     takes: (size) => phaseLine(hook('Stop', { last_assistant_message: x(size) }), 1).said === x(size),
   },
   {
-    limit: 'dispatch/run/run-file-end.ts MOST_BYTES',
+    limit: 'dispatch/run-directory/run-file-end.ts MOST_BYTES',
     way: 'hook',
     takes: (size) => endOfFile(fileOf(x(size))).length === size,
   },
@@ -458,7 +458,7 @@ const PROBES: Probe[] = [
     takes: (size) => workerSessionName(x(size), UID).startsWith(`${x(size)}-`),
   },
   {
-    limit: 'dispatch/run/run-script.ts MAX_PROMPT_ARGUMENT_BYTES',
+    limit: 'dispatch/run-directory/run-script.ts MAX_PROMPT_ARGUMENT_BYTES',
     way: 'API',
     takes: (prompt_bytes) =>
       buildRunScript({
@@ -472,7 +472,7 @@ const PROBES: Probe[] = [
       }).includes('$(command -p cat -- '),
   },
   {
-    limit: 'dispatch/run/launches.ts MOST_SCREEN',
+    limit: 'dispatch/run-directory/run-directories.ts MOST_SCREEN',
     way: 'file',
     takes(size) {
       mkdirSync(join(temp.root, 'runs', 'one'), { recursive: true });
@@ -560,7 +560,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'harness/transcripts/transcript-files.ts MOST_HEAD_BYTES',
   ],
   'test/cli/hook/hook.test.ts': ['cli/hook/run.cjs LIMIT_MS'],
-  'test/dispatch/due/usage-limits.test.ts': ['dispatch/due/usage-limits.ts MOST_NOTICE'],
+  'test/dispatch/holds/usage-limits.test.ts': ['dispatch/holds/usage-limits.ts MOST_NOTICE'],
   'test/http/request-head.test.ts': [
     'cli/verbs/daemon/run.ts MOST_HEADER_BYTES',
     'http/node-transport.ts MOST_HEADER_BYTES',

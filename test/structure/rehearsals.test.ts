@@ -18,7 +18,7 @@ const REHEARSED_UNSAID: Readonly<Record<string, string>> = {
 };
 
 const WHAT_TO_DO = `either rehearse it: \`dry_run: dryRunField\` in the body, \`.or(rehearsalSchema)\` in the 200 reply, the call
-declared with \`write(…)\` in src/contract/threads/poller.ts, and a \`Write\` of src/dispatch/write.ts behind it, whose plan is
+declared with \`write(…)\` in src/contract/threads/poller.ts, and a \`Write\` of src/dispatch/world/write.ts behind it, whose plan is
 shown or applied (or a \`rehearsal(…)\` of your own for what the poller does not do); or name it in NOT_REHEARSED of
 test/structure/rehearsals.test.ts with the reason, with \`dry_run: noRehearsal\` in its body`;
 

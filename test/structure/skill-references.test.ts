@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launchMessageDigest } from '../../src/dispatch/start/launch-message-digest.ts';
-import { workerSkills } from '../../src/dispatch/start/launch-prompt.ts';
+import { launchMessageDigest } from '../../src/dispatch/plan/launch-message-digest.ts';
+import { workerSkills } from '../../src/dispatch/plan/launch-prompt.ts';
 import {
   buildPrompt,
   type CaptureLaunchFacts,
   type FiberLaunchFacts,
-} from '../../src/dispatch/start/prompt.ts';
+} from '../../src/dispatch/plan/prompt.ts';
 import { namedPromptDigest, packageSkills, readSkillFiles } from '../../src/harness/hooks/worker-skills.ts';
 
 const ROOT = packageSkills();

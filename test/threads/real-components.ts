@@ -11,7 +11,7 @@ import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
 import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
-import type { PollerSettings } from '../../src/dispatch/poller-settings.ts';
+import type { PollerSettings } from '../../src/dispatch/world/poller-settings.ts';
 import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createPoolComponent } from '../../src/threads/pool.ts';
 import { hostHandlers } from '../../src/threads/pool-caller.ts';

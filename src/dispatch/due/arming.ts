@@ -1,7 +1,8 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { keyOf, type Memory } from '../memory.ts';
-import type { World } from '../world.ts';
-import { forgetOwed } from './owed-starts.ts';
+import type { Memory } from '../holds/memory.ts';
+import { forgetOwed } from '../holds/owed-starts.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Notices fibers that are no longer armed here, by their documents: what was refused and held of them is

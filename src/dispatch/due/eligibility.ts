@@ -1,8 +1,8 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { GATES, type Gate } from '../../contract/gates.ts';
+import type { ResourceHold } from '../holds/start-gate.ts';
 import type { RunElsewhere } from './run-elsewhere.ts';
 import type { Due } from './standing.ts';
-import type { ResourceHold } from './start-gate.ts';
 
 /** What the runtime maps know of one fiber; no gate reads anything else but its frontmatter. */
 export type EligibilityFacts = {

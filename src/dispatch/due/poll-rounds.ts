@@ -2,16 +2,17 @@ import { isAbsolute } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { dueOf, eligibilityFacts, workerCount } from '../fiber-facts.ts';
-import { keyOf, type Memory } from '../memory.ts';
+import { blockWhenPaused } from '../holds/breaker-row.ts';
+import type { Memory } from '../holds/memory.ts';
+import { owedStart } from '../holds/owed-starts.ts';
+import { showLimit } from '../holds/usage-limits.ts';
 import type { Launcher } from '../start/launcher.ts';
-import type { World } from '../world.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
-import { blockWhenPaused } from './breaker-row.ts';
 import { isPendingLaunch, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
-import { owedStart } from './owed-starts.ts';
+import { dueOf, eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
-import { showLimit } from './usage-limits.ts';
 
 /** Launches under way at the same time; a start costs tmux a few milliseconds. */
 const LAUNCHES_AT_ONCE = 4;

@@ -1,5 +1,5 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { handedOff, timeOf } from './runtime-times.ts';
+import { handedOff, timeOf } from '../world/documents.ts';
 
 /** A launch mark of another daemon counts for this long, in milliseconds: longer than a worker is likely to run. */
 const FRESH_MS = 24 * 60 * 60 * 1000;

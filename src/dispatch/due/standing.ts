@@ -1,8 +1,8 @@
 import { decodeTime } from 'ulid';
 import { messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { timeOf } from '../world/documents.ts';
 import { occurrenceAfter } from './occurrences.ts';
-import { timeOf } from './runtime-times.ts';
 
 /** When a standing role runs next, in milliseconds since the Unix epoch. */
 export type Due =

@@ -1,5 +1,5 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { keyOf } from '../memory.ts';
+import { keyOf } from '../world/documents.ts';
 
 /**
  * Whose turn it is when a place among the workers is free: who has waited longest. `note` remembers since when

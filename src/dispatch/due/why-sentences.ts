@@ -2,15 +2,15 @@ import type { Pulled } from '../../config/brake-file.ts';
 import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import type { StoreLease } from '../../contract/http/state.ts';
-import { isAppRun, isReserved } from '../app/app-run.ts';
-import type { Refusal } from '../refusals.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import { explainResources } from '../holds/resource-words.ts';
+import type { ResourceHold } from '../holds/start-gate.ts';
+import type { AccountLimit } from '../holds/usage-limit-book.ts';
+import { describeLimit } from '../holds/usage-limits.ts';
+import { isAppRun, isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
 import type { EligibilityFacts } from './eligibility.ts';
-import { explainResources } from './resource-words.ts';
-import type { ResourceHold } from './start-gate.ts';
-import type { AccountLimit } from './usage-limit-book.ts';
-import { describeLimit } from './usage-limits.ts';
 
 /** What the sentences tell beyond the facts that the gates go by. */
 export type WhyFacts = EligibilityFacts & {

@@ -1,15 +1,16 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { LAUNCH_CHECKS, type LaunchCheck } from '../../contract/gates.ts';
 import type { GateView, Why } from '../../contract/http/why.ts';
-import { refuseWithoutServer } from '../app/app-preflight.ts';
-import { eligibilityFacts, workerCount } from '../fiber-facts.ts';
-import { keyOf, type Memory } from '../memory.ts';
-import type { Refusal } from '../refusals.ts';
+import type { Memory } from '../holds/memory.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import { limitOf } from '../holds/usage-limits.ts';
 import { viewRun } from '../run/runs.ts';
 import { checkLaunch, refusalOf } from '../start/launch.ts';
-import type { World } from '../world.ts';
+import { refuseWithoutServer } from '../surfaces/app/app-preflight.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
 import { askGates } from './eligibility.ts';
-import { limitOf } from './usage-limits.ts';
+import { eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { explainGate } from './why-sentences.ts';
 
 /**

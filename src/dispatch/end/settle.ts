@@ -1,15 +1,15 @@
 import { messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { abandonClaim } from '../capture/abandon-claim.ts';
-import { blockWhenPaused } from '../due/breaker-row.ts';
-import { lookForLimit } from '../due/usage-limits.ts';
-import type { Memory } from '../memory.ts';
-import type { LaunchEnd } from '../run/launches.ts';
+import { abandonClaim } from '../edits/abandon-claim.ts';
+import { blockWhenPaused } from '../holds/breaker-row.ts';
+import type { Memory } from '../holds/memory.ts';
+import { lookForLimit } from '../holds/usage-limits.ts';
 import type { Run } from '../run/run.ts';
 import { recordEnd } from '../run/run-ledger.ts';
-import type { ExitRecord } from '../run/run-records.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
-import type { World } from '../world.ts';
+import type { LaunchEnd } from '../run-directory/run-directories.ts';
+import type { ExitRecord } from '../run-directory/run-records.ts';
+import type { World } from '../world/world.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */

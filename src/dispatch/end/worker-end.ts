@@ -1,15 +1,14 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { planConclude } from '../../lifecycle/run-transitions.ts';
-import type { RunEnd } from '../due/breaker.ts';
-import type { NamedHold } from '../due/quarantine.ts';
-import { handedOff, timeOf } from '../due/runtime-times.ts';
-import type { Refusal } from '../refusals.ts';
-import type { LaunchEnd } from '../run/launches.ts';
+import type { RunEnd } from '../holds/breaker.ts';
+import type { NamedHold } from '../holds/quarantine.ts';
+import type { Refusal } from '../holds/refusals.ts';
 import type { Run } from '../run/run.ts';
-import type { EndRecord, ExitRecord, FileRead } from '../run/run-records.ts';
-import type { MemoryEnd } from '../run/worker-memory.ts';
-import type { DocumentChange } from '../world.ts';
-import { describeMemoryEnd, isKilledForMemory } from './memory-end.ts';
+import { describeMemoryEnd, isKilledForMemory } from '../run-directory/memory-end.ts';
+import type { LaunchEnd } from '../run-directory/run-directories.ts';
+import type { EndRecord, ExitRecord, FileRead } from '../run-directory/run-records.ts';
+import type { MemoryEnd } from '../run-directory/worker-memory.ts';
+import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {

@@ -2,14 +2,23 @@ import { messageOf } from '../../base/errors.ts';
 import type { BrakePulled, BrakeReleased, PullBrake, ReleaseBrake } from '../../contract/http/brake.ts';
 import type { Released, ReleaseRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
-import type { Dispatcher } from '../dispatcher.ts';
-import type { Memory } from '../memory.ts';
+import type { PollRounds } from '../due/poll-rounds.ts';
+import type { Memory } from '../holds/memory.ts';
 import { workerName } from '../run/runs.ts';
-import type { World } from '../world.ts';
-import { perform, type Write } from '../write.ts';
+import type { World } from '../world/world.ts';
+import { perform, type Write } from '../world/write.ts';
+import type { Kills } from './kills.ts';
 
 /** What of a poller the brake works on. */
-export type BrakeParts = { world: World; memory: Memory; dispatcher: Dispatcher };
+export type BrakeParts = {
+  world: Pick<World, 'clock' | 'host' | 'logger'>;
+  memory: Pick<Memory, 'brake' | 'runs'>;
+  dispatcher: Holds & {
+    launchesSettled(): Promise<void>;
+    kills: Pick<Kills, 'kill'>;
+  };
+};
+type Holds = { rounds: Pick<PollRounds, 'pending'>; release(): Released };
 
 /** `POST /brake`: from the first line on nothing new is started; only then are workers ended, all at once. */
 export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
@@ -61,7 +70,7 @@ export function releaseBrake<Q extends ReleaseBrake>({ world, memory, dispatcher
 }
 
 /** `POST /quarantine/release`. */
-export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Dispatcher, asked: Q) {
+export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Holds, asked: Q) {
   const write: Write<ReleaseRequest, string[], Rehearsal, Released> = {
     plan: () => heldFibers(dispatcher),
     show: (fibers) =>
@@ -73,8 +82,8 @@ export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Dispatcher, as
   return perform(write, asked);
 }
 
-function heldFibers(dispatcher: Dispatcher): string[] {
-  return dispatcher.rounds.pending().map(({ document }) => document.id);
+function heldFibers({ rounds }: Holds): string[] {
+  return rounds.pending().map(({ document }) => document.id);
 }
 
 async function endAll({

@@ -1,18 +1,19 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
-import { isReserved } from '../app/app-run.ts';
-import { owedStart } from '../due/owed-starts.ts';
-import { describeLimit, limitOf } from '../due/usage-limits.ts';
-import { keyOf, type Memory } from '../memory.ts';
+import type { Memory } from '../holds/memory.ts';
+import { owedStart } from '../holds/owed-starts.ts';
+import { describeLimit, limitOf } from '../holds/usage-limits.ts';
+import type { LaunchResult } from '../plan/planned-run.ts';
+import { requestedDirectory } from '../plan/requested-directory.ts';
+import { isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { workerName } from '../run/runs.ts';
-import type { LaunchResult } from '../start/launch.ts';
 import type { Launcher } from '../start/launcher.ts';
-import { requestedDirectory } from '../start/requested-directory.ts';
-import type { World } from '../world.ts';
-import type { Write } from '../write.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import { perform, type Write } from '../world/write.ts';
 import { dispatchedReply, refusedReply, withUntold } from './replies.ts';
 
 type DispatchPorts = {
@@ -45,6 +46,10 @@ export class Dispatches
     this.#world = world;
     this.#memory = memory;
     this.#ports = ports;
+  }
+
+  dispatch<Q extends DispatchRequest>(asked: Q) {
+    return perform(this, asked);
   }
 
   async plan(request: DispatchRequest): Promise<AskedStart> {

@@ -1,4 +1,4 @@
-import type { FiberDocument } from '../../contract/fiber.ts';
+import type { FiberDocument, FiberRow } from '../../contract/fiber.ts';
 import type {
   CreateFiber,
   EditFiber,
@@ -10,15 +10,19 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
-import type { Memory } from '../memory.ts';
-import type { Rows } from '../rows.ts';
+import type { Memory } from '../holds/memory.ts';
 import { followMoves } from '../run/run-moves.ts';
 import type { StoreDocuments } from '../stores/store-documents.ts';
-import type { World } from '../world.ts';
-import { perform, type Write } from '../write.ts';
+import type { World } from '../world/world.ts';
+import { perform, type Write } from '../world/write.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 
-type Parts = { world: World; memory: Memory; documents: StoreDocuments; rows: Rows };
+type Parts = {
+  world: Pick<World, 'launches'>;
+  memory: Pick<Memory, 'runs'>;
+  documents: StoreDocuments;
+  rows: { row(document: FiberDocument, body: string): FiberRow; runtimeMoved(keys: Iterable<string>): void };
+};
 type PlannedCreate = { root: string; fiber: NewFiber };
 type PlannedEdit = { document: FiberDocument; change: DocumentEdit; digest: string | undefined };
 type PlannedMove = { document: FiberDocument; under: FiberDocument | null };
@@ -80,7 +84,7 @@ export class DocumentWrites {
       show: async ({ document, under }) => rehearsedNest(await documents.planNest(document, under)),
       async apply({ document, under }) {
         const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
-        followMoves(world, memory, moved);
+        followMoves(world, memory.runs, moved);
         rows.runtimeMoved(memory.runs.all().map((run) => run.key));
         return { fiber_id: document.id, new_id, rewritten, unwritten };
       },

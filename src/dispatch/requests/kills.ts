@@ -3,13 +3,14 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Killed, KillRequest } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
-import { appIdentity } from '../app/app-run.ts';
 import { concludedBy } from '../end/worker-end.ts';
-import { keyOf, type Memory } from '../memory.ts';
+import type { Memory } from '../holds/memory.ts';
+import { appIdentity } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import { muxSessionOf, workerName } from '../run/runs.ts';
-import type { World } from '../world.ts';
-import type { Write } from '../write.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import type { Write } from '../world/write.ts';
 
 type KillPorts = {
   /** Rejects while nobody can tell what runs. */

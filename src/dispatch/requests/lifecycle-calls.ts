@@ -14,22 +14,30 @@ import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
 import { planTransition, type TransitionPlan } from '../../lifecycle/transition.ts';
-import type { Dispatcher } from '../dispatcher.ts';
+import type { PollRounds } from '../due/poll-rounds.ts';
 import { concludedBy } from '../end/worker-end.ts';
-import { FiberTurns } from '../fiber-turns.ts';
-import { keyOf, type Memory } from '../memory.ts';
+import type { Memory } from '../holds/memory.ts';
+import { refuseByDirectory } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
-import { refuseByDirectory } from '../start/preflight.ts';
-import type { DocumentChange, World } from '../world.ts';
-import { perform, type Write } from '../write.ts';
+import { type DocumentChange, keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import { perform, type Write } from '../world/write.ts';
+import type { Dispatches } from './dispatches.ts';
 import type { ExternalCli } from './external-cli.ts';
+import { FiberTurns } from './fiber-turns.ts';
+import type { Kills } from './kills.ts';
 
 /** What the calls need of the poller. */
 export type LifecyclePorts = {
   world: World;
   memory: Memory;
-  dispatcher: Pick<Dispatcher, 'workerOf' | 'kills' | 'dispatch' | 'rounds'>;
+  dispatcher: Pick<Dispatches, 'dispatch'> & {
+    rounds: Pick<PollRounds, 'launchMoved'>;
+    kills: Pick<Kills, 'kill'>;
+    /** The fiber's running worker; throws `mux_unavailable` where one must be `sure` and nobody can tell. */
+    workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined>;
+  };
   /** A document by canonical id, uid or leaf, even one that no listing has shown yet. */
   look(reference: string, store?: string): FiberDocument;
   agents(): KnownAgents;

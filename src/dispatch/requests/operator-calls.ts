@@ -35,12 +35,12 @@ import { hideEnv, parseRegistry } from '../../harness/agents/registry.ts';
 import { hasMacDesktop } from '../../platform/desktop-session.ts';
 import type { Disks } from '../../platform/disks.ts';
 import type { LockOwner } from '../../platform/file-lock.ts';
+import type { ProcessRunner } from '../../platform/process.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
-import type { PollerSettings } from '../poller-settings.ts';
-import { hostMemory } from '../run/worker-memory.ts';
+import { hostMemory } from '../run-directory/worker-memory.ts';
 import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { perform, type Write } from '../write.ts';
+import type { PollerSettings } from '../world/poller-settings.ts';
+import { perform, type Write } from '../world/write.ts';
 import { FolderDialogs } from './folder-dialogs.ts';
 
 type Asked<N extends keyof typeof pollerCalls> = CallInput<typeof pollerCalls, N>;
@@ -57,7 +57,7 @@ type PlannedProjects = {
 export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
-  surroundings: Pick<Surroundings, 'runner'>;
+  surroundings: { runner: ProcessRunner };
   disks: Pick<Disks, 'prove'>;
   pool: PoolCaller;
   owner: LockOwner;

@@ -1,6 +1,6 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
-import type { Refusal } from '../refusals.ts';
+import type { Refusal } from '../holds/refusals.ts';
 import type { Run } from '../run/run.ts';
 import { workerIdentity } from '../run/runs.ts';
 

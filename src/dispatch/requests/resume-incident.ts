@@ -1,15 +1,16 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
 import type { CutOffFiber, IncidentReply, IncidentRequest } from '../../contract/http/incidents.ts';
 import { type Rehearsal, type RehearsedStep, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
-import type { Dispatcher } from '../dispatcher.ts';
-import { isWaiting } from '../end/cut-off-fiber.ts';
-import { keyOf, type Memory } from '../memory.ts';
-import type { World } from '../world.ts';
-import { perform, type Write } from '../write.ts';
+import { isWaiting } from '../holds/incidents.ts';
+import type { Memory } from '../holds/memory.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import { perform, type Write } from '../world/write.ts';
+import type { Dispatches } from './dispatches.ts';
 
 type Outcome = IncidentReply['fibers'][number];
 
-type Parts = { world: World; memory: Memory; dispatcher: Pick<Dispatcher, 'dispatch'> };
+type Parts = { world: World; memory: Memory; dispatcher: Pick<Dispatches, 'dispatch'> };
 type IncidentWrite = Write<IncidentRequest, CutOffFiber[], Rehearsal, IncidentReply>;
 
 /**

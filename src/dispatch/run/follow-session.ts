@@ -1,12 +1,4 @@
-/** One start of a session as the hooks of a harness reported it. */
-export type SessionStart = {
-  /** Milliseconds. */
-  at: number;
-  /** `startup`, `resume`, `clear`, `compact`, `fork`, …, in the harness's words. */
-  source: string;
-  session: string;
-  transcript: string | null;
-};
+import type { SessionStart } from '../run-directory/session-starts.ts';
 
 /** The sessions of one run: the one it is known by, and those that it was in before. */
 export type OwnSessions = { known: string | null; left: readonly string[] };

@@ -1,4 +1,5 @@
-import type { ResumeMode } from '../start/resume.ts';
+/** `previous` and `fresh` override the rule; `continue` applies it to every kind of fiber (RES-7). */
+export type ResumeMode = 'previous' | 'fresh' | 'continue';
 
 /** Why a launch happens: the poller saw it due, or a person or program asked. */
 export type Authority =

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import type { Run } from './run.ts';
 import { muxSessionOf } from './runs.ts';
 

@@ -1,15 +1,11 @@
-import type { Memory } from '../memory.ts';
 import type { MovedPath } from '../stores/store-documents.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
+import type { Runs } from './runs.ts';
 
 /** The workers of fibers that were filed elsewhere stay theirs: a run is known by its uid, and learns its new place. */
-export function followMoves(
-  world: Pick<World, 'launches'>,
-  memory: Pick<Memory, 'runs'>,
-  moved: readonly MovedPath[],
-): void {
+export function followMoves(world: Pick<World, 'launches'>, runs: Runs, moved: readonly MovedPath[]): void {
   for (const { from, path, id } of moved) {
-    for (const run of memory.runs.all()) {
+    for (const run of runs.all()) {
       if (run.path !== from) continue;
       run.path = path;
       run.fiber_id = id;

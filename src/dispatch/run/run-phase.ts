@@ -1,16 +1,5 @@
 import type { RunView } from '../../contract/fiber.ts';
-
-/** What a hook of the agent program told of its session, or its transcript of an end that no hook tells. */
-export type PhaseSign = {
-  /** Milliseconds. */
-  at: number;
-  session: string;
-  phase: 'working' | 'waiting' | 'attention' | 'idle';
-  /** What the agent said or asked last, where the hook tells. */
-  said: string | null;
-  /** Absent for a hook. */
-  source?: 'transcript';
-};
+import type { PhaseSign } from '../run-directory/phase-signs.ts';
 
 export type RunPhase = Pick<RunView, 'phase' | 'phase_since' | 'phase_source' | 'said'>;
 

@@ -1,8 +1,10 @@
 import { messageOf } from '../../base/errors.ts';
+import type { Agent } from '../../contract/agent.ts';
+import type { HarnessName } from '../../contract/harness-name.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
 import { planLearnedSession } from '../../lifecycle/run-transitions.ts';
-import { isInVain, probeTranscript } from '../start/conversation.ts';
-import type { World } from '../world.ts';
+import type { ResumeRecord } from '../run-directory/run-records.ts';
+import type { World } from '../world/world.ts';
 import { followSession } from './follow-session.ts';
 import type { Run } from './run.ts';
 import { recordLearned } from './run-ledger.ts';
@@ -66,4 +68,36 @@ export async function transcriptOfRun(world: World, run: Run): Promise<Transcrip
 /** True when the run went on with an earlier conversation, and that has not grown since. */
 export function isRunInVain({ resume, session_uuid }: Run, transcript: TranscriptProbe): boolean {
   return resume !== undefined && session_uuid === resume.session_uuid && isInVain(resume, transcript);
+}
+
+/** True when a resumed conversation has not grown since it was resumed; never on a guess (P7). */
+export function isInVain(resume: ResumeRecord, transcript: TranscriptProbe): boolean {
+  if (transcript.kind === 'unknown') return false;
+  return transcript.kind === 'missing' || transcript.size <= (resume.size ?? 0);
+}
+
+/** Finds a transcript; an adapter that fails says as little as a disk that does not answer. */
+export async function probeTranscript(
+  world: World,
+  query: {
+    harness: HarnessName;
+    agent: Agent;
+    project_dir: string;
+    session_uuid: string | null;
+    launch: { launch_id: string; dispatched_at: number } | undefined;
+  },
+): Promise<TranscriptProbe> {
+  const { harness, agent, project_dir, session_uuid, launch } = query;
+  if (session_uuid === null && launch === undefined) return { kind: 'missing' };
+  try {
+    return await world.harness.adapter(harness).findTranscript({
+      agent,
+      project_dir,
+      session_uuid,
+      marker: launch?.launch_id ?? '',
+      launched_at: launch?.dispatched_at ?? 0,
+    });
+  } catch (error) {
+    return { kind: 'unknown', detail: messageOf(error) };
+  }
 }

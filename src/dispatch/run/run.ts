@@ -2,8 +2,8 @@ import type { RunView, Surface } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { MuxServer } from '../../mux/mux.ts';
-import type { PhaseSign } from './run-phase.ts';
-import type { AppRecord, EndRecord, ResumeRecord } from './run-records.ts';
+import type { PhaseSign } from '../run-directory/phase-signs.ts';
+import type { AppRecord, EndRecord, ResumeRecord } from '../run-directory/run-records.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
 export type Run = {

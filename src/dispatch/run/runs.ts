@@ -1,8 +1,8 @@
 import type { RunView } from '../../contract/fiber.ts';
-import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from '../app/app-run.ts';
+import type { RunManifest } from '../run-directory/run-records.ts';
+import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
 import type { Run } from './run.ts';
 import { phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
-import type { RunManifest } from './run-records.ts';
 
 /** What a person may call this worker. */
 export function workerName(run: Run): string {

@@ -2,37 +2,19 @@ import { isCoded, messageOf } from '../../base/errors.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { LaunchCheck } from '../../contract/gates.ts';
-import type { LaunchPlan } from '../../harness/adapter.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
 import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
-import type { GroupEntry } from '../../platform/memory-groups.ts';
 import { storageErrorOf } from '../../platform/storage-error.ts';
-import { onSurface, planAppRun, refuseByAppServer } from '../app/app-preflight.ts';
-import { abandonClaim } from '../capture/abandon-claim.ts';
-import { mayBeOf } from '../end/liveness.ts';
-import type { Refusal } from '../refusals.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import { type Conversation, decideConversation } from '../plan/conversation.ts';
+import { launchPrompt } from '../plan/launch-prompt.ts';
+import type { PlannedRun } from '../plan/planned-run.ts';
+import { refuseByDirectory, refuseByDocument } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
-import { type Authority, runIdFor } from '../run/run-id.ts';
-import { recordDispatch } from '../run/run-ledger.ts';
-import { buildRunScript, runScriptCommand } from '../run/run-script.ts';
-import { manifestOfRun } from '../run/runs.ts';
-import type { World } from '../world.ts';
-import { type Conversation, decideConversation } from './conversation.ts';
-import { markersOf, undoOf } from './launch-markers.ts';
-import { launchPrompt } from './launch-prompt.ts';
-import { refuseByDirectory, refuseByDocument } from './preflight.ts';
-import type { ResumeMode } from './resume.ts';
-import { workerVariables } from './worker-variables.ts';
-
-export type LaunchResult =
-  | { kind: 'launched'; run: Run }
-  | { kind: 'refused'; refusal: Refusal }
-  /** The poller found the document no longer as it had judged it; nothing was written. */
-  | { kind: 'moot' };
-
-/** What came of a start; `uncertain`: the multiplexer did not say whether there is a session. */
-export type Started = LaunchResult | { kind: 'uncertain'; refusal: Refusal };
+import { type Authority, type ResumeMode, runIdFor } from '../run/run-id.ts';
+import { onSurface, planAppRun, refuseByAppServer } from '../surfaces/app/app-preflight.ts';
+import type { World } from '../world/world.ts';
 
 /** What a launch asks of the fiber's conversation; `cuts`: a running worker is ended for it. */
 export type Wish = { mode: ResumeMode | null; cuts: boolean };
@@ -75,14 +57,6 @@ export async function checkLaunch(
   if (conversation.kind === 'refused') return conversation;
   return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
-
-/** A launch that passed its checks: the run, its launch message, what is started, and in which memory group. */
-export type PlannedRun = {
-  run: Run;
-  prompt: string;
-  plan: LaunchPlan;
-  memory: GroupEntry | null;
-};
 
 /** The run of a launch that passed its checks; nothing is written yet. */
 export function planRun(
@@ -145,124 +119,6 @@ export function planRun(
   const memory = world.workerMemory.entry(launch_id, checked.agent);
   const prompt = launchPrompt(world, document, { run, conversation }, authority);
   return { run, prompt, plan, memory };
-}
-
-/**
- * Starts a planned run: the claim on disk, the document's markers, the session, the ledger line. The caller
- * holds the fiber's claim in memory. A kill of the daemon between any two steps leaves a claim that the next
- * start can judge: either a session of the claimed name runs, or nothing was started and the document's
- * earlier values are in the claim.
- */
-export async function startRun(
-  world: World,
-  document: FiberDocument,
-  planned: PlannedRun,
-  authority: Authority,
-  confirmed_dir: string | undefined,
-): Promise<Started> {
-  const { run } = planned;
-  // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
-  // where the clock was turned back meanwhile.
-  const listing = await world.mux.list();
-  if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
-    return { kind: 'refused', refusal: nameTaken(run) };
-  world.launches.claim(composeStart(world, document, planned).claim);
-  const unmarked = await markDocument(world, document, run, authority, confirmed_dir);
-  if (unmarked !== null) return unmarked;
-  const created = await createSession(world, run);
-  if (created.kind !== 'launched') {
-    if (created.kind === 'refused') await abandonClaim(world, run);
-    return created;
-  }
-  recordDispatch(world, run);
-  world.launches.update(run.launch_id, { state: 'spawned' });
-  run.spawned = true;
-  run.state = 'starting';
-  return created;
-}
-
-/** Marks a claimed launch in its document; what came of the launch when that cannot be written, else null. */
-export async function markDocument(
-  world: World,
-  document: FiberDocument,
-  run: Run,
-  authority: Authority,
-  confirmed_dir: string | undefined,
-): Promise<LaunchResult | null> {
-  try {
-    await world.documents.change(document, (current) => {
-      const change = markersOf(document, current, run, authority, {
-        daemon: world.daemonId,
-        confirmed_dir,
-      });
-      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
-      return change;
-    });
-    return null;
-  } catch (error) {
-    await abandonClaim(world, run);
-    if (authority.kind === 'poll' && (isCoded(error, 'conflict') || isCoded(error, 'fiber_not_found')))
-      return { kind: 'moot' };
-    return { kind: 'refused', refusal: refusalOf(world, document, error) };
-  }
-}
-
-/** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
-async function createSession(world: World, run: Run): Promise<Started> {
-  const created = await world.mux
-    .create({
-      name: run.mux_session,
-      cwd: run.project_dir,
-      command: runScriptCommand(world.launches.directory(run.launch_id)),
-    })
-    .catch((error) => ({
-      kind: 'failed' as const,
-      code: 'mux_unavailable' as const,
-      detail: messageOf(error),
-    }));
-  if (created.kind === 'created') return { kind: 'launched', run };
-  if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
-  const refusal = { reason: created.code, message: created.detail };
-  const listing = await world.mux.list();
-  if (listing.kind === 'unknown') return { kind: 'uncertain', refusal };
-  const ran =
-    world.launches.agent(run.launch_id).kind !== 'none' ||
-    world.launches.readEnd(run.launch_id).exit.kind !== 'none';
-  const listed =
-    listing.kind === 'alive' &&
-    listing.sessions.some((session) =>
-      mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
-    );
-  return listed || ran ? { kind: 'launched', run } : { kind: 'refused', refusal };
-}
-
-function nameTaken(run: Run): Refusal {
-  return {
-    reason: 'session_name_taken',
-    message: `a tmux session named ${run.mux_session} already exists and holds no worker of ours; close it first`,
-  };
-}
-
-/** What a start writes into its run directory and hands to its worker; nothing is written yet. */
-export function composeStart(
-  world: World,
-  document: FiberDocument,
-  planned: PlannedRun,
-): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
-  const { run, prompt, plan } = planned;
-  const run_dir = world.launches.directory(run.launch_id);
-  const env = { ...world.workerEnv, ...plan.env, ...workerVariables(run, run_dir) };
-  const script = buildRunScript({
-    run_dir,
-    project_dir: run.project_dir,
-    argv: plan.argv,
-    prompt_bytes: Buffer.byteLength(prompt),
-    prompt_on_stdin: plan.prompt_on_stdin,
-    memory: planned.memory,
-    env,
-  });
-  const manifest = manifestOfRun(run, document.leaf);
-  return { claim: { manifest, prompt, script, files: plan.files }, env };
 }
 
 /** Any error of a launch as a refusal, so that it is seen where the fiber is seen. */

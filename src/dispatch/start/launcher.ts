@@ -1,22 +1,18 @@
+import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Rehearsal } from '../../contract/http/rehearsal.ts';
-import { continueAppRun, showContinue, startAppRun } from '../app/app-launch.ts';
-import { isAppRun, isReserved } from '../app/app-run.ts';
-import { refuseStart } from '../due/start-refusal.ts';
-import { keyOf, type Memory } from '../memory.ts';
-import type { Refusal } from '../refusals.ts';
+import type { Memory } from '../holds/memory.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import { refuseStart } from '../holds/start-refusal.ts';
+import type { LaunchResult, PlannedRun } from '../plan/planned-run.ts';
+import { isAppRun, isReserved } from '../run/app-run.ts';
 import type { AppSurfaceRun, Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import type { World } from '../world.ts';
-import {
-  checkLaunch,
-  type LaunchResult,
-  type PlannedRun,
-  planRun,
-  refusalOf,
-  startRun,
-  type Wish,
-} from './launch.ts';
+import { continueAppRun, showContinue, startAppRun } from '../surfaces/app/app-start.ts';
+import { startRun } from '../surfaces/terminal/terminal-start.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import { checkLaunch, planRun, refusalOf, type Wish } from './launch.ts';
 import { showStart } from './show-start.ts';
 
 /** What the launcher needs of the dispatcher. */
@@ -168,6 +164,11 @@ export class Launcher {
       if (started.kind === 'launched') this.#launched(document, run, authority);
       if (started.kind === 'launched' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
+    } catch (error) {
+      // The poller found the document no longer as it had judged it.
+      if (authority.kind === 'poll' && (isCoded(error, 'conflict') || isCoded(error, 'fiber_not_found')))
+        return { kind: 'moot' };
+      throw error;
     } finally {
       if (!kept) this.#memory.runs.release(run);
     }
@@ -199,12 +200,12 @@ export class Launcher {
   }
 }
 
-/** Fibers that are not this daemon's to start: no state of theirs, so their rows stay as they are. */
 function wishOf(authority: Authority, earlier: Run | undefined): Wish {
   const mode = authority.kind === 'request' ? (authority.resume_mode ?? null) : null;
   return { mode, cuts: earlier !== undefined };
 }
 
+/** Fibers that are not this daemon's to start: no state of theirs, so their rows stay as they are. */
 function refuseUnfit(document: FiberDocument, host: string): Refusal | null {
   const { svc, id } = document;
   if (document.error !== undefined || svc?.host === host) return null;

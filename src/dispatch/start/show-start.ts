@@ -1,14 +1,16 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedDocuments } from '../../fibers/rehearsed-write.ts';
-import { namesOf } from '../app/app-launch.ts';
-import { isAppRun, NEW_CONVERSATION } from '../app/app-run.ts';
+import { markersOf } from '../edits/start-markers.ts';
+import type { PlannedRun } from '../plan/planned-run.ts';
+import { isAppRun, NEW_CONVERSATION } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { workerName } from '../run/runs.ts';
-import type { World } from '../world.ts';
-import { composeStart, type PlannedRun } from './launch.ts';
-import { markersOf } from './launch-markers.ts';
+import { shownArgv } from '../run-directory/run-script.ts';
+import { namesOf } from '../surfaces/app/app-start.ts';
+import { composeStart } from '../surfaces/terminal/terminal-start.ts';
+import type { World } from '../world/world.ts';
 
 /** What the start of a planned run writes and runs; writes nothing. */
 export async function showStart(
@@ -53,9 +55,4 @@ export async function showStart(
       },
     },
   );
-}
-
-/** The words of a command, with a sign where the launch message goes. */
-export function shownArgv(argv: readonly unknown[]): string[] {
-  return argv.map((argument) => (typeof argument === 'string' ? argument : '<prompt>'));
 }

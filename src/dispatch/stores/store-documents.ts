@@ -9,7 +9,7 @@ import { finishNest, type Nested, nestFiber, type PlannedNest, planNest } from '
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { type PlanEdit, type PlannedWrite, Store, type StoreOptions } from '../../fibers/store.ts';
 import type { StoreIndex } from '../../fibers/store-index.ts';
-import type { DocumentChange, Documents } from '../world.ts';
+import type { DocumentChange, Documents } from '../world/documents.ts';
 import { PooledParser } from './pooled-parser.ts';
 import type { StoreReader } from './store-poll.ts';
 

@@ -7,9 +7,9 @@ import { LIFECYCLE_ACTIONS, TRANSITION_TARGETS } from '../../../src/contract/htt
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import { pullBrake, releaseBrake, releaseHeld } from '../../../src/dispatch/requests/brake-requests.ts';
 import { LifecycleCalls } from '../../../src/dispatch/requests/lifecycle-calls.ts';
+import { terminals } from '../../../src/dispatch/requests/open-terminal.ts';
 import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
-import { terminals } from '../../../src/dispatch/terminal/open-terminal.ts';
-import { perform } from '../../../src/dispatch/write.ts';
+import { perform } from '../../../src/dispatch/world/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';

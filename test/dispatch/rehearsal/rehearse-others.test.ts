@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
 import { LifecycleCalls } from '../../../src/dispatch/requests/lifecycle-calls.ts';
 import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
-import { perform } from '../../../src/dispatch/write.ts';
+import { perform } from '../../../src/dispatch/world/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';

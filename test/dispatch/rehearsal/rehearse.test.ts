@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Rehearsal } from '../../../src/contract/http/rehearsal.ts';
-import { perform } from '../../../src/dispatch/write.ts';
+import { perform } from '../../../src/dispatch/world/write.ts';
 import { unifiedDiff } from '../../../src/fibers/text-diff.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 

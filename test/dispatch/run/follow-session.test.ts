@@ -2,8 +2,12 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { followSession, type SessionStart } from '../../../src/dispatch/run/follow-session.ts';
-import { readSessionStarts, SESSION_STARTS_FILE } from '../../../src/dispatch/run/session-starts.ts';
+import { followSession } from '../../../src/dispatch/run/follow-session.ts';
+import {
+  readSessionStarts,
+  SESSION_STARTS_FILE,
+  type SessionStart,
+} from '../../../src/dispatch/run-directory/session-starts.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 const starts = (...told: string[]): SessionStart[] =>

@@ -2,8 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunView } from '../../../src/contract/fiber.ts';
-import { phaseSignsMark, readPhaseSigns } from '../../../src/dispatch/run/phase-signs.ts';
-import { lastSignOf, type PhaseSign, phaseOf } from '../../../src/dispatch/run/run-phase.ts';
+import { lastSignOf, phaseOf } from '../../../src/dispatch/run/run-phase.ts';
+import {
+  type PhaseSign,
+  phaseSignsMark,
+  readPhaseSigns,
+} from '../../../src/dispatch/run-directory/phase-signs.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 const NOW = 10_000_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/base/clock.ts';
-import { perform } from '../../../src/dispatch/write.ts';
+import { perform } from '../../../src/dispatch/world/write.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;

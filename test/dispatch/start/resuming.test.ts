@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SESSION_STARTS_FILE } from '../../../src/dispatch/run/session-starts.ts';
+import { SESSION_STARTS_FILE } from '../../../src/dispatch/run-directory/session-starts.ts';
 import type { Worker } from '../world/fake-machine.ts';
 import { AGENT, type Daemon, FakeWorld, LEARNING } from '../world/fake-world.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { CodedError } from '../../../src/base/errors.ts';
 import type { FiberDocument } from '../../../src/contract/fiber.ts';
-import type { DocumentChange, Documents } from '../../../src/dispatch/world.ts';
+import type { DocumentChange, Documents } from '../../../src/dispatch/world/documents.ts';
 import { parseDocument, parseRow } from '../../../src/fibers/document.ts';
 import { editDocument } from '../../../src/fibers/edit.ts';
 import { StoreIndex } from '../../../src/fibers/store-index.ts';

@@ -10,22 +10,23 @@ import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState, StoreLease } from '../../../src/contract/http/state.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
 import { Dispatcher } from '../../../src/dispatch/dispatcher.ts';
-import { Brake } from '../../../src/dispatch/due/brake.ts';
-import { BreakerBook } from '../../../src/dispatch/due/breaker-book.ts';
-import { Quarantine } from '../../../src/dispatch/due/quarantine.ts';
-import { type FreeResources, StartGate, type StartPolicy } from '../../../src/dispatch/due/start-gate.ts';
-import { startPolicy } from '../../../src/dispatch/due/start-policy.ts';
-import { UsageLimitBook } from '../../../src/dispatch/due/usage-limit-book.ts';
-import { IncidentBook } from '../../../src/dispatch/end/incidents.ts';
 import { Feed } from '../../../src/dispatch/feed.ts';
-import type { Memory } from '../../../src/dispatch/memory.ts';
-import { Refusals } from '../../../src/dispatch/refusals.ts';
+import { Brake } from '../../../src/dispatch/holds/brake.ts';
+import { BreakerBook } from '../../../src/dispatch/holds/breaker-book.ts';
+import { IncidentBook } from '../../../src/dispatch/holds/incidents.ts';
+import type { Memory } from '../../../src/dispatch/holds/memory.ts';
+import { Quarantine } from '../../../src/dispatch/holds/quarantine.ts';
+import { Refusals } from '../../../src/dispatch/holds/refusals.ts';
+import { type FreeResources, StartGate, type StartPolicy } from '../../../src/dispatch/holds/start-gate.ts';
+import { startPolicy } from '../../../src/dispatch/holds/start-policy.ts';
+import { UsageLimitBook } from '../../../src/dispatch/holds/usage-limit-book.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
-import { Launches } from '../../../src/dispatch/run/launches.ts';
 import { Runs } from '../../../src/dispatch/run/runs.ts';
-import type { MemoryEnd, WorkerMemory } from '../../../src/dispatch/run/worker-memory.ts';
+import { Launches } from '../../../src/dispatch/run-directory/run-directories.ts';
+import type { MemoryEnd, WorkerMemory } from '../../../src/dispatch/run-directory/worker-memory.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
-import type { DirectoryLook, World } from '../../../src/dispatch/world.ts';
+import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
+import type { World } from '../../../src/dispatch/world/world.ts';
 import {
   type HarnessAdapter,
   type LaunchRequest,

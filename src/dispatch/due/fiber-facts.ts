@@ -1,0 +1,51 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Memory } from '../holds/memory.ts';
+import { owedStart } from '../holds/owed-starts.ts';
+import type { HoldReason } from '../holds/quarantine.ts';
+import { limitOf } from '../holds/usage-limits.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import type { EligibilityFacts } from './eligibility.ts';
+import { runElsewhere } from './run-elsewhere.ts';
+import { type Due, standingDue } from './standing.ts';
+
+/** When the role is due, or null for anything but an armed standing role. */
+export function dueOf(world: World, document: FiberDocument): Due | null {
+  if (document.svc?.kind !== 'standing' || document.status !== 'active') return null;
+  return standingDue(document, world.clock.now(), world.zone);
+}
+
+/** The facts of one fiber for the eligibility kernel. */
+export function eligibilityFacts(world: World, memory: Memory, document: FiberDocument): EligibilityFacts {
+  const key = keyOf(document);
+  const now = world.clock.now();
+  return {
+    host: world.host,
+    now,
+    occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
+    due: owedStart(memory, document) === null ? dueOf(world, document) : { kind: 'due', occurrence: now },
+    paused_until: memory.breaker.pausedUntil(key, now),
+    limited_until: limitOf(world, memory, document.svc?.agent ?? null)?.until ?? null,
+    held: holdOf(memory, key),
+    cooldown_until: memory.refusals.cooldownOf(key),
+    mux_answers: memory.mux_answers,
+    stopped_all: memory.brake.pulled !== null,
+    data_dir_fault: memory.data_dir.fault,
+    leased: memory.leases.of(document.store).state === 'held',
+    elsewhere: runElsewhere(document, { daemon_id: world.daemonId, now }),
+    workers: { count: workerCount(memory), most: memory.most_workers },
+    resources: memory.starts.hold(),
+  };
+}
+
+/** Workers that run, start, or cannot be told to be gone. */
+export function workerCount(memory: Memory): number {
+  let count = memory.runs.size;
+  for (const key of memory.launching) if (memory.runs.get(key) === undefined) count += 1;
+  return count;
+}
+
+/** Why this fiber waits, or null. */
+export function holdOf(memory: Memory, key: string): HoldReason | null {
+  return memory.unconcluded.has(key) ? 'not_concluded' : memory.quarantine.holdOf(key);
+}

@@ -1,0 +1,112 @@
+import { CodedError } from '../../base/errors.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { planArm, planDispatch } from '../../lifecycle/run-transitions.ts';
+import type { Run } from '../run/run.ts';
+import type { Authority } from '../run/run-id.ts';
+import type { DocumentChange } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import { abandonClaim } from './abandon-claim.ts';
+
+/**
+ * What one launch writes into its document, in one write: the dispatch markers (FIB-9) and, on request, the
+ * arming (LIF-3, LIF-4) with the directory that a person confirmed (WPL-1). `checked` is the document that
+ * the launch was judged and planned on; a `current` that orders something else by now is a `conflict`.
+ */
+export function markersOf(
+  checked: FiberDocument,
+  current: FiberDocument,
+  run: Run,
+  authority: Authority,
+  options: { daemon: string; confirmed_dir: string | undefined },
+): DocumentChange {
+  const { daemon, confirmed_dir } = options;
+  if (authority.kind === 'poll' && !isArmed(current))
+    throw new CodedError('conflict', `${current.id} is no longer armed`);
+  if (orderOf(current) !== orderOf(checked))
+    throw new CodedError('conflict', `${current.id} was changed while its worker was being started`);
+  const arming =
+    authority.kind === 'poll'
+      ? null
+      : planArm(current, confirmed_dir === undefined ? {} : { project_dir: confirmed_dir });
+  const marked = planDispatch(
+    current,
+    {
+      session_uuid: run.session_uuid,
+      harness: run.harness,
+      run_id: run.run_id,
+      daemon,
+      ...(run.app?.thread_id == null ? {} : { thread_id: run.app.thread_id }),
+    },
+    run.started_at,
+  );
+  return {
+    set: { ...arming?.set, ...marked.set },
+    unset: [...(arming?.unset ?? []), ...marked.unset],
+  };
+}
+
+/** As the poller's gates have it: only of a standing role a verdict says that it is done (DSP-2, STD-1). */
+function isArmed({ status, svc, tempered }: FiberDocument): boolean {
+  return status === 'active' && (svc?.kind !== 'standing' || tempered === undefined);
+}
+
+/** The change that brings back what `change` is about to overwrite in `document`. */
+export function undoOf(document: FiberDocument, change: DocumentChange): DocumentChange {
+  const undo: DocumentChange = { set: {}, unset: [] };
+  for (const path of [...Object.keys(change.set), ...change.unset]) {
+    const value = valueAt(document, path);
+    if (value === undefined) undo.unset.push(path);
+    else undo.set[path] = value;
+  }
+  return undo;
+}
+
+/** Everything in a document that decides what is launched, and where. */
+function orderOf(document: FiberDocument): string {
+  const { svc } = document;
+  return JSON.stringify([
+    document.uid,
+    document.error ?? null,
+    svc?.host ?? null,
+    svc?.kind ?? null,
+    svc?.agent ?? null,
+    svc?.effort ?? null,
+    svc?.surface ?? null,
+    document.project_dir ?? null,
+  ]);
+}
+
+function valueAt(document: FiberDocument, path: string): unknown {
+  if (path === 'closed-at') return document.closed_at;
+  let value: unknown = document;
+  for (const key of path.split('.')) {
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  }
+  return value;
+}
+
+/**
+ * Marks a claimed start in its document, with what the document said before noted in the run directory first. Where the
+ * document cannot be written the claim is taken back, and the error is thrown.
+ */
+export async function markStart(
+  world: Pick<World, 'clock' | 'daemonId' | 'documents' | 'launches' | 'logger'>,
+  document: FiberDocument,
+  run: Run,
+  authority: Authority,
+  confirmed_dir: string | undefined,
+): Promise<void> {
+  try {
+    await world.documents.change(document, (current) => {
+      const change = markersOf(document, current, run, authority, {
+        daemon: world.daemonId,
+        confirmed_dir,
+      });
+      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
+      return change;
+    });
+  } catch (error) {
+    await abandonClaim(world, run);
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Run } from '../run/run.ts';
+import type { Runs } from '../run/runs.ts';
+import type { StoreLeases } from '../stores/store-leases.ts';
+import type { Brake } from './brake.ts';
+import type { BreakerBook } from './breaker-book.ts';
+import type { DataDirWatch } from './data-dir-watch.ts';
+import type { IncidentBook } from './incidents.ts';
+import type { OwedStart } from './owed-starts.ts';
+import type { Quarantine } from './quarantine.ts';
+import type { Refusals } from './refusals.ts';
+import type { StartGate } from './start-gate.ts';
+import type { UsageLimitBook } from './usage-limit-book.ts';
+
+/** What the dispatcher remembers of each fiber, by fiber key. */
+export type Memory = {
+  runs: Runs;
+  refusals: Refusals;
+  quarantine: Quarantine;
+  breaker: BreakerBook;
+  /** Workers that went down with their server or with the machine, until a person says what becomes of them. */
+  incidents: IncidentBook;
+  /** Launches under way: the fiber is claimed although it has no run yet. */
+  launching: Set<string>;
+  /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
+  unconcluded: Map<string, Run>;
+  /** The emergency brake of the whole daemon. */
+  brake: Brake;
+  /** Which stores this daemon may dispatch from. */
+  leases: Pick<StoreLeases, 'of' | 'confirm'>;
+  /** The folder that launches are recorded in. */
+  data_dir: Pick<DataDirWatch, 'fault' | 'look'>;
+  /** tmux has answered and every worker of an earlier daemon is known. */
+  mux_answers: boolean;
+  /** Most workers that the poller lets run at the same time (`max_concurrent` of host.json); null for no bound. */
+  most_workers: number | null;
+  /** What of the machine holds new starts back. */
+  starts: StartGate;
+  /** Fresh starts that launches which resumed in vain still owe (P7). */
+  owed: Map<string, OwedStart>;
+  /** Usage limits that accounts are over (P10). */
+  limits: UsageLimitBook;
+};

@@ -1,0 +1,43 @@
+import type { BlockedView } from '../../contract/fiber.ts';
+
+export type Refusal = {
+  reason: string;
+  message: string;
+  needs?: 'project_dir';
+  screen?: string;
+  thread_id?: string;
+};
+
+/** Refusals that stand (DSP-5), by fiber key. Times are milliseconds. */
+export class Refusals {
+  #rows = new Map<string, BlockedView>();
+
+  /** Notes one more refusal; the same reason counts on, another starts anew. */
+  record(key: string, refusal: Refusal, now: number, retry_at: number | null): void {
+    const earlier = this.#rows.get(key);
+    const again = earlier?.reason === refusal.reason;
+    this.#rows.set(key, {
+      reason: refusal.reason,
+      message: refusal.message,
+      attempts: again ? earlier.attempts + 1 : 1,
+      first_attempted_at: again ? earlier.first_attempted_at : now,
+      attempted_at: now,
+      retry_at,
+      ...(refusal.screen === undefined ? {} : { screen: refusal.screen }),
+    });
+  }
+
+  get(key: string): BlockedView | undefined {
+    return this.#rows.get(key);
+  }
+
+  /** A later success, or a document that is no longer armed, clears the row. */
+  clear(key: string, reason?: string): void {
+    if (reason === undefined || this.#rows.get(key)?.reason === reason) this.#rows.delete(key);
+  }
+
+  /** Until when the poller does not try this fiber again; null when it may. */
+  cooldownOf(key: string): number | null {
+    return this.#rows.get(key)?.retry_at ?? null;
+  }
+}

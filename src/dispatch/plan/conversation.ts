@@ -1,0 +1,160 @@
+import type { Agent } from '../../contract/agent.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import { type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
+import type { TranscriptProbe } from '../../harness/adapter.ts';
+import { resumeSessionName } from '../../mux/session-name.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import { followSession } from '../run/follow-session.ts';
+import type { ResumeMode } from '../run/run-id.ts';
+import { isInVain, probeTranscript } from '../run/run-session.ts';
+import type { RunManifest } from '../run-directory/run-records.ts';
+import type { World } from '../world/world.ts';
+import { decideResume, type ResumeDecision, type ResumeFacts } from './resume.ts';
+
+/** What a launch asks of the fiber's conversation. */
+export type ConversationRequest = {
+  mode: ResumeMode | null;
+  /** A running worker is cut for this launch. */
+  cuts: boolean;
+  agent: Agent;
+  project_dir: string;
+};
+
+/** The conversation that a launch is in: a resumed one with the size of its transcript, or a fresh one. */
+export type Conversation =
+  | { kind: 'resume'; session_uuid: string; size: number | null }
+  | Extract<ResumeDecision, { kind: 'fresh' }>;
+
+/** Looks at the previous conversation of a fiber and decides whether the launch goes on with it (RES-1). */
+export async function decideConversation(
+  world: World,
+  document: FiberDocument,
+  request: ConversationRequest,
+): Promise<Conversation | { kind: 'refused'; refusal: Refusal }> {
+  const facts = await resumeFacts(world, document, request);
+  const decision = decideResume(facts);
+  if (decision.kind === 'refused') return { kind: 'refused', refusal: refusalOf(document, decision) };
+  if (decision.kind === 'resume') {
+    const { transcript } = facts;
+    return { ...decision, size: transcript.kind === 'found' ? transcript.size : null };
+  }
+  if (decision.previous?.cut_off === true)
+    world.logger.info(
+      { fiber: document.id, session: decision.previous.session_uuid, why: decision.why },
+      'a conversation that was cut off is not resumed',
+    );
+  return decision;
+}
+
+async function resumeFacts(
+  world: World,
+  document: FiberDocument,
+  request: ConversationRequest,
+): Promise<ResumeFacts> {
+  const { agent, mode, cuts } = request;
+  const launch = lastLaunch(world, document);
+  const known = sessionOf(world, document, launch);
+  const harness = harnessOf(document, launch) ?? agent.harness;
+  const { transcript, reachable } = await findPrevious(world, request, { launch, known, harness });
+  const session_uuid = known ?? (transcript.kind === 'found' ? transcript.session_uuid : null);
+  return {
+    document,
+    previous:
+      session_uuid === null
+        ? null
+        : { session_uuid, harness, host: launch === undefined ? null : world.host },
+    transcript,
+    mode,
+    host: world.host,
+    harness: agent.harness,
+    reachable:
+      reachable &&
+      (launch === undefined || (await isSameFolder(world, launch.project_dir, request.project_dir))),
+    cuts,
+    resumed_in_vain: launch?.resume?.session_uuid === session_uuid && isInVain(launch.resume, transcript),
+    open_in_resume: session_uuid !== null && (await isOpenInResume(world, session_uuid)),
+    warm_window_ms: world.settings.resume_warm_window_ms,
+    now: world.clock.now(),
+  };
+}
+
+/** The launch that the document's markers are of; its run directory may have been cleared since. */
+function lastLaunch(world: World, document: FiberDocument): RunManifest | undefined {
+  const run_id = document.svc?.runtime?.run_id;
+  if (run_id === undefined) return undefined;
+  return world.launches
+    .all()
+    .findLast((manifest) => manifest.uid === document.uid && manifest.run_id === run_id);
+}
+
+/** What the hooks reported counts even when the daemon was down at that time (P7). */
+function sessionOf(world: World, document: FiberDocument, launch: RunManifest | undefined): string | null {
+  const known = document.svc?.runtime?.session_uuid ?? launch?.session_uuid ?? null;
+  if (launch === undefined) return known;
+  const left = launch.left_sessions ?? [];
+  return followSession({ known, left }, world.launches.sessionStarts(launch.launch_id));
+}
+
+function harnessOf(document: FiberDocument, launch: RunManifest | undefined): HarnessName | null {
+  const named = document.svc?.runtime?.harness;
+  return (named === undefined ? undefined : parseHarnessName(named)) ?? launch?.harness ?? null;
+}
+
+/** The transcript where the agent of this launch would go on with it, else where its own agent left it. */
+async function findPrevious(
+  world: World,
+  { agent, project_dir }: ConversationRequest,
+  previous: { launch: RunManifest | undefined; known: string | null; harness: HarnessName },
+): Promise<{ transcript: TranscriptProbe; reachable: boolean }> {
+  const { launch, known, harness } = previous;
+  const query = { harness, session_uuid: known, launch };
+  if (harness === agent.harness) {
+    const here = await probeTranscript(world, { ...query, agent, project_dir });
+    const elsewhere =
+      launch !== undefined && (launch.agent !== agent.id || launch.project_dir !== project_dir);
+    if (here.kind !== 'missing' || !elsewhere) return { transcript: here, reachable: true };
+  }
+  const its = agentOf(world, harness, agent, launch);
+  const place = launch?.project_dir ?? project_dir;
+  const transcript = await probeTranscript(world, { ...query, agent: its, project_dir: place });
+  return { transcript, reachable: transcript.kind === 'missing' };
+}
+
+/** The agent that a conversation ran on, or one that looks where that harness keeps its transcripts by default. */
+function agentOf(world: World, harness: HarnessName, agent: Agent, launch: RunManifest | undefined): Agent {
+  if (launch !== undefined) {
+    try {
+      const its = world.harness.agent(launch.agent);
+      if (its.harness === harness) return its;
+    } catch {
+      // It is no longer in the registry.
+    }
+  }
+  return agent.harness === harness ? agent : { ...agent, harness, args: [], env: {} };
+}
+
+async function isSameFolder(world: World, before: string, now: string): Promise<boolean> {
+  if (before === now) return true;
+  const [one, other] = await Promise.all([world.lookAtDirectory(before), world.lookAtDirectory(now)]);
+  return one.kind === 'directory' && other.kind === 'directory' && one.real === other.real;
+}
+
+async function isOpenInResume(world: World, session_uuid: string): Promise<boolean | null> {
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown') return null;
+  const name = resumeSessionName(session_uuid);
+  return listing.kind === 'alive' && listing.sessions.some((one) => one.name === name && !one.pane_dead);
+}
+
+function refusalOf(
+  document: FiberDocument,
+  { reason, session_uuid }: Extract<ResumeDecision, { kind: 'refused' }>,
+): Refusal {
+  return {
+    reason,
+    message:
+      reason === 'session_open_in_resume'
+        ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
+        : `tmux did not tell whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
+  };
+}

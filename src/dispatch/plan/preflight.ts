@@ -1,0 +1,74 @@
+import { isAbsolute, sep } from 'node:path';
+import { holdsControlCharacters } from '../../config/resolve-directory.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import type { DirectoryLook } from '../world/directory-look.ts';
+
+/**
+ * Refusals that frontmatter alone decides, before anything is touched: a missing ULID (DSP-9), an id
+ * that two documents share, a `project_dir` that is absent, relative or holds control characters.
+ */
+export function refuseByDocument(document: FiberDocument, ambiguous: boolean): Refusal | null {
+  if (document.error !== undefined)
+    return { reason: 'invalid_document', message: `${document.path} cannot be read: ${document.error}` };
+  if (ambiguous)
+    return {
+      reason: 'ambiguous_fiber',
+      message: `another document has the id ${document.id} or its ULID; \`svc fiber check\` names both`,
+    };
+  if (document.uid === null)
+    return {
+      reason: 'uid_missing',
+      message: `${document.id} has no ULID in its frontmatter; \`${installAnew(document)}\` writes one`,
+    };
+  if (document.project_dir === undefined)
+    return missing(
+      `${document.id} names no project_dir; set one with \`svc install ${document.id} --project-dir DIR\``,
+    );
+  if (holdsControlCharacters(document.project_dir))
+    return missing(
+      `project_dir of ${document.id} holds control characters; set another with \`svc install ${document.id} --project-dir DIR\``,
+    );
+  if (!isAbsolute(document.project_dir))
+    return missing(`project_dir ${document.project_dir} is not an absolute path`);
+  return null;
+}
+
+/** The command that writes a service block of this kind once more, and with it what the document lacks. */
+function installAnew({ id, svc }: FiberDocument): string {
+  if (svc?.kind === 'standing') return `svc repeat ${id} --schedule "${svc.schedule ?? '0 9 * * *'}"`;
+  return svc?.kind === 'pinned' ? `svc pin ${id}` : `svc install ${id}`;
+}
+
+/** What a look at `project_dir` means for a launch (DSP-4). A worker is never run inside a document store. */
+export function refuseByDirectory(directory: string, look: DirectoryLook): Refusal | null {
+  switch (look.kind) {
+    case 'directory':
+      if (!look.real.split(sep).includes('.fibers')) return null;
+      return {
+        reason: 'project_dir_in_store',
+        message: `project_dir ${directory} lies inside a document store; choose the project’s own folder`,
+        needs: 'project_dir',
+      };
+    case 'silent':
+      return {
+        reason: 'project_dir_unreachable',
+        message: `project_dir ${directory}: ${look.place} did not answer within ${look.after_ms / 1000} s; is its disk mounted? It is asked again by itself`,
+      };
+    case 'unchecked':
+      return {
+        reason: 'queue_full',
+        message: `project_dir ${directory} was not looked at yet: too many other folders are being looked at; try again in a moment`,
+      };
+    case 'missing':
+      return missing(`project_dir ${directory} does not exist`);
+    case 'not_directory':
+      return missing(`project_dir ${directory} is not a directory`);
+    case 'unreadable':
+      return missing(`project_dir ${directory} cannot be read (${look.detail})`);
+  }
+}
+
+function missing(message: string): Refusal {
+  return { reason: 'project_dir_missing', message, needs: 'project_dir' };
+}

@@ -1,0 +1,118 @@
+import { CodedError } from '../../base/errors.ts';
+import type { SshTarget } from '../../contract/http/attach.ts';
+import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
+import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
+import type { World } from '../world/world.ts';
+import type { Write } from '../world/write.ts';
+import type { PastSessions } from './past-session-terminal.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A session that runs, or a past one that is opened first. One of another host has the `ssh` that leads there; this host
+ * has the ledger `lines` of its own past session.
+ */
+export type AskedTerminal = {
+  mux_session?: string | undefined;
+  session?: string | undefined;
+  lines: readonly SessionLine[];
+  host: string;
+  ssh: SshTarget | null;
+  dry_run?: boolean | undefined;
+};
+type PlannedTerminal = {
+  asked: AskedTerminal;
+  mux_session: string;
+  /** The past session of this host that is opened first. */
+  past: Awaited<ReturnType<PastSessions['plan']>> | null;
+};
+
+/**
+ * Opens a window of the user's terminal emulator on a session (WPL-21): of this host's tmux server, or of another
+ * host's by SSH. Throws `terminal_unreachable` with the `command` that shows the session by hand; whether an emulator
+ * answers is found out only by opening one.
+ */
+export function terminals(
+  world: World,
+  pastSessions: PastSessions,
+): Write<AskedTerminal, PlannedTerminal, Rehearsal, { mux_session: string; terminal: string }> {
+  return {
+    async plan(asked) {
+      const { mux_session: named, session = '', lines, ssh } = asked;
+      const mux_session = named ?? resumeSessionName(session);
+      if (ssh !== null) {
+        if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
+      } else if (named !== undefined) await requireSession(world, named);
+      const past = named === undefined && ssh === null ? await pastSessions.plan({ session, lines }) : null;
+      return { asked, mux_session, past };
+    },
+    show({ asked: { session, host, ssh }, mux_session, past }) {
+      const window = rehearsal(`open a terminal window on ${mux_session} of ${host}`, {
+        command: { argv: windowArgv(world, mux_session, ssh).unnested, cwd: null, env: [], mux_session },
+      });
+      if (session === undefined) return window;
+      const first =
+        past === null ? rehearsal(`have ${host} open the past session ${session}`) : pastSessions.show(past);
+      return rehearsal(`open a past session and a terminal window on it`, {
+        steps: [first, window].map(stepOf),
+      });
+    },
+    async apply({ asked: { ssh }, mux_session, past }) {
+      if (past !== null) {
+        await pastSessions.apply(past);
+        await requireSession(world, mux_session);
+      }
+      const { argv, unnested } = windowArgv(world, mux_session, ssh);
+      const launched = await world.openTerminal({ argv: unnested, title: mux_session, type: 'os-window' });
+      if (launched.kind === 'opened') return { mux_session, terminal: launched.terminal };
+      const command = shellLine(argv);
+      throw new CodedError(
+        'terminal_unreachable',
+        `no terminal could be opened: ${launched.detail}. Run this in one: ${command}`,
+        { details: { command } },
+      );
+    },
+  };
+}
+
+function windowArgv(
+  world: World,
+  mux_session: string,
+  ssh: SshTarget | null,
+): { argv: readonly string[]; unnested: string[] } {
+  const argv = ssh === null ? world.mux.describe().attach_argv(mux_session) : sshArgv(ssh, mux_session);
+  // An emulator that was started from tmux hands its variables on, and tmux would refuse to nest.
+  return { argv, unnested: ['/usr/bin/env', '-u', 'TMUX', '-u', 'TMUX_PANE', ...argv] };
+}
+
+/** argv that shows a session of another host; the far shell gets one word that it reads nothing into. */
+export function sshArgv({ alias, flags }: SshTarget, mux_session: string): string[] {
+  return ['ssh', ...flags, '-t', '--', alias, `tmux attach-session -t '=${mux_session}'`];
+}
+
+/** The words as one line for a POSIX shell. */
+export function shellLine(argv: readonly string[]): string {
+  return argv
+    .map((word) => (/^[A-Za-z0-9_./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}
+
+async function requireSession(world: World, mux_session: string): Promise<void> {
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown')
+    throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);
+  if (listing.kind === 'alive' && listing.sessions.some((session) => session.name === mux_session)) return;
+  if (UUID.test(mux_session)) throw notATerminal(mux_session);
+  throw new CodedError(
+    'session_not_found',
+    `there is no terminal session ${mux_session} on this host; \`svc ps\` lists the workers`,
+  );
+}
+
+function notATerminal(name: string): CodedError {
+  return new CodedError(
+    'surface_unsupported',
+    `${name} is no terminal session: an app conversation’s id names none; open it in the app, or send a past session as session`,
+  );
+}

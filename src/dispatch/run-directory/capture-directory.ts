@@ -1,0 +1,125 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { messageOf, systemCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { HARNESS_NAMES } from '../../contract/harness-name.ts';
+import type { LaunchPlan } from '../../harness/adapter.ts';
+import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { makeRunDirectory, RUN_FILES, runDirectoryOf, writeManifest } from './run-directory.ts';
+import { type AgentPid, appRecordSchema, type RunManifest } from './run-records.ts';
+
+/**
+ * A capture has a run directory like any launch, with `capture.json` in place of `run.json`: the manifest is
+ * written when a fiber is claimed for it, and makes it an ordinary run. Times in ms since the Unix epoch.
+ */
+const CAPTURE_FILE = 'capture.json';
+
+export const captureRecordSchema = z.object({
+  version: z.literal(1),
+  launch_id: z.string().min(1),
+  run_id: z.string().min(1),
+  mux_session: z.string().min(1),
+  agent: z.string().min(1),
+  harness: z.enum(HARNESS_NAMES),
+  /** Null while the harness has not told the id it assigned. */
+  session_uuid: z.string().nullable(),
+  project_dir: z.string().min(1),
+  store: z.string().min(1),
+  captured_at: z.number(),
+  /** `claimed`: written before anything was started; `spawned`: the session was seen. */
+  state: z.enum(['claimed', 'spawned', 'ended']),
+  ended_at: z.number().nullable(),
+  ended_reason: z.string().nullable(),
+  boot_id: z.string().nullable(),
+  /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
+  app: appRecordSchema.optional(),
+});
+export type CaptureRecord = z.infer<typeof captureRecordSchema>;
+
+/** Writes everything the start of a capture needs, its record last; durable when it returns. */
+export function writeCapture(
+  data_dir: string,
+  capture: { record: CaptureRecord; prompt: string; script?: string; files: LaunchPlan['files'] },
+): void {
+  const { record, ...texts } = capture;
+  makeRunDirectory(data_dir, record.launch_id, texts, (dir) => writeRecord(dir, record));
+}
+
+/** Changes some fields of the record. */
+export function updateCapture(
+  data_dir: string,
+  record: CaptureRecord,
+  change: Partial<Pick<CaptureRecord, 'state' | 'session_uuid' | 'ended_at' | 'ended_reason' | 'app'>>,
+): CaptureRecord {
+  const changed = { ...record, ...change };
+  writeRecord(runDirectoryOf(data_dir, record.launch_id), changed);
+  return changed;
+}
+
+/** Captures that no fiber was claimed for, oldest first. What cannot be read is none. */
+export function listCaptures(data_dir: string): CaptureRecord[] {
+  let names: string[];
+  try {
+    names = readdirSync(join(data_dir, 'runs')).sort();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return names.flatMap((name) => {
+    const dir = join(data_dir, 'runs', name);
+    if (existsSync(join(dir, RUN_FILES.manifest))) return [];
+    const record = readRecord(dir);
+    return record?.launch_id === name ? [record] : [];
+  });
+}
+
+/** Removes a capture and all that was written for it. */
+export function removeCapture(data_dir: string, launch_id: string): void {
+  rmSync(runDirectoryOf(data_dir, launch_id), { recursive: true, force: true });
+}
+
+/** Removes a capture that is too old to be of use; one that cannot be removed stays, which is logged. */
+export function discardCapture(data_dir: string, launch_id: string, logger: Logger): void {
+  try {
+    removeCapture(data_dir, launch_id);
+  } catch (error) {
+    logger.warn({ launch: launch_id, detail: messageOf(error) }, 'an old capture could not be removed');
+  }
+}
+
+/** Makes the capture the run of a fiber; durable when it returns. */
+export function bindCapture(data_dir: string, manifest: RunManifest): void {
+  writeManifest(runDirectoryOf(data_dir, manifest.launch_id), manifest);
+}
+
+/** Takes the binding back: the capture is unclaimed again. */
+export function unbindCapture(data_dir: string, launch_id: string): void {
+  rmSync(join(runDirectoryOf(data_dir, launch_id), RUN_FILES.manifest), { force: true });
+}
+
+/** The run directory of a session that a person started: its manifest and its agent, with no start to make. */
+export function writeForeignRun(data_dir: string, manifest: RunManifest, agent: AgentPid): void {
+  makeRunDirectory(data_dir, manifest.launch_id, { files: [] }, (dir) => {
+    writeFileAtomic(join(dir, RUN_FILES.agent_pid), `${JSON.stringify(agent)}\n`, { mode: 0o600 });
+    writeManifest(dir, manifest);
+  });
+}
+
+function writeRecord(dir: string, record: CaptureRecord): void {
+  const text = `${JSON.stringify(captureRecordSchema.parse(record), null, 2)}\n`;
+  writeFileAtomic(join(dir, CAPTURE_FILE), text, { mode: 0o600 });
+}
+
+function readRecord(dir: string): CaptureRecord | null {
+  try {
+    const parsed = captureRecordSchema.safeParse(
+      JSON.parse(readRegularTextSync(join(dir, CAPTURE_FILE), READ_LIMITS.run_file)),
+    );
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,189 @@
+import { join } from 'node:path';
+import { systemCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { LaunchPlan } from '../../harness/adapter.ts';
+import { READ_LIMITS } from '../../platform/read-limits.ts';
+import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { type PhaseSign, phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
+import {
+  claimRun,
+  listRuns,
+  RUN_FILES,
+  readAgentPid,
+  readEnd,
+  readExit,
+  readManifest,
+  recordEnd,
+  runDirectoryOf,
+  updateRun,
+  withdrawEnd,
+  writeScreen,
+} from './run-directory.ts';
+import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
+import { removeRuns, selectExpiredRuns } from './run-retention.ts';
+import { readSessionStarts, type SessionStart } from './session-starts.ts';
+import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
+
+/** How a launch ended, as its run directory tells. */
+export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
+
+/** Most characters of a kept screen that are shown; the last ones say why a worker died. */
+const MOST_SCREEN = 8_000;
+
+/** The run directories of one data dir, by launch id. */
+export class Launches {
+  readonly #data_dir: string;
+  readonly #logger: Logger;
+  /** Agents of open launches: what the run script wrote of them never changes. */
+  #agents = new Map<string, FileRead<AgentPid>>();
+
+  constructor(options: { data_dir: string; logger: Logger }) {
+    this.#data_dir = options.data_dir;
+    this.#logger = options.logger;
+  }
+
+  directory(launch_id: string): string {
+    return runDirectoryOf(this.#data_dir, launch_id);
+  }
+
+  /** The file that holds the message which the launch begins with. */
+  promptFile(launch_id: string): string {
+    return join(this.directory(launch_id), RUN_FILES.prompt);
+  }
+
+  /** Records the claim with everything the start needs; durable when it returns. */
+  claim(claim: { manifest: RunManifest; prompt: string; script?: string; files: LaunchPlan['files'] }): void {
+    claimRun(this.#data_dir, claim);
+  }
+
+  /** Brings the manifest up to date; what cannot be written is told in the log and found again at the next start. */
+  update(launch_id: string, change: Parameters<typeof updateRun>[1]): void {
+    if (change.state === 'ended') this.#agents.delete(launch_id);
+    try {
+      updateRun(this.directory(launch_id), change);
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'a run directory could not be brought up to date');
+    }
+  }
+
+  /** The message that the launch begins with; null when it cannot be read. */
+  readPrompt(launch_id: string): string | null {
+    try {
+      return readRegularTextSync(this.promptFile(launch_id), READ_LIMITS.run_file);
+    } catch {
+      return null;
+    }
+  }
+
+  manifest(launch_id: string): FileRead<RunManifest> {
+    return readManifest(this.directory(launch_id));
+  }
+
+  /** Every readable launch, in the order of their starts. */
+  all(): RunManifest[] {
+    return listRuns(this.#data_dir).flatMap((entry) => (entry.kind === 'run' ? [entry.manifest] : []));
+  }
+
+  readEnd(launch_id: string): LaunchEnd {
+    const dir = this.directory(launch_id);
+    return { exit: readExit(dir), end: readEnd(dir) };
+  }
+
+  /** The agent's process, once the run script has told. */
+  agent(launch_id: string): FileRead<AgentPid> {
+    const known = this.#agents.get(launch_id);
+    if (known !== undefined) return known;
+    const read = readAgentPid(this.directory(launch_id));
+    if (read.kind === 'found') this.#agents.set(launch_id, read);
+    return read;
+  }
+
+  /** The session starts that hooks reported for a launch, oldest first. */
+  sessionStarts(launch_id: string): SessionStart[] {
+    try {
+      return readSessionStarts(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the session starts of a run could not be read');
+      return [];
+    }
+  }
+
+  /** Changes with the file that hooks tell phases in; null where there is none yet, or it cannot be looked at. */
+  phaseMark(launch_id: string): string | null {
+    return phaseSignsMark(this.directory(launch_id));
+  }
+
+  /** What hooks told last of the phases of a launch, oldest first. */
+  phaseSigns(launch_id: string): PhaseSign[] {
+    try {
+      return readPhaseSigns(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the phase of a run could not be read');
+      return [];
+    }
+  }
+
+  /** The newest notice of a usage limit that hooks reported for a launch. */
+  usageNotice(launch_id: string): UsageNotice | null {
+    try {
+      return readUsageNoticeOf(this.directory(launch_id));
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the usage limits of a run could not be read');
+      return null;
+    }
+  }
+
+  /** Says beforehand who ends the run and why. */
+  writeEnd(launch_id: string, reason: string, at: number): void {
+    try {
+      recordEnd(this.directory(launch_id), { reason, at });
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id, reason }, 'the end of a run could not be recorded');
+    }
+  }
+
+  /**
+   * Takes back the word that a forced start ends this run: it did not come about, and how the run really ends later
+   * is another matter. A kill stays a kill, whenever it takes effect.
+   */
+  withdrawForcedStart(launch_id: string): void {
+    try {
+      withdrawEnd(this.directory(launch_id), 'forced_start');
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the end of a run could not be taken back');
+    }
+  }
+
+  writeScreen(launch_id: string, text: string): void {
+    try {
+      writeScreen(this.directory(launch_id), text);
+    } catch (error) {
+      this.#logger.warn({ err: error, launch: launch_id }, 'the screen of a worker could not be kept');
+    }
+  }
+
+  /** The last that was seen on the worker's screen; null when nothing was kept. */
+  readScreen(launch_id: string): string | null {
+    try {
+      const path = join(this.directory(launch_id), RUN_FILES.screen);
+      const text = readRegularTextSync(path, READ_LIMITS.run_file).trimEnd();
+      return text === '' ? null : text.slice(-MOST_SCREEN);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT')
+        this.#logger.warn({ err: error, launch: launch_id }, 'the screen of a worker could not be read');
+      return null;
+    }
+  }
+
+  /** Removes the directories of ended runs that are over the bounds; answers how many. */
+  prune(now: number): number {
+    try {
+      const expired = selectExpiredRuns(listRuns(this.#data_dir), now);
+      removeRuns(expired);
+      return expired.length;
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'old run directories could not be removed');
+      return 0;
+    }
+  }
+}

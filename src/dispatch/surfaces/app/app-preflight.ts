@@ -1,0 +1,63 @@
+import { isCoded, messageOf } from '../../../base/errors.ts';
+import type { Agent } from '../../../contract/agent.ts';
+import type { FiberDocument } from '../../../contract/fiber.ts';
+import { APP_HARNESS } from '../../../contract/harness-name.ts';
+import type { Refusal } from '../../holds/refusals.ts';
+import type { Conversation } from '../../plan/conversation.ts';
+import { appRunOf } from '../../run/app-run.ts';
+import type { AppRun } from '../../run/run.ts';
+import type { World } from '../../world/world.ts';
+import { requireAppServer } from './require-app-server.ts';
+
+/** Refuses an app launch that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
+export async function refuseByAppServer(
+  world: World,
+  { id }: { id: string },
+  agent: Agent,
+): Promise<Refusal | null> {
+  if (agent.harness !== APP_HARNESS)
+    return {
+      reason: 'surface_unsupported',
+      message: `agent ${agent.id} of ${id} has no app conversations; choose a ${APP_HARNESS} agent, or set the surface to cli`,
+    };
+  return refuseWithoutServer(world);
+}
+
+/** Refuses what the host's app server does not serve now (ERR-24). */
+export async function refuseWithoutServer(world: World): Promise<Refusal | null> {
+  try {
+    await requireAppServer(world).reachable();
+    return null;
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return { reason: error.code, message: messageOf(error) };
+  }
+}
+
+type Decided = Conversation | { kind: 'refused'; refusal: Refusal };
+
+/** A conversation is gone on with only on the surface that it was begun on; on the other one it is named (CAP-7). */
+export function onSurface(document: FiberDocument, decided: Decided): Decided {
+  if (decided.kind !== 'resume') return decided;
+  const runtime = document.svc?.runtime;
+  const was = runtime?.thread_id === undefined ? 'cli' : 'app';
+  if (was === (document.svc?.surface ?? 'cli')) return decided;
+  const { session_uuid } = decided;
+  const harness = runtime?.harness ?? APP_HARNESS;
+  const previous = { session_uuid, harness, cut_off: true, transcript: null };
+  return { kind: 'fresh', why: 'out_of_reach', previous };
+}
+
+/** What a planned run knows of its conversation before anything was asked. */
+export function planAppRun(checked: { effort: string | null; conversation: Conversation }): AppRun {
+  const { effort, conversation } = checked;
+  const thread_id = conversation.kind === 'resume' ? conversation.session_uuid : null;
+  return appRunOf({
+    thread_id,
+    transcript_session_uuid: null,
+    project_id: null,
+    turn: 'none',
+    resumed: thread_id !== null,
+    effort,
+  });
+}

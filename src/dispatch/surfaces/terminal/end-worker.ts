@@ -1,0 +1,38 @@
+import type { MuxSession } from '../../../mux/mux.ts';
+import type { ProcessIdentity } from '../../../platform/process-facts.ts';
+import type { Run } from '../../run/run.ts';
+import type { World } from '../../world/world.ts';
+
+/**
+ * Ends a worker on request: its process tree first, while it can still be told what belongs to it, then its
+ * session by tmux's stable id unless a person opened more panes in it. What cannot be told is left to the
+ * reconciler, which frees the fiber only when it has seen the worker gone.
+ */
+export async function endWorker(
+  world: World,
+  run: Pick<Run, 'launch_id' | 'mux_session' | 'claim'>,
+): Promise<void> {
+  const agent = world.launches.agent(run.launch_id);
+  if (agent.kind === 'found') await world.processes.end(agent.value);
+  // The session of a person is theirs: only its agent was the worker.
+  if (run.claim === 'person') return;
+  const session = await sessionOf(world, run);
+  if (session === undefined) return;
+  if (session.panes <= 1) {
+    await world.mux.kill(session);
+    return;
+  }
+  // The agent has not told who it is: the session's first pane is all that can be the worker.
+  const first = agent.kind === 'found' ? null : await firstPane(world, session);
+  if (first !== null) await world.processes.end(first);
+}
+
+async function sessionOf(world: World, run: Pick<Run, 'mux_session'>): Promise<MuxSession | undefined> {
+  const listing = await world.mux.list();
+  if (listing.kind !== 'alive') return undefined;
+  return listing.sessions.find((one) => one.name === run.mux_session);
+}
+
+async function firstPane(world: World, session: MuxSession): Promise<ProcessIdentity | null> {
+  return session.pane_pid === null || session.pane_dead ? null : world.processes.identify(session.pane_pid);
+}

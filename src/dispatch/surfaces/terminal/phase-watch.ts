@@ -1,0 +1,75 @@
+import { messageOf } from '../../../base/errors.ts';
+import type { Memory } from '../../holds/memory.ts';
+import type { Run } from '../../run/run.ts';
+import { lastSignOf } from '../../run/run-phase.ts';
+import type { PhaseSign } from '../../run-directory/phase-signs.ts';
+import type { World } from '../../world/world.ts';
+
+/** A turn or a question that goes on is told of again and again: it began at the first time. */
+function isSame(sign: PhaseSign, known: PhaseSign | undefined): boolean {
+  if (known?.session !== sign.session || known.phase !== sign.phase) return false;
+  return sign.phase === 'working' || sign.phase === 'waiting' || sign.at === known.at;
+}
+
+/** Keeps what the hooks of each worker told last of its phase (P16). */
+export class PhaseWatch {
+  readonly #world: World;
+  readonly #memory: Memory;
+  /** Mark of the file that was read last, by launch: nothing is read while it stands. */
+  #marks = new WeakMap<Run, string>();
+
+  constructor(world: World, memory: Memory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  /** Looks at every worker of the terminal surface; answers the fibers whose rows moved. */
+  async look(): Promise<string[]> {
+    const moved: string[] = [];
+    for (const run of this.#memory.runs.all()) {
+      if (run.surface === 'app' || run.session_uuid === null || run.stray) continue;
+      if (await this.#look(run)) moved.push(run.key);
+    }
+    return moved;
+  }
+
+  async #look(run: Run): Promise<boolean> {
+    const { launches } = this.#world;
+    // A run that follows its conversation into another session has another last sign.
+    const mark = `${launches.phaseMark(run.launch_id) ?? ''} ${run.session_uuid} ${run.last_activity_at}`;
+    if (this.#marks.get(run) === mark) return false;
+    this.#marks.set(run, mark);
+    const told = lastSignOf(launches.phaseSigns(run.launch_id), run.session_uuid);
+    const sign = told?.phase === 'working' ? ((await this.#untoldEnd(run, told)) ?? told) : told;
+    if (sign === null || isSame(sign, run.sign)) return false;
+    const quiet = sign.phase !== 'working' && sign.said === null;
+    run.sign = quiet ? { ...sign, said: await this.#lastSaid(run) } : sign;
+    return true;
+  }
+
+  /** The end of a turn after its last hook, where the transcript has one that no hook tells of. */
+  async #untoldEnd(run: Run, told: PhaseSign): Promise<PhaseSign | null> {
+    if (run.transcript_path === null) return null;
+    try {
+      const end = await this.#world.harness.turnEnd(run.harness, run.transcript_path);
+      if (end === null || end.at < told.at) return null;
+      const phase = end.failed === null ? 'idle' : 'attention';
+      return { at: end.at, session: told.session, phase, said: end.failed, source: 'transcript' };
+    } catch (error) {
+      const facts = { fiber: run.fiber_id, session: run.session_uuid, detail: messageOf(error) };
+      this.#world.logger.warn(facts, 'whether the turn of a worker is over could not be read');
+      return null;
+    }
+  }
+
+  async #lastSaid(run: Run): Promise<string | null> {
+    if (run.transcript_path === null) return null;
+    try {
+      return await this.#world.harness.lastSaid(run.harness, run.transcript_path);
+    } catch (error) {
+      const facts = { fiber: run.fiber_id, session: run.session_uuid, detail: messageOf(error) };
+      this.#world.logger.warn(facts, 'what a worker said last could not be read');
+      return null;
+    }
+  }
+}

@@ -1,0 +1,258 @@
+import type { MuxListing, MuxServer } from '../../../mux/mux.ts';
+import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
+import { Settler } from '../../end/settle.ts';
+import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
+import type { Memory } from '../../holds/memory.ts';
+import { recallOwed } from '../../holds/owed-starts.ts';
+import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
+import type { Run } from '../../run/run.ts';
+import { recordDispatch } from '../../run/run-ledger.ts';
+import { runOfManifest } from '../../run/runs.ts';
+import type { World } from '../../world/world.ts';
+import { recogniseSession } from './adopt.ts';
+
+/** How long a launch may take from its claim to a recorded agent, in milliseconds. */
+const STARTUP_MS = 10_000;
+
+/** One pass: what the multiplexer said, and a way to ask it once more. */
+type Pass = {
+  listing: MuxListing;
+  server: () => Promise<MuxListing>;
+  moved: Set<string>;
+  lost: Loss[];
+};
+
+/** Holds the runs in memory against the world. */
+export class Reconciler {
+  readonly #world: World;
+  readonly #memory: Memory;
+  readonly #settler: Settler;
+  readonly #claims: UnfinishedClaims;
+  /** Launch ids whose end is being handled. */
+  #ending = new Set<string>();
+  /** Launch ids of an earlier daemon, until they are seen to live. */
+  #found = new Set<string>();
+  /** Sessions in which nothing of a worker runs any more. */
+  #remnants = new Set<string>();
+  #adopted = false;
+
+  constructor(world: World, memory: Memory, claims: UnfinishedClaims) {
+    this.#world = world;
+    this.#memory = memory;
+    this.#claims = claims;
+    this.#settler = new Settler(world, memory);
+  }
+
+  /** False until a first listing was understood: before that nothing may be launched. */
+  get adopted(): boolean {
+    return this.#adopted;
+  }
+
+  /**
+   * One pass over the runs that had been started before the listing was asked for, and over its sessions.
+   * Answers the keys of the fibers whose rows may have moved.
+   */
+  async reconcile(listing: MuxListing, started: readonly Run[]): Promise<Set<string>> {
+    const pass: Pass = { listing, server: this.#askOnce(listing), moved: new Set(), lost: [] };
+    const known = new Set(started);
+    if (listing.kind !== 'unknown' && !this.#adopted) {
+      for (const run of this.#adoptRecorded(pass)) known.add(run);
+      this.#adopted = true;
+    }
+    // App conversations are held against their server, not against the multiplexer.
+    const ours = [...known].filter((run) => run.surface === 'cli');
+    await Promise.all(ours.map((run) => this.#look(run, pass)));
+    if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
+    for (const key of await this.#settler.concludePending()) pass.moved.add(key);
+    this.#tellIncident(pass.lost);
+    this.#dropSettled();
+    return pass.moved;
+  }
+
+  /** Whether the server is there, asked anew at most once: a listing can be older than a server's end. */
+  #askOnce(listing: MuxListing): Pass['server'] {
+    let asked: Promise<MuxListing> | null = null;
+    return () => {
+      if (listing.kind !== 'alive') return Promise.resolve(listing);
+      asked ??= this.#world.mux.list();
+      return asked;
+    };
+  }
+
+  async #look(run: Run, pass: Pass): Promise<void> {
+    const life = await this.#lifeOf(run, pass.listing);
+    if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return;
+    if (life.kind === 'ended') await this.#end(run, life.why === 'rebooted', pass);
+    else this.#lives(run, life, pass);
+  }
+
+  /** False when there is no such run any more, or it cannot be told yet whether there is to be one. */
+  async #finishClaim(run: Run, life: Liveness, pass: Pass): Promise<boolean> {
+    if (life.kind !== 'alive' && life.kind !== 'ended') return true;
+    const outcome = await (life.kind === 'alive' ? this.#claims.make(run) : this.#claims.drop(run));
+    if (outcome !== 'waits') pass.moved.add(run.key);
+    else run.state = life.kind === 'alive' ? 'claimed' : 'unknown';
+    return outcome === 'made';
+  }
+
+  #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
+    const before = run.state;
+    if (!run.spawned && life.kind === 'alive') this.#spawned(run);
+    const { listing } = pass;
+    if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
+      if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
+    if (life.kind === 'unknown') run.state = 'unknown';
+    else if (!run.spawned) run.state = 'claimed';
+    else run.state = run.confirmed ? 'running' : 'starting';
+    if (life.kind === 'alive' && run.spawned && this.#found.delete(run.launch_id)) {
+      this.#memory.quarantine.sawRunning(run.key);
+      this.#world.launches.withdrawForcedStart(run.launch_id);
+      this.#log(run, 'adopted a running worker');
+    }
+    if (run.state !== before) pass.moved.add(run.key);
+  }
+
+  /** On disk too: the next daemon must be able to tell that this server is gone, and another has taken its place. */
+  #listedBy(run: Run, server: MuxServer): void {
+    if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
+    run.server = server;
+    if (!run.stray) this.#world.launches.update(run.launch_id, { server });
+  }
+
+  /** A claim turns out to have become a worker. */
+  #spawned(run: Run): void {
+    run.spawned = true;
+    recordDispatch(this.#world, run);
+    this.#world.launches.update(run.launch_id, { state: 'spawned' });
+    this.#memory.refusals.clear(run.key);
+    this.#memory.quarantine.sawRunning(run.key);
+  }
+
+  /** What the world says of one run now. */
+  async #lifeOf(run: Run, listing: MuxListing): Promise<Liveness> {
+    const world = this.#world;
+    const agent = world.launches.agent(run.launch_id);
+    const life = agent.kind === 'found' ? await world.processes.look(agent.value) : null;
+    return assessLiveness({
+      listing,
+      manifest: {
+        mux_session: run.mux_session,
+        dispatched_at: run.started_at,
+        state: run.spawned ? 'spawned' : 'claimed',
+        boot_id: run.boot_id,
+      },
+      boot_id: world.bootId,
+      agent: agentFact(agent, life),
+      exit: world.launches.readEnd(run.launch_id).exit,
+      now: world.clock.now(),
+      startup_ms: STARTUP_MS,
+    });
+  }
+
+  /** Takes up the launches that an earlier daemon left open; the newest of a fiber first. */
+  #adoptRecorded(pass: Pass): Run[] {
+    const runs: Run[] = [];
+    const manifests = this.#world.launches.all();
+    recallOwed(this.#memory, manifests);
+    for (const manifest of manifests.reverse()) {
+      if (manifest.state === 'ended') continue;
+      const run = runOfManifest(manifest);
+      if (manifest.ended_at !== null) {
+        if (!this.#memory.unconcluded.has(run.key)) this.#memory.unconcluded.set(run.key, run);
+        continue;
+      }
+      runs.push(run);
+      pass.moved.add(run.key);
+      if (this.#memory.runs.claim(run)) this.#found.add(run.launch_id);
+    }
+    return runs;
+  }
+
+  /** Worker sessions of which no run in memory tells. */
+  async #adoptSessions(listing: Extract<MuxListing, { kind: 'alive' }>, pass: Pass): Promise<void> {
+    for (const session of listing.sessions) {
+      const identity = `${session.id} ${session.created_at}`;
+      if (this.#remnants.has(identity)) continue;
+      const found = await recogniseSession(this.#world, this.#memory, session);
+      if (found === 'remnant') this.#remnants.add(identity);
+      if (found === null || found === 'remnant' || !this.#memory.runs.claim(found.run)) continue;
+      this.#memory.quarantine.sawRunning(found.run.key);
+      pass.moved.add(found.run.key);
+      if (!found.run.stray) {
+        this.#world.launches.withdrawForcedStart(found.run.launch_id);
+        this.#world.launches.update(found.run.launch_id, { state: 'spawned', ended_at: null });
+      }
+      this.#log(found.run, found.message);
+    }
+  }
+
+  async #end(run: Run, rebooted: boolean, pass: Pass): Promise<void> {
+    if (this.#ending.has(run.launch_id)) return;
+    this.#ending.add(run.launch_id);
+    pass.moved.add(run.key);
+    try {
+      if (!run.spawned && !this.#hasLeftTrace(run)) {
+        await this.#settler.abandon(run);
+        this.#log(run, 'a claim was never started');
+        return;
+      }
+      if (!run.spawned) recordDispatch(this.#world, run);
+      let server: ReturnType<typeof serverOf> = 'alive';
+      const settled = await this.#settler.settle(run, {
+        rebooted,
+        server: async () => {
+          server = serverOf(run, await pass.server());
+          return server === 'lost' || server === 'replaced' ? 'absent' : server;
+        },
+        lost: (reason) => {
+          const cause = reason === 'server_lost' && server === 'replaced' ? 'server_replaced' : reason;
+          this.#lost({ run, cause }, pass);
+        },
+      });
+      if (settled.reason === 'postponed') run.state = 'unknown';
+      else if (!pass.lost.some((one) => one.run === run)) this.#log(run, 'a worker ended', settled);
+    } catch (error) {
+      // The run stays in memory, so the fiber stays occupied and the next pass tries again.
+      this.#world.logger.error(
+        { err: error, fiber: run.fiber_id, session: run.mux_session },
+        'a worker’s end could not be settled',
+      );
+    } finally {
+      this.#ending.delete(run.launch_id);
+    }
+  }
+
+  /** True when the claimed launch has left any trace of having been started. */
+  #hasLeftTrace(run: Run): boolean {
+    const { exit } = this.#world.launches.readEnd(run.launch_id);
+    return exit.kind !== 'none' || this.#world.launches.agent(run.launch_id).kind !== 'none';
+  }
+
+  /** Recorded first: of an end that is written already the next daemon would not tell (P2). */
+  #lost(loss: Loss, pass: Pass): void {
+    this.#memory.incidents.record([loss], this.#world.clock.now(), () => this.#world.newUlid());
+    pass.lost.push(loss);
+  }
+
+  /** Many deaths by one cause are one incident. */
+  #tellIncident(lost: readonly Loss[]): void {
+    if (lost.length === 0) return;
+    this.#world.logger.warn(
+      { fibers: lost.map(({ run }) => run.fiber_id), workers: lost.length },
+      'workers went down with their tmux server or with the machine; none is started again by itself',
+    );
+  }
+
+  /** What runs again, or was settled by a person, waits no more. */
+  #dropSettled(): void {
+    const { incidents, runs } = this.#memory;
+    incidents.drop((fiber) => runs.get(fiber.uid)?.spawned === true || !isWaiting(this.#world, fiber));
+  }
+
+  #log(run: Run, message: string, more: Record<string, unknown> = {}): void {
+    this.#world.logger.info(
+      { fiber: run.fiber_id, session: run.mux_session, run: run.run_id, ...more },
+      message,
+    );
+  }
+}

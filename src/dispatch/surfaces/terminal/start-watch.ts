@@ -1,0 +1,124 @@
+import { messageOf } from '../../../base/errors.ts';
+import type { MuxListing } from '../../../mux/mux.ts';
+import type { Memory } from '../../holds/memory.ts';
+import { lookForLimit } from '../../holds/usage-limits.ts';
+import type { Run } from '../../run/run.ts';
+import { followHooks, learnSession } from '../../run/run-session.ts';
+import type { World } from '../../world/world.ts';
+
+/** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */
+export class StartWatch {
+  readonly #world: World;
+  readonly #memory: Memory;
+  /** Launch ids whose transcripts could not be asked for; told once each. */
+  #told = new Set<string>();
+  /** When the transcript whose end was last read had been written. */
+  #read = new WeakMap<Run, number | null>();
+
+  constructor(world: World, memory: Memory) {
+    this.#world = world;
+    this.#memory = memory;
+  }
+
+  /** Looks after workers whose start is not confirmed yet (P9); answers the fibers that moved. */
+  async starts(listing: MuxListing): Promise<string[]> {
+    const moved: string[] = [];
+    for (const run of this.#memory.runs.all()) {
+      if (run.confirmed || !run.spawned) continue;
+      if (await this.#look(run)) {
+        run.confirmed = true;
+        if (run.state === 'starting') run.state = 'running';
+        this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
+        moved.push(run.key);
+      } else if (await this.#noteUnconfirmed(run, listing)) moved.push(run.key);
+    }
+    return moved;
+  }
+
+  /** Brings `last_activity_at` of confirmed workers up to date; answers the fibers that moved. */
+  async activity(): Promise<string[]> {
+    const moved: string[] = [];
+    for (const run of this.#memory.runs.all()) {
+      if (!run.confirmed || (run.transcript_path === null && !isPersons(run))) continue;
+      const before = [run.last_activity_at, run.session_uuid];
+      await followHooks(this.#world, run);
+      await this.#look(run);
+      const limited = run.transcript_path !== null && (await this.#lookForLimit(run, run.transcript_path));
+      if (limited || run.last_activity_at !== before[0] || run.session_uuid !== before[1])
+        moved.push(run.key);
+    }
+    return moved;
+  }
+
+  /** Reads the end of a transcript when it has grown since it was last read; true when the row moved. */
+  async #lookForLimit(run: Run, transcript: string): Promise<boolean> {
+    const last = this.#read.get(run);
+    if (last === run.last_activity_at) return false;
+    this.#read.set(run, run.last_activity_at);
+    return lookForLimit(this.#world, this.#memory, run, transcript);
+  }
+
+  /** Looks for the transcript; true when it is there and its session is in the document. */
+  async #look(run: Run): Promise<boolean> {
+    const { harness } = this.#world;
+    try {
+      const probe = await harness.adapter(run.harness).findTranscript({
+        agent: harness.agent(run.agent),
+        project_dir: run.project_dir,
+        session_uuid: run.session_uuid,
+        marker: run.launch_id,
+        launched_at: run.started_at,
+      });
+      if (probe.kind !== 'found' || !isOfThisLaunch(run, probe)) return false;
+      run.transcript_path = probe.path;
+      run.last_activity_at = Math.max(run.last_activity_at ?? 0, Math.floor(probe.mtime_ms));
+      if (run.session_uuid !== probe.session_uuid) await learnSession(this.#world, run, probe.session_uuid);
+      return true;
+    } catch (error) {
+      if (!this.#told.has(run.launch_id)) {
+        this.#told.add(run.launch_id);
+        this.#world.logger.warn(
+          { fiber: run.fiber_id, detail: messageOf(error) },
+          'the transcript of a worker could not be looked at; it is tried again',
+        );
+      }
+      return false;
+    }
+  }
+
+  /** Lists a worker that stays silent as blocked, with what its screen shows; true when that is new. */
+  async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
+    const { clock, settings, mux, launches } = this.#world;
+    const now = clock.now();
+    // A claimed session has shown that it works: it claimed.
+    if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
+    if (this.#memory.refusals.get(run.key)?.reason === 'startup_unconfirmed') return false;
+    const session =
+      listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
+    const screen = session === undefined ? null : ((await mux.capture(session))?.trimEnd() ?? null);
+    if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return false;
+    if (screen !== null) launches.writeScreen(run.launch_id, screen);
+    const seconds = Math.round(settings.startup_confirm_ms / 1000);
+    this.#memory.refusals.record(
+      run.key,
+      {
+        reason: 'startup_unconfirmed',
+        message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${run.fiber_id}\``,
+        ...(screen === null ? {} : { screen }),
+      },
+      now,
+      null,
+    );
+    return true;
+  }
+}
+
+/** The transcript of a resumed conversation was there before: only its growth tells that the worker came up. */
+function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
+  return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
+}
+
+/** A person's session whose conversation is known: its transcript was not looked for at a start. */
+function isPersons(run: Run): boolean {
+  return run.claim === 'person' && run.session_uuid !== null && run.surface === 'cli';
+}

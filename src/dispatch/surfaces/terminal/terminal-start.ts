@@ -1,0 +1,105 @@
+import { messageOf } from '../../../base/errors.ts';
+import type { FiberDocument } from '../../../contract/fiber.ts';
+import { abandonClaim } from '../../edits/abandon-claim.ts';
+import { markStart } from '../../edits/start-markers.ts';
+import type { Refusal } from '../../holds/refusals.ts';
+import type { PlannedRun, Started } from '../../plan/planned-run.ts';
+import { mayBeOf } from '../../run/liveness.ts';
+import type { Run } from '../../run/run.ts';
+import type { Authority } from '../../run/run-id.ts';
+import { recordDispatch } from '../../run/run-ledger.ts';
+import { manifestOfRun } from '../../run/runs.ts';
+import { workerVariables } from '../../run/worker-variables.ts';
+import { buildRunScript, runScriptCommand } from '../../run-directory/run-script.ts';
+import type { World } from '../../world/world.ts';
+
+/**
+ * Starts a planned run: the claim on disk, the document's markers, the session, the ledger line. The caller
+ * holds the fiber's claim in memory. A kill of the daemon between any two steps leaves a claim that the next
+ * start can judge: either a session of the claimed name runs, or nothing was started and the document's
+ * earlier values are in the claim.
+ */
+export async function startRun(
+  world: World,
+  document: FiberDocument,
+  planned: PlannedRun,
+  authority: Authority,
+  confirmed_dir: string | undefined,
+): Promise<Started> {
+  const { run } = planned;
+  // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
+  // where the clock was turned back meanwhile.
+  const listing = await world.mux.list();
+  if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
+    return { kind: 'refused', refusal: nameTaken(run) };
+  world.launches.claim(composeStart(world, document, planned).claim);
+  await markStart(world, document, run, authority, confirmed_dir);
+  const created = await createSession(world, run);
+  if (created.kind !== 'launched') {
+    if (created.kind === 'refused') await abandonClaim(world, run);
+    return created;
+  }
+  recordDispatch(world, run);
+  world.launches.update(run.launch_id, { state: 'spawned' });
+  run.spawned = true;
+  run.state = 'starting';
+  return created;
+}
+
+/** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
+async function createSession(world: World, run: Run): Promise<Started> {
+  const created = await world.mux
+    .create({
+      name: run.mux_session,
+      cwd: run.project_dir,
+      command: runScriptCommand(world.launches.directory(run.launch_id)),
+    })
+    .catch((error) => ({
+      kind: 'failed' as const,
+      code: 'mux_unavailable' as const,
+      detail: messageOf(error),
+    }));
+  if (created.kind === 'created') return { kind: 'launched', run };
+  if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
+  const refusal = { reason: created.code, message: created.detail };
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown') return { kind: 'uncertain', refusal };
+  const ran =
+    world.launches.agent(run.launch_id).kind !== 'none' ||
+    world.launches.readEnd(run.launch_id).exit.kind !== 'none';
+  const listed =
+    listing.kind === 'alive' &&
+    listing.sessions.some((session) =>
+      mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
+    );
+  return listed || ran ? { kind: 'launched', run } : { kind: 'refused', refusal };
+}
+
+function nameTaken(run: Run): Refusal {
+  return {
+    reason: 'session_name_taken',
+    message: `a tmux session named ${run.mux_session} already exists and holds no worker of ours; close it first`,
+  };
+}
+
+/** What a start writes into its run directory and hands to its worker; nothing is written yet. */
+export function composeStart(
+  world: World,
+  document: FiberDocument,
+  planned: PlannedRun,
+): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
+  const { run, prompt, plan } = planned;
+  const run_dir = world.launches.directory(run.launch_id);
+  const env = { ...world.workerEnv, ...plan.env, ...workerVariables(run, run_dir) };
+  const script = buildRunScript({
+    run_dir,
+    project_dir: run.project_dir,
+    argv: plan.argv,
+    prompt_bytes: Buffer.byteLength(prompt),
+    prompt_on_stdin: plan.prompt_on_stdin,
+    memory: planned.memory,
+    env,
+  });
+  const manifest = manifestOfRun(run, document.leaf);
+  return { claim: { manifest, prompt, script, files: plan.files }, env };
+}

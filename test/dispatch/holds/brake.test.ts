@@ -1,0 +1,124 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requireMayStart } from '../../../src/dispatch/holds/start-refusal.ts';
+import { pullBrake, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
+import { type Daemon, FakeWorld } from '../world/fake-world.ts';
+
+let world: FakeWorld;
+let daemon: Daemon;
+beforeEach(() => {
+  world = new FakeWorld();
+  daemon = world.boot({ released: true });
+});
+afterEach(() => world.dispose());
+
+const round = () => world.run(daemon.round());
+const pull = (request = {}) => world.run(pullBrake(daemon, request));
+const dispatch = (fiber_id: string, more = {}) =>
+  world.run(daemon.dispatcher.dispatch({ fiber_id, ...more }));
+
+describe('the emergency brake', () => {
+  it('lets nothing new start by itself, leaves workers alone, and lets all of it start when it is let go', async () => {
+    world.fiber('a');
+    await round();
+    world.fiber('b');
+    expect(await pull({ note: 'looking into it' })).toMatchObject({
+      changed: true,
+      running: ['a'],
+      killed: [],
+      note: 'looking into it',
+    });
+    await round();
+    await round();
+    expect(world.machine.creates).toHaveLength(1);
+    expect(world.machine.living).toHaveLength(1);
+    expect(daemon.state()).toMatchObject({ brake: { on: true, note: 'looking into it' }, blocked: [] });
+    expect(await releaseBrake(daemon, {})).toEqual({ stopped: false, changed: true, held: [] });
+    await round();
+    expect(world.machine.living).toHaveLength(2);
+    expect(daemon.state().brake).toEqual({ on: false, since: null, note: null });
+  });
+
+  it('outlasts the end of the daemon, and keeps its first moment when it is pulled once more', async () => {
+    const first = await pull({ note: 'first' });
+    world.clock.advance(60_000);
+    expect(await pull()).toMatchObject({ changed: false, since: first.since, note: 'first' });
+    world.fiber('a');
+    daemon = world.boot({ released: true });
+    await round();
+    expect(world.machine.creates).toEqual([]);
+    expect(daemon.state().brake).toMatchObject({ on: true, since: first.since, note: 'first' });
+    await releaseBrake(daemon, {});
+    expect(existsSync(join(world.data_dir, 'brake.json'))).toBe(false);
+    daemon = world.boot({ released: true });
+    await round();
+    expect(world.machine.creates).toHaveLength(1);
+  });
+
+  it('counts as pulled when its file cannot be read', async () => {
+    writeFileSync(join(world.data_dir, 'brake.json'), '{"vers');
+    world.fiber('a');
+    daemon = world.boot({ released: true });
+    await round();
+    expect([world.machine.creates.length, daemon.state().brake.on]).toEqual([0, true]);
+  });
+
+  it('[WPL-1] [ERR-17] refuses a forced start with stopped_all and no trace, unless it says that it knows', async () => {
+    const path = world.fiber('a', {}, { status: 'closed' });
+    const text = world.documents.files.get(path);
+    await pull();
+    for (const more of [{}, { force: true }, { ad_hoc: true }])
+      expect(await dispatch('a', more)).toMatchObject({ dispatched: false, reason: 'stopped_all' });
+    expect([world.documents.files.get(path), world.looked, world.ledger]).toEqual([text, [], []]);
+    expect(daemon.row('a')?.blocked).toBeUndefined();
+    expect(await dispatch('a', { despite_brake: true })).toMatchObject({ dispatched: true });
+    expect(daemon.state().brake.on).toBe(true);
+  });
+
+  it('stops a launch whose checks are still being asked', async () => {
+    world.fiber('a');
+    daemon.world.lookAtDirectory = async (real) => {
+      daemon.memory.brake.pull(null, world.clock.now());
+      return { kind: 'directory', real };
+    };
+    await round();
+    expect([world.machine.creates.length, world.documents.writes]).toEqual([0, 0]);
+    expect(daemon.row('a')?.blocked).toBeUndefined();
+  });
+
+  it('[WPL-4] ends the workers too when asked, and holds them until they are released', async () => {
+    world.fiber('a');
+    world.fiber('b');
+    await round();
+    expect((await pullBrake(daemon, { kill: true, dry_run: true })).ends).toHaveLength(2);
+    expect([world.machine.living.length, daemon.memory.brake.pulled]).toEqual([2, null]);
+    const pulled = await pull({ kill: true });
+    expect(pulled.killed.sort()).toEqual(['a', 'b']);
+    expect([pulled.running, world.machine.living]).toEqual([[], []]);
+    expect((await releaseBrake(daemon, {})).held.sort()).toEqual(['a', 'b']);
+    await round();
+    expect(world.machine.living).toEqual([]);
+    expect(await releaseBrake(daemon, { held: true })).toEqual({ stopped: false, changed: false, held: [] });
+    await round();
+    expect(world.machine.living).toHaveLength(2);
+  });
+
+  it('refuses whatever else would start an agent', async () => {
+    expect(() => requireMayStart(daemon.memory, null, { look: true })).not.toThrow();
+    await pull({ note: 'a leak' });
+    expect(() => requireMayStart(daemon.memory, null, { look: true })).toThrow(/a leak.*svc resume-all/);
+  });
+
+  it('tells of a worker that could not be seen to end', async () => {
+    world.fiber('a');
+    await round();
+    world.machine.listing = 'unknown';
+    world.machine.end = () => {};
+    expect(await pull({ kill: true })).toMatchObject({
+      killed: [],
+      running: ['a'],
+      not_killed: [{ fiber_id: 'a' }],
+    });
+  });
+});

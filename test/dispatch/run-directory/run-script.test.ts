@@ -1,0 +1,248 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readAgentPid, readExit } from '../../../src/dispatch/run-directory/run-directory.ts';
+import { buildRunScript, MAX_PROMPT_ARGUMENT_BYTES } from '../../../src/dispatch/run-directory/run-script.ts';
+import { type LaunchArgument, PROMPT, pointerTo } from '../../../src/harness/adapter.ts';
+import { findExecutable } from '../../../src/platform/find-executable.ts';
+import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
+import { runProcess } from '../../../src/platform/process.ts';
+
+const PATH = process.env.PATH ?? '';
+const SHELLS = [
+  ['dash', []],
+  ['bash', ['--posix']],
+].filter(([name]) => findExecutable(name as string, PATH) !== null) as [string, string[]][];
+/** Prints its arguments and the environment it was given as JSON. */
+const ECHO = new URL('../../fixtures/mux/echo-agent.mjs', import.meta.url).pathname;
+
+let root: string;
+let run_dir: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'svc-run-'));
+  run_dir = join(root, "run 'dir' $(touch pwn)");
+  mkdirSync(run_dir);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function start(
+  options: {
+    argv: LaunchArgument[];
+    prompt?: string;
+    env?: Record<string, string>;
+    project_dir?: string;
+    prompt_on_stdin?: boolean;
+    memory?: GroupEntry;
+  },
+  shell: [string, string[]] = ['sh', []],
+) {
+  const prompt = options.prompt ?? 'Do the work.';
+  writeFileSync(join(run_dir, 'prompt.md'), prompt);
+  const script = join(run_dir, 'run.sh');
+  writeFileSync(
+    script,
+    buildRunScript({
+      run_dir,
+      project_dir: options.project_dir ?? root,
+      argv: options.argv,
+      env: options.env ?? {},
+      prompt_bytes: Buffer.byteLength(prompt),
+      prompt_on_stdin: options.prompt_on_stdin ?? false,
+      memory: options.memory ?? null,
+    }),
+  );
+  return runProcess({
+    file: shell[0],
+    args: [...shell[1], script],
+    env: { PATH, PARENT: 'kept' },
+    timeout_ms: 10_000,
+    max_output_bytes: 4 * 1024 * 1024,
+  });
+}
+
+function exitRecord() {
+  const read = readExit(run_dir);
+  return read.kind === 'found' ? { ...read.value, at: undefined } : read;
+}
+
+const agent = (code: string): LaunchArgument[] => [process.execPath, '-e', code];
+
+describe.each(SHELLS)('the run script under %s', (name, args) => {
+  const shell: [string, string[]] = [name, args];
+
+  it.each([
+    [0, { code: 0, signal: null }],
+    [3, { code: 3, signal: null }],
+  ])('records exit code %d of the agent', async (code, record) => {
+    const result = await start({ argv: agent(`process.exit(${code})`) }, shell);
+    expect(result).toMatchObject({ kind: 'exited', code });
+    expect(exitRecord()).toEqual({ ...record, at: undefined });
+  });
+
+  it('records the signal that ended the agent', async () => {
+    await start({ argv: agent("process.kill(process.pid, 'SIGKILL')") }, shell);
+    expect(exitRecord()).toEqual({ code: null, signal: 'SIGKILL', at: undefined });
+  });
+
+  it('records a missing project directory and starts nothing', async () => {
+    await start({ argv: agent(''), project_dir: join(root, 'not there') }, shell);
+    expect(exitRecord()).toEqual({ code: null, signal: null, reason: 'project_dir_missing', at: undefined });
+    expect(readAgentPid(run_dir)).toEqual({ kind: 'none' });
+  });
+
+  it('records a missing agent program', async () => {
+    await start({ argv: ['no-such-agent', PROMPT] }, shell);
+    expect(exitRecord()).toEqual({ code: null, signal: null, reason: 'agent_missing', at: undefined });
+  });
+
+  it('gives every value through unchanged and executes none of it', async () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0') && text.isWellFormed()),
+      fc.constantFrom(
+        '$(touch pwn)',
+        '`touch pwn`',
+        "'; touch pwn; '",
+        '"',
+        "'",
+        '\\',
+        '\\n\\',
+        'a\nb\n',
+        '~',
+        '*',
+        '-n',
+        'é💥',
+        '%s',
+        '!!',
+        '',
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(hostile, { maxLength: 4 }),
+        hostile,
+        hostile.filter((text) => text !== ''),
+        async (words, value, prompt) => {
+          const result = await start(
+            {
+              argv: [process.execPath, ECHO, ...words, PROMPT, 'last'],
+              env: { GIVEN: value, prompt: value, code: value, name: value },
+              prompt,
+            },
+            shell,
+          );
+          const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
+          expect(said.argv).toEqual([...words, prompt.replace(/\n+$/, ''), 'last']);
+          expect(said.env).toMatchObject({
+            GIVEN: value,
+            prompt: value,
+            code: value,
+            name: value,
+            PARENT: 'kept',
+          });
+          expect(said.cwd).toBe(root);
+          expect(said.files).not.toContain('pwn');
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+});
+
+it('gives the prompt byte for byte on standard input, and shows it to nobody else', async () => {
+  const prompt = "It's $HOME and `cmd`.\n\n";
+  const code = `process.stdin.setEncoding('utf8'); let all = ''; process.stdin.on('data', (text) => { all += text; });
+    process.stdin.on('end', () => console.log(JSON.stringify({ all, line: require('fs').readFileSync('/proc/self/cmdline', 'utf8') })))`;
+  const result = await start({ argv: agent(code), prompt, prompt_on_stdin: true });
+  const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
+  expect(said.all).toBe(prompt);
+  expect(said.line).not.toContain('$HOME and');
+});
+
+describe('an agent with a memory group', () => {
+  const inRun = (name: string) => readFileSync(join(run_dir, name), 'utf8');
+  const cgroup = (folder: string): GroupEntry => ({
+    kind: 'cgroup',
+    folder,
+    files: [['memory.max', '64000000']],
+  });
+  const systemd = (text: string): GroupEntry => {
+    const program = join(root, 'systemd-run');
+    writeFileSync(program, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return { kind: 'systemd', argv: [program, '--scope', '--'] };
+  };
+
+  it.each(SHELLS)('enters it before it is recorded, under %s', async (name, args) => {
+    const folder = join(root, 'run-1');
+    const result = await start({ argv: agent('process.exit(3)'), memory: cgroup(folder) }, [name, args]);
+    expect(result).toMatchObject({ kind: 'exited', code: 3 });
+    expect(readFileSync(join(folder, 'cgroup.procs'), 'utf8')).toBe('0');
+    expect(inRun('memory.group')).toBe(`${folder}\n`);
+    expect(inRun('memory.error')).toBe('');
+  });
+
+  it('does its work all the same where the group cannot be made, and tells why it had none', async () => {
+    const result = await start({ argv: agent('console.log(1)'), memory: cgroup(join(root, 'gone/run-1')) });
+    expect(result).toMatchObject({ kind: 'exited', code: 0, stdout: '1\n', stderr: '' });
+    expect(inRun('memory.error')).toContain('gone/run-1');
+    expect(() => inRun('memory.group')).toThrow();
+    expect(exitRecord()).toEqual({ code: 0, signal: null, at: undefined });
+  });
+
+  it.each(SHELLS)(
+    'is run in a scope, with its input, its output and its end as without one, under %s',
+    async (name, args) => {
+      const code = `process.stdin.pipe(process.stdout); process.stdin.on('end', () => { console.error('seen'); process.kill(process.pid, 'SIGKILL') })`;
+      const options = { argv: agent(code), prompt: 'the words', prompt_on_stdin: true };
+      const memory = systemd('while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
+      const result = await start({ ...options, memory }, [name, args]);
+      expect(result).toMatchObject({ stdout: 'the words', stderr: expect.stringContaining('seen') });
+      expect(exitRecord()).toEqual({ code: null, signal: 'SIGKILL', at: undefined });
+      expect(inRun('memory.group')).toMatch(/^\/sys\/fs\/cgroup/);
+      expect(readAgentPid(run_dir).kind).toBe('found');
+    },
+  );
+
+  it('is run once without a scope where none can be made, and tells why', async () => {
+    const memory = systemd('echo Failed to connect to bus >&2; exit 1');
+    const result = await start({ argv: agent('console.log(1); process.exit(4)'), memory });
+    expect(result).toMatchObject({ kind: 'exited', code: 4, stdout: '1\n' });
+    expect(inRun('memory.error')).toBe('Failed to connect to bus\n');
+  });
+});
+
+it('points to the prompt file when no argument can hold the prompt', async () => {
+  const prompt = 'x'.repeat(MAX_PROMPT_ARGUMENT_BYTES + 1);
+  const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });
+  const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
+  expect(said.argv).toEqual([pointerTo(`${run_dir}/prompt.md`)]);
+});
+
+it('gives the largest prompt that an argument can hold as an argument', async () => {
+  const prompt = 'é'.repeat(MAX_PROMPT_ARGUMENT_BYTES / 2);
+  const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });
+  expect(JSON.parse(result.kind === 'exited' ? result.stdout : '{}').argv).toEqual([prompt]);
+});
+
+it('keeps the caller’s umask for the agent and makes its own files private', async () => {
+  const result = await start({ argv: agent('process.stdout.write(process.umask().toString(8))') });
+  expect(result).toMatchObject({ stdout: process.umask().toString(8) });
+  expect(readFileSync(join(run_dir, 'agent.pid'), 'utf8')).toMatch(/^\{"pid":\d+,"start_time":"[^"]+"\}\n$/);
+});
+
+it.each([
+  ['a NUL', { argv: ['agent', 'a\0b'] }],
+  ['a variable name that is none', { env: { 'A;B': 'x' } }],
+  ['a relative directory', { project_dir: 'here' }],
+  ['an argv that starts with the prompt', { argv: [PROMPT] }],
+  ['half a surrogate pair', { argv: ['agent', '\ud800'] }],
+])('refuses %s', (_what, change) => {
+  const plan = {
+    ...{ run_dir, project_dir: root, argv: ['agent'], env: {} },
+    ...{ prompt_bytes: 1, prompt_on_stdin: false, memory: null },
+  };
+  expect(() => buildRunScript({ ...plan, ...(change as Partial<typeof plan>) })).toThrow(
+    /run script could not be written/,
+  );
+});

@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  claimRun,
+  readAgentPid,
+  readExit,
+  readManifest,
+} from '../../../src/dispatch/run-directory/run-directory.ts';
+import type { RunManifest } from '../../../src/dispatch/run-directory/run-records.ts';
+import { buildRunScript, runScriptCommand } from '../../../src/dispatch/run-directory/run-script.ts';
+import { PROMPT } from '../../../src/harness/adapter.ts';
+import { workerSessionName } from '../../../src/mux/session-name.ts';
+import type { createTmux } from '../../../src/mux/tmux.ts';
+import { lookUpProcess } from '../../../src/platform/process-facts.ts';
+import { createPrivateServer, type PrivateServer, until } from '../../fixtures/mux/private-server.ts';
+
+const AGENT = new URL('../../fixtures/mux/terminal-agent.mjs', import.meta.url).pathname;
+const UID = '01K2Z3V4W5X6Y7Z8A9B0C1D2E3';
+
+let server: PrivateServer;
+let mux: ReturnType<typeof createTmux>;
+beforeEach(() => {
+  server = createPrivateServer();
+  mux = server.open();
+});
+afterEach(() => server.dispose());
+
+/** Launches the terminal agent as the dispatcher would, and gives its session and what it said of itself. */
+async function launch(mode: string, prompt = "it's $(touch pwn)\n`touch pwn`; é \\") {
+  const project_dir = join(server.dir, "pro'ject #(touch pwn);");
+  mkdirSync(project_dir);
+  const run_dir = join(server.dir, 'runs', 'launch-1');
+  const name = workerSessionName('loader', UID);
+  const manifest: RunManifest = {
+    version: 1,
+    launch_id: 'launch-1',
+    run_id: 'run-1',
+    fiber: 'work/loader',
+    uid: UID,
+    store: '/srv/notes',
+    path: '/srv/notes/.fibers/work/loader/loader.md',
+    leaf: 'loader',
+    mux_session: name,
+    agent: 'demo',
+    harness: 'claude',
+    session_uuid: null,
+    surface: 'cli',
+    project_dir,
+    dispatched_at: Date.now(),
+    state: 'claimed',
+    ended_at: null,
+    boot_id: null,
+  };
+  const script = buildRunScript({
+    run_dir,
+    project_dir,
+    argv: [process.execPath, AGENT, mode, PROMPT],
+    env: { SAID: join(server.dir, 'said'), QUOTED: `'"$(touch pwn)"'` },
+    prompt_bytes: Buffer.byteLength(prompt),
+    prompt_on_stdin: false,
+    memory: null,
+  });
+  claimRun(server.dir, { manifest, prompt, script, files: [] });
+  const made = await mux.create({ name, cwd: project_dir, command: runScriptCommand(run_dir) });
+  if (made.kind !== 'created') throw new Error(JSON.stringify(made));
+  const said = await until('the agent', () =>
+    existsSync(join(server.dir, 'said')) ? JSON.parse(readFileSync(join(server.dir, 'said'), 'utf8')) : null,
+  );
+  return { session: made.session, run_dir, project_dir, said, prompt };
+}
+
+const exitOf = (run_dir: string) =>
+  until('exit.json', () => {
+    const read = readExit(run_dir);
+    return read.kind === 'found' ? read.value : null;
+  });
+
+describe('a worker started by its run script in a session', () => {
+  it('has the terminal in the foreground, default signals, its prompt and its directory', async () => {
+    const { said, run_dir, project_dir, prompt } = await launch('wait');
+    expect(said).toMatchObject({ tty: [true, true, true], foreground: true, cwd: project_dir, prompt });
+    expect(said.quoted).toBe(`'"$(touch pwn)"'`);
+    expect(said.ignored).toEqual([]);
+    expect(existsSync(join(project_dir, 'pwn'))).toBe(false);
+    const recorded = readAgentPid(run_dir);
+    const found = lookUpProcess(said.pid);
+    expect(recorded).toEqual({
+      kind: 'found',
+      value: { pid: said.pid, start_time: found.kind === 'found' ? found.row.start_time : null },
+    });
+    expect(readManifest(run_dir)).toMatchObject({ kind: 'found', value: { leaf: 'loader' } });
+  });
+
+  it.each([0, 3])('records exit code %d, and the session ends', async (code) => {
+    const { session, run_dir } = await launch(`exit-${code}`);
+    expect(await exitOf(run_dir)).toMatchObject({ code, signal: null });
+    await until('the end of the session', async () => (await mux.kill(session)) === 'gone');
+  });
+
+  it('[P26] keeps the last screen of an agent that failed, before it tells how the agent ended', async () => {
+    const { run_dir } = await launch('exit-3');
+    await exitOf(run_dir);
+    expect(readFileSync(join(run_dir, 'screen.txt'), 'utf8')).toContain('leaving with 3');
+    expect(existsSync(join(run_dir, 'screen.txt.tmp'))).toBe(false);
+  });
+
+  it('keeps no screen of an agent that ended well', async () => {
+    const { run_dir } = await launch('exit-0');
+    await exitOf(run_dir);
+    expect(existsSync(join(run_dir, 'screen.txt'))).toBe(false);
+  });
+
+  it('records that the agent was killed', async () => {
+    const { said, run_dir } = await launch('wait');
+    process.kill(said.pid, 'SIGKILL');
+    expect(await exitOf(run_dir)).toMatchObject({ code: null, signal: 'SIGKILL' });
+  });
+
+  it('records that the session was ended', async () => {
+    const { session, said, run_dir } = await launch('wait');
+    await mux.kill(session);
+    expect(await exitOf(run_dir)).toMatchObject({ code: null, signal: 'SIGHUP' });
+    await until('the end of the agent', () => lookUpProcess(said.pid).kind === 'gone');
+  });
+
+  it('records code and hang-up of an agent that takes the end of its session calmly', async () => {
+    const { session, run_dir } = await launch('calm');
+    await mux.kill(session);
+    expect(await exitOf(run_dir)).toMatchObject({ code: 7, signal: 'SIGHUP' });
+  });
+
+  it('survives the interrupt key when the agent does', async () => {
+    const { session, run_dir, said } = await launch('counts-interrupts');
+    await server.tmux('send-keys', '-t', `${session.id}:`, 'C-c');
+    await until('the interrupt', async () => (await mux.capture(session))?.includes('interrupted 1'));
+    await server.tmux('send-keys', '-t', `${session.id}:`, 'C-c');
+    await until('the interrupt', async () => (await mux.capture(session))?.includes('interrupted 2'));
+    expect(readExit(run_dir)).toEqual({ kind: 'none' });
+    expect(lookUpProcess(said.pid).kind).toBe('found');
+  });
+
+  it('records the interrupt that ended the agent', async () => {
+    const { session, run_dir } = await launch('wait');
+    await server.tmux('send-keys', '-t', `${session.id}:`, 'C-c');
+    expect(await exitOf(run_dir)).toMatchObject({ code: null, signal: 'SIGINT' });
+  });
+
+  it('is told of the end when the outer shell is killed', async () => {
+    const { session, run_dir } = await launch('wait');
+    process.kill(session.pane_pid!, 'SIGKILL');
+    expect(await exitOf(run_dir)).toMatchObject({ code: null, signal: 'SIGHUP' });
+  });
+});
