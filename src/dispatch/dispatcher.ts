@@ -12,7 +12,8 @@ import { Dispatches } from './requests/dispatches.ts';
 import { Kills } from './requests/kills.ts';
 import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
 import { isAppRun } from './run/app-run.ts';
-import type { Run } from './run/run.ts';
+import { moveRun, type Run } from './run/run.ts';
+import { isStarting } from './run/run-state.ts';
 import { Launcher } from './start/launcher.ts';
 import { AppCaptures } from './surfaces/app/app-captures.ts';
 import { AppClaims } from './surfaces/app/app-claims.ts';
@@ -102,7 +103,7 @@ export class Dispatcher {
   reconcile(): Promise<void> {
     return this.#reconciling.run(async () => {
       // A listing says nothing of a worker that was started after it was asked for.
-      const started = this.#memory.runs.all().filter((run) => !run.being_started);
+      const started = this.#memory.runs.all().filter((run) => !isStarting(run.state));
       this.#listing = await this.#world.mux.list();
       const moved = await this.#reconciler.reconcile(this.#listing, started);
       this.#memory.mux_answers = this.#reconciler.adopted && this.#listing.kind !== 'unknown';
@@ -215,13 +216,13 @@ export class Dispatcher {
       return true;
     }
     const at = this.#world.clock.now();
-    run.ending = { reason, at };
+    moveRun(run, { kind: 'ending', end: { reason, at } });
     if (!run.stray) this.#world.launches.writeEnd(run.launch_id, reason, at);
     await endWorker(this.#world, run);
     await this.reconcile();
     const ended = this.#memory.runs.get(run.key)?.launch_id !== run.launch_id;
     if (!ended) {
-      run.ending = null;
+      moveRun(run, { kind: 'not_ended' });
       if (reason === 'forced_start' && !run.stray) this.#world.launches.withdrawForcedStart(run.launch_id);
     }
     return ended;

@@ -2,8 +2,9 @@ import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument, Surface } from '../../contract/fiber.ts';
 import { isMarked, markClaim } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
-import type { Run } from '../run/run.ts';
+import { type Run, runStarted } from '../run/run.ts';
 import { recordDispatch } from '../run/run-ledger.ts';
+import { isClaimed } from '../run/run-state.ts';
 import type { World } from '../world/world.ts';
 
 /** What became of a claim whose daemon did not live to make it; `waits`: its document cannot be written now. */
@@ -37,7 +38,7 @@ export class UnfinishedClaims {
       (current) => isMarked(current, run) || isFor(current, run, this.#world.host),
     );
     if (outcome !== 'made') return outcome;
-    run.spawned = true;
+    runStarted(run);
     recordDispatch(this.#world, run);
     this.#world.launches.update(run.launch_id, { state: 'spawned' });
     this.#memory.refusals.clear(run.key);
@@ -97,7 +98,7 @@ export class UnfinishedClaims {
 
 /** True for a claim that its daemon has recorded and no daemon is known to have made. */
 export function isUnfinished(run: Run): boolean {
-  return run.claim !== undefined && !run.spawned && !run.being_started;
+  return run.claim !== undefined && isClaimed(run.state);
 }
 
 function isFor({ svc }: FiberDocument, run: Run, host: string): boolean {

@@ -9,6 +9,7 @@ import type { AccountLimit } from '../holds/usage-limit-book.ts';
 import { describeLimit } from '../holds/usage-limits.ts';
 import { isAppRun, isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
+import { isStarting } from '../run/run-state.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 
@@ -131,7 +132,7 @@ function explainHeldStart(hold: ResourceHold | null, id: string): { message: str
 
 /** Of an app conversation; null for any other worker. */
 function explainApp(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
-  if (run === undefined || !isAppRun(run) || run.being_started) return null;
+  if (run === undefined || !isAppRun(run) || isStarting(run.state)) return null;
   const which = `the app conversation ${run.app.thread_id ?? run.launch_id}`;
   if (run.app.missing)
     return {

@@ -7,6 +7,7 @@ import { lookForLimit } from '../holds/usage-limits.ts';
 import type { Run } from '../run/run.ts';
 import { recordEnd } from '../run/run-ledger.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
+import { endInHand, isStarted } from '../run/run-state.ts';
 import type { LaunchEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
@@ -139,7 +140,7 @@ export class Settler {
 
   /** True until it is known whether the start that an earlier worker made way for has come about. */
   #isBeingStarted(key: string): boolean {
-    return this.#memory.launching.has(key) || this.#memory.runs.get(key)?.spawned === false;
+    return this.#memory.launching.has(key) || isUnstarted(this.#memory.runs.get(key));
   }
 
   #documentOf(run: Run): FiberDocument | undefined {
@@ -211,7 +212,12 @@ export class Settler {
 
 /** When somebody ended it, else when its run script says that it ended. */
 function endedAt(run: Run, { end, exit }: LaunchEnd): number | null {
-  if (run.ending !== null) return run.ending.at;
+  const in_hand = endInHand(run.state);
+  if (in_hand !== null) return in_hand.at;
   if (end.kind === 'found') return end.value.at;
   return exit.kind === 'found' ? exit.value.at : null;
+}
+
+function isUnstarted(run: Run | undefined): boolean {
+  return run !== undefined && !isStarted(run.state);
 }

@@ -4,6 +4,7 @@ import type { RunEnd } from '../holds/breaker.ts';
 import type { NamedHold } from '../holds/quarantine.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import type { Run } from '../run/run.ts';
+import { endInHand } from '../run/run-state.ts';
 import { describeMemoryEnd, isKilledForMemory } from '../run-directory/memory-end.ts';
 import type { LaunchEnd } from '../run-directory/run-directories.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run-directory/run-records.ts';
@@ -12,7 +13,7 @@ import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
-  run: Pick<Run, 'started_at' | 'run_id' | 'ending' | 'agent' | 'project_dir'>;
+  run: Pick<Run, 'started_at' | 'run_id' | 'state' | 'agent' | 'project_dir'>;
   document: FiberDocument | undefined;
   launch: LaunchEnd;
   /** The multiplexer server itself is gone. */
@@ -74,7 +75,7 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
 }
 
 /** True when nothing tells how it ended but that it was hung up on: its server may have gone down. */
-export function isWordless(run: Pick<Run, 'ending'>, launch: LaunchEnd): boolean {
+export function isWordless(run: Pick<Run, 'state'>, launch: LaunchEnd): boolean {
   if (endOf(run, launch) !== null) return false;
   const exit = foundOf(launch.exit);
   return exit === null || exit.signal === 'SIGHUP';
@@ -112,8 +113,8 @@ export function concludedBy(
 const EXIT_TIME_SLACK_MS = 2_000;
 
 /** The last word of whoever ended the run on purpose: a kill counts even when a handoff was under way. */
-function endOf(run: Pick<Run, 'ending'>, launch: LaunchEnd): EndRecord | null {
-  return run.ending ?? foundOf(launch.end);
+function endOf(run: Pick<Run, 'state'>, launch: LaunchEnd): EndRecord | null {
+  return endInHand(run.state) ?? foundOf(launch.end);
 }
 
 function foundOf<T>(read: FileRead<T>): T | null {

@@ -2,6 +2,7 @@ import type { RunView } from '../../contract/fiber.ts';
 import type { AppRecord } from '../run-directory/run-records.ts';
 import type { AppRun, AppSurfaceRun, Run } from './run.ts';
 import { type RunPhase, UNKNOWN_PHASE } from './run-phase.ts';
+import { isStarted, isStarting } from './run-state.ts';
 
 export function isAppRun(run: Run): run is AppSurfaceRun {
   return run.app !== undefined;
@@ -22,7 +23,7 @@ export const NEW_CONVERSATION = '<conversation>';
 
 /** True while a conversation belongs to the fiber although its first turn is not known to have begun (CAP-8). */
 export function isReserved(run: Run): boolean {
-  return run.app !== undefined && run.app.turn !== 'confirmed' && !run.being_started;
+  return run.app !== undefined && run.app.turn !== 'confirmed' && !isStarting(run.state);
 }
 
 /** What app responses and rows carry beside the fields that both surfaces have (CAP-5, WRK-4 to WRK-7). */
@@ -47,7 +48,7 @@ export function appIdentity(run: Pick<Run, 'app'>): AppIdentity | Record<string,
 /** The run of an app conversation as a row shows it: a state that is not known is never guessed (APP-1). */
 export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPhase {
   const seen = run.app.phase !== 'unknown' && !run.app.missing;
-  if (!run.spawned) return { state: 'claimed', ...UNKNOWN_PHASE };
+  if (!isStarted(run.state)) return { state: 'claimed', ...UNKNOWN_PHASE };
   if (!seen) return { state: 'unknown', ...UNKNOWN_PHASE };
   return {
     state: 'running',

@@ -1,9 +1,10 @@
-import type { RunView, Surface } from '../../contract/fiber.ts';
+import type { Surface } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { MuxServer } from '../../mux/mux.ts';
 import type { PhaseSign } from '../run-directory/phase-signs.ts';
-import type { AppRecord, EndRecord, ResumeRecord } from '../run-directory/run-records.ts';
+import type { AppRecord, ResumeRecord } from '../run-directory/run-records.ts';
+import { nextRunState, type RunEvent, type RunState } from './run-state.ts';
 
 /** A worker under the dispatcher's eyes. Times are milliseconds since the Unix epoch. */
 export type Run = {
@@ -24,24 +25,16 @@ export type Run = {
   started_at: number;
   /** Boot of the machine it belongs to; null where the OS does not tell. */
   boot_id: string | null;
-  /** `claimed`: recorded, not spawned yet; `unknown`: the world does not answer, so it still counts as alive. */
-  state: RunView['state'];
-  /** Its transcript has been seen. */
-  confirmed: boolean;
+  /** How far it has come; only `moveRun` changes it. */
+  state: RunState;
   transcript_path: string | null;
   last_activity_at: number | null;
   /** What its hooks told last; absent until they told something. */
   sign?: PhaseSign;
-  /** Its launch is under way in this daemon: what a listing lacks says nothing of it yet. */
-  being_started: boolean;
-  /** Its session was seen and the launch recorded; false for a claim of which that is not known. */
-  spawned: boolean;
   /** A session with a worker's name that no run directory tells of. */
   stray: boolean;
   /** Claimed and not dispatched: a capture of ours, or a session that a person started. */
   claim?: 'capture' | 'person';
-  /** Who is ending it on purpose, in this daemon. */
-  ending: EndRecord | null;
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
   app?: AppRun;
   /** Present when it went on with an earlier conversation. */
@@ -62,3 +55,21 @@ export type AppRun = AppRecord & {
 
 /** A run on the app surface. */
 export type AppSurfaceRun = Run & { app: AppRun };
+
+/** Takes an event into the state of a run. */
+export function moveRun(run: Pick<Run, 'state'>, event: RunEvent): void {
+  run.state = nextRunState(run.state, event);
+}
+
+/**
+ * False where no transcript has to be waited for: a person's session had a conversation long before it was claimed, an
+ * app conversation has no start to watch, and of a session without a run directory no start is known.
+ */
+export function awaitsTranscript({ claim, app, stray }: Pick<Run, 'claim' | 'app' | 'stray'>): boolean {
+  return claim !== 'person' && app === undefined && !stray;
+}
+
+/** The start of a run has come about. */
+export function runStarted(run: Run): void {
+  moveRun(run, { kind: 'started', confirmed: !awaitsTranscript(run) });
+}

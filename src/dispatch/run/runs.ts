@@ -1,8 +1,9 @@
 import type { RunView } from '../../contract/fiber.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
-import type { Run } from './run.ts';
+import { type Run, runStarted } from './run.ts';
 import { phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
+import { shownState } from './run-state.ts';
 
 /** What a person may call this worker. */
 export function workerName(run: Run): string {
@@ -12,14 +13,15 @@ export function workerName(run: Run): string {
 /** The run as a row of the feed shows it. */
 export function viewRun(run: Run, now: number): RunView {
   const { sign = null, last_activity_at, started_at } = run;
+  const state = shownState(run.state);
   return {
     mux_session: muxSessionOf(run),
     surface: run.surface,
     agent: run.agent,
     harness: run.harness,
     session_uuid: run.session_uuid,
-    state: run.state,
-    ...(run.state === 'running' ? phaseOf({ sign, last_activity_at, started_at, now }) : UNKNOWN_PHASE),
+    state,
+    ...(state === 'running' ? phaseOf({ sign, last_activity_at, started_at, now }) : UNKNOWN_PHASE),
     ...(isAppRun(run) ? appRunState(run) : {}),
     run_id: run.run_id,
     started_at: run.started_at,
@@ -44,7 +46,7 @@ export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string 
 
 /** The run that a launch of an earlier daemon left, as nothing is known of it yet. */
 export function runOfManifest(manifest: RunManifest): Run {
-  return {
+  const run: Run = {
     key: manifest.uid,
     fiber_id: manifest.fiber,
     uid: manifest.uid,
@@ -60,21 +62,18 @@ export function runOfManifest(manifest: RunManifest): Run {
     project_dir: manifest.project_dir,
     started_at: manifest.dispatched_at,
     boot_id: manifest.boot_id,
-    state: 'unknown',
-    // A person's session had a conversation long before it was claimed; an app conversation has no start to watch.
-    confirmed: manifest.claim === 'person' || manifest.app !== undefined,
+    state: { kind: 'claimed', answers: false },
     transcript_path: null,
     last_activity_at: null,
-    being_started: false,
-    spawned: manifest.state !== 'claimed',
     stray: false,
     ...(manifest.claim === undefined ? {} : { claim: manifest.claim }),
-    ending: null,
     ...(manifest.app === undefined ? {} : { app: appRunOf(manifest.app) }),
     ...(manifest.resume === undefined ? {} : { resume: manifest.resume }),
     ...(manifest.left_sessions === undefined ? {} : { left_sessions: manifest.left_sessions }),
     ...(manifest.server === undefined ? {} : { server: manifest.server }),
   };
+  if (manifest.state !== 'claimed') runStarted(run);
+  return run;
 }
 
 /** The record of a run that is claimed and not spawned yet; `runOfManifest` reads it back. */

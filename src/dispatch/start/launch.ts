@@ -97,14 +97,10 @@ export function planRun(
     project_dir: checked.project_dir,
     started_at: now,
     boot_id: world.bootId,
-    state: 'claimed',
-    confirmed: false,
+    state: { kind: 'starting' },
     transcript_path: null,
     last_activity_at: null,
-    being_started: true,
-    spawned: false,
     stray: false,
-    ending: null,
     ...(document.svc?.surface === 'app' ? { app: planAppRun(checked) } : {}),
     ...(conversation.kind === 'resume' && document.svc?.surface !== 'app'
       ? {

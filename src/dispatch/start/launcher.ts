@@ -6,7 +6,7 @@ import type { Refusal } from '../holds/refusals.ts';
 import { refuseStart } from '../holds/start-refusal.ts';
 import type { LaunchResult, PlannedRun } from '../plan/planned-run.ts';
 import { isAppRun, isReserved } from '../run/app-run.ts';
-import type { AppSurfaceRun, Run } from '../run/run.ts';
+import { type AppSurfaceRun, moveRun, type Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { continueAppRun, showContinue, startAppRun } from '../surfaces/app/app-start.ts';
 import { startRun } from '../surfaces/terminal/terminal-start.ts';
@@ -127,13 +127,13 @@ export class Launcher {
     try {
       return await this.#start(document, planned, authority, directory);
     } finally {
-      planned.run.being_started = false;
+      moveRun(planned.run, { kind: 'start_over' });
     }
   }
 
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
   async #continue(document: FiberDocument, run: AppSurfaceRun, authority: Authority): Promise<LaunchResult> {
-    run.being_started = true;
+    moveRun(run, { kind: 'start_resumed' });
     try {
       const user_message = authority.kind === 'request' ? authority.user_message : null;
       const started = await continueAppRun(this.#world, run, user_message);
@@ -141,7 +141,7 @@ export class Launcher {
       if (started.kind === 'launched' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
     } finally {
-      run.being_started = false;
+      moveRun(run, { kind: 'start_over' });
     }
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument, SvcBlock } from '../../../src/contract/fiber.ts';
 import { type EndFacts, planWorkerEnd } from '../../../src/dispatch/end/worker-end.ts';
+import { nextRunState, type RunState } from '../../../src/dispatch/run/run-state.ts';
 
 const started_at = Date.parse('2026-01-05T09:00:00Z');
 const NONE = { kind: 'none' } as const;
@@ -21,9 +22,15 @@ function document(svc: Partial<SvcBlock>, status: FiberDocument['status'] = 'act
   };
 }
 
+const RUNNING: RunState = { kind: 'running', answers: true };
+
+function killedAt(at: number): RunState {
+  return nextRunState(RUNNING, { kind: 'ending', end: { reason: 'kill', at } });
+}
+
 function facts(change: Partial<EndFacts>): EndFacts {
   return {
-    run: { started_at, run_id: 'run-1', ending: null, agent: 'a', project_dir: '/p' },
+    run: { started_at, run_id: 'run-1', state: RUNNING, agent: 'a', project_dir: '/p' },
     document: document({ runtime: { dispatched_at } }),
     launch: { exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } }, end: NONE },
     server_absent: false,
@@ -62,7 +69,7 @@ describe('the end of a worker', () => {
       conclude: false,
       owes_fresh_start: false,
     });
-    const asked = { ...killed, run: { ...killed.run, ending: { reason: 'kill', at: started_at } } };
+    const asked = { ...killed, run: { ...killed.run, state: killedAt(started_at) } };
     expect(planWorkerEnd(asked)).toMatchObject({ reason: 'kill', refusal: null });
   });
 
@@ -155,7 +162,7 @@ describe('the end of a worker', () => {
 
   it('counts a kill although a handoff had been recorded', () => {
     const end = { kind: 'found', value: { reason: 'handoff', at: started_at } } as const;
-    const run = { ...facts({}).run, ending: { reason: 'kill', at: started_at + 1 } };
+    const run = { ...facts({}).run, state: killedAt(started_at + 1) };
     expect(planWorkerEnd(facts({ run, launch: { exit: NONE, end } })).hold).toBe('killed');
   });
 

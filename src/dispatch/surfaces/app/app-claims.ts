@@ -17,7 +17,7 @@ import {
 import { markClaim, needsMark } from '../../edits/claim-markers.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { isAppRun, recordOf } from '../../run/app-run.ts';
-import type { Run } from '../../run/run.ts';
+import { moveRun, type Run, runStarted } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { AppRecord, RunManifest } from '../../run-directory/run-records.ts';
@@ -103,7 +103,7 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
   async #bind(document: FiberDocument, found: Claimable, meeting: string | undefined): Promise<Claimed> {
     const world = this.#world;
     const manifest = this.#manifestOf(document, found, meeting);
-    const run: Run = { ...runOfManifest(manifest), being_started: true };
+    const run: Run = { ...runOfManifest(manifest), state: { kind: 'starting' } };
     if (this.#ports.underWay(run.key) !== undefined || !this.#memory.runs.claim(run))
       throw new CodedError('conflict', `${document.id} was being started; claim it again`);
     try {
@@ -116,12 +116,12 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
       this.#memory.runs.release(run);
       throw error;
     } finally {
-      run.being_started = false;
+      moveRun(run, { kind: 'start_over' });
       this.#ports.onMoved([run.key]);
     }
     recordDispatch(world, run);
     world.launches.update(run.launch_id, { state: 'spawned' });
-    run.spawned = true;
+    runStarted(run);
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     world.logger.info(

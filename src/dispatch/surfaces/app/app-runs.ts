@@ -4,8 +4,9 @@ import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-cla
 import { Settler } from '../../end/settle.ts';
 import { handedOffSince } from '../../end/worker-end.ts';
 import type { Memory } from '../../holds/memory.ts';
-import { appRunState, isAppRun, sourceOf } from '../../run/app-run.ts';
-import type { AppSurfaceRun } from '../../run/run.ts';
+import { isAppRun, sourceOf } from '../../run/app-run.ts';
+import { type AppSurfaceRun, moveRun } from '../../run/run.ts';
+import { isStarting } from '../../run/run-state.ts';
 import { viewRun } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
 import { appLaunchFailed, confirm, missing } from './app-start.ts';
@@ -64,13 +65,13 @@ export class AppRuns {
       await server.interrupt(thread_id);
     const at = this.#world.clock.now();
     this.#world.launches.writeEnd(run.launch_id, reason, at);
-    run.ending = { reason, at };
+    moveRun(run, { kind: 'ending', end: { reason, at } });
     await this.#settle(run);
   }
 
   async #lookAll(): Promise<void> {
     for (const run of this.#memory.runs.all()) {
-      if (!isAppRun(run) || run.being_started) continue;
+      if (!isAppRun(run) || isStarting(run.state)) continue;
       const before = this.#shown(run);
       try {
         await this.#look(run);
@@ -111,7 +112,6 @@ export class AppRuns {
       if (run.app.turn === 'confirmed') this.#memory.quarantine.sawRunning(run.key);
       else await this.#lookForFirstTurn(run, thread_id);
     }
-    run.state = appRunState(run).state;
   }
 
   async #lookForFirstTurn(run: AppSurfaceRun, thread_id: string): Promise<void> {
@@ -166,11 +166,10 @@ export class AppRuns {
         'the state of an app conversation is not known',
       );
     run.app.phase = 'unknown';
-    run.state = appRunState(run).state;
   }
 
   #isCurrent(run: AppSurfaceRun): boolean {
-    return this.#memory.runs.get(run.key) === run && !run.being_started;
+    return this.#memory.runs.get(run.key) === run && !isStarting(run.state);
   }
 
   /** Everything that a row shows of the run. */

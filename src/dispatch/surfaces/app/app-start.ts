@@ -10,7 +10,7 @@ import { markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { Started } from '../../plan/planned-run.ts';
 import { NEW_CONVERSATION, recordOf, sourceOf } from '../../run/app-run.ts';
-import type { AppSurfaceRun } from '../../run/run.ts';
+import { type AppSurfaceRun, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { manifestOfRun } from '../../run/runs.ts';
@@ -186,9 +186,7 @@ export function confirm(world: World, run: AppSurfaceRun): Started {
   run.app.phase = 'working';
   recordDispatch(world, run);
   world.launches.update(run.launch_id, { state: 'spawned', app: recordOf(run.app) });
-  run.spawned = true;
-  run.confirmed = true;
-  run.state = 'running';
+  runStarted(run);
   return { kind: 'launched', run };
 }
 

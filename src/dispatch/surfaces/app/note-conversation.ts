@@ -2,6 +2,7 @@ import { type AppConversation, desktopLink } from '../../../harness/app-server/c
 import { recordOf } from '../../run/app-run.ts';
 import type { AppSurfaceRun } from '../../run/run.ts';
 import { recordLearned } from '../../run/run-ledger.ts';
+import { isStarted } from '../../run/run-state.ts';
 import type { World } from '../../world/world.ts';
 
 /** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
@@ -25,5 +26,5 @@ export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConv
   if (known) return;
   world.launches.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
   // A launch has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
-  if (run.spawned) recordLearned(world, run);
+  if (isStarted(run.state)) recordLearned(world, run);
 }

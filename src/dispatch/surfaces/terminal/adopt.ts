@@ -6,7 +6,7 @@ import type { MuxSession } from '../../../mux/mux.ts';
 import { parseWorkerSessionName } from '../../../mux/session-name.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { CREATED_SLACK_MS } from '../../run/liveness.ts';
-import type { Run } from '../../run/run.ts';
+import { type Run, runStarted } from '../../run/run.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { RunManifest } from '../../run-directory/run-records.ts';
 import { keyOf } from '../../world/documents.ts';
@@ -40,8 +40,10 @@ export async function recogniseSession(
   if (agent.kind !== 'found') return null;
   const life = await world.processes.look(agent.value);
   if (life !== 'alive') return life === 'gone' ? 'remnant' : null;
+  const run = runOfManifest(manifest);
+  runStarted(run);
   return {
-    run: { ...runOfManifest(manifest), spawned: true },
+    run,
     message: 'adopted a worker whose launch had been given up',
   };
 }
@@ -77,14 +79,10 @@ function strayRun(world: World, document: FiberDocument, uid: string, session: M
     project_dir: document.project_dir ?? '',
     started_at: session.created_at,
     boot_id: world.bootId,
-    state: 'unknown',
-    confirmed: true,
+    state: { kind: 'running', answers: false },
     transcript_path: null,
     last_activity_at: null,
-    being_started: false,
-    spawned: true,
     stray: true,
-    ending: null,
   };
 }
 

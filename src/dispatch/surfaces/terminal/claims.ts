@@ -15,7 +15,7 @@ import {
 } from '../../claims/claim-checks.ts';
 import { markClaim, needsMark } from '../../edits/claim-markers.ts';
 import type { Memory } from '../../holds/memory.ts';
-import type { Run } from '../../run/run.ts';
+import { moveRun, type Run, runStarted } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import { writeForeignRun } from '../../run-directory/capture-directory.ts';
@@ -97,7 +97,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     if (plan.kind === 'again') return this.#again(document, plan.run, meeting);
     const { worker, manifest } = plan;
     const key = keyOf(document);
-    const run: Run = { ...runOfManifest(manifest), being_started: true };
+    const run: Run = { ...runOfManifest(manifest), state: { kind: 'starting' } };
     // Nothing is awaited between this look and the claim in memory, so that no launch comes between.
     const launch = this.#ports.underWay(key);
     if (launch !== undefined || !this.#memory.runs.claim(run)) {
@@ -113,7 +113,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
       this.#memory.runs.release(run);
       throw error;
     } finally {
-      run.being_started = false;
+      moveRun(run, { kind: 'start_over' });
       this.#ports.onMoved([key]);
     }
     return claimedReply(this.#world.host, run, false);
@@ -140,8 +140,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     if (worker.process === null) this.#captures.take(run.launch_id);
     recordDispatch(world, run);
     world.launches.update(run.launch_id, { state: 'spawned' });
-    run.spawned = true;
-    run.state = run.confirmed ? 'running' : 'starting';
+    runStarted(run);
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     world.logger.info(

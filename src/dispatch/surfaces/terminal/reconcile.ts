@@ -5,8 +5,9 @@ import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { recallOwed } from '../../holds/owed-starts.ts';
 import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
-import type { Run } from '../../run/run.ts';
+import { moveRun, type Run, runStarted } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
+import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
 import { recogniseSession } from './adopt.ts';
@@ -91,25 +92,23 @@ export class Reconciler {
     if (life.kind !== 'alive' && life.kind !== 'ended') return true;
     const outcome = await (life.kind === 'alive' ? this.#claims.make(run) : this.#claims.drop(run));
     if (outcome !== 'waits') pass.moved.add(run.key);
-    else run.state = life.kind === 'alive' ? 'claimed' : 'unknown';
+    else moveRun(run, { kind: 'looked', answers: life.kind === 'alive' });
     return outcome === 'made';
   }
 
   #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
-    const before = run.state;
-    if (!run.spawned && life.kind === 'alive') this.#spawned(run);
+    const before = shownState(run.state);
+    if (!isStarted(run.state) && life.kind === 'alive') this.#spawned(run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
       if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
-    if (life.kind === 'unknown') run.state = 'unknown';
-    else if (!run.spawned) run.state = 'claimed';
-    else run.state = run.confirmed ? 'running' : 'starting';
-    if (life.kind === 'alive' && run.spawned && this.#found.delete(run.launch_id)) {
+    moveRun(run, { kind: 'looked', answers: life.kind !== 'unknown' });
+    if (life.kind === 'alive' && this.#found.delete(run.launch_id)) {
       this.#memory.quarantine.sawRunning(run.key);
       this.#world.launches.withdrawForcedStart(run.launch_id);
       this.#log(run, 'adopted a running worker');
     }
-    if (run.state !== before) pass.moved.add(run.key);
+    if (shownState(run.state) !== before) pass.moved.add(run.key);
   }
 
   /** On disk too: the next daemon must be able to tell that this server is gone, and another has taken its place. */
@@ -121,7 +120,7 @@ export class Reconciler {
 
   /** A claim turns out to have become a worker. */
   #spawned(run: Run): void {
-    run.spawned = true;
+    runStarted(run);
     recordDispatch(this.#world, run);
     this.#world.launches.update(run.launch_id, { state: 'spawned' });
     this.#memory.refusals.clear(run.key);
@@ -138,7 +137,7 @@ export class Reconciler {
       manifest: {
         mux_session: run.mux_session,
         dispatched_at: run.started_at,
-        state: run.spawned ? 'spawned' : 'claimed',
+        state: isStarted(run.state) ? 'spawned' : 'claimed',
         boot_id: run.boot_id,
       },
       boot_id: world.bootId,
@@ -191,12 +190,13 @@ export class Reconciler {
     this.#ending.add(run.launch_id);
     pass.moved.add(run.key);
     try {
-      if (!run.spawned && !this.#hasLeftTrace(run)) {
+      const started = isStarted(run.state);
+      if (!started && !this.#hasLeftTrace(run)) {
         await this.#settler.abandon(run);
         this.#log(run, 'a claim was never started');
         return;
       }
-      if (!run.spawned) recordDispatch(this.#world, run);
+      if (!started) recordDispatch(this.#world, run);
       let server: ReturnType<typeof serverOf> = 'alive';
       const settled = await this.#settler.settle(run, {
         rebooted,
@@ -209,7 +209,7 @@ export class Reconciler {
           this.#lost({ run, cause }, pass);
         },
       });
-      if (settled.reason === 'postponed') run.state = 'unknown';
+      if (settled.reason === 'postponed') moveRun(run, { kind: 'looked', answers: false });
       else if (!pass.lost.some((one) => one.run === run)) this.#log(run, 'a worker ended', settled);
     } catch (error) {
       // The run stays in memory, so the fiber stays occupied and the next pass tries again.
@@ -246,7 +246,10 @@ export class Reconciler {
   /** What runs again, or was settled by a person, waits no more. */
   #dropSettled(): void {
     const { incidents, runs } = this.#memory;
-    incidents.drop((fiber) => runs.get(fiber.uid)?.spawned === true || !isWaiting(this.#world, fiber));
+    incidents.drop((fiber) => {
+      const run = runs.get(fiber.uid);
+      return (run !== undefined && isStarted(run.state)) || !isWaiting(this.#world, fiber);
+    });
   }
 
   #log(run: Run, message: string, more: Record<string, unknown> = {}): void {

@@ -2,8 +2,9 @@ import { messageOf } from '../../../base/errors.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { lookForLimit } from '../../holds/usage-limits.ts';
-import type { Run } from '../../run/run.ts';
+import { awaitsTranscript, moveRun, type Run } from '../../run/run.ts';
 import { followHooks, learnSession } from '../../run/run-session.ts';
+import { liveState } from '../../run/run-state.ts';
 import type { World } from '../../world/world.ts';
 
 /** Watches the transcripts of workers: that they came up, which session is theirs, and when they last moved. */
@@ -24,10 +25,9 @@ export class StartWatch {
   async starts(listing: MuxListing): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (run.confirmed || !run.spawned) continue;
+      if (liveState(run.state).kind !== 'started') continue;
       if (await this.#look(run)) {
-        run.confirmed = true;
-        if (run.state === 'starting') run.state = 'running';
+        moveRun(run, { kind: 'confirmed' });
         this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
         moved.push(run.key);
       } else if (await this.#noteUnconfirmed(run, listing)) moved.push(run.key);
@@ -39,7 +39,7 @@ export class StartWatch {
   async activity(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!run.confirmed || (run.transcript_path === null && !isPersons(run))) continue;
+      if (!isConfirmed(run) || (run.transcript_path === null && !isPersons(run))) continue;
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
@@ -121,4 +121,8 @@ function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: nu
 /** A person's session whose conversation is known: its transcript was not looked for at a start. */
 function isPersons(run: Run): boolean {
   return run.claim === 'person' && run.session_uuid !== null && run.surface === 'cli';
+}
+
+function isConfirmed(run: Run): boolean {
+  return liveState(run.state).kind === 'running' || !awaitsTranscript(run);
 }

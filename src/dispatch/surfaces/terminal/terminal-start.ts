@@ -5,7 +5,7 @@ import { markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { PlannedRun, Started } from '../../plan/planned-run.ts';
 import { mayBeOf } from '../../run/liveness.ts';
-import type { Run } from '../../run/run.ts';
+import { type Run, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { manifestOfRun } from '../../run/runs.ts';
@@ -41,8 +41,7 @@ export async function startRun(
   }
   recordDispatch(world, run);
   world.launches.update(run.launch_id, { state: 'spawned' });
-  run.spawned = true;
-  run.state = 'starting';
+  runStarted(run);
   return created;
 }
 
