@@ -14,7 +14,7 @@ import { type AskedPastSession, PastSessions } from './requests/past-session-ter
 import { isAppRun } from './run/app-run.ts';
 import { moveRun, type Run } from './run/run.ts';
 import { isStarting } from './run/run-state.ts';
-import { Launcher } from './start/launcher.ts';
+import { Starter } from './start/starter.ts';
 import { AppCaptures } from './surfaces/app/app-captures.ts';
 import { AppClaims } from './surfaces/app/app-claims.ts';
 import { AppRuns } from './surfaces/app/app-runs.ts';
@@ -36,7 +36,7 @@ export class Dispatcher {
   readonly #world: World;
   readonly #memory: Memory;
   readonly #reconciler: Reconciler;
-  readonly #launcher: Launcher;
+  readonly #starter: Starter;
   readonly #starts: StartWatch;
   readonly #phases: PhaseWatch;
   readonly #apps: AppRuns;
@@ -62,19 +62,19 @@ export class Dispatcher {
     this.appCaptures = new AppCaptures(world);
     const unfinished = new UnfinishedClaims(world, memory, { cli: this.captures, app: this.appCaptures });
     this.#reconciler = new Reconciler(world, memory, unfinished);
-    this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
+    this.#starter = new Starter(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
-    this.rounds = new PollRounds(world, memory, { launcher: this.#launcher, onMoved });
+    this.rounds = new PollRounds(world, memory, { starter: this.#starter, onMoved });
     this.#apps = new AppRuns(world, memory, unfinished, onMoved);
     const ports = {
       adopted: () => this.#requireAdopted(),
-      underWay: (key: string) => this.#launcher.underWay(key),
+      underWay: (key: string) => this.#starter.underWay(key),
       onMoved,
     };
     this.kills = new Kills(world, memory, {
       adopted: ports.adopted,
-      launched: async (key) => this.#launcher.underWay(key),
+      settled: async (key) => this.#starter.underWay(key),
       cut: (run) => this.#cut(run, 'kill'),
       moved: onMoved,
     });
@@ -83,13 +83,13 @@ export class Dispatcher {
     this.#dispatches = new Dispatches(world, memory, {
       adopted: ports.adopted,
       fresh: (fiber_id) => this.#fresh(fiber_id),
-      launcher: this.#launcher,
-      launched: (key) => this.kills.forget(key),
+      starter: this.#starter,
+      started: (key) => this.kills.forget(key),
     });
     this.pastSessions = new PastSessions(world, memory, this.captures, ports.adopted);
   }
 
-  /** Launches whose workers may live. */
+  /** Starts whose workers may live. */
   launchIds(): Set<string> {
     return new Set(this.#memory.runs.all().map((run) => run.launch_id));
   }
@@ -115,7 +115,7 @@ export class Dispatcher {
   /** True when some recorded process has ended without the multiplexer having said so. */
   async someProcessEnded(): Promise<boolean> {
     for (const run of this.#memory.runs.all()) {
-      const agent = this.#world.launches.agent(run.launch_id);
+      const agent = this.#world.runDirectories.agent(run.launch_id);
       if (agent.kind === 'found' && (await this.#world.processes.look(agent.value)) === 'gone') return true;
     }
     return this.captures.someEnded();
@@ -136,22 +136,22 @@ export class Dispatcher {
     });
   }
 
-  /** Resolves when no launch is under way. */
-  launchesSettled(): Promise<void> {
-    return this.#launcher.settled();
+  /** Resolves when no start is under way. */
+  startsSettled(): Promise<void> {
+    return this.#starter.settled();
   }
 
   /**
-   * The fiber's running worker, once no launch of it is under way. Where nobody can tell what runs, throws
+   * The fiber's running worker, once no start of it is under way. Where nobody can tell what runs, throws
    * `mux_unavailable` when it has to be `sure`, and answers what is known otherwise.
    */
   async workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined> {
     if (options.sure) await this.#requireAdopted();
-    await this.#launcher.underWay(key);
+    await this.#starter.underWay(key);
     return this.#memory.runs.get(key);
   }
 
-  /** Lifts every hold; answers how many fibers may now be launched. */
+  /** Lifts every hold; answers how many fibers may now be started. */
   release(): Released {
     const pending = this.rounds.pending();
     this.#memory.quarantine.release(this.#world.clock.now());
@@ -185,10 +185,10 @@ export class Dispatcher {
     if (moved.length > 0) this.#onMoved(moved);
   }
 
-  /** Starts nothing more; resolves when no launch is under way. */
+  /** Starts nothing more; resolves when no start is under way. */
   async stop(): Promise<void> {
     this.rounds.stop();
-    await this.#launcher.settled();
+    await this.#starter.settled();
     await this.#reconciling.run(async () => {});
   }
 
@@ -217,13 +217,14 @@ export class Dispatcher {
     }
     const at = this.#world.clock.now();
     moveRun(run, { kind: 'ending', end: { reason, at } });
-    if (!run.stray) this.#world.launches.writeEnd(run.launch_id, reason, at);
+    if (!run.stray) this.#world.runDirectories.writeEnd(run.launch_id, reason, at);
     await endWorker(this.#world, run);
     await this.reconcile();
     const ended = this.#memory.runs.get(run.key)?.launch_id !== run.launch_id;
     if (!ended) {
       moveRun(run, { kind: 'not_ended' });
-      if (reason === 'forced_start' && !run.stray) this.#world.launches.withdrawForcedStart(run.launch_id);
+      if (reason === 'forced_start' && !run.stray)
+        this.#world.runDirectories.withdrawForcedStart(run.launch_id);
     }
     return ended;
   }

@@ -107,7 +107,7 @@ export class PollLoop {
     const { world, dispatcher } = this.#options;
     const watchApps = () => this.#watchApps();
     const prune = () => {
-      const removed = world.launches.prune(world.clock.now());
+      const removed = world.runDirectories.prune(world.clock.now());
       world.workerMemory.sweep(dispatcher.launchIds(), world.clock.now());
       try {
         prunePastSessions(world.settings.data_dir, dispatcher.listing, world.clock.now());
@@ -170,7 +170,7 @@ export class PollLoop {
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     await dispatcher.reconcile();
     this.#watchApps();
-    await dispatcher.rounds.launchDue();
+    await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();
     rows.refreshAll(this.#polls.map((poll) => poll.health));
     this.#last_tick_at = world.clock.now();
@@ -306,7 +306,7 @@ export class PollLoop {
       this.#last_moved_at = clock.now();
       const moved = this.#moved;
       this.#moved = new Set();
-      void this.#options.dispatcher.rounds.launchMoved(moved).catch((error) => this.#report(error));
+      void this.#options.dispatcher.rounds.startMoved(moved).catch((error) => this.#report(error));
     });
   }
 

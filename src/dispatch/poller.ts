@@ -108,7 +108,7 @@ export async function startPoller(
       logger,
     }),
     incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
-    launching: new Set(),
+    starting: new Set(),
     unconcluded: new Map(),
     leases,
     data_dir,
@@ -173,7 +173,7 @@ export async function startPoller(
     }),
     async stop() {
       operator.stop();
-      // A launch that waits for a disk would keep the others waiting.
+      // A start that waits for a disk would keep the others waiting.
       disks.stop();
       await loop.stop();
       await dispatcher.stop();

@@ -2,7 +2,7 @@ import type { FiberDocument, FiberRow } from '../contract/fiber.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
-import { type EligibilityFacts, isPendingLaunch, judgeEligibility } from './due/eligibility.ts';
+import { type EligibilityFacts, isPendingStart, judgeEligibility } from './due/eligibility.ts';
 import { dueOf, eligibilityFacts } from './due/fiber-facts.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
@@ -116,7 +116,7 @@ function rowFacts(
   // A copy of a document has its uid too, but the worker is not its worker.
   const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
-  const held = isPendingLaunch(document, facts) ? facts.held : null;
+  const held = isPendingStart(document, facts) ? facts.held : null;
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
     ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),

@@ -37,7 +37,7 @@ import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
 import { StartGate } from './holds/start-gate.ts';
 import { startPolicy } from './holds/start-policy.ts';
-import { Launches } from './run-directory/run-directories.ts';
+import { RunDirectories } from './run-directory/run-directories.ts';
 import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
 import { writeSvcCommand } from './svc-command.ts';
 import { withoutTmux } from './without-tmux.ts';
@@ -105,7 +105,7 @@ export async function connectWorld(options: {
     logger,
     documents: options.documents,
     mux: connectMux({ settings, clock, logger, runner, openTerminal }),
-    launches: new Launches({ data_dir: settings.data_dir, logger }),
+    runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger }),
     workerMemory,
     app: settings.app_server === null ? null : createAppServer({ address: settings.app_server, clock }),
     harness: {

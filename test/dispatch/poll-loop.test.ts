@@ -87,11 +87,11 @@ beforeEach(async () => {
     });
   const { dispatcher } = daemon;
   const { rounds } = dispatcher;
-  const launchMoved = rounds.launchMoved.bind(rounds);
+  const startMoved = rounds.startMoved.bind(rounds);
   Object.assign(rounds, {
-    launchMoved: (these: ReadonlySet<string>) => {
+    startMoved: (these: ReadonlySet<string>) => {
       moved.push(these);
-      return launchMoved(these);
+      return startMoved(these);
     },
   });
   roots = [root];

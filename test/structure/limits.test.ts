@@ -13,7 +13,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
 import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
-import { Launches } from '../../src/dispatch/run-directory/run-directories.ts';
+import { RunDirectories } from '../../src/dispatch/run-directory/run-directories.ts';
 import { endOfFile } from '../../src/dispatch/run-directory/run-file-end.ts';
 import { buildRunScript } from '../../src/dispatch/run-directory/run-script.ts';
 import { checkAttachments } from '../../src/fibers/attachments/check-attachments.ts';
@@ -476,9 +476,9 @@ const PROBES: Probe[] = [
     way: 'file',
     takes(size) {
       mkdirSync(join(temp.root, 'runs', 'one'), { recursive: true });
-      const launches = new Launches({ data_dir: temp.root, logger: silentLogger });
-      launches.writeScreen('one', x(size));
-      return launches.readScreen('one') === x(size);
+      const runDirectories = new RunDirectories({ data_dir: temp.root, logger: silentLogger });
+      runDirectories.writeScreen('one', x(size));
+      return runDirectories.readScreen('one') === x(size);
     },
   },
   ...['routes/search.ts', 'routes/attachments.ts', 'routes/digests.ts', 'routes/session-links.ts'].map(

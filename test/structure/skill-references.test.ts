@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { workerSkills } from '../../src/dispatch/plan/launch-message.ts';
 import { launchMessageDigest } from '../../src/dispatch/plan/launch-message-digest.ts';
-import { workerSkills } from '../../src/dispatch/plan/launch-prompt.ts';
 import {
   buildPrompt,
-  type CaptureLaunchFacts,
-  type FiberLaunchFacts,
+  type CaptureMessageFacts,
+  type FiberMessageFacts,
 } from '../../src/dispatch/plan/prompt.ts';
 import { namedPromptDigest, packageSkills, readSkillFiles } from '../../src/harness/hooks/worker-skills.ts';
 
@@ -20,7 +20,7 @@ const shared = {
   launch_id: 'l',
   user_message: 'hello',
 } as const;
-const FIBER: FiberLaunchFacts = {
+const FIBER: FiberMessageFacts = {
   ...shared,
   variant: 'fiber',
   fiber: 'a',
@@ -31,7 +31,7 @@ const FIBER: FiberLaunchFacts = {
   previous: { session_uuid: 's', harness: 'claude', cut_off: true, transcript: '/nowhere/t.jsonl' },
   collaboration: null,
 };
-const CAPTURE: CaptureLaunchFacts = {
+const CAPTURE: CaptureMessageFacts = {
   ...shared,
   variant: 'capture',
   reference: join(dirname(skills.service.path), 'references', 'capture.md'),

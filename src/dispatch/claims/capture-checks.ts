@@ -8,7 +8,7 @@ import type {
 } from '../../contract/http/capture.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
 import type { Refusal } from '../holds/refusals.ts';
-import { captureReference, workerSkills } from '../plan/launch-prompt.ts';
+import { captureReference, workerSkills } from '../plan/launch-message.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
 import { buildPrompt } from '../plan/prompt.ts';
 import { requestedDirectory } from '../plan/requested-directory.ts';
@@ -131,13 +131,13 @@ export function refusedCapture(host: string, refusal: Refusal): CaptureRefused {
 /** What `GET /state` shows of an unclaimed capture on either surface, besides its state and where it runs. */
 export function viewOfCapture(
   record: CaptureRecord,
-  { launches }: Pick<World, 'launches'>,
+  { runDirectories }: Pick<World, 'runDirectories'>,
 ): Omit<CaptureView, 'surface' | 'mux_session' | 'state'> {
   const { session_uuid, run_id, agent, harness, project_dir, store } = record;
   const { captured_at, ended_at, ended_reason } = record;
   return {
     ...{ session_uuid, run_id, agent, harness, project_dir, store },
     ...{ captured_at, ended_at, ended_reason },
-    prompt_file: launches.promptFile(record.launch_id),
+    prompt_file: runDirectories.promptFile(record.launch_id),
   };
 }

@@ -13,7 +13,7 @@ import type { World } from '../world/world.ts';
 export type ClaimPorts = {
   /** Resolves when the sessions of an earlier daemon are known; throws `mux_unavailable`. */
   adopted(): Promise<void>;
-  /** The launch of this fiber that is under way. */
+  /** The start of this fiber that is under way. */
   underWay(key: string): Promise<unknown> | undefined;
   onMoved(keys: Iterable<string>): void;
 };

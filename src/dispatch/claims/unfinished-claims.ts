@@ -40,7 +40,7 @@ export class UnfinishedClaims {
     if (outcome !== 'made') return outcome;
     runStarted(run);
     recordDispatch(this.#world, run);
-    this.#world.launches.update(run.launch_id, { state: 'spawned' });
+    this.#world.runDirectories.update(run.launch_id, { state: 'spawned' });
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     return 'made';
@@ -60,8 +60,8 @@ export class UnfinishedClaims {
     document: FiberDocument,
     isMade: (current: FiberDocument) => boolean,
   ): Promise<ClaimOutcome> {
-    const { documents, launches } = this.#world;
-    const manifest = launches.manifest(run.launch_id);
+    const { documents, runDirectories } = this.#world;
+    const manifest = runDirectories.manifest(run.launch_id);
     if (manifest.kind !== 'found') return 'waits';
     let dropped = false;
     try {
@@ -85,8 +85,9 @@ export class UnfinishedClaims {
   }
 
   #giveBack(run: Run): void {
-    const { launches, clock, logger } = this.#world;
-    if (run.claim === 'person') launches.update(run.launch_id, { state: 'ended', ended_at: clock.now() });
+    const { runDirectories, clock, logger } = this.#world;
+    if (run.claim === 'person')
+      runDirectories.update(run.launch_id, { state: 'ended', ended_at: clock.now() });
     else this.#captures[run.surface].giveBack(run.launch_id);
     this.#memory.runs.release(run);
     logger.warn(

@@ -40,7 +40,7 @@ export type EligibilityFacts = {
 export type Verdict = { eligible: true } | { eligible: false; gate: Gate };
 
 /**
- * Whether the poller may launch a worker for this fiber now, or the first gate that is shut. Reads nothing
+ * Whether the poller may start a worker for this fiber now, or the first gate that is shut. Reads nothing
  * but its two arguments (DSP-2): no disk, no clock.
  */
 export function judgeEligibility(document: FiberDocument, facts: EligibilityFacts): Verdict {
@@ -97,10 +97,10 @@ export function askGates(document: FiberDocument, facts: EligibilityFacts): { ga
 }
 
 /**
- * True when only a hold keeps the fiber from being launched, whatever keeps back the whole daemon: it belongs in
+ * True when only a hold keeps the fiber from being started, whatever keeps back the whole daemon: it belongs in
  * `pending_launch`.
  */
-export function isPendingLaunch(document: FiberDocument, facts: EligibilityFacts): boolean {
+export function isPendingStart(document: FiberDocument, facts: EligibilityFacts): boolean {
   return facts.held !== null && judgeEligibility(document, { ...withoutDaemon(facts), held: null }).eligible;
 }
 

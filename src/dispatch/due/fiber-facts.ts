@@ -22,7 +22,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
   return {
     host: world.host,
     now,
-    occupied: memory.launching.has(key) || memory.runs.get(key) !== undefined,
+    occupied: memory.starting.has(key) || memory.runs.get(key) !== undefined,
     due: owedStart(memory, document) === null ? dueOf(world, document) : { kind: 'due', occurrence: now },
     paused_until: memory.breaker.pausedUntil(key, now),
     limited_until: limitOf(world, memory, document.svc?.agent ?? null)?.until ?? null,
@@ -41,7 +41,7 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
 /** Workers that run, start, or cannot be told to be gone. */
 export function workerCount(memory: Memory): number {
   let count = memory.runs.size;
-  for (const key of memory.launching) if (memory.runs.get(key) === undefined) count += 1;
+  for (const key of memory.starting) if (memory.runs.get(key) === undefined) count += 1;
   return count;
 }
 

@@ -6,26 +6,26 @@ import { blockWhenPaused } from '../holds/breaker-row.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import { showLimit } from '../holds/usage-limits.ts';
-import type { Launcher } from '../start/launcher.ts';
+import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
-import { isPendingLaunch, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
+import { isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
 import { dueOf, eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
 
-/** Launches under way at the same time; a start costs tmux a few milliseconds. */
-const LAUNCHES_AT_ONCE = 4;
+/** Starts under way at the same time; a start costs tmux a few milliseconds. */
+const STARTS_AT_ONCE = 4;
 /** How often it is looked whether the machine has again what held starts back, in milliseconds. */
 const LOOK_AGAIN_MS = 5_000;
 /** How long a round waits for the disks of what it starts, in milliseconds; a fiber on a slower one follows by itself. */
 const DISK_PATIENCE_MS = 100;
 
-/** What the poller starts by itself (DSP-2): looks through the documents, launches what is due, notes what waits. */
+/** What the poller starts by itself (DSP-2): looks through the documents, starts what is due, notes what waits. */
 export class PollRounds {
   readonly #world: World;
   readonly #memory: Memory;
-  readonly #launcher: Launcher;
+  readonly #starter: Starter;
   readonly #arming: Arming;
   readonly #onMoved: (keys: Iterable<string>) => void;
   readonly #turns = new Turns();
@@ -37,17 +37,17 @@ export class PollRounds {
   constructor(
     world: World,
     memory: Memory,
-    ports: { launcher: Launcher; onMoved: (keys: Iterable<string>) => void },
+    ports: { starter: Starter; onMoved: (keys: Iterable<string>) => void },
   ) {
     this.#world = world;
     this.#memory = memory;
-    this.#launcher = ports.launcher;
+    this.#starter = ports.starter;
     this.#arming = new Arming(world, memory);
     this.#onMoved = ports.onMoved;
   }
 
-  /** One round over all documents: launches what is due, notes what waits. */
-  async launchDue(): Promise<void> {
+  /** One round over all documents: starts what is due, notes what waits. */
+  async startDue(): Promise<void> {
     const documents = [...this.#world.documents.all()];
     const disarmed = this.#arming.note(documents);
     const reachable = documents.filter((document) => this.#forgetSilence(document));
@@ -55,19 +55,19 @@ export class PollRounds {
     const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
     const moved = [...disarmed, ...reachable.map(keyOf), ...limited.map(keyOf)];
     if (moved.length > 0) this.#onMoved(moved);
-    await this.#launchAmong(documents);
+    await this.#startAmong(documents);
     this.#noteHeldBack();
   }
 
   /** The same for documents that have just moved, between two rounds. */
-  async launchMoved(paths: ReadonlySet<string>): Promise<void> {
+  async startMoved(paths: ReadonlySet<string>): Promise<void> {
     const documents = [...this.#world.documents.all()].filter((document) => paths.has(document.path));
     const disarmed = this.#arming.noteSome(documents);
     if (disarmed.length > 0) this.#onMoved(disarmed);
-    await this.#launchAmong(documents);
+    await this.#startAmong(documents);
   }
 
-  /** Fibers that only a hold keeps from being launched, oldest hold first. */
+  /** Fibers that only a hold keeps from being started, oldest hold first. */
   pending(): { document: FiberDocument; since: number; reason: string }[] {
     const now = this.#world.clock.now();
     const waiting = [];
@@ -75,7 +75,7 @@ export class PollRounds {
       // Asked with every `GET /state`: nearly all documents are settled without gathering their facts.
       if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
       const facts = eligibilityFacts(this.#world, this.#memory, document);
-      if (!isPendingLaunch(document, facts) || facts.held === null) continue;
+      if (!isPendingStart(document, facts) || facts.held === null) continue;
       const since = this.#memory.quarantine.since(keyOf(document), now);
       waiting.push({ document, since, reason: facts.held });
     }
@@ -87,14 +87,14 @@ export class PollRounds {
     return this.#turns.since(key);
   }
 
-  /** Launches nothing more; those that are under way go on. */
+  /** Starts nothing more; those that are under way go on. */
   stop(): void {
     this.#stopped = true;
     this.#lookAgain?.();
   }
 
-  /** Launches what is due; with a bound on the workers, whoever has waited longest goes first. */
-  async #launchAmong(moved: readonly FiberDocument[]): Promise<void> {
+  /** Starts what is due; with a bound on the workers, whoever has waited longest goes first. */
+  async #startAmong(moved: readonly FiberDocument[]): Promise<void> {
     if (!this.#memory.mux_answers) return;
     const bounded = this.#memory.most_workers !== null;
     // Who has just moved must not overtake who waits already.
@@ -112,10 +112,10 @@ export class PollRounds {
       const lane = async () => {
         for (const document of next) {
           if (this.#stopped || this.#memory.starts.hold() !== null) return;
-          await this.#launchByPoll(document);
+          await this.#startByPoll(document);
         }
       };
-      await Promise.all(Array.from({ length: LAUNCHES_AT_ONCE }, lane));
+      await Promise.all(Array.from({ length: STARTS_AT_ONCE }, lane));
     }
   }
 
@@ -140,7 +140,7 @@ export class PollRounds {
       // Nothing is looked through while nothing could be started.
       if (this.#memory.starts.hold() !== null) this.#goOnSoon();
       else
-        this.#launchAmong([...this.#world.documents.all()])
+        this.#startAmong([...this.#world.documents.all()])
           .then(() => this.#noteHeldBack())
           .catch((error) =>
             this.#world.logger.error({ err: error }, 'held starts could not be gone on with'),
@@ -157,7 +157,7 @@ export class PollRounds {
   }
 
   /**
-   * Those whose directory a launch will not wait for: its disk answers, or is known to be silent. The others hold no
+   * Those whose directory a start will not wait for: its disk answers, or is known to be silent. The others hold no
    * place and no lane meanwhile; each follows when its disk has answered or was given up.
    */
   async #onAnsweringDisks(chosen: readonly FiberDocument[]): Promise<FiberDocument[]> {
@@ -188,7 +188,7 @@ export class PollRounds {
       const late = this.#late;
       this.#late = new Set();
       if (this.#stopped) return;
-      this.launchMoved(late).catch((error) => logger.error({ err: error }, 'a poll step failed'));
+      this.startMoved(late).catch((error) => logger.error({ err: error }, 'a poll step failed'));
     });
   }
 
@@ -216,7 +216,7 @@ export class PollRounds {
   }
 
   /** The row may be older than its file and than what happened since it was judged, so both are looked at again. */
-  async #launchByPoll(judged: FiberDocument): Promise<void> {
+  async #startByPoll(judged: FiberDocument): Promise<void> {
     let document: FiberDocument | undefined;
     try {
       document = this.#world.documents.reread(judged);
@@ -229,7 +229,7 @@ export class PollRounds {
     const due = dueOf(this.#world, document);
     const owed = owedStart(this.#memory, document);
     const occurrence = owed === null && due?.kind === 'due' ? due.occurrence : null;
-    await this.#launcher.launch(document, {
+    await this.#starter.start(document, {
       kind: 'poll',
       occurrence,
       user_message: owed?.user_message ?? null,

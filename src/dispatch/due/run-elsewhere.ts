@@ -1,7 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { handedOff, timeOf } from '../world/documents.ts';
 
-/** A launch mark of another daemon counts for this long, in milliseconds: longer than a worker is likely to run. */
+/** A start mark of another daemon counts for this long, in milliseconds: longer than a worker is likely to run. */
 const FRESH_MS = 24 * 60 * 60 * 1000;
 
 /** A run that another daemon of this host id may still have, as the document's marks tell. */

@@ -5,7 +5,7 @@ import type { Memory } from '../holds/memory.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { limitOf } from '../holds/usage-limits.ts';
 import { viewRun } from '../run/runs.ts';
-import { checkLaunch, refusalOf } from '../start/launch.ts';
+import { checkStart, refusalOf } from '../start/check-start.ts';
 import { refuseWithoutServer } from '../surfaces/app/app-preflight.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
@@ -14,7 +14,7 @@ import { eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { explainGate } from './why-sentences.ts';
 
 /**
- * Why the poller does not start this fiber now: the gates that the poller goes by, then the checks of a launch.
+ * Why the poller does not start this fiber now: the gates that the poller goes by, then the checks of a start.
  * The checks reach outside the daemon, so they are asked only when `look` is wanted and every gate is open, as
  * the poller itself asks them (DSP-4); a first refusal leaves those after it unasked. Writes nothing.
  */
@@ -67,10 +67,10 @@ export async function explainFiber(
   };
 }
 
-/** Asks the launch's own checks; the last one that was begun is the one that refused. */
+/** Asks the start's own checks; the last one that was begun is the one that refused. */
 async function askChecks(world: World, document: FiberDocument): Promise<GateView[]> {
   let last: LaunchCheck = LAUNCH_CHECKS[0];
-  const refusal = await checkLaunch(world, document, document.project_dir, {
+  const refusal = await checkStart(world, document, document.project_dir, {
     asking: (check) => {
       last = check;
     },

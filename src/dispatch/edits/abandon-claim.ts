@@ -2,12 +2,12 @@ import { messageOf } from '../../base/errors.ts';
 import type { Run } from '../run/run.ts';
 import type { World } from '../world/world.ts';
 
-/** Writes back what the launch had marked in its document, and closes its run directory. */
+/** Writes back what the start had marked in its document, and closes its run directory. */
 export async function abandonClaim(
-  world: Pick<World, 'clock' | 'documents' | 'launches' | 'logger'>,
+  world: Pick<World, 'clock' | 'documents' | 'runDirectories' | 'logger'>,
   run: Pick<Run, 'fiber_id' | 'launch_id' | 'path' | 'run_id' | 'uid'>,
 ): Promise<void> {
-  const manifest = world.launches.manifest(run.launch_id);
+  const manifest = world.runDirectories.manifest(run.launch_id);
   const undo = manifest.kind === 'found' ? manifest.value.undo : undefined;
   const document = world.documents.of(run);
   if (undo !== undefined && document !== undefined) {
@@ -22,5 +22,5 @@ export async function abandonClaim(
       );
     }
   }
-  world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+  world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
 }

@@ -19,13 +19,13 @@ export function claimMarkersOf(
 
 /** The same under the document's lock, with what it said before noted in the run directory first. */
 export function markClaim(
-  { host, daemonId, launches }: Pick<World, 'host' | 'daemonId' | 'launches'>,
+  { host, daemonId, runDirectories }: Pick<World, 'host' | 'daemonId' | 'runDirectories'>,
   current: FiberDocument,
   run: Run,
   meeting: string | undefined,
 ): DocumentChange {
   const change = claimMarkersOf(current, run, { host, daemon: daemonId, meeting });
-  launches.update(run.launch_id, { undo: undoOf(current, change) });
+  runDirectories.update(run.launch_id, { undo: undoOf(current, change) });
   return change;
 }
 

@@ -8,9 +8,9 @@ import type { World } from '../world/world.ts';
 import { abandonClaim } from './abandon-claim.ts';
 
 /**
- * What one launch writes into its document, in one write: the dispatch markers (FIB-9) and, on request, the
+ * What one start writes into its document, in one write: the dispatch markers (FIB-9) and, on request, the
  * arming (LIF-3, LIF-4) with the directory that a person confirmed (WPL-1). `checked` is the document that
- * the launch was judged and planned on; a `current` that orders something else by now is a `conflict`.
+ * the start was judged and planned on; a `current` that orders something else by now is a `conflict`.
  */
 export function markersOf(
   checked: FiberDocument,
@@ -61,7 +61,7 @@ export function undoOf(document: FiberDocument, change: DocumentChange): Documen
   return undo;
 }
 
-/** Everything in a document that decides what is launched, and where. */
+/** Everything in a document that decides what is started, and where. */
 function orderOf(document: FiberDocument): string {
   const { svc } = document;
   return JSON.stringify([
@@ -90,7 +90,7 @@ function valueAt(document: FiberDocument, path: string): unknown {
  * document cannot be written the claim is taken back, and the error is thrown.
  */
 export async function markStart(
-  world: Pick<World, 'clock' | 'daemonId' | 'documents' | 'launches' | 'logger'>,
+  world: Pick<World, 'clock' | 'daemonId' | 'documents' | 'runDirectories' | 'logger'>,
   document: FiberDocument,
   run: Run,
   authority: Authority,
@@ -102,7 +102,7 @@ export async function markStart(
         daemon: world.daemonId,
         confirmed_dir,
       });
-      world.launches.update(run.launch_id, { undo: undoOf(current, change) });
+      world.runDirectories.update(run.launch_id, { undo: undoOf(current, change) });
       return change;
     });
   } catch (error) {

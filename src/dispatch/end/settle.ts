@@ -8,7 +8,7 @@ import type { Run } from '../run/run.ts';
 import { recordEnd } from '../run/run-ledger.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
 import { endInHand, isStarted } from '../run/run-state.ts';
-import type { LaunchEnd } from '../run-directory/run-directories.ts';
+import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
@@ -47,8 +47,8 @@ export class Settler {
     },
   ): Promise<Settled> {
     const world = this.#world;
-    const launch = facts.rebooted ? world.launches.readEnd(run.launch_id) : await this.#awaitEnd(run);
-    const wordless = !facts.rebooted && isWordless(run, launch);
+    const recorded = facts.rebooted ? world.runDirectories.readEnd(run.launch_id) : await this.#awaitEnd(run);
+    const wordless = !facts.rebooted && isWordless(run, recorded);
     const server = wordless ? await facts.server() : 'alive';
     if (server === 'unknown') return { reason: 'postponed', code: null };
     await followHooks(world, run);
@@ -57,12 +57,14 @@ export class Settler {
     await lookForLimit(world, this.#memory, run, transcript.kind === 'found' ? transcript.path : null);
     const document = this.#documentOf(run);
     const now = world.clock.now();
-    const memory = run.stray ? null : world.workerMemory.readEnd(world.launches.directory(run.launch_id));
+    const memory = run.stray
+      ? null
+      : world.workerMemory.readEnd(world.runDirectories.directory(run.launch_id));
     const others = memory === null ? 0 : await this.#othersAlive(run);
     const plan = planWorkerEnd({
       run,
       document,
-      launch,
+      recorded,
       memory,
       others,
       server_absent: server === 'absent',
@@ -78,8 +80,8 @@ export class Settler {
     if (plan.refusal !== null)
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
-    const exit = launch.exit.kind === 'found' ? launch.exit.value : null;
-    if (!run.stray) recordEnd(world, run, plan, endedAt(run, launch) ?? now);
+    const exit = recorded.exit.kind === 'found' ? recorded.exit.value : null;
+    if (!run.stray) recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
     if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.detail ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
@@ -94,7 +96,7 @@ export class Settler {
     const done: string[] = [];
     for (const [key, run] of [...this.#memory.unconcluded]) {
       if (this.#isBeingStarted(key)) continue;
-      const { exit } = this.#world.launches.readEnd(run.launch_id);
+      const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
       await this.#conclude(run, exit.kind === 'found' ? exit.value : null);
       if (!this.#memory.unconcluded.has(key)) done.push(key);
     }
@@ -135,12 +137,12 @@ export class Settler {
     // The document has gone over to a later run, so there is nothing left to conclude of this one.
     if (earlier !== undefined && earlier.launch_id !== run.launch_id) this.#close(earlier);
     this.#memory.unconcluded.set(run.key, run);
-    if (!run.stray) this.#world.launches.update(run.launch_id, { ended_at: this.#world.clock.now() });
+    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { ended_at: this.#world.clock.now() });
   }
 
   /** True until it is known whether the start that an earlier worker made way for has come about. */
   #isBeingStarted(key: string): boolean {
-    return this.#memory.launching.has(key) || isUnstarted(this.#memory.runs.get(key));
+    return this.#memory.starting.has(key) || isUnstarted(this.#memory.runs.get(key));
   }
 
   #documentOf(run: Run): FiberDocument | undefined {
@@ -155,12 +157,12 @@ export class Settler {
   }
 
   /** The session can be gone a moment before its run script’s last word is on disk. */
-  async #awaitEnd(run: Run): Promise<LaunchEnd> {
-    const { clock, launches } = this.#world;
+  async #awaitEnd(run: Run): Promise<RecordedEnd> {
+    const { clock, runDirectories } = this.#world;
     const until = clock.now() + EXIT_FILE_GRACE_MS;
     for (;;) {
-      const end = launches.readEnd(run.launch_id);
-      if (end.exit.kind === 'found' || launches.agent(run.launch_id).kind === 'none') return end;
+      const end = runDirectories.readEnd(run.launch_id);
+      if (end.exit.kind === 'found' || runDirectories.agent(run.launch_id).kind === 'none') return end;
       if (clock.now() >= until) return end;
       await new Promise<void>((resolve) => {
         clock.after(EXIT_FILE_STEP_MS, resolve);
@@ -171,7 +173,7 @@ export class Settler {
   /** On disk first: a daemon that is killed here starts the same one again, and no more than that one. */
   #owe(run: Run): void {
     const { launch_id, run_id, resume } = run;
-    this.#world.launches.update(launch_id, { owes_fresh_start: true });
+    this.#world.runDirectories.update(launch_id, { owes_fresh_start: true });
     this.#memory.owed.set(run.key, { launch_id, run_id, user_message: resume?.user_message ?? null });
     this.#world.logger.warn(
       { fiber: run.fiber_id, session: run.session_uuid },
@@ -181,17 +183,17 @@ export class Settler {
 
   #close(run: Run): void {
     if (run.stray) return;
-    this.#world.launches.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
+    this.#world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
     // What its group told is in the ledger by now.
-    this.#world.workerMemory.release(this.#world.launches.directory(run.launch_id));
+    this.#world.workerMemory.release(this.#world.runDirectories.directory(run.launch_id));
   }
 
   /** How many other workers are seen to live at this moment. */
   async #othersAlive(run: Run): Promise<number> {
-    const { launches, processes } = this.#world;
+    const { runDirectories, processes } = this.#world;
     const lives = await Promise.all(
       this.#memory.runs.all().map(async (other) => {
-        const agent = other.launch_id === run.launch_id ? null : launches.agent(other.launch_id);
+        const agent = other.launch_id === run.launch_id ? null : runDirectories.agent(other.launch_id);
         return agent?.kind === 'found' && (await processes.look(agent.value)) === 'alive';
       }),
     );
@@ -211,7 +213,7 @@ export class Settler {
 }
 
 /** When somebody ended it, else when its run script says that it ended. */
-function endedAt(run: Run, { end, exit }: LaunchEnd): number | null {
+function endedAt(run: Run, { end, exit }: RecordedEnd): number | null {
   const in_hand = endInHand(run.state);
   if (in_hand !== null) return in_hand.at;
   if (end.kind === 'found') return end.value.at;

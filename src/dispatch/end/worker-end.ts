@@ -6,7 +6,7 @@ import type { Refusal } from '../holds/refusals.ts';
 import type { Run } from '../run/run.ts';
 import { endInHand } from '../run/run-state.ts';
 import { describeMemoryEnd, isKilledForMemory } from '../run-directory/memory-end.ts';
-import type { LaunchEnd } from '../run-directory/run-directories.ts';
+import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run-directory/run-records.ts';
 import type { MemoryEnd } from '../run-directory/worker-memory.ts';
 import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
@@ -15,7 +15,7 @@ import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
 export type EndFacts = {
   run: Pick<Run, 'started_at' | 'run_id' | 'state' | 'agent' | 'project_dir'>;
   document: FiberDocument | undefined;
-  launch: LaunchEnd;
+  recorded: RecordedEnd;
   /** The multiplexer server itself is gone. */
   server_absent: boolean;
   /** The machine was started anew since. */
@@ -36,7 +36,7 @@ export type EndPlan = {
   /** One sentence on it, where the reason alone does not say all. */
   detail?: string;
   breaker: RunEnd;
-  /** A hold that keeps the poller from launching it again by itself. */
+  /** A hold that keeps the poller from starting it again by itself. */
   hold: NamedHold | null;
   /** What kept the run script from starting the agent at all, or what killed it. */
   refusal: Refusal | null;
@@ -53,8 +53,8 @@ const BY_ITSELF = ['exited', 'session_gone'];
 
 /** Decides what follows from a worker's end; reads nothing but its argument. */
 export function planWorkerEnd(facts: EndFacts): EndPlan {
-  const exit = foundOf(facts.launch.exit);
-  const end = endOf(facts.run, facts.launch);
+  const exit = foundOf(facts.recorded.exit);
+  const end = endOf(facts.run, facts.recorded);
   const reason = reasonOf(facts, exit, end);
   const detail =
     reason === 'memory_limit' && facts.memory !== null ? describeMemoryEnd(facts.memory, facts.others) : null;
@@ -75,9 +75,9 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
 }
 
 /** True when nothing tells how it ended but that it was hung up on: its server may have gone down. */
-export function isWordless(run: Pick<Run, 'state'>, launch: LaunchEnd): boolean {
-  if (endOf(run, launch) !== null) return false;
-  const exit = foundOf(launch.exit);
+export function isWordless(run: Pick<Run, 'state'>, recorded: RecordedEnd): boolean {
+  if (endOf(run, recorded) !== null) return false;
+  const exit = foundOf(recorded.exit);
   return exit === null || exit.signal === 'SIGHUP';
 }
 
@@ -113,8 +113,8 @@ export function concludedBy(
 const EXIT_TIME_SLACK_MS = 2_000;
 
 /** The last word of whoever ended the run on purpose: a kill counts even when a handoff was under way. */
-function endOf(run: Pick<Run, 'state'>, launch: LaunchEnd): EndRecord | null {
-  return endInHand(run.state) ?? foundOf(launch.end);
+function endOf(run: Pick<Run, 'state'>, recorded: RecordedEnd): EndRecord | null {
+  return endInHand(run.state) ?? foundOf(recorded.end);
 }
 
 function foundOf<T>(read: FileRead<T>): T | null {

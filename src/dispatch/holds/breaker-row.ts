@@ -6,7 +6,7 @@ export function blockWhenPaused(world: World, memory: Memory, key: string, fiber
   const now = world.clock.now();
   const paused = memory.breaker.paused(key, now);
   if (paused === null) return;
-  const screen = paused.launch_id === undefined ? null : world.launches.readScreen(paused.launch_id);
+  const screen = paused.launch_id === undefined ? null : world.runDirectories.readScreen(paused.launch_id);
   memory.refusals.record(
     key,
     {

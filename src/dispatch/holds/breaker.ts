@@ -7,7 +7,7 @@ export const breakerEntrySchema = z.object({
   /** Quick ends in a row, handoffs among them. */
   quick_ends: z.number().int().default(0),
   paused_until: z.number().nullable(),
-  /** The launch that ended last: its run directory may have kept its last screen. */
+  /** The start that ended last: its run directory may have kept its last screen. */
   launch_id: z.string().optional(),
 });
 export type BreakerEntry = z.infer<typeof breakerEntrySchema>;

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/logger.ts';
 import { dataDirFault, type HeldDataDirMark } from '../../config/data-dir-fault.ts';
 
 /**
- * Whether the data folder is still the one that the daemon took. While it is not, nothing is started: no launch could be
+ * Whether the data folder is still the one that the daemon took. While it is not, nothing is started: no start could be
  * recorded, and a second daemon would know nothing of it.
  */
 export class DataDirWatch {

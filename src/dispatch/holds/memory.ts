@@ -19,15 +19,15 @@ export type Memory = {
   breaker: BreakerBook;
   /** Workers that went down with their server or with the machine, until a person says what becomes of them. */
   incidents: IncidentBook;
-  /** Launches under way: the fiber is claimed although it has no run yet. */
-  launching: Set<string>;
+  /** Starts under way: the fiber is claimed although it has no run yet. */
+  starting: Set<string>;
   /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */
   unconcluded: Map<string, Run>;
   /** The emergency brake of the whole daemon. */
   brake: Brake;
   /** Which stores this daemon may dispatch from. */
   leases: Pick<StoreLeases, 'of' | 'confirm'>;
-  /** The folder that launches are recorded in. */
+  /** The folder that starts are recorded in. */
   data_dir: Pick<DataDirWatch, 'fault' | 'look'>;
   /** tmux has answered and every worker of an earlier daemon is known. */
   mux_answers: boolean;
@@ -35,7 +35,7 @@ export type Memory = {
   most_workers: number | null;
   /** What of the machine holds new starts back. */
   starts: StartGate;
-  /** Fresh starts that launches which resumed in vain still owe (P7). */
+  /** Fresh starts that starts which resumed in vain still owe (P7). */
   owed: Map<string, OwedStart>;
   /** Usage limits that accounts are over (P10). */
   limits: UsageLimitBook;

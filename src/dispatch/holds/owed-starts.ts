@@ -4,8 +4,8 @@ import { handedOff } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * The one fresh start that follows a launch which resumed a conversation in vain (P7). It is kept in the run
- * directory of that launch, so that a restart of the daemon neither loses it nor makes two of it.
+ * The one fresh start that follows a start which resumed a conversation in vain (P7). It is kept in the run
+ * directory of that start, so that a restart of the daemon neither loses it nor makes two of it.
  */
 export type OwedStart = { launch_id: string; run_id: string; user_message: string | null };
 
@@ -30,5 +30,5 @@ export function forgetOwed(world: World, memory: Owed, key: string): void {
   const owed = memory.owed.get(key);
   if (owed === undefined) return;
   memory.owed.delete(key);
-  world.launches.update(owed.launch_id, { owes_fresh_start: false });
+  world.runDirectories.update(owed.launch_id, { owes_fresh_start: false });
 }

@@ -1,11 +1,11 @@
-/** Why a fiber waits for a person before the poller may launch it. */
+/** Why a fiber waits for a person before the poller may start it. */
 export type HoldReason = 'boot_quarantine' | 'killed' | 'server_lost' | 'not_concluded';
 
 /** Holds that are put on one fiber. */
 export type NamedHold = 'killed' | 'server_lost';
 
 /**
- * Holds of the dispatcher. A restart is not authority to launch: until released, every candidate that was
+ * Holds of the dispatcher. A restart is not authority to start: until released, every candidate that was
  * not seen running since the start of this daemon is held. A worker that a person killed, or that went down
  * with the multiplexer server, is held by name until released, dispatched by force, or armed anew.
  * Keys are fiber keys; times are milliseconds.
@@ -31,7 +31,7 @@ export class Quarantine {
     return this.active && !this.#seen.has(key) ? 'boot_quarantine' : null;
   }
 
-  /** Its worker runs under this daemon's eyes: continuing it is no fresh launch. */
+  /** Its worker runs under this daemon's eyes: continuing it is no fresh start. */
   sawRunning(key: string): void {
     this.#seen.add(key);
     this.#named.delete(key);

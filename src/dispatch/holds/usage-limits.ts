@@ -115,7 +115,7 @@ export function showLimit(
 }
 
 function signOfHooks(world: World, run: Run): UsageSign {
-  const told = world.launches.usageNotice(run.launch_id);
+  const told = world.runDirectories.usageNotice(run.launch_id);
   return told === null ? NO_SIGN : readUsageNotice(told.notice, told.at, world.zone);
 }
 

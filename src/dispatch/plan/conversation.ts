@@ -11,21 +11,21 @@ import type { RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { decideResume, type ResumeDecision, type ResumeFacts } from './resume.ts';
 
-/** What a launch asks of the fiber's conversation. */
+/** What a start asks of the fiber's conversation. */
 export type ConversationRequest = {
   mode: ResumeMode | null;
-  /** A running worker is cut for this launch. */
+  /** A running worker is cut for this start. */
   cuts: boolean;
   agent: Agent;
   project_dir: string;
 };
 
-/** The conversation that a launch is in: a resumed one with the size of its transcript, or a fresh one. */
+/** The conversation that a start is in: a resumed one with the size of its transcript, or a fresh one. */
 export type Conversation =
   | { kind: 'resume'; session_uuid: string; size: number | null }
   | Extract<ResumeDecision, { kind: 'fresh' }>;
 
-/** Looks at the previous conversation of a fiber and decides whether the launch goes on with it (RES-1). */
+/** Looks at the previous conversation of a fiber and decides whether the start goes on with it (RES-1). */
 export async function decideConversation(
   world: World,
   document: FiberDocument,
@@ -52,79 +52,75 @@ async function resumeFacts(
   request: ConversationRequest,
 ): Promise<ResumeFacts> {
   const { agent, mode, cuts } = request;
-  const launch = lastLaunch(world, document);
-  const known = sessionOf(world, document, launch);
-  const harness = harnessOf(document, launch) ?? agent.harness;
-  const { transcript, reachable } = await findPrevious(world, request, { launch, known, harness });
+  const run = lastRun(world, document);
+  const known = sessionOf(world, document, run);
+  const harness = harnessOf(document, run) ?? agent.harness;
+  const { transcript, reachable } = await findPrevious(world, request, { run, known, harness });
   const session_uuid = known ?? (transcript.kind === 'found' ? transcript.session_uuid : null);
   return {
     document,
     previous:
-      session_uuid === null
-        ? null
-        : { session_uuid, harness, host: launch === undefined ? null : world.host },
+      session_uuid === null ? null : { session_uuid, harness, host: run === undefined ? null : world.host },
     transcript,
     mode,
     host: world.host,
     harness: agent.harness,
     reachable:
-      reachable &&
-      (launch === undefined || (await isSameFolder(world, launch.project_dir, request.project_dir))),
+      reachable && (run === undefined || (await isSameFolder(world, run.project_dir, request.project_dir))),
     cuts,
-    resumed_in_vain: launch?.resume?.session_uuid === session_uuid && isInVain(launch.resume, transcript),
+    resumed_in_vain: run?.resume?.session_uuid === session_uuid && isInVain(run.resume, transcript),
     open_in_resume: session_uuid !== null && (await isOpenInResume(world, session_uuid)),
     warm_window_ms: world.settings.resume_warm_window_ms,
     now: world.clock.now(),
   };
 }
 
-/** The launch that the document's markers are of; its run directory may have been cleared since. */
-function lastLaunch(world: World, document: FiberDocument): RunManifest | undefined {
+/** The start that the document's markers are of; its run directory may have been cleared since. */
+function lastRun(world: World, document: FiberDocument): RunManifest | undefined {
   const run_id = document.svc?.runtime?.run_id;
   if (run_id === undefined) return undefined;
-  return world.launches
+  return world.runDirectories
     .all()
     .findLast((manifest) => manifest.uid === document.uid && manifest.run_id === run_id);
 }
 
 /** What the hooks reported counts even when the daemon was down at that time (P7). */
-function sessionOf(world: World, document: FiberDocument, launch: RunManifest | undefined): string | null {
-  const known = document.svc?.runtime?.session_uuid ?? launch?.session_uuid ?? null;
-  if (launch === undefined) return known;
-  const left = launch.left_sessions ?? [];
-  return followSession({ known, left }, world.launches.sessionStarts(launch.launch_id));
+function sessionOf(world: World, document: FiberDocument, run: RunManifest | undefined): string | null {
+  const known = document.svc?.runtime?.session_uuid ?? run?.session_uuid ?? null;
+  if (run === undefined) return known;
+  const left = run.left_sessions ?? [];
+  return followSession({ known, left }, world.runDirectories.sessionStarts(run.launch_id));
 }
 
-function harnessOf(document: FiberDocument, launch: RunManifest | undefined): HarnessName | null {
+function harnessOf(document: FiberDocument, run: RunManifest | undefined): HarnessName | null {
   const named = document.svc?.runtime?.harness;
-  return (named === undefined ? undefined : parseHarnessName(named)) ?? launch?.harness ?? null;
+  return (named === undefined ? undefined : parseHarnessName(named)) ?? run?.harness ?? null;
 }
 
-/** The transcript where the agent of this launch would go on with it, else where its own agent left it. */
+/** The transcript where the agent of this start would go on with it, else where its own agent left it. */
 async function findPrevious(
   world: World,
   { agent, project_dir }: ConversationRequest,
-  previous: { launch: RunManifest | undefined; known: string | null; harness: HarnessName },
+  previous: { run: RunManifest | undefined; known: string | null; harness: HarnessName },
 ): Promise<{ transcript: TranscriptProbe; reachable: boolean }> {
-  const { launch, known, harness } = previous;
-  const query = { harness, session_uuid: known, launch };
+  const { run, known, harness } = previous;
+  const query = { harness, session_uuid: known, run };
   if (harness === agent.harness) {
     const here = await probeTranscript(world, { ...query, agent, project_dir });
-    const elsewhere =
-      launch !== undefined && (launch.agent !== agent.id || launch.project_dir !== project_dir);
+    const elsewhere = run !== undefined && (run.agent !== agent.id || run.project_dir !== project_dir);
     if (here.kind !== 'missing' || !elsewhere) return { transcript: here, reachable: true };
   }
-  const its = agentOf(world, harness, agent, launch);
-  const place = launch?.project_dir ?? project_dir;
+  const its = agentOf(world, harness, agent, run);
+  const place = run?.project_dir ?? project_dir;
   const transcript = await probeTranscript(world, { ...query, agent: its, project_dir: place });
   return { transcript, reachable: transcript.kind === 'missing' };
 }
 
 /** The agent that a conversation ran on, or one that looks where that harness keeps its transcripts by default. */
-function agentOf(world: World, harness: HarnessName, agent: Agent, launch: RunManifest | undefined): Agent {
-  if (launch !== undefined) {
+function agentOf(world: World, harness: HarnessName, agent: Agent, run: RunManifest | undefined): Agent {
+  if (run !== undefined) {
     try {
-      const its = world.harness.agent(launch.agent);
+      const its = world.harness.agent(run.agent);
       if (its.harness === harness) return its;
     } catch {
       // It is no longer in the registry.

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
-import { captureReference, workerSkills } from './launch-prompt.ts';
-import { buildPrompt, type CaptureLaunchFacts, type FiberLaunchFacts } from './prompt.ts';
+import { captureReference, workerSkills } from './launch-message.ts';
+import { buildPrompt, type CaptureMessageFacts, type FiberMessageFacts } from './prompt.ts';
 
-const SHARED = { run_id: 'run', launch_id: 'launch', user_message: 'words' } as const;
-const FIBER: Omit<FiberLaunchFacts, 'skills'> = {
+const SHARED = { run_id: 'run', launch_id: 'start', user_message: 'words' } as const;
+const FIBER: Omit<FiberMessageFacts, 'skills'> = {
   ...SHARED,
   variant: 'fiber',
   fiber: 'fiber',
@@ -18,7 +18,7 @@ const FIBER: Omit<FiberLaunchFacts, 'skills'> = {
   collaboration: null,
 };
 const PREVIOUS = { session_uuid: 'session', harness: HARNESS_NAMES[0], transcript: null };
-const CAPTURE: Omit<CaptureLaunchFacts, 'skills' | 'reference'> = {
+const CAPTURE: Omit<CaptureMessageFacts, 'skills' | 'reference'> = {
   ...SHARED,
   variant: 'capture',
   surface: 'app',
@@ -30,7 +30,7 @@ const CAPTURE: Omit<CaptureLaunchFacts, 'skills' | 'reference'> = {
 /** Launch messages in which each sentence that there is occurs, with the skills in this folder. */
 export function everyLaunchMessage(folder: string): string[] {
   const skills = workerSkills(folder);
-  const fiber = (facts: Partial<FiberLaunchFacts>) => buildPrompt({ ...FIBER, skills, ...facts });
+  const fiber = (facts: Partial<FiberMessageFacts>) => buildPrompt({ ...FIBER, skills, ...facts });
   return [
     fiber({ previous: { ...PREVIOUS, cut_off: false } }),
     fiber({ kind: 'standing', standing_mode: 'scheduled', headless: false, resumed: true }),

@@ -40,7 +40,7 @@ function installAnew({ id, svc }: FiberDocument): string {
   return svc?.kind === 'pinned' ? `svc pin ${id}` : `svc install ${id}`;
 }
 
-/** What a look at `project_dir` means for a launch (DSP-4). A worker is never run inside a document store. */
+/** What a look at `project_dir` means for a start (DSP-4). A worker is never run inside a document store. */
 export function refuseByDirectory(directory: string, look: DirectoryLook): Refusal | null {
   switch (look.kind) {
     case 'directory':

@@ -18,8 +18,8 @@ export type PreviousSession = {
   doubt?: string;
 };
 
-/** Facts of a launch that works on a fiber. */
-export type FiberLaunchFacts = {
+/** Facts of a start that works on a fiber. */
+export type FiberMessageFacts = {
   variant: 'fiber';
   skills: WorkerSkills;
   fiber: string;
@@ -29,7 +29,7 @@ export type FiberLaunchFacts = {
   /** True when nobody is expected to sit at the terminal. */
   headless: boolean;
   run_id: string;
-  /** Unique to this launch; a harness that assigns its own session ids is recognised by it. */
+  /** Unique to this start; a harness that assigns its own session ids is recognised by it. */
   launch_id: string;
   /** Why a standing role runs; null for other kinds. */
   standing_mode: 'scheduled' | 'ad-hoc' | null;
@@ -41,8 +41,8 @@ export type FiberLaunchFacts = {
   user_message: string | null;
 };
 
-/** Facts of a launch that turns a free text into a fiber. */
-export type CaptureLaunchFacts = {
+/** Facts of a start that turns a free text into a fiber. */
+export type CaptureMessageFacts = {
   variant: 'capture';
   skills: WorkerSkills;
   /** Absolute path of the service skill's capture reference. */
@@ -65,10 +65,10 @@ export type CaptureLaunchFacts = {
   user_message: string | null;
 };
 
-export type PromptFacts = FiberLaunchFacts | CaptureLaunchFacts;
+export type PromptFacts = FiberMessageFacts | CaptureMessageFacts;
 
 /**
- * The message that a launch begins with: one fixed sentence, then only this dispatch's facts, one a line, then
+ * The message that a start begins with: one fixed sentence, then only this dispatch's facts, one a line, then
  * the user's words exactly as they were given (PRM-1 to PRM-8).
  */
 export function buildPrompt(facts: PromptFacts): string {
@@ -84,7 +84,7 @@ export function buildPrompt(facts: PromptFacts): string {
   return lines.join('\n');
 }
 
-function fiberFacts(facts: FiberLaunchFacts): string[] {
+function fiberFacts(facts: FiberMessageFacts): string[] {
   return [
     fact('Fiber', facts.fiber),
     fact('Store', facts.store),
@@ -96,7 +96,7 @@ function fiberFacts(facts: FiberLaunchFacts): string[] {
   ];
 }
 
-function captureFacts(facts: CaptureLaunchFacts): string[] {
+function captureFacts(facts: CaptureMessageFacts): string[] {
   return [
     fact('Capture', facts.reference),
     ...sharedFacts(facts),
@@ -136,7 +136,7 @@ function placeOf({ transcript, doubt }: PreviousSession): string {
     : `its transcript could not be looked for (${oneLine(doubt)})`;
 }
 
-function collaboration(facts: FiberLaunchFacts['collaboration']): string[] {
+function collaboration(facts: FiberMessageFacts['collaboration']): string[] {
   if (facts === null || Object.keys(facts.roster).length === 0) return [];
   const { roster, role_store } = facts;
   const roles = Object.keys(roster).sort();

@@ -15,7 +15,7 @@ export type PreviousConversation = {
 
 /** Everything the decision reads. Times and spans in milliseconds. */
 export type ResumeFacts = {
-  /** As it is before the launch marks or arms it. */
+  /** As it is before the start marks or arms it. */
   document: FiberDocument;
   /** Null where no dispatch has left a conversation. */
   previous: PreviousConversation | null;
@@ -27,9 +27,9 @@ export type ResumeFacts = {
   harness: HarnessName;
   /** The agent that is about to start keeps its conversations where this one is, and starts in its folder. */
   reachable: boolean;
-  /** A running worker is cut for this launch. */
+  /** A running worker is cut for this start. */
   cuts: boolean;
-  /** The last launch resumed this conversation, and ended without its transcript having grown. */
+  /** The last start resumed this conversation, and ended without its transcript having grown. */
   resumed_in_vain: boolean;
   /** Its `resume-<uuid>` session is open (RES-9); null when the multiplexer did not answer. */
   open_in_resume: boolean | null;
@@ -37,7 +37,7 @@ export type ResumeFacts = {
   now: number;
 };
 
-/** Why a launch starts fresh. */
+/** Why a start starts fresh. */
 export type FreshReason =
   | 'first'
   | 'handed_off'
@@ -60,7 +60,7 @@ export type ResumeDecision =
   | { kind: 'refused'; reason: 'session_open_in_resume' | 'mux_unavailable'; session_uuid: string };
 
 /**
- * Whether a launch continues the fiber's previous conversation or starts fresh (RES-1 to RES-9, P7). Reads
+ * Whether a start continues the fiber's previous conversation or starts fresh (RES-1 to RES-9, P7). Reads
  * nothing but its argument.
  */
 export function decideResume(facts: ResumeFacts): ResumeDecision {

@@ -4,13 +4,13 @@ import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import { describeLimit, limitOf } from '../holds/usage-limits.ts';
-import type { LaunchResult } from '../plan/planned-run.ts';
+import type { StartResult } from '../plan/planned-run.ts';
 import { requestedDirectory } from '../plan/requested-directory.ts';
 import { isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
 import { workerName } from '../run/runs.ts';
-import type { Launcher } from '../start/launcher.ts';
+import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
@@ -21,12 +21,12 @@ type DispatchPorts = {
   adopted(): Promise<void>;
   /** The document as it is on disk. */
   fresh(fiber_id: string): FiberDocument;
-  launcher: Pick<Launcher, 'launch' | 'show' | 'underWay'>;
+  starter: Pick<Starter, 'start' | 'show' | 'underWay'>;
   /** A worker of this fiber was started. */
-  launched(key: string): void;
+  started(key: string): void;
 };
 
-/** The start that is asked for. The launcher makes its own plan of it, once it has claimed the fiber. */
+/** The start that is asked for. The starter makes its own plan of it, once it has claimed the fiber. */
 type AskedStart = {
   request: DispatchRequest;
   document: FiberDocument;
@@ -74,40 +74,40 @@ export class Dispatches
       return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
     if (running !== undefined)
       return rehearsal(`start nothing: the worker ${workerName(running)} of ${document.id} runs already`);
-    const shown = await this.#ports.launcher.show(document, authority, directory);
+    const shown = await this.#ports.starter.show(document, authority, directory);
     return 'dry_run' in shown ? shown : refusedReply(this.#world.host, document, shown.refusal);
   }
 
-  /** Nothing is awaited between the look at what is present and the claim of the launcher. */
+  /** Nothing is awaited between the look at what is present and the claim of the starter. */
   async apply(asked: AskedStart): Promise<Dispatched | Refused> {
     const { request, document, authority, directory } = asked;
     const { underWay, running } = this.#present(asked);
     if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
     if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
-    const result = await this.#ports.launcher.launch(document, authority, directory);
-    if (result.kind !== 'launched') return this.#reply(document, result, false);
-    this.#ports.launched(keyOf(document));
+    const result = await this.#ports.starter.start(document, authority, directory);
+    if (result.kind !== 'started') return this.#reply(document, result, false);
+    this.#ports.started(keyOf(document));
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
     return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
   }
 
-  /** The launch of the fiber that is under way, or the worker that makes another start needless. */
+  /** The start of the fiber that is under way, or the worker that makes another start needless. */
   #present({ request, document }: AskedStart): {
-    underWay?: Promise<LaunchResult> | undefined;
+    underWay?: Promise<StartResult> | undefined;
     running?: Run;
   } {
     const key = keyOf(document);
-    const underWay = this.#ports.launcher.underWay(key);
+    const underWay = this.#ports.starter.underWay(key);
     if (underWay !== undefined) return { underWay };
     const running = this.#memory.runs.get(key);
-    if (running === undefined || needsLaunch(running, request) || this.#world.documents.isAmbiguous(document))
+    if (running === undefined || needsStart(running, request) || this.#world.documents.isAmbiguous(document))
       return {};
     return { running };
   }
 
-  #reply(document: FiberDocument, result: LaunchResult, joined: boolean): Dispatched | Refused {
-    if (result.kind === 'launched') return dispatchedReply(this.#world.host, result.run, joined);
+  #reply(document: FiberDocument, result: StartResult, joined: boolean): Dispatched | Refused {
+    if (result.kind === 'started') return dispatchedReply(this.#world.host, result.run, joined);
     const refusal =
       result.kind === 'refused'
         ? result.refusal
@@ -117,6 +117,6 @@ export class Dispatches
 }
 
 /** A request that starts something although the fiber has a run: to cut it, to finish its start, or to replace what is gone. */
-function needsLaunch(running: Run, request: DispatchRequest): boolean {
+function needsStart(running: Run, request: DispatchRequest): boolean {
   return request.force === true || isReserved(running) || running.app?.missing === true;
 }

@@ -18,7 +18,7 @@ import { perform, type Write } from '../world/write.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 
 type Parts = {
-  world: Pick<World, 'launches'>;
+  world: Pick<World, 'runDirectories'>;
   memory: Pick<Memory, 'runs'>;
   documents: StoreDocuments;
   rows: { row(document: FiberDocument, body: string): FiberRow; runtimeMoved(keys: Iterable<string>): void };

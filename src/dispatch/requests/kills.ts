@@ -15,8 +15,8 @@ import type { Write } from '../world/write.ts';
 type KillPorts = {
   /** Rejects while nobody can tell what runs. */
   adopted(): Promise<void>;
-  /** Resolves when no launch of the fiber is under way. */
-  launched(key: string): Promise<unknown>;
+  /** Resolves when no start of the fiber is under way. */
+  settled(key: string): Promise<unknown>;
   /** Ends the worker; false when it could not be seen to end. */
   cut(run: Run): Promise<boolean>;
   /** Told whose rows may be others now. */
@@ -51,7 +51,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
   async plan({ fiber_id }: KillRequest): Promise<PlannedKill> {
     await this.#ports.adopted();
     const { key, id, document } = this.#killable(fiber_id);
-    await this.#ports.launched(key);
+    await this.#ports.settled(key);
     const run = this.#memory.runs.get(key);
     if (run !== undefined) return { kind: 'end', id, run };
     const killed = this.#killed.get(key);

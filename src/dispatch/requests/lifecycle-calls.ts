@@ -33,7 +33,7 @@ export type LifecyclePorts = {
   world: World;
   memory: Memory;
   dispatcher: Pick<Dispatches, 'dispatch'> & {
-    rounds: Pick<PollRounds, 'launchMoved'>;
+    rounds: Pick<PollRounds, 'startMoved'>;
     kills: Pick<Kills, 'kill'>;
     /** The fiber's running worker; throws `mux_unavailable` where one must be `sure` and nobody can tell. */
     workerOf(key: string, options: { sure: boolean }): Promise<Run | undefined>;
@@ -212,7 +212,7 @@ export class LifecycleCalls {
     if (arming) memory.breaker.clear(key);
     onMoved([key, keyOf(document)]);
     dispatcher.rounds
-      .launchMoved(new Set([document.path]))
+      .startMoved(new Set([document.path]))
       .catch((error) => world.logger.error({ err: error, fiber: document.id }, 'a poll step failed'));
   }
 

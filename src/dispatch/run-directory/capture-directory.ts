@@ -12,7 +12,7 @@ import { makeRunDirectory, RUN_FILES, runDirectoryOf, writeManifest } from './ru
 import { type AgentPid, appRecordSchema, type RunManifest } from './run-records.ts';
 
 /**
- * A capture has a run directory like any launch, with `capture.json` in place of `run.json`: the manifest is
+ * A capture has a run directory like any start, with `capture.json` in place of `run.json`: the manifest is
  * written when a fiber is claimed for it, and makes it an ordinary run. Times in ms since the Unix epoch.
  */
 const CAPTURE_FILE = 'capture.json';
@@ -29,7 +29,7 @@ export const captureRecordSchema = z.object({
   project_dir: z.string().min(1),
   store: z.string().min(1),
   captured_at: z.number(),
-  /** `claimed`: written before anything was started; `spawned`: the session was seen. */
+  /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),
   ended_reason: z.string().nullable(),

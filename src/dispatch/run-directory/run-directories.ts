@@ -24,17 +24,17 @@ import { removeRuns, selectExpiredRuns } from './run-retention.ts';
 import { readSessionStarts, type SessionStart } from './session-starts.ts';
 import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
 
-/** How a launch ended, as its run directory tells. */
-export type LaunchEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
+/** How a start ended, as its run directory tells. */
+export type RecordedEnd = { exit: FileRead<ExitRecord>; end: FileRead<EndRecord> };
 
 /** Most characters of a kept screen that are shown; the last ones say why a worker died. */
 const MOST_SCREEN = 8_000;
 
 /** The run directories of one data dir, by launch id. */
-export class Launches {
+export class RunDirectories {
   readonly #data_dir: string;
   readonly #logger: Logger;
-  /** Agents of open launches: what the run script wrote of them never changes. */
+  /** Agents of open starts: what the run script wrote of them never changes. */
   #agents = new Map<string, FileRead<AgentPid>>();
 
   constructor(options: { data_dir: string; logger: Logger }) {
@@ -46,7 +46,7 @@ export class Launches {
     return runDirectoryOf(this.#data_dir, launch_id);
   }
 
-  /** The file that holds the message which the launch begins with. */
+  /** The file that holds the message which the start begins with. */
   promptFile(launch_id: string): string {
     return join(this.directory(launch_id), RUN_FILES.prompt);
   }
@@ -66,7 +66,7 @@ export class Launches {
     }
   }
 
-  /** The message that the launch begins with; null when it cannot be read. */
+  /** The message that the start begins with; null when it cannot be read. */
   readPrompt(launch_id: string): string | null {
     try {
       return readRegularTextSync(this.promptFile(launch_id), READ_LIMITS.run_file);
@@ -79,12 +79,12 @@ export class Launches {
     return readManifest(this.directory(launch_id));
   }
 
-  /** Every readable launch, in the order of their starts. */
+  /** Every readable start, in the order of their starts. */
   all(): RunManifest[] {
     return listRuns(this.#data_dir).flatMap((entry) => (entry.kind === 'run' ? [entry.manifest] : []));
   }
 
-  readEnd(launch_id: string): LaunchEnd {
+  readEnd(launch_id: string): RecordedEnd {
     const dir = this.directory(launch_id);
     return { exit: readExit(dir), end: readEnd(dir) };
   }
@@ -98,7 +98,7 @@ export class Launches {
     return read;
   }
 
-  /** The session starts that hooks reported for a launch, oldest first. */
+  /** The session starts that hooks reported for a start, oldest first. */
   sessionStarts(launch_id: string): SessionStart[] {
     try {
       return readSessionStarts(this.directory(launch_id));
@@ -113,7 +113,7 @@ export class Launches {
     return phaseSignsMark(this.directory(launch_id));
   }
 
-  /** What hooks told last of the phases of a launch, oldest first. */
+  /** What hooks told last of the phases of a start, oldest first. */
   phaseSigns(launch_id: string): PhaseSign[] {
     try {
       return readPhaseSigns(this.directory(launch_id));
@@ -123,7 +123,7 @@ export class Launches {
     }
   }
 
-  /** The newest notice of a usage limit that hooks reported for a launch. */
+  /** The newest notice of a usage limit that hooks reported for a start. */
   usageNotice(launch_id: string): UsageNotice | null {
     try {
       return readUsageNoticeOf(this.directory(launch_id));

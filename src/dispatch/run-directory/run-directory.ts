@@ -39,7 +39,7 @@ export type RunEntry =
   | { kind: 'run'; dir: string; manifest: RunManifest }
   | { kind: 'unreadable'; dir: string; detail: string };
 
-/** The directory of one launch: `<data dir>/runs/<launch id>`. */
+/** The directory of one start: `<data dir>/runs/<launch id>`. */
 export function runDirectoryOf(data_dir: string, launch_id: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(launch_id)) {
     throw new CodedError('internal', `${JSON.stringify(launch_id)} cannot name a run directory.`);
@@ -48,7 +48,7 @@ export function runDirectoryOf(data_dir: string, launch_id: string): string {
 }
 
 /**
- * Claims a launch: makes its directory (0700) and writes the prompt (0600), the adapter's files (0600), the
+ * Claims a start: makes its directory (0700) and writes the prompt (0600), the adapter's files (0600), the
  * script (0700) and, last of all, the manifest. When it returns, a crash cannot lose the claim. Throws
  * `already_exists` for a launch id that was used before.
  */
@@ -67,7 +67,7 @@ export function claimRun(
 }
 
 /**
- * Makes the directory of one launch (0700) with the texts its start needs, and lets `finish` write what makes it
+ * Makes the directory of one start (0700) with the texts its start needs, and lets `finish` write what makes it
  * count. Throws `already_exists` for a launch id that was used before.
  */
 export function makeRunDirectory(
@@ -131,13 +131,13 @@ export function updateRun(
     throw new CodedError('not_found', `There is no readable run in ${dir}.`, { details: { ...before } });
   }
   const manifest = { ...before.value, ...change };
-  // A claim with a session reads the same as a spawned run, and a machine that starts anew has another server: both
+  // A claim with a session reads the same as a started run, and a machine that starts anew has another server: both
   // steps may be lost.
   writeManifest(dir, manifest, change.state !== 'spawned' && change.server === undefined);
   return manifest;
 }
 
-/** Every run directory in launch order of its name; a folder without a manifest is an unfinished claim. */
+/** Every run directory in start order of its name; a folder without a manifest is an unfinished claim. */
 export function listRuns(data_dir: string): RunEntry[] {
   const runs = join(data_dir, 'runs');
   let names: string[];

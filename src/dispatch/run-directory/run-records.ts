@@ -3,13 +3,13 @@ import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 
 /** An app conversation of a run, as its run directory keeps it. */
 export const appRecordSchema = z.object({
-  /** Null while the launch has not been told which conversation it began. */
+  /** Null while the start has not been told which conversation it began. */
   thread_id: z.string().nullable(),
   transcript_session_uuid: z.string().nullable(),
   project_id: z.string().nullable(),
-  /** Of the turn that the launch begins with. `asked`: sent, and not confirmed. */
+  /** Of the turn that the start begins with. `asked`: sent, and not confirmed. */
   turn: z.enum(['none', 'asked', 'confirmed']),
-  /** The conversation was there before this launch. */
+  /** The conversation was there before this start. */
   resumed: z.boolean(),
   effort: z.string().nullable(),
 });
@@ -17,16 +17,16 @@ export type AppRecord = z.infer<typeof appRecordSchema>;
 
 /** The files of one run directory that hold JSON, and what each says. Times in ms since the Unix epoch. */
 
-/** What a launch that goes on with an earlier conversation found, and what it was to say. */
+/** What a start that goes on with an earlier conversation found, and what it was to say. */
 export const resumeRecordSchema = z.object({
   session_uuid: z.string().min(1),
-  /** Size of the transcript in bytes before the launch; null where none was found. */
+  /** Size of the transcript in bytes before the start; null where none was found. */
   size: z.number().nullable(),
   user_message: z.string().nullable(),
 });
 export type ResumeRecord = z.infer<typeof resumeRecordSchema>;
 
-/** `run.json`: what was launched and how far it came. */
+/** `run.json`: what was started and how far it came. */
 export const runManifestSchema = z.object({
   version: z.literal(1),
   launch_id: z.string().min(1),
@@ -45,12 +45,12 @@ export const runManifestSchema = z.object({
   surface: z.enum(['cli', 'app']),
   project_dir: z.string().min(1),
   dispatched_at: z.number(),
-  /** `claimed`: written before anything was started; `spawned`: the session was seen. */
+  /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),
-  /** What the document said before the launch marked it: written back when nothing was started after all. */
+  /** What the document said before the start marked it: written back when nothing was started after all. */
   undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
-  /** Present when the launch went on with an earlier conversation. */
+  /** Present when the start went on with an earlier conversation. */
   resume: resumeRecordSchema.optional(),
   /** Sessions that the run was in before `session_uuid`, oldest first. */
   left_sessions: z.array(z.string()).optional(),
@@ -64,7 +64,7 @@ export const runManifestSchema = z.object({
   meeting: z.string().optional(),
   /** The multiplexer server that listed its session; absent until one did. `started_at` in whole seconds, as milliseconds. */
   server: z.object({ pid: z.number(), started_at: z.number() }).optional(),
-  /** Boot of the machine the launch belongs to; null where the OS does not tell. */
+  /** Boot of the machine the start belongs to; null where the OS does not tell. */
   boot_id: z.string().nullable(),
 });
 export type RunManifest = z.infer<typeof runManifestSchema>;

@@ -153,7 +153,7 @@ exit "$_svc_code"
 `;
 }
 
-/** argv of the session that runs it: the only thing of a launch that tmux is told. */
+/** argv of the session that runs it: the only thing of a start that tmux is told. */
 export function runScriptCommand(run_dir: string): string[] {
   return ['/bin/sh', `${run_dir}/${RUN_FILES.script}`];
 }

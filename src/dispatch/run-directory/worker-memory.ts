@@ -52,7 +52,7 @@ export type WorkerMemory = {
   readEnd(run_dir: string): MemoryEnd | null;
   /** Removes the group of an ended run; one that a process is still in is swept later. */
   release(run_dir: string): void;
-  /** Removes what earlier daemons and runs left; groups of these launches stay. */
+  /** Removes what earlier daemons and runs left; groups of these starts stay. */
   sweep(keep: ReadonlySet<string>, now: number): void;
   /** Removes the group of all workers where none is left, when the daemon stops. */
   close(): void;

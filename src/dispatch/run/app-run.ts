@@ -13,7 +13,7 @@ export function appRunOf(record: AppRecord): AppRun {
   return { ...record, phase: 'unknown', missing: false, desktop_link: null };
 }
 
-/** How a launch marks the conversation that it begins, so that it is found again after a crash. */
+/** How a start marks the conversation that it begins, so that it is found again after a crash. */
 export function sourceOf(launch_id: string): string {
   return `svc-${launch_id}`;
 }

@@ -17,7 +17,7 @@ export type LivenessFacts = {
   agent: AgentFact;
   exit: FileRead<ExitRecord>;
   now: number;
-  /** Milliseconds a launch may take from its claim to a recorded agent. */
+  /** Milliseconds a start may take from its claim to a recorded agent. */
   startup_ms: number;
 };
 
@@ -58,7 +58,7 @@ export function assessLiveness(facts: LivenessFacts): Liveness {
 }
 
 /**
- * Whether a session may be the one of this launch. A claim that is not known to have become a session is not
+ * Whether a session may be the one of this start. A claim that is not known to have become a session is not
  * taken for one that was there before it: what an earlier worker left behind has the same name.
  */
 export function mayBeOf(

@@ -1,9 +1,9 @@
 /** `previous` and `fresh` override the rule; `continue` applies it to every kind of fiber (RES-7). */
 export type ResumeMode = 'previous' | 'fresh' | 'continue';
 
-/** Why a launch happens: the poller saw it due, or a person or program asked. */
+/** Why a start happens: the poller saw it due, or a person or program asked. */
 export type Authority =
-  /** `user_message`: what a launch that resumed in vain was to say (P7). */
+  /** `user_message`: what a start that resumed in vain was to say (P7). */
   | { kind: 'poll'; occurrence: number | null; user_message?: string | null }
   | {
       kind: 'request';

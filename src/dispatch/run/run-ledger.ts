@@ -2,7 +2,7 @@ import type { World } from '../world/world.ts';
 import type { Run } from './run.ts';
 import { muxSessionOf } from './runs.ts';
 
-/** The ledger line of a launch (EVT-4); written again by an adoption that finds a launch cut short. */
+/** The ledger line of a start (EVT-4); written again by an adoption that finds a start cut short. */
 export function recordDispatch(world: World, run: Run): void {
   world.recordSession({
     ...lineOf(world, run),

@@ -11,7 +11,7 @@ import { recordLearned } from './run-ledger.ts';
 
 /** The document, the run directory and the ledger then name the session that the run really is in. */
 export async function learnSession(world: World, run: Run, session_uuid: string): Promise<void> {
-  const { documents, launches } = world;
+  const { documents, runDirectories } = world;
   const document = documents.of(run);
   if (document !== undefined)
     await documents.change(
@@ -25,7 +25,10 @@ export async function learnSession(world: World, run: Run, session_uuid: string)
   ];
   run.session_uuid = session_uuid;
   run.left_sessions = left_sessions;
-  launches.update(run.launch_id, { session_uuid, ...(left_sessions.length === 0 ? {} : { left_sessions }) });
+  runDirectories.update(run.launch_id, {
+    session_uuid,
+    ...(left_sessions.length === 0 ? {} : { left_sessions }),
+  });
   recordLearned(world, run);
 }
 
@@ -35,7 +38,7 @@ export async function followHooks(world: World, run: Run): Promise<void> {
   const left = run.left_sessions ?? [];
   const session = followSession(
     { known: run.session_uuid, left },
-    world.launches.sessionStarts(run.launch_id),
+    world.runDirectories.sessionStarts(run.launch_id),
   );
   if (session === null || session === run.session_uuid) return;
   try {
@@ -57,7 +60,7 @@ export async function transcriptOfRun(world: World, run: Run): Promise<Transcrip
       agent: world.harness.agent(run.agent),
       project_dir: run.project_dir,
       session_uuid,
-      launch: run.stray ? undefined : { launch_id, dispatched_at: started_at },
+      run: run.stray ? undefined : { launch_id, dispatched_at: started_at },
     });
   } catch (error) {
     // Its agent is no longer in the registry: nothing can be told.
@@ -84,18 +87,18 @@ export async function probeTranscript(
     agent: Agent;
     project_dir: string;
     session_uuid: string | null;
-    launch: { launch_id: string; dispatched_at: number } | undefined;
+    run: { launch_id: string; dispatched_at: number } | undefined;
   },
 ): Promise<TranscriptProbe> {
-  const { harness, agent, project_dir, session_uuid, launch } = query;
-  if (session_uuid === null && launch === undefined) return { kind: 'missing' };
+  const { harness, agent, project_dir, session_uuid, run } = query;
+  if (session_uuid === null && run === undefined) return { kind: 'missing' };
   try {
     return await world.harness.adapter(harness).findTranscript({
       agent,
       project_dir,
       session_uuid,
-      marker: launch?.launch_id ?? '',
-      launched_at: launch?.dispatched_at ?? 0,
+      marker: run?.launch_id ?? '',
+      launched_at: run?.dispatched_at ?? 0,
     });
   } catch (error) {
     return { kind: 'unknown', detail: messageOf(error) };

@@ -44,7 +44,7 @@ export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string 
   return run.surface === 'app' ? null : run.mux_session;
 }
 
-/** The run that a launch of an earlier daemon left, as nothing is known of it yet. */
+/** The run that a start of an earlier daemon left, as nothing is known of it yet. */
 export function runOfManifest(manifest: RunManifest): Run {
   const run: Run = {
     key: manifest.uid,
@@ -76,7 +76,7 @@ export function runOfManifest(manifest: RunManifest): Run {
   return run;
 }
 
-/** The record of a run that is claimed and not spawned yet; `runOfManifest` reads it back. */
+/** The record of a run that is claimed and not started yet; `runOfManifest` reads it back. */
 export function manifestOfRun(run: Run, leaf: string): RunManifest {
   return {
     version: 1,

@@ -14,7 +14,7 @@ import type { Disks } from '../../platform/disks.ts';
 import type { ProcessCommand } from '../../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../platform/terminal-kitty.ts';
-import type { Launches } from '../run-directory/run-directories.ts';
+import type { RunDirectories } from '../run-directory/run-directories.ts';
 import type { WorkerMemory } from '../run-directory/worker-memory.ts';
 import type { DirectoryLook } from './directory-look.ts';
 import type { Documents } from './documents.ts';
@@ -32,7 +32,7 @@ export type World = {
   logger: Logger;
   documents: Documents;
   mux: Mux;
-  launches: Launches;
+  runDirectories: RunDirectories;
   /** The memory groups of workers. */
   workerMemory: WorkerMemory;
   /** The operator's running app server; null where none is configured (CAP-7). */
@@ -71,7 +71,7 @@ export type World = {
   disks: Pick<Disks, 'prove' | 'isSilent' | 'onAnswer'>;
   /** Starts a program in the user's terminal emulator. */
   openTerminal(launch: TerminalLaunch): Promise<TerminalLaunched>;
-  /** Appends to the sessions ledger; a failure is logged, never fatal to a launch. */
+  /** Appends to the sessions ledger; a failure is logged, never fatal to a start. */
   recordSession(line: SessionLine): void;
   /** Environment that every worker gets on top of its own. */
   workerEnv: Record<string, string>;

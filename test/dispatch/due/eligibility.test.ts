@@ -4,7 +4,7 @@ import type { FiberDocument } from '../../../src/contract/fiber.ts';
 import { GATES, type Gate } from '../../../src/contract/gates.ts';
 import {
   type EligibilityFacts,
-  isPendingLaunch,
+  isPendingStart,
   judgeEligibility,
 } from '../../../src/dispatch/due/eligibility.ts';
 
@@ -149,13 +149,13 @@ describe('eligibility', () => {
 describe('pending launch', () => {
   it('is a fiber that only a hold keeps back', () => {
     const held = { ...facts, held: 'boot_quarantine' };
-    expect(isPendingLaunch(document, held)).toBe(true);
-    expect(isPendingLaunch({ ...document, status: 'open' }, held)).toBe(false);
-    expect(isPendingLaunch(document, facts)).toBe(false);
+    expect(isPendingStart(document, held)).toBe(true);
+    expect(isPendingStart({ ...document, status: 'open' }, held)).toBe(false);
+    expect(isPendingStart(document, facts)).toBe(false);
   });
 
   it('is told whatever keeps back the whole daemon, so that a person sees what a release would free', () => {
     const stopped = { ...facts, held: 'killed', stopped_all: true, mux_answers: false };
-    expect(isPendingLaunch(document, { ...stopped, workers: { count: 3, most: 3 } })).toBe(true);
+    expect(isPendingStart(document, { ...stopped, workers: { count: 3, most: 3 } })).toBe(true);
   });
 });

@@ -61,7 +61,7 @@ describe('max_concurrent', () => {
     const path = world.fiber('newest');
     finish('a');
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.rounds.launchMoved(new Set([path])));
+    await world.run(daemon.dispatcher.rounds.startMoved(new Set([path])));
     finish('b');
     await round();
     expect(started().slice(2)).toEqual(['z', 'y']);

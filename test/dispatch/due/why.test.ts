@@ -188,7 +188,7 @@ describe('the answer to why', () => {
           seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
           const refusalsBefore = started.memory.refusals.get(keyIn(made))?.attempts ?? 0;
           const creates = made.machine.creates.length;
-          await made.run(started.dispatcher.rounds.launchDue());
+          await made.run(started.dispatcher.rounds.startDue());
           const launched = made.machine.creates.slice(creates).some(({ name }) => name.startsWith('x-'));
           const refusal = started.memory.refusals.get(keyIn(made));
           const refused =
@@ -231,7 +231,10 @@ describe('the answer to why', () => {
     world.fiber('a');
     await world.run(daemon.dispatcher.reconcile());
     world.directories.set('/srv/dev', { kind: 'missing' });
-    expect(await why('a', false)).toMatchObject({ verdict: 'launches', project_dir: { looked_at: false } });
+    expect(await why('a', false)).toMatchObject({
+      verdict: 'launches',
+      project_dir: { looked_at: false },
+    });
     expect(world.looked).toEqual([]);
     const told = await why('a');
     expect(told).toMatchObject({

@@ -32,7 +32,10 @@ function facts(change: Partial<EndFacts>): EndFacts {
   return {
     run: { started_at, run_id: 'run-1', state: RUNNING, agent: 'a', project_dir: '/p' },
     document: document({ runtime: { dispatched_at } }),
-    launch: { exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } }, end: NONE },
+    recorded: {
+      exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } },
+      end: NONE,
+    },
     server_absent: false,
     rebooted: false,
     resumed_in_vain: false,
@@ -58,7 +61,7 @@ describe('the end of a worker', () => {
   it('is a death of its own when it was killed for its memory, told by the sentence of it', () => {
     const exit = { kind: 'found', value: { code: null, signal: 'SIGKILL', at: started_at + 5_000 } } as const;
     const memory = { worker: { kills: 1, peak: 14e9, limit: 14e9 }, total: null };
-    const killed = facts({ launch: { exit, end: NONE }, memory, others: 19 });
+    const killed = facts({ recorded: { exit, end: NONE }, memory, others: 19 });
     const detail = 'killed at 14.0 GB by its memory limit; 19 others unharmed';
     expect(planWorkerEnd(killed)).toEqual({
       reason: 'memory_limit',
@@ -89,14 +92,14 @@ describe('the end of a worker', () => {
   it('holds a fiber whose worker a person killed, and does not blame it', () => {
     const plan = planWorkerEnd(
       facts({
-        launch: { exit: NONE, end: { kind: 'found', value: { reason: 'kill', at: started_at + 1 } } },
+        recorded: { exit: NONE, end: { kind: 'found', value: { reason: 'kill', at: started_at + 1 } } },
       }),
     );
     expect([plan.hold, plan.breaker]).toEqual(['killed', { kind: 'stopped' }]);
   });
 
   it('holds what went down with the multiplexer server, and does not blame it', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE }, server_absent: true }));
+    const plan = planWorkerEnd(facts({ recorded: { exit: NONE, end: NONE }, server_absent: true }));
     expect([plan.reason, plan.hold, plan.breaker]).toEqual([
       'server_lost',
       'server_lost',
@@ -109,7 +112,7 @@ describe('the end of a worker', () => {
   });
 
   it('is a death when the session vanished without a word', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE } }));
+    const plan = planWorkerEnd(facts({ recorded: { exit: NONE, end: NONE } }));
     expect([plan.reason, plan.breaker]).toEqual(['session_gone', { kind: 'died', lived_ms: 60_000 }]);
   });
 
@@ -141,13 +144,13 @@ describe('the end of a worker', () => {
   });
 
   it('[P8] blames no fiber for a restart of the machine', () => {
-    const plan = planWorkerEnd(facts({ launch: { exit: NONE, end: NONE }, rebooted: true }));
+    const plan = planWorkerEnd(facts({ recorded: { exit: NONE, end: NONE }, rebooted: true }));
     expect([plan.reason, plan.breaker, plan.hold]).toEqual(['reboot', { kind: 'stopped' }, null]);
   });
 
   it('[P2] takes a hang-up for the loss of the server, which hangs up on every worker', () => {
     const exit = { kind: 'found', value: { code: null, signal: 'SIGHUP', at: started_at + 5_000 } } as const;
-    const plan = planWorkerEnd(facts({ launch: { exit, end: NONE }, server_absent: true }));
+    const plan = planWorkerEnd(facts({ recorded: { exit, end: NONE }, server_absent: true }));
     expect([plan.reason, plan.hold]).toEqual(['server_lost', 'server_lost']);
   });
 
@@ -156,14 +159,14 @@ describe('the end of a worker', () => {
       kind: 'found',
       value: { code: null, signal: null, reason: 'agent_missing', at: started_at },
     } as const;
-    const plan = planWorkerEnd(facts({ launch: { exit, end: NONE } }));
+    const plan = planWorkerEnd(facts({ recorded: { exit, end: NONE } }));
     expect([plan.refusal?.reason, plan.breaker]).toEqual(['agent_unavailable', { kind: 'stopped' }]);
   });
 
   it('counts a kill although a handoff had been recorded', () => {
     const end = { kind: 'found', value: { reason: 'handoff', at: started_at } } as const;
     const run = { ...facts({}).run, state: killedAt(started_at + 1) };
-    expect(planWorkerEnd(facts({ run, launch: { exit: NONE, end } })).hold).toBe('killed');
+    expect(planWorkerEnd(facts({ run, recorded: { exit: NONE, end } })).hold).toBe('killed');
   });
 
   it('survives a document that is gone', () => {

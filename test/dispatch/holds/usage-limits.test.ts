@@ -60,7 +60,7 @@ describe('a usage limit', () => {
     await round();
     const [run] = daemon.memory.runs.all();
     const line = { at: world.clock.now() + 1, type: 'usage_limit', session: 's', notice: NOTICE };
-    const told = join(daemon.world.launches.directory(run!.launch_id), 'usage-limits.jsonl');
+    const told = join(daemon.world.runDirectories.directory(run!.launch_id), 'usage-limits.jsonl');
     writeFileSync(told, `${JSON.stringify(line)}\n{"cut`);
     world.clock.advance(1_000);
     afterwards();

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Roster } from '../../../src/contract/fiber.ts';
-import { workerSkills } from '../../../src/dispatch/plan/launch-prompt.ts';
+import { workerSkills } from '../../../src/dispatch/plan/launch-message.ts';
 import {
   buildPrompt,
-  type CaptureLaunchFacts,
-  type FiberLaunchFacts,
+  type CaptureMessageFacts,
+  type FiberMessageFacts,
 } from '../../../src/dispatch/plan/prompt.ts';
 
 const skills = {
@@ -17,7 +17,7 @@ const skills = {
   service: { name: 'fiber-service', path: '/opt/fd/ops/skills/fiber-service/SKILL.md' },
 };
 
-const plain: FiberLaunchFacts = {
+const plain: FiberMessageFacts = {
   variant: 'fiber',
   skills,
   fiber: 'work/loader',
@@ -33,7 +33,7 @@ const plain: FiberLaunchFacts = {
   collaboration: null,
   user_message: null,
 };
-const capture: CaptureLaunchFacts = {
+const capture: CaptureMessageFacts = {
   variant: 'capture',
   skills,
   reference: '/opt/fd/ops/skills/fiber-service/references/capture.md',
@@ -53,8 +53,8 @@ const capture: CaptureLaunchFacts = {
 
 const PREAMBLE =
   'You are a fiber worker: activate the skills fiber-store and fiber-service before you do anything else.';
-const linesOf = (facts: Partial<FiberLaunchFacts> = {}) => buildPrompt({ ...plain, ...facts }).split('\n');
-const line = (label: string, facts: Partial<FiberLaunchFacts> = {}) =>
+const linesOf = (facts: Partial<FiberMessageFacts> = {}) => buildPrompt({ ...plain, ...facts }).split('\n');
+const line = (label: string, facts: Partial<FiberMessageFacts> = {}) =>
   linesOf(facts).filter((text) => text.startsWith(`${label}:`));
 
 describe('the launch message', () => {

@@ -148,7 +148,7 @@ function traces(world: FakeWorld, daemon: Daemon) {
     conversations: structuredClone(world.app.conversations),
     state: JSON.stringify(daemon.state()),
     runs: structuredClone(memory.runs.all()),
-    launching: [...memory.launching],
+    starting: [...memory.starting],
     brake: structuredClone(memory.brake.pulled),
     incidents: structuredClone(memory.incidents.all()),
     held: daemon.dispatcher.rounds.pending().length,

@@ -202,9 +202,9 @@ describe('a rehearsed dispatch of a reserved app conversation', () => {
     expect(shown).toMatchObject({ dispatched: false, reason: 'app_launch_failed' });
     expect(shown).toEqual(await dispatch());
     const [run] = daemon.memory.runs.all();
-    expect(readFileSync(join(daemon.world.launches.directory(run!.launch_id), 'prompt.md'), 'utf8')).not.toBe(
-      '',
-    );
+    expect(
+      readFileSync(join(daemon.world.runDirectories.directory(run!.launch_id), 'prompt.md'), 'utf8'),
+    ).not.toBe('');
   });
 });
 

@@ -55,7 +55,7 @@ describe('a rehearsed dispatch', () => {
     const reply = await dispatch('a', request);
     Object.assign(daemon.world, ids);
     expect(reply).toMatchObject({ dispatched: true, run_id: shown.minted.run_id });
-    const run = daemon.world.launches.directory(shown.minted.launch_id!);
+    const run = daemon.world.runDirectories.directory(shown.minted.launch_id!);
     expect(readFileSync(join(run, 'prompt.md'), 'utf8')).toBe(shown.prompt);
     const after = world.documents.files.get(path)!;
     expect(shown.documents).toEqual([{ path, diff: unifiedDiff(path.slice(1), before, after) }]);

@@ -71,7 +71,7 @@ describe('a lifecycle verb in the poller', () => {
     world.fiber('a', {}, { status: 'open' });
     await round();
     expect(await verb({ action: 'resume' })).toMatchObject({ status: 0 });
-    await world.run(daemon.dispatcher.rounds.launchMoved(new Set()));
+    await world.run(daemon.dispatcher.rounds.startMoved(new Set()));
     await settle();
     expect(world.machine.living).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import { Brake } from '../../../src/dispatch/holds/brake.ts';
 import { BreakerBook } from '../../../src/dispatch/holds/breaker-book.ts';
 import { IncidentBook } from '../../../src/dispatch/holds/incidents.ts';
 import { UsageLimitBook } from '../../../src/dispatch/holds/usage-limit-book.ts';
-import { Launches } from '../../../src/dispatch/run-directory/run-directories.ts';
+import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import { type ScratchFolder, scratchFolder } from '../../kit/scratch-folder.ts';
 
 let scratch: ScratchFolder;
@@ -23,7 +23,7 @@ const CULPRITS = [
 
 describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
   it('a file of a run is no record of it, and stands in nobody’s way', () => {
-    const launches = new Launches({ data_dir: scratch.path, logger: silentLogger });
+    const runDirectories = new RunDirectories({ data_dir: scratch.path, logger: silentLogger });
     const run = scratch.mkdir('runs/a1');
     for (const name of [
       'run.json',
@@ -37,13 +37,16 @@ describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
       'usage-limits.jsonl',
     ])
       make(join(run, name));
-    expect(launches.manifest('a1')).toMatchObject({ kind: 'unknown', detail: expect.stringContaining(what) });
-    expect(launches.readPrompt('a1')).toBeNull();
-    expect(launches.readScreen('a1')).toBeNull();
-    expect(launches.sessionStarts('a1')).toEqual([]);
-    expect(launches.phaseSigns('a1')).toEqual([]);
-    expect(launches.usageNotice('a1')).toBeNull();
-    expect(launches.prune(Date.now())).toBe(0);
+    expect(runDirectories.manifest('a1')).toMatchObject({
+      kind: 'unknown',
+      detail: expect.stringContaining(what),
+    });
+    expect(runDirectories.readPrompt('a1')).toBeNull();
+    expect(runDirectories.readScreen('a1')).toBeNull();
+    expect(runDirectories.sessionStarts('a1')).toEqual([]);
+    expect(runDirectories.phaseSigns('a1')).toEqual([]);
+    expect(runDirectories.usageNotice('a1')).toBeNull();
+    expect(runDirectories.prune(Date.now())).toBe(0);
   });
 
   it('what the daemon keeps is passed over, and for the brake counts as pulled', () => {

@@ -298,7 +298,7 @@ describe('a kill', () => {
     await world.run(daemon.dispatcher.reconcile());
     const [, killed] = await world.run(
       Promise.all([
-        daemon.dispatcher.rounds.launchDue(),
+        daemon.dispatcher.rounds.startDue(),
         sleep(world.clock, 10).then(() => daemon.dispatcher.kills.kill('a')),
       ]),
     );
@@ -321,7 +321,7 @@ describe('a kill', () => {
       if (!spec.name.startsWith('last')) await still;
       return create(spec);
     };
-    const polling = daemon.dispatcher.rounds.launchDue();
+    const polling = daemon.dispatcher.rounds.startDue();
     await world.run(daemon.dispatcher.dispatch({ fiber_id: 'last' }));
     await kill('last');
     goOn();
@@ -474,7 +474,7 @@ describe('a role', () => {
     await round();
     await round();
     expect([daemon.row('pin')?.status, world.machine.creates.length]).toEqual(['open', 1]);
-    expect(daemon.world.launches.all().every((one) => one.state === 'ended')).toBe(true);
+    expect(daemon.world.runDirectories.all().every((one) => one.state === 'ended')).toBe(true);
   });
 });
 
@@ -583,7 +583,7 @@ it('removes the directories of old runs and keeps those that may be alive', asyn
   await round();
   world.machine.exit(world.machine.worker('a'), { code: 0 });
   await world.run(daemon.dispatcher.reconcile());
-  expect(daemon.world.launches.prune(world.clock.now())).toBe(0);
-  expect(daemon.world.launches.prune(world.clock.now() + 15 * 24 * 60 * MINUTE)).toBe(1);
-  expect(daemon.world.launches.all()).toMatchObject([{ fiber: 'b', state: 'spawned' }]);
+  expect(daemon.world.runDirectories.prune(world.clock.now())).toBe(0);
+  expect(daemon.world.runDirectories.prune(world.clock.now() + 15 * 24 * 60 * MINUTE)).toBe(1);
+  expect(daemon.world.runDirectories.all()).toMatchObject([{ fiber: 'b', state: 'spawned' }]);
 });

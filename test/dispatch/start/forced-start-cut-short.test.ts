@@ -102,7 +102,7 @@ it('[P5] leaves nothing to be settled of the workers that forced starts have end
     expect(daemon.row('a')).toMatchObject({ status: 'active', runtime: {} });
   }
   await round();
-  const states = daemon.world.launches.all().map(({ state }) => state);
+  const states = daemon.world.runDirectories.all().map(({ state }) => state);
   expect(states).toEqual(['ended', 'ended', 'ended', 'spawned']);
   expect(daemon.row('a')).not.toHaveProperty('held');
   expect(daemon.memory.unconcluded.size).toBe(0);
@@ -140,7 +140,7 @@ describe('a forced start that has ended its worker', () => {
           step,
           kind === 'oneshot' && runtime === undefined ? expect.anything() : undefined,
         ]);
-        expect(daemon.world.launches.all().filter((one) => one.state !== 'ended')).toHaveLength(
+        expect(daemon.world.runDirectories.all().filter((one) => one.state !== 'ended')).toHaveLength(
           world.machine.living.length,
         );
       }

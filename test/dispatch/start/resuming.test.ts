@@ -147,14 +147,14 @@ describe('the start after a conversation was cut off', () => {
   it('[RES-3] finds a conversation whose id the program had not told when it died', async () => {
     world.fiber('a', { agent: LEARNING.id });
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.rounds.launchDue());
+    await world.run(daemon.dispatcher.rounds.startDue());
     const launch = world.machine.worker('a').run_dir.split('/').at(-1) ?? '';
     expect(sessionOf('a')).toBe('none');
     world.clock.advance(1_000);
     world.writesTranscript(launch, 'learned-late');
     world.machine.exit(world.machine.worker('a'), { code: 1 });
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.rounds.launchDue());
+    await world.run(daemon.dispatcher.rounds.startDue());
     expect(world.planned.at(-1)?.resume).toBe('learned-late');
   });
 

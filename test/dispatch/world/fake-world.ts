@@ -22,7 +22,7 @@ import { startPolicy } from '../../../src/dispatch/holds/start-policy.ts';
 import { UsageLimitBook } from '../../../src/dispatch/holds/usage-limit-book.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
 import { Runs } from '../../../src/dispatch/run/runs.ts';
-import { Launches } from '../../../src/dispatch/run-directory/run-directories.ts';
+import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import type { MemoryEnd, WorkerMemory } from '../../../src/dispatch/run-directory/worker-memory.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
 import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
@@ -213,11 +213,11 @@ export class FakeWorld {
         return data_dir;
       },
     };
-    const launches = new Launches({ data_dir: this.data_dir, logger: this.#logger });
+    const runDirectories = new RunDirectories({ data_dir: this.data_dir, logger: this.#logger });
     // What a daemon that is gone would still write must not reach the disk.
     for (const name of ['claim', 'update', 'writeEnd', 'withdrawForcedStart', 'writeScreen'] as const) {
-      const original = launches[name].bind(launches) as (...args: unknown[]) => void;
-      Object.defineProperty(launches, name, {
+      const original = runDirectories[name].bind(runDirectories) as (...args: unknown[]) => void;
+      Object.defineProperty(runDirectories, name, {
         value: (...args: unknown[]) => {
           check(`${name} a run directory`);
           original(...args);
@@ -234,7 +234,7 @@ export class FakeWorld {
       logger: this.#logger,
       documents: this.documents.seenBy(check, check),
       mux: this.machine.mux(check, check),
-      launches,
+      runDirectories,
       workerMemory: this.worker_memory,
       app: this.app_configured ? this.app.port(check, check) : null,
       harness: {
@@ -305,7 +305,7 @@ export class FakeWorld {
         logger: this.#logger,
       }),
       incidents: new IncidentBook({ path: join(this.data_dir, 'incidents.json'), logger: this.#logger }),
-      launching: new Set(),
+      starting: new Set(),
       unconcluded: new Map(),
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),
       leases: { of: () => this.lease, confirm: () => this.lease },
@@ -333,7 +333,7 @@ export class FakeWorld {
         this.documents.list();
         rows.refreshAll([]);
         await dispatcher.reconcile();
-        await dispatcher.rounds.launchDue();
+        await dispatcher.rounds.startDue();
         await dispatcher.watchStarts();
         await dispatcher.watchPhases();
         await dispatcher.watchActivity();

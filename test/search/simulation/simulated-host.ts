@@ -11,7 +11,7 @@ import { pollerCalls } from '../../../src/contract/threads/poller.ts';
 import { type FreeResources, StartGate } from '../../../src/dispatch/holds/start-gate.ts';
 import { startPolicy } from '../../../src/dispatch/holds/start-policy.ts';
 import { startPoller } from '../../../src/dispatch/poller.ts';
-import { Launches } from '../../../src/dispatch/run-directory/run-directories.ts';
+import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import type { WorkerMemory } from '../../../src/dispatch/run-directory/worker-memory.ts';
 import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
 import type { Documents } from '../../../src/dispatch/world/documents.ts';
@@ -372,7 +372,7 @@ export class SimulatedHost {
       logger,
       documents,
       mux: this.#mux(process),
-      launches: new Launches({ data_dir: settings.data_dir, logger }),
+      runDirectories: new RunDirectories({ data_dir: settings.data_dir, logger }),
       workerMemory: NO_MEMORY_GROUPS,
       app: null,
       harness: {

@@ -198,7 +198,7 @@ export class AppCaptures
       ...agent.env,
       SVC_STORE: record.store,
       SVC_RUN_ID: record.run_id,
-      SVC_RUN_DIR: world.launches.directory(record.launch_id),
+      SVC_RUN_DIR: world.runDirectories.directory(record.launch_id),
       SVC_HARNESS: record.harness,
       SVC_SURFACE: 'app',
     };

@@ -108,11 +108,11 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
       throw new CodedError('conflict', `${document.id} was being started; claim it again`);
     try {
       if (found.claim === 'capture') this.#captures.bind(manifest);
-      else world.launches.claim({ manifest, prompt: '', files: [] });
+      else world.runDirectories.claim({ manifest, prompt: '', files: [] });
       await this.#mark(document, run, meeting);
     } catch (error) {
       if (found.claim === 'capture') this.#captures.giveBack(run.launch_id);
-      else world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+      else world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
       this.#memory.runs.release(run);
       throw error;
     } finally {
@@ -120,7 +120,7 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
       this.#ports.onMoved([run.key]);
     }
     recordDispatch(world, run);
-    world.launches.update(run.launch_id, { state: 'spawned' });
+    world.runDirectories.update(run.launch_id, { state: 'spawned' });
     runStarted(run);
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
@@ -163,12 +163,12 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
   }
 
   async #mark(document: FiberDocument, run: Run, meeting: string | undefined): Promise<void> {
-    const { documents, launches } = this.#world;
+    const { documents, runDirectories } = this.#world;
     await documents.change(document, (current) => {
       requireCurrent(this.#memory, run);
       return markClaim(this.#world, current, run, meeting);
     });
-    if (isAppRun(run)) launches.update(run.launch_id, { app: recordOf(run.app) });
+    if (isAppRun(run)) runDirectories.update(run.launch_id, { app: recordOf(run.app) });
   }
 
   #manifestOf(document: FiberDocument, found: Claimable, meeting: string | undefined): RunManifest {

@@ -9,7 +9,7 @@ import type { AppRun } from '../../run/run.ts';
 import type { World } from '../../world/world.ts';
 import { requireAppServer } from './require-app-server.ts';
 
-/** Refuses an app launch that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
+/** Refuses an app start that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
 export async function refuseByAppServer(
   world: World,
   { id }: { id: string },

@@ -64,7 +64,7 @@ export class AppRuns {
     if (thread_id !== null && (await server.look(thread_id)).kind === 'found')
       await server.interrupt(thread_id);
     const at = this.#world.clock.now();
-    this.#world.launches.writeEnd(run.launch_id, reason, at);
+    this.#world.runDirectories.writeEnd(run.launch_id, reason, at);
     moveRun(run, { kind: 'ending', end: { reason, at } });
     await this.#settle(run);
   }
@@ -87,7 +87,7 @@ export class AppRuns {
     if (isUnfinished(run) && (await this.#claims.make(run)) !== 'made') return;
     const document = this.#world.documents.of(run);
     const handed = document !== undefined && handedOffSince(document, run.started_at);
-    const { end } = this.#world.launches.readEnd(run.launch_id);
+    const { end } = this.#world.runDirectories.readEnd(run.launch_id);
     // An end that is recorded is one that was asked for: a handoff, or a kill that was cut short.
     if (handed || end.kind === 'found') {
       await this.#settle(run);

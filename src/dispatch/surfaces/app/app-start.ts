@@ -8,7 +8,7 @@ import type { AppConversation } from '../../../harness/app-server/conversation.t
 import { abandonClaim } from '../../edits/abandon-claim.ts';
 import { markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
-import type { Started } from '../../plan/planned-run.ts';
+import type { StartOutcome } from '../../plan/planned-run.ts';
 import { NEW_CONVERSATION, recordOf, sourceOf } from '../../run/app-run.ts';
 import { type AppSurfaceRun, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
@@ -23,7 +23,7 @@ import { requireAppServer } from './require-app-server.ts';
 /**
  * Starts a planned run as an app conversation: the claim on disk, the document's markers, the conversation, its
  * id on disk and in the document, the first turn, the ledger line. The caller holds the fiber's claim in memory.
- * After a kill of the daemon between any two steps the conversation is found again by the mark of its launch or
+ * After a kill of the daemon between any two steps the conversation is found again by the mark of its start or
  * by its id, so that the fiber never gets a second one.
  */
 export async function startAppRun(
@@ -32,9 +32,9 @@ export async function startAppRun(
   run: AppSurfaceRun,
   authority: Authority,
   options: { prompt: string; confirmed_dir: string | undefined },
-): Promise<Started> {
+): Promise<StartOutcome> {
   const { confirmed_dir, prompt } = options;
-  world.launches.claim({ manifest: manifestOfRun(run, document.leaf), prompt, files: [] });
+  world.runDirectories.claim({ manifest: manifestOfRun(run, document.leaf), prompt, files: [] });
   await markStart(world, document, run, authority, confirmed_dir);
   let conversation: AppConversation;
   try {
@@ -52,7 +52,7 @@ export async function continueAppRun(
   world: World,
   run: AppSurfaceRun,
   user_message: string | null,
-): Promise<Started> {
+): Promise<StartOutcome> {
   try {
     const { prompt, conversation, begun } = await planContinue(world, run, user_message, async (server) => {
       const found = run.app.thread_id === null ? await server.find(sourceOf(run.launch_id)) : null;
@@ -104,7 +104,7 @@ export async function showContinue(
 
 /**
  * Where a reserved conversation stands: `begun` says that its first message arrived; otherwise `prompt` is sent. `reach`
- * tells the conversation, which the real launch opens or begins.
+ * tells the conversation, which the real start opens or begins.
  */
 async function planContinue<C extends AppConversation | null>(
   world: World,
@@ -112,7 +112,7 @@ async function planContinue<C extends AppConversation | null>(
   user_message: string | null,
   reach: (server: AppServer) => Promise<C>,
 ): Promise<{ prompt: string; conversation: C; begun: boolean }> {
-  const prompt = world.launches.readPrompt(run.launch_id);
+  const prompt = world.runDirectories.readPrompt(run.launch_id);
   if (prompt === null) throw new Error('its prompt can no longer be read from its run directory');
   const server = requireAppServer(world);
   const conversation = await reach(server);
@@ -163,14 +163,14 @@ async function begin(
   run: AppSurfaceRun,
   conversation: AppConversation,
   text: string,
-): Promise<Started> {
+): Promise<StartOutcome> {
   const { thread_id } = conversation;
   noteConversation(world, run, conversation);
   const server = requireAppServer(world);
   try {
     await nameInDocument(world, run, thread_id);
     run.app.turn = 'asked';
-    world.launches.update(run.launch_id, { app: recordOf(run.app) });
+    world.runDirectories.update(run.launch_id, { app: recordOf(run.app) });
     await server.send(thread_id, { id: run.launch_id, text, effort: run.app.effort });
   } catch (error) {
     const begun =
@@ -181,13 +181,13 @@ async function begin(
 }
 
 /** The first turn is known to have begun: the run is one, on disk and in the ledger. */
-export function confirm(world: World, run: AppSurfaceRun): Started {
+export function confirm(world: World, run: AppSurfaceRun): StartOutcome {
   run.app.turn = 'confirmed';
   run.app.phase = 'working';
   recordDispatch(world, run);
-  world.launches.update(run.launch_id, { state: 'spawned', app: recordOf(run.app) });
+  world.runDirectories.update(run.launch_id, { state: 'spawned', app: recordOf(run.app) });
   runStarted(run);
-  return { kind: 'launched', run };
+  return { kind: 'started', run };
 }
 
 /** Writes the conversation's id into the document; nothing when another run has begun since. */
@@ -212,7 +212,7 @@ export function namesOf(thread_id: string): DocumentChange['set'] {
   return { 'svc.runtime.session_uuid': thread_id, 'svc.runtime.thread_id': thread_id };
 }
 
-function reserved(run: AppSurfaceRun, detail: string): Started {
+function reserved(run: AppSurfaceRun, detail: string): StartOutcome {
   return { kind: 'uncertain', refusal: appLaunchFailed(run, detail) };
 }
 
@@ -259,7 +259,7 @@ function settingsOf(world: World, run: AppSurfaceRun): ConversationSettings {
     env: {
       ...world.workerEnv,
       ...agent.env,
-      ...workerVariables(run, world.launches.directory(run.launch_id)),
+      ...workerVariables(run, world.runDirectories.directory(run.launch_id)),
     },
   };
 }

@@ -24,7 +24,7 @@ export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConv
   run.session_uuid = thread_id;
   run.last_activity_at = Math.max(run.last_activity_at ?? 0, seen.updated_at);
   if (known) return;
-  world.launches.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
-  // A launch has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
+  world.runDirectories.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
+  // A start has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
   if (isStarted(run.state)) recordLearned(world, run);
 }

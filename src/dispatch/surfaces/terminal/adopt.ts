@@ -29,14 +29,14 @@ export async function recogniseSession(
   const document = world.documents.byUid(named.uid);
   if (document?.svc?.host !== world.host) return null;
   const key = keyOf(document);
-  if (memory.launching.has(key) || memory.runs.get(key) !== undefined) return null;
+  if (memory.starting.has(key) || memory.runs.get(key) !== undefined) return null;
   const manifest = manifestOf(world, session);
   if (manifest === undefined)
     return {
       run: strayRun(world, document, named.uid, session),
       message: 'adopted a worker session that has no run directory',
     };
-  const agent = world.launches.agent(manifest.launch_id);
+  const agent = world.runDirectories.agent(manifest.launch_id);
   if (agent.kind !== 'found') return null;
   const life = await world.processes.look(agent.value);
   if (life !== 'alive') return life === 'gone' ? 'remnant' : null;
@@ -48,9 +48,9 @@ export async function recogniseSession(
   };
 }
 
-/** The launch that made this session. */
+/** The start that made this session. */
 function manifestOf(world: World, session: MuxSession): RunManifest | undefined {
-  return world.launches.all().findLast(
+  return world.runDirectories.all().findLast(
     (manifest) =>
       manifest.mux_session === session.name &&
       manifest.dispatched_at <= session.created_at + CREATED_SLACK_MS &&

@@ -22,7 +22,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
   const launch_id = world.newUlid();
   const uuid = world.newUuid();
   const mux_session = captureSessionName(uuid);
-  const run_dir = world.launches.directory(launch_id);
+  const run_dir = world.runDirectories.directory(launch_id);
   const plan = world.harness.adapter(agent.harness).planLaunch({
     agent,
     effort,
@@ -31,7 +31,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     project_dir,
     session_name: mux_session,
     run_dir,
-    prompt_file: world.launches.promptFile(launch_id),
+    prompt_file: world.runDirectories.promptFile(launch_id),
     capture: true,
   });
   const record: CaptureRecord = {

@@ -137,7 +137,7 @@ export class Captures
   /** True when the process of some open capture has ended. */
   async someEnded(): Promise<boolean> {
     for (const { record } of this.#open()) {
-      const agent = this.#world.launches.agent(record.launch_id);
+      const agent = this.#world.runDirectories.agent(record.launch_id);
       if (agent.kind === 'found' && (await this.#world.processes.look(agent.value)) === 'gone') return true;
     }
     return false;
@@ -192,12 +192,12 @@ export class Captures
 
   /** Null when the session runs or nobody can tell; a refusal takes everything back. */
   async #createSession(record: CaptureRecord): Promise<Refusal | null> {
-    const { mux, launches, settings } = this.#world;
+    const { mux, runDirectories, settings } = this.#world;
     const created = await mux
       .create({
         name: record.mux_session,
         cwd: record.project_dir,
-        command: runScriptCommand(launches.directory(record.launch_id)),
+        command: runScriptCommand(runDirectories.directory(record.launch_id)),
       })
       .catch((error) => ({
         kind: 'failed' as const,
@@ -244,8 +244,8 @@ export class Captures
   }
 
   async #lifeOf(record: CaptureRecord, listing: MuxListing): Promise<Liveness> {
-    const { launches, processes, clock, bootId } = this.#world;
-    const agent = launches.agent(record.launch_id);
+    const { runDirectories, processes, clock, bootId } = this.#world;
+    const agent = runDirectories.agent(record.launch_id);
     const life = agent.kind === 'found' ? await processes.look(agent.value) : null;
     return assessLiveness({
       listing,
@@ -257,7 +257,7 @@ export class Captures
       },
       boot_id: bootId,
       agent: agentFact(agent, life),
-      exit: launches.readEnd(record.launch_id).exit,
+      exit: runDirectories.readEnd(record.launch_id).exit,
       now: clock.now(),
       startup_ms: STARTUP_MS,
     });
@@ -272,10 +272,10 @@ export class Captures
   }
 
   #end(known: Known, why: string): void {
-    const { launches, workerMemory } = this.#world;
+    const { runDirectories, workerMemory } = this.#world;
     const { mux_session, launch_id } = known.record;
-    const { exit, end } = launches.readEnd(launch_id);
-    const run_dir = launches.directory(launch_id);
+    const { exit, end } = runDirectories.readEnd(launch_id);
+    const run_dir = runDirectories.directory(launch_id);
     const killed = isKilledForMemory(
       exit.kind === 'found' ? exit.value : null,
       workerMemory.readEnd(run_dir),

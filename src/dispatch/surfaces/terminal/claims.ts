@@ -98,10 +98,10 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     const { worker, manifest } = plan;
     const key = keyOf(document);
     const run: Run = { ...runOfManifest(manifest), state: { kind: 'starting' } };
-    // Nothing is awaited between this look and the claim in memory, so that no launch comes between.
-    const launch = this.#ports.underWay(key);
-    if (launch !== undefined || !this.#memory.runs.claim(run)) {
-      await launch;
+    // Nothing is awaited between this look and the claim in memory, so that no start comes between.
+    const start = this.#ports.underWay(key);
+    if (start !== undefined || !this.#memory.runs.claim(run)) {
+      await start;
       const other = this.#memory.runs.get(key);
       throw other === undefined
         ? new CodedError('conflict', `${document.id} was being started; claim it again`)
@@ -134,12 +134,12 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
       await this.#mark(document, run, meeting);
     } catch (error) {
       if (worker.process === null) this.#captures.unbind(run.launch_id);
-      else world.launches.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
+      else world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
       throw error;
     }
     if (worker.process === null) this.#captures.take(run.launch_id);
     recordDispatch(world, run);
-    world.launches.update(run.launch_id, { state: 'spawned' });
+    world.runDirectories.update(run.launch_id, { state: 'spawned' });
     runStarted(run);
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);

@@ -12,7 +12,7 @@ export async function endWorker(
   world: World,
   run: Pick<Run, 'launch_id' | 'mux_session' | 'claim'>,
 ): Promise<void> {
-  const agent = world.launches.agent(run.launch_id);
+  const agent = world.runDirectories.agent(run.launch_id);
   if (agent.kind === 'found') await world.processes.end(agent.value);
   // The session of a person is theirs: only its agent was the worker.
   if (run.claim === 'person') return;

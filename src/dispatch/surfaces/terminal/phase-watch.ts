@@ -15,7 +15,7 @@ function isSame(sign: PhaseSign, known: PhaseSign | undefined): boolean {
 export class PhaseWatch {
   readonly #world: World;
   readonly #memory: Memory;
-  /** Mark of the file that was read last, by launch: nothing is read while it stands. */
+  /** Mark of the file that was read last, by start: nothing is read while it stands. */
   #marks = new WeakMap<Run, string>();
 
   constructor(world: World, memory: Memory) {
@@ -34,12 +34,12 @@ export class PhaseWatch {
   }
 
   async #look(run: Run): Promise<boolean> {
-    const { launches } = this.#world;
+    const { runDirectories } = this.#world;
     // A run that follows its conversation into another session has another last sign.
-    const mark = `${launches.phaseMark(run.launch_id) ?? ''} ${run.session_uuid} ${run.last_activity_at}`;
+    const mark = `${runDirectories.phaseMark(run.launch_id) ?? ''} ${run.session_uuid} ${run.last_activity_at}`;
     if (this.#marks.get(run) === mark) return false;
     this.#marks.set(run, mark);
-    const told = lastSignOf(launches.phaseSigns(run.launch_id), run.session_uuid);
+    const told = lastSignOf(runDirectories.phaseSigns(run.launch_id), run.session_uuid);
     const sign = told?.phase === 'working' ? ((await this.#untoldEnd(run, told)) ?? told) : told;
     if (sign === null || isSame(sign, run.sign)) return false;
     const quiet = sign.phase !== 'working' && sign.said === null;

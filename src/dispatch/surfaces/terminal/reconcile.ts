@@ -12,7 +12,7 @@ import { runOfManifest } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
 import { recogniseSession } from './adopt.ts';
 
-/** How long a launch may take from its claim to a recorded agent, in milliseconds. */
+/** How long a start may take from its claim to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
 
 /** One pass: what the multiplexer said, and a way to ask it once more. */
@@ -44,7 +44,7 @@ export class Reconciler {
     this.#settler = new Settler(world, memory);
   }
 
-  /** False until a first listing was understood: before that nothing may be launched. */
+  /** False until a first listing was understood: before that nothing may be started. */
   get adopted(): boolean {
     return this.#adopted;
   }
@@ -105,7 +105,7 @@ export class Reconciler {
     moveRun(run, { kind: 'looked', answers: life.kind !== 'unknown' });
     if (life.kind === 'alive' && this.#found.delete(run.launch_id)) {
       this.#memory.quarantine.sawRunning(run.key);
-      this.#world.launches.withdrawForcedStart(run.launch_id);
+      this.#world.runDirectories.withdrawForcedStart(run.launch_id);
       this.#log(run, 'adopted a running worker');
     }
     if (shownState(run.state) !== before) pass.moved.add(run.key);
@@ -115,14 +115,14 @@ export class Reconciler {
   #listedBy(run: Run, server: MuxServer): void {
     if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
     run.server = server;
-    if (!run.stray) this.#world.launches.update(run.launch_id, { server });
+    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { server });
   }
 
   /** A claim turns out to have become a worker. */
   #spawned(run: Run): void {
     runStarted(run);
     recordDispatch(this.#world, run);
-    this.#world.launches.update(run.launch_id, { state: 'spawned' });
+    this.#world.runDirectories.update(run.launch_id, { state: 'spawned' });
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
   }
@@ -130,7 +130,7 @@ export class Reconciler {
   /** What the world says of one run now. */
   async #lifeOf(run: Run, listing: MuxListing): Promise<Liveness> {
     const world = this.#world;
-    const agent = world.launches.agent(run.launch_id);
+    const agent = world.runDirectories.agent(run.launch_id);
     const life = agent.kind === 'found' ? await world.processes.look(agent.value) : null;
     return assessLiveness({
       listing,
@@ -142,16 +142,16 @@ export class Reconciler {
       },
       boot_id: world.bootId,
       agent: agentFact(agent, life),
-      exit: world.launches.readEnd(run.launch_id).exit,
+      exit: world.runDirectories.readEnd(run.launch_id).exit,
       now: world.clock.now(),
       startup_ms: STARTUP_MS,
     });
   }
 
-  /** Takes up the launches that an earlier daemon left open; the newest of a fiber first. */
+  /** Takes up the starts that an earlier daemon left open; the newest of a fiber first. */
   #adoptRecorded(pass: Pass): Run[] {
     const runs: Run[] = [];
-    const manifests = this.#world.launches.all();
+    const manifests = this.#world.runDirectories.all();
     recallOwed(this.#memory, manifests);
     for (const manifest of manifests.reverse()) {
       if (manifest.state === 'ended') continue;
@@ -178,8 +178,8 @@ export class Reconciler {
       this.#memory.quarantine.sawRunning(found.run.key);
       pass.moved.add(found.run.key);
       if (!found.run.stray) {
-        this.#world.launches.withdrawForcedStart(found.run.launch_id);
-        this.#world.launches.update(found.run.launch_id, { state: 'spawned', ended_at: null });
+        this.#world.runDirectories.withdrawForcedStart(found.run.launch_id);
+        this.#world.runDirectories.update(found.run.launch_id, { state: 'spawned', ended_at: null });
       }
       this.#log(found.run, found.message);
     }
@@ -222,10 +222,10 @@ export class Reconciler {
     }
   }
 
-  /** True when the claimed launch has left any trace of having been started. */
+  /** True when the claimed start has left any trace of having been started. */
   #hasLeftTrace(run: Run): boolean {
-    const { exit } = this.#world.launches.readEnd(run.launch_id);
-    return exit.kind !== 'none' || this.#world.launches.agent(run.launch_id).kind !== 'none';
+    const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
+    return exit.kind !== 'none' || this.#world.runDirectories.agent(run.launch_id).kind !== 'none';
   }
 
   /** Recorded first: of an end that is written already the next daemon would not tell (P2). */

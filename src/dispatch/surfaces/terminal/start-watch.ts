@@ -69,7 +69,7 @@ export class StartWatch {
         marker: run.launch_id,
         launched_at: run.started_at,
       });
-      if (probe.kind !== 'found' || !isOfThisLaunch(run, probe)) return false;
+      if (probe.kind !== 'found' || !isOfThisRun(run, probe)) return false;
       run.transcript_path = probe.path;
       run.last_activity_at = Math.max(run.last_activity_at ?? 0, Math.floor(probe.mtime_ms));
       if (run.session_uuid !== probe.session_uuid) await learnSession(this.#world, run, probe.session_uuid);
@@ -88,7 +88,7 @@ export class StartWatch {
 
   /** Lists a worker that stays silent as blocked, with what its screen shows; true when that is new. */
   async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
-    const { clock, settings, mux, launches } = this.#world;
+    const { clock, settings, mux, runDirectories } = this.#world;
     const now = clock.now();
     // A claimed session has shown that it works: it claimed.
     if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
@@ -97,7 +97,7 @@ export class StartWatch {
       listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
     const screen = session === undefined ? null : ((await mux.capture(session))?.trimEnd() ?? null);
     if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return false;
-    if (screen !== null) launches.writeScreen(run.launch_id, screen);
+    if (screen !== null) runDirectories.writeScreen(run.launch_id, screen);
     const seconds = Math.round(settings.startup_confirm_ms / 1000);
     this.#memory.refusals.record(
       run.key,
@@ -114,7 +114,7 @@ export class StartWatch {
 }
 
 /** The transcript of a resumed conversation was there before: only its growth tells that the worker came up. */
-function isOfThisLaunch({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
+function isOfThisRun({ resume }: Run, found: { session_uuid: string; size: number }): boolean {
   return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
 }
 

@@ -3,7 +3,7 @@ import type { FiberDocument } from '../../../contract/fiber.ts';
 import { abandonClaim } from '../../edits/abandon-claim.ts';
 import { markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
-import type { PlannedRun, Started } from '../../plan/planned-run.ts';
+import type { PlannedRun, StartOutcome } from '../../plan/planned-run.ts';
 import { mayBeOf } from '../../run/liveness.ts';
 import { type Run, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
@@ -25,53 +25,53 @@ export async function startRun(
   planned: PlannedRun,
   authority: Authority,
   confirmed_dir: string | undefined,
-): Promise<Started> {
+): Promise<StartOutcome> {
   const { run } = planned;
   // A session of this name that is there already is nobody's start: once claimed, the two could not be told apart
   // where the clock was turned back meanwhile.
   const listing = await world.mux.list();
   if (listing.kind === 'alive' && listing.sessions.some(({ name }) => name === run.mux_session))
     return { kind: 'refused', refusal: nameTaken(run) };
-  world.launches.claim(composeStart(world, document, planned).claim);
+  world.runDirectories.claim(composeStart(world, document, planned).claim);
   await markStart(world, document, run, authority, confirmed_dir);
   const created = await createSession(world, run);
-  if (created.kind !== 'launched') {
+  if (created.kind !== 'started') {
     if (created.kind === 'refused') await abandonClaim(world, run);
     return created;
   }
   recordDispatch(world, run);
-  world.launches.update(run.launch_id, { state: 'spawned' });
+  world.runDirectories.update(run.launch_id, { state: 'spawned' });
   runStarted(run);
   return created;
 }
 
 /** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
-async function createSession(world: World, run: Run): Promise<Started> {
+async function createSession(world: World, run: Run): Promise<StartOutcome> {
   const created = await world.mux
     .create({
       name: run.mux_session,
       cwd: run.project_dir,
-      command: runScriptCommand(world.launches.directory(run.launch_id)),
+      command: runScriptCommand(world.runDirectories.directory(run.launch_id)),
     })
     .catch((error) => ({
       kind: 'failed' as const,
       code: 'mux_unavailable' as const,
       detail: messageOf(error),
     }));
-  if (created.kind === 'created') return { kind: 'launched', run };
+  if (created.kind === 'created') return { kind: 'started', run };
   if (created.kind === 'duplicate') return { kind: 'refused', refusal: nameTaken(run) };
   const refusal = { reason: created.code, message: created.detail };
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return { kind: 'uncertain', refusal };
   const ran =
-    world.launches.agent(run.launch_id).kind !== 'none' ||
-    world.launches.readEnd(run.launch_id).exit.kind !== 'none';
+    world.runDirectories.agent(run.launch_id).kind !== 'none' ||
+    world.runDirectories.readEnd(run.launch_id).exit.kind !== 'none';
   const listed =
     listing.kind === 'alive' &&
     listing.sessions.some((session) =>
       mayBeOf(session, { mux_session: run.mux_session, state: 'claimed', dispatched_at: run.started_at }),
     );
-  return listed || ran ? { kind: 'launched', run } : { kind: 'refused', refusal };
+  return listed || ran ? { kind: 'started', run } : { kind: 'refused', refusal };
 }
 
 function nameTaken(run: Run): Refusal {
@@ -86,9 +86,9 @@ export function composeStart(
   world: World,
   document: FiberDocument,
   planned: PlannedRun,
-): { claim: Parameters<World['launches']['claim']>[0]; env: Record<string, string> } {
+): { claim: Parameters<World['runDirectories']['claim']>[0]; env: Record<string, string> } {
   const { run, prompt, plan } = planned;
-  const run_dir = world.launches.directory(run.launch_id);
+  const run_dir = world.runDirectories.directory(run.launch_id);
   const env = { ...world.workerEnv, ...plan.env, ...workerVariables(run, run_dir) };
   const script = buildRunScript({
     run_dir,

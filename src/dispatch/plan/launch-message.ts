@@ -7,7 +7,7 @@ import type { Conversation } from './conversation.ts';
 import { buildPrompt, type WorkerSkills } from './prompt.ts';
 
 /** The launch message of one run of a fiber (PRM-1 to PRM-7). */
-export function launchPrompt(
+export function launchMessage(
   world: Pick<World, 'skillsDir'>,
   document: FiberDocument,
   planned: { run: Run; conversation: Conversation },

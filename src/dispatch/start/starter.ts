@@ -4,7 +4,7 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { refuseStart } from '../holds/start-refusal.ts';
-import type { LaunchResult, PlannedRun } from '../plan/planned-run.ts';
+import type { PlannedRun, StartResult } from '../plan/planned-run.ts';
 import { isAppRun, isReserved } from '../run/app-run.ts';
 import { type AppSurfaceRun, moveRun, type Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
@@ -12,66 +12,66 @@ import { continueAppRun, showContinue, startAppRun } from '../surfaces/app/app-s
 import { startRun } from '../surfaces/terminal/terminal-start.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
-import { checkLaunch, planRun, refusalOf, type Wish } from './launch.ts';
+import { checkStart, planRun, refusalOf, type Wish } from './check-start.ts';
 import { showStart } from './show-start.ts';
 
-/** What the launcher needs of the dispatcher. */
-export type LauncherPorts = {
+/** What the starter needs of the dispatcher. */
+export type StarterPorts = {
   /** Ends a running worker for a fresh start; false when it could not be seen to end. */
   cut(run: Run): Promise<boolean>;
   onMoved(keys: Iterable<string>): void;
 };
 
-/** What a launch comes to by its checks. A refusal says whether it is `noted` against the fiber. */
-type PlannedLaunch =
+/** What a start comes to by its checks. A refusal says whether it is `noted` against the fiber. */
+type PlannedStart =
   | { kind: 'refused'; refusal: Refusal; noted: boolean }
   | { kind: 'continue'; run: AppSurfaceRun }
   | { kind: 'start'; planned: PlannedRun; earlier: Run | undefined };
 
 /** The one way to a worker: claimed synchronously, so that two callers can never both start one (P13). */
-export class Launcher {
+export class Starter {
   readonly #world: World;
   readonly #memory: Memory;
-  readonly #ports: LauncherPorts;
-  #underWay = new Map<string, Promise<LaunchResult>>();
+  readonly #ports: StarterPorts;
+  #underWay = new Map<string, Promise<StartResult>>();
 
-  constructor(world: World, memory: Memory, ports: LauncherPorts) {
+  constructor(world: World, memory: Memory, ports: StarterPorts) {
     this.#world = world;
     this.#memory = memory;
     this.#ports = ports;
   }
 
-  /** The launch of this fiber that is under way. */
-  underWay(key: string): Promise<LaunchResult> | undefined {
+  /** The start of this fiber that is under way. */
+  underWay(key: string): Promise<StartResult> | undefined {
     return this.#underWay.get(key);
   }
 
-  /** Resolves when no launch is under way any more. */
+  /** Resolves when no start is under way any more. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#underWay.values()]);
   }
 
-  /** Launches a worker, or tells why not; never throws. The caller has seen that none is under way. */
-  launch(document: FiberDocument, authority: Authority, directory?: string): Promise<LaunchResult> {
+  /** Starts a worker, or tells why not; never throws. The caller has seen that none is under way. */
+  start(document: FiberDocument, authority: Authority, directory?: string): Promise<StartResult> {
     const key = keyOf(document);
-    this.#memory.launching.add(key);
+    this.#memory.starting.add(key);
     const takeBack = this.#memory.starts.begin();
-    const launch = this.#launch(document, authority, directory)
-      .catch((error): LaunchResult => this.#refuse(document, refusalOf(this.#world, document, error)))
+    const start = this.#start(document, authority, directory)
+      .catch((error): StartResult => this.#refuse(document, refusalOf(this.#world, document, error)))
       .then((result) => {
-        if (result.kind !== 'launched') takeBack();
+        if (result.kind !== 'started') takeBack();
         return result;
       })
       .finally(() => {
         this.#underWay.delete(key);
-        this.#memory.launching.delete(key);
+        this.#memory.starting.delete(key);
         this.#ports.onMoved([key]);
       });
-    this.#underWay.set(key, launch);
-    return launch;
+    this.#underWay.set(key, start);
+    return start;
   }
 
-  /** What `launch` would do now, with all its checks and none of its effects; a refusal is noted nowhere. */
+  /** What `start` would do now, with all its checks and none of its effects; a refusal is noted nowhere. */
   async show(
     document: FiberDocument,
     authority: Extract<Authority, { kind: 'request' }>,
@@ -95,7 +95,7 @@ export class Launcher {
     authority: Authority,
     directory: string | undefined,
     { look }: { look: boolean },
-  ): Promise<PlannedLaunch> {
+  ): Promise<PlannedStart> {
     const stopped = () => refuseStart(this.#memory, document.store, authority, { look });
     const unfit = refuseUnfit(document, this.#world.host) ?? stopped();
     if (unfit !== null) return { kind: 'refused', refusal: unfit, noted: false };
@@ -103,7 +103,7 @@ export class Launcher {
     if (earlier !== undefined && isAppRun(earlier) && isReserved(earlier) && !asksFresh(authority))
       return { kind: 'continue', run: earlier };
     const wish = wishOf(authority, earlier);
-    const checked = await checkLaunch(this.#world, document, directory, { wish });
+    const checked = await checkStart(this.#world, document, directory, { wish });
     if (checked.kind === 'refused') return { ...checked, noted: true };
     // The brake may have been pulled, or the lease lost, while the checks were asked.
     const since = stopped();
@@ -111,11 +111,11 @@ export class Launcher {
     return { kind: 'start', planned: planRun(this.#world, document, checked, authority), earlier };
   }
 
-  async #launch(
+  async #start(
     document: FiberDocument,
     authority: Authority,
     directory: string | undefined,
-  ): Promise<LaunchResult> {
+  ): Promise<StartResult> {
     const plan = await this.#plan(document, authority, directory, { look: true });
     if (plan.kind === 'refused')
       return plan.noted ? this.#refuse(document, plan.refusal) : { kind: 'refused', refusal: plan.refusal };
@@ -125,32 +125,32 @@ export class Launcher {
       return this.#refuse(document, cannotEnd(earlier));
     if (!this.#memory.runs.claim(planned.run)) return this.#refuse(document, cannotEnd(planned.run));
     try {
-      return await this.#start(document, planned, authority, directory);
+      return await this.#onSurface(document, planned, authority, directory);
     } finally {
       moveRun(planned.run, { kind: 'start_over' });
     }
   }
 
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
-  async #continue(document: FiberDocument, run: AppSurfaceRun, authority: Authority): Promise<LaunchResult> {
+  async #continue(document: FiberDocument, run: AppSurfaceRun, authority: Authority): Promise<StartResult> {
     moveRun(run, { kind: 'start_resumed' });
     try {
       const user_message = authority.kind === 'request' ? authority.user_message : null;
       const started = await continueAppRun(this.#world, run, user_message);
-      if (started.kind === 'launched') this.#launched(document, run, authority);
-      if (started.kind === 'launched' || started.kind === 'moot') return started;
+      if (started.kind === 'started') this.#cameUp(document, run, authority);
+      if (started.kind === 'started' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
     } finally {
       moveRun(run, { kind: 'start_over' });
     }
   }
 
-  async #start(
+  async #onSurface(
     document: FiberDocument,
     planned: PlannedRun,
     authority: Authority,
     directory: string | undefined,
-  ): Promise<LaunchResult> {
+  ): Promise<StartResult> {
     const { run } = planned;
     let kept = false;
     try {
@@ -160,9 +160,9 @@ export class Launcher {
             confirmed_dir: directory,
           })
         : await startRun(this.#world, document, planned, authority, directory);
-      kept = started.kind === 'launched' || started.kind === 'uncertain';
-      if (started.kind === 'launched') this.#launched(document, run, authority);
-      if (started.kind === 'launched' || started.kind === 'moot') return started;
+      kept = started.kind === 'started' || started.kind === 'uncertain';
+      if (started.kind === 'started') this.#cameUp(document, run, authority);
+      if (started.kind === 'started' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
     } catch (error) {
       // The poller found the document no longer as it had judged it.
@@ -174,7 +174,7 @@ export class Launcher {
     }
   }
 
-  #launched(document: FiberDocument, run: Run, authority: Authority): void {
+  #cameUp(document: FiberDocument, run: Run, authority: Authority): void {
     this.#memory.refusals.clear(run.key);
     this.#memory.quarantine.sawRunning(run.key);
     this.#memory.owed.delete(run.key);
@@ -186,7 +186,7 @@ export class Launcher {
   }
 
   /** Notes the refusal; a fiber that is not armed is not tried again by itself, whatever the cooldown. */
-  #refuse(document: FiberDocument, refusal: Refusal): LaunchResult {
+  #refuse(document: FiberDocument, refusal: Refusal): StartResult {
     // A check that never had its turn says nothing of the fiber: no row, no cooldown.
     if (refusal.reason === 'queue_full') return { kind: 'refused', refusal };
     const now = this.#world.clock.now();

@@ -8,7 +8,7 @@ import { workerSessionName } from '../../mux/session-name.ts';
 import { storageErrorOf } from '../../platform/storage-error.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { type Conversation, decideConversation } from '../plan/conversation.ts';
-import { launchPrompt } from '../plan/launch-prompt.ts';
+import { launchMessage } from '../plan/launch-message.ts';
 import type { PlannedRun } from '../plan/planned-run.ts';
 import { refuseByDirectory, refuseByDocument } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
@@ -16,20 +16,20 @@ import { type Authority, type ResumeMode, runIdFor } from '../run/run-id.ts';
 import { onSurface, planAppRun, refuseByAppServer } from '../surfaces/app/app-preflight.ts';
 import type { World } from '../world/world.ts';
 
-/** What a launch asks of the fiber's conversation; `cuts`: a running worker is ended for it. */
+/** What a start asks of the fiber's conversation; `cuts`: a running worker is ended for it. */
 export type Wish = { mode: ResumeMode | null; cuts: boolean };
 const NO_WISH: Wish = { mode: null, cuts: false };
 
-/** The checks' answer: what a launch will run, with nothing written yet. */
+/** The checks' answer: what a start will run, with nothing written yet. */
 export type Checked =
   | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string; conversation: Conversation }
   | { kind: 'refused'; refusal: Refusal };
 
 /**
- * Every check of a launch, before any effect (WPL-1). `project_dir` replaces the document's own: a
+ * Every check of a start, before any effect (WPL-1). `project_dir` replaces the document's own: a
  * directory that a person has just confirmed. Throws what the agent registry throws. `asking` is told each check before it is asked, in the order of `LAUNCH_CHECKS`.
  */
-export async function checkLaunch(
+export async function checkStart(
   world: World,
   document: FiberDocument,
   project_dir = document.project_dir,
@@ -58,7 +58,7 @@ export async function checkLaunch(
   return { kind: 'ready', agent, effort, project_dir: directory, conversation };
 }
 
-/** The run of a launch that passed its checks; nothing is written yet. */
+/** The run of a start that passed its checks; nothing is written yet. */
 export function planRun(
   world: World,
   document: FiberDocument,
@@ -77,8 +77,8 @@ export function planRun(
     resume: conversation.kind === 'resume' ? conversation.session_uuid : null,
     project_dir: checked.project_dir,
     session_name: mux_session,
-    run_dir: world.launches.directory(launch_id),
-    prompt_file: world.launches.promptFile(launch_id),
+    run_dir: world.runDirectories.directory(launch_id),
+    prompt_file: world.runDirectories.promptFile(launch_id),
   });
   const standing = document.svc?.kind === 'standing';
   const run: Run = {
@@ -113,11 +113,11 @@ export function planRun(
       : {}),
   };
   const memory = world.workerMemory.entry(launch_id, checked.agent);
-  const prompt = launchPrompt(world, document, { run, conversation }, authority);
+  const prompt = launchMessage(world, document, { run, conversation }, authority);
   return { run, prompt, plan, memory };
 }
 
-/** Any error of a launch as a refusal, so that it is seen where the fiber is seen. */
+/** Any error of a start as a refusal, so that it is seen where the fiber is seen. */
 export function refusalOf(world: World, document: FiberDocument, error: unknown): Refusal {
   if (isCoded(error)) return { reason: error.code, message: messageOf(error) };
   const refused = storageErrorOf(error, world.settings.data_dir, 'no worker was started');

@@ -60,7 +60,7 @@ describe('a launch', () => {
     const { create } = daemon.world.mux;
     let claimed: unknown;
     daemon.world.mux.create = (spec) => {
-      claimed = daemon.world.launches.all();
+      claimed = daemon.world.runDirectories.all();
       return create(spec);
     };
     await round();
@@ -142,7 +142,7 @@ describe('a launch', () => {
     const path = world.fiber('a', { project_dir: '/old' });
     world.documents.edit(path, (text) => text.replace('/old', '/new'));
     await world.run(daemon.dispatcher.reconcile());
-    await world.run(daemon.dispatcher.rounds.launchDue());
+    await world.run(daemon.dispatcher.rounds.startDue());
     expect(world.machine.creates[0]?.cwd).toBe('/new');
     expect(world.documents.files.get(path)).toContain('project_dir: /new');
   });
@@ -151,7 +151,7 @@ describe('a launch', () => {
     const path = world.fiber('a');
     await world.run(daemon.dispatcher.reconcile());
     world.documents.edit(path, (text) => text.replace('status: active', 'status: open'));
-    await world.run(daemon.dispatcher.rounds.launchDue());
+    await world.run(daemon.dispatcher.rounds.startDue());
     expect([world.machine.creates.length, daemon.state().blocked.length]).toEqual([0, 0]);
   });
 
