@@ -4,25 +4,17 @@ import type { FiberDocument } from '../contract/fiber.ts';
 import type { DispatchRequest, Released } from '../contract/http/dispatch.ts';
 import type { Why } from '../contract/http/why.ts';
 import type { MuxListing } from '../mux/mux.ts';
-import { UnfinishedClaims } from './claims/unfinished-claims.ts';
 import { PollRounds } from './due/poll-rounds.ts';
 import { explainFiber } from './due/why.ts';
 import type { Memory } from './holds/memory.ts';
 import { Dispatches } from './requests/dispatches.ts';
 import { Kills } from './requests/kills.ts';
 import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
-import { isAppRun } from './run/app-run.ts';
-import { moveRun, type Run } from './run/run.ts';
+import type { Run } from './run/run.ts';
 import { isStarting } from './run/run-state.ts';
 import { Starter } from './start/starter.ts';
-import { AppCaptures } from './surfaces/app/app-captures.ts';
-import { AppClaims } from './surfaces/app/app-claims.ts';
-import { AppRuns } from './surfaces/app/app-runs.ts';
-import { Captures } from './surfaces/terminal/captures.ts';
-import { Claims } from './surfaces/terminal/claims.ts';
-import { endWorker } from './surfaces/terminal/end-worker.ts';
+import { openSurfaces } from './surfaces/surfaces.ts';
 import { PhaseWatch } from './surfaces/terminal/phase-watch.ts';
-import { Reconciler } from './surfaces/terminal/reconcile.ts';
 import { StartWatch } from './surfaces/terminal/start-watch.ts';
 import { keyOf } from './world/documents.ts';
 import type { World } from './world/world.ts';
@@ -35,20 +27,15 @@ import { perform } from './world/write.ts';
 export class Dispatcher {
   readonly #world: World;
   readonly #memory: Memory;
-  readonly #reconciler: Reconciler;
   readonly #starter: Starter;
   readonly #starts: StartWatch;
   readonly #phases: PhaseWatch;
-  readonly #apps: AppRuns;
   readonly #dispatches: Dispatches;
   /** What is started without a request. */
   readonly rounds: PollRounds;
   readonly kills: Kills;
-  /** Captures that no fiber was claimed for yet. */
-  readonly captures: Captures;
-  readonly claims: Claims;
-  readonly appCaptures: AppCaptures;
-  readonly appClaims: AppClaims;
+  /** Captures and claims of each surface, and how a run of it is ended. */
+  readonly surfaces: ReturnType<typeof openSurfaces>;
   readonly pastSessions: PastSessions;
   readonly #onMoved: (keys: Iterable<string>) => void;
   #reconciling = new Mutex();
@@ -58,35 +45,33 @@ export class Dispatcher {
     this.#world = world;
     this.#memory = memory;
     this.#onMoved = onMoved;
-    this.captures = new Captures(world);
-    this.appCaptures = new AppCaptures(world);
-    const unfinished = new UnfinishedClaims(world, memory, { cli: this.captures, app: this.appCaptures });
-    this.#reconciler = new Reconciler(world, memory, unfinished);
-    this.#starter = new Starter(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
+    this.#starter = new Starter(world, memory, {
+      cut: (run) => this.surfaces[run.surface].cut(run, 'forced_start'),
+      onMoved,
+    });
     this.#starts = new StartWatch(world, memory);
     this.#phases = new PhaseWatch(world, memory);
     this.rounds = new PollRounds(world, memory, { starter: this.#starter, onMoved });
-    this.#apps = new AppRuns(world, memory, unfinished, onMoved);
     const ports = {
       adopted: () => this.#requireAdopted(),
       underWay: (key: string) => this.#starter.underWay(key),
       onMoved,
+      reconcile: () => this.reconcile(),
     };
+    this.surfaces = openSurfaces(world, memory, ports);
     this.kills = new Kills(world, memory, {
       adopted: ports.adopted,
       settled: async (key) => this.#starter.underWay(key),
-      cut: (run) => this.#cut(run, 'kill'),
+      cut: (run) => this.surfaces[run.surface].cut(run, 'kill'),
       moved: onMoved,
     });
-    this.claims = new Claims(world, memory, this.captures, ports);
-    this.appClaims = new AppClaims(world, memory, this.appCaptures, ports);
     this.#dispatches = new Dispatches(world, memory, {
       adopted: ports.adopted,
       fresh: (fiber_id) => this.#fresh(fiber_id),
       starter: this.#starter,
       started: (key) => this.kills.forget(key),
     });
-    this.pastSessions = new PastSessions(world, memory, this.captures, ports.adopted);
+    this.pastSessions = new PastSessions(world, memory, this.surfaces.cli.captures, ports.adopted);
   }
 
   /** Starts whose workers may live. */
@@ -105,9 +90,9 @@ export class Dispatcher {
       // A listing says nothing of a worker that was started after it was asked for.
       const started = this.#memory.runs.all().filter((run) => !isStarting(run.state));
       this.#listing = await this.#world.mux.list();
-      const moved = await this.#reconciler.reconcile(this.#listing, started);
-      this.#memory.mux_answers = this.#reconciler.adopted && this.#listing.kind !== 'unknown';
-      await this.captures.reconcile(this.#listing);
+      const moved = await this.surfaces.cli.reconciler.reconcile(this.#listing, started);
+      this.#memory.mux_answers = this.surfaces.cli.reconciler.adopted && this.#listing.kind !== 'unknown';
+      await this.surfaces.cli.captures.reconcile(this.#listing);
       if (moved.size > 0) this.#onMoved(moved);
     });
   }
@@ -118,7 +103,7 @@ export class Dispatcher {
       const agent = this.#world.runDirectories.agent(run.launch_id);
       if (agent.kind === 'found' && (await this.#world.processes.look(agent.value)) === 'gone') return true;
     }
-    return this.captures.someEnded();
+    return this.surfaces.cli.captures.someEnded();
   }
 
   /** `POST /dispatch`. */
@@ -161,15 +146,14 @@ export class Dispatcher {
 
   /** Holds the app conversations against their server; resolves when all have been looked at. */
   async watchApps(): Promise<void> {
-    if (!this.#reconciler.adopted) return;
-    await this.#apps.look();
-    await this.appCaptures.look();
+    if (!this.surfaces.cli.reconciler.adopted) return;
+    for (const surface of Object.values(this.surfaces)) await surface.watch();
   }
 
   /** Looks after workers whose start is not confirmed yet (P9). */
   async watchStarts(): Promise<void> {
     const moved = await this.#starts.starts(this.#listing);
-    await this.captures.learn();
+    await this.surfaces.cli.captures.learn();
     if (moved.length > 0) this.#onMoved(moved);
   }
 
@@ -199,34 +183,13 @@ export class Dispatcher {
 
   /** Before the sessions of an earlier daemon are known, nobody can tell what runs. */
   async #requireAdopted(): Promise<void> {
-    if (!this.#reconciler.adopted) await this.reconcile();
-    if (this.#reconciler.adopted) return;
+    if (!this.surfaces.cli.reconciler.adopted) await this.reconcile();
+    if (this.surfaces.cli.reconciler.adopted) return;
     const detail = this.#listing.kind === 'unknown' ? this.#listing.detail : '';
     throw new CodedError(
       'mux_unavailable',
       `tmux has not told yet which workers run (${detail}); see \`svc doctor\` and try again`,
     );
-  }
-
-  /** Ends a run on request; false when it could not be seen to end. */
-  async #cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean> {
-    if (isAppRun(run)) {
-      await this.#apps.release(run, reason);
-      this.#onMoved([run.key]);
-      return true;
-    }
-    const at = this.#world.clock.now();
-    moveRun(run, { kind: 'ending', end: { reason, at } });
-    if (!run.stray) this.#world.runDirectories.writeEnd(run.launch_id, reason, at);
-    await endWorker(this.#world, run);
-    await this.reconcile();
-    const ended = this.#memory.runs.get(run.key)?.launch_id !== run.launch_id;
-    if (!ended) {
-      moveRun(run, { kind: 'not_ended' });
-      if (reason === 'forced_start' && !run.stray)
-        this.#world.runDirectories.withdrawForcedStart(run.launch_id);
-    }
-    return ended;
   }
 
   #fresh(fiber_id: string): FiberDocument {

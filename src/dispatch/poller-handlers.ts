@@ -1,7 +1,9 @@
 import { isCoded } from '../base/errors.ts';
+import type { Surface } from '../contract/fiber.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
 import { agentsReply } from '../harness/agents/registry.ts';
+import { DEFAULT_SURFACE } from '../lifecycle/surfaces.ts';
 import { storageErrorOf } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
@@ -63,6 +65,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
   });
   const writes = new DocumentWrites({ world, memory, documents, rows });
   const terminal = terminals(world, dispatcher.pastSessions);
+  const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
+    dispatcher.surfaces[surface];
   const epoch = world.newUlid();
   return inWords(settings.data_dir, {
     feed({ svc, body }) {
@@ -124,15 +128,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     capture(request) {
       const store = storeForNew(documents.roots, request.store, undefined);
       requireMayStart(memory, store, { look: request.dry_run !== true });
-      const { captures, appCaptures } = dispatcher;
-      return (request.surface === 'app' ? appCaptures : captures).capture({ ...request, store });
+      return surfaceOf(request).captures.capture({ ...request, store });
     },
     async claim(request) {
       // A dry run waits for no listing: by its canonical id a new fiber is found without one.
       if (request.dry_run === true) documents.look(request.fiber_id);
       else await listUntilKnown(documents, loop, request.fiber_id);
       await documents.settle(request.fiber_id);
-      return (request.surface === 'app' ? dispatcher.appClaims : dispatcher.claims).claim(request);
+      return surfaceOf(request).claims.claim(request);
     },
     resume_session: (request) => dispatcher.resumeSession(request),
     open_terminal: (request) => perform(terminal, request),

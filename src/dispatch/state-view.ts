@@ -44,7 +44,7 @@ export function viewState(options: {
     blocked: blockedRows(world, memory),
     pending_launch: pending.map(({ document, since, reason }) => ({ ...reference(document), since, reason })),
     standing_roles: standingRows(world),
-    captures: [...dispatcher.captures.view(), ...dispatcher.appCaptures.view()],
+    captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     boot_quarantine: {
       active: memory.quarantine.active,
       reason: options.rebooted ? 'reboot' : 'restart',

@@ -7,8 +7,8 @@ import { readRegularTextSync } from '../platform/regular-file.ts';
 
 /** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
 export function writeSvcCommand(folder: string): string {
-  const starter = join(packageRoot(), 'src', 'cli', 'svc.cjs');
-  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(starter)} "$@"\n`;
+  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
+  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
   const path = join(folder, 'svc');
   makeFolder(folder);
   if (textOf(path) !== text) writeFileAtomic(path, text, { mode: 0o700 });

@@ -1,8 +1,9 @@
 import { CodedError } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { FiberDocument, Surface } from '../contract/fiber.ts';
-import { APP_HARNESS } from '../contract/harness-name.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
 import { type PlannedEdit, requireService } from './planned-edit.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from './surfaces.ts';
 
 /** The agents of this host, from the registry. */
 export type KnownAgents = {
@@ -16,9 +17,6 @@ type Choice = {
   effort?: string | null | undefined;
   surface?: Surface | undefined;
 };
-
-/** The agent of an app conversation whose fiber names none: the built-in one without a model of its own. */
-export const APP_AGENT = APP_HARNESS;
 
 /**
  * Sets the agent of a service; throws `agent_unknown` or `effort_unknown`. `known` is null for a fiber of another host:
@@ -74,8 +72,9 @@ export function planSetModel(
 export function chooseAgent(document: FiberDocument, choice: Choice, known: KnownAgents | null): PlannedEdit {
   const edit: PlannedEdit = { set: {}, unset: [] };
   if (known === null) return trusted(choice);
-  const surface = choice.surface ?? document.svc?.surface ?? 'cli';
-  const unnamed = surface === 'app' ? APP_AGENT : (known.default_id ?? '');
+  const surface = choice.surface ?? document.svc?.surface ?? DEFAULT_SURFACE;
+  const rules = SURFACE_RULES[surface];
+  const unnamed = rules.agent ?? known.default_id ?? '';
   const name = choice.agent ?? document.svc?.agent ?? unnamed;
   const agent = findAgent(known, name);
   if (agent === undefined) {
@@ -86,10 +85,14 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
       { details: { agent: name } },
     );
   }
-  if (surface === 'app' && agent.harness !== APP_HARNESS && (choice.agent ?? choice.surface) !== undefined)
+  if (
+    rules.harness !== null &&
+    agent.harness !== rules.harness &&
+    (choice.agent ?? choice.surface) !== undefined
+  )
     throw new CodedError(
       'surface_unsupported',
-      `agent ${agent.id} has no app conversations; choose a ${APP_HARNESS} agent (${appAgents(known)}), or the surface cli`,
+      `agent ${agent.id} has no ${rules.workers}; choose a ${rules.harness} agent (${agentsOf(known, rules.harness)}), or the surface ${DEFAULT_SURFACE}`,
       { details: { agent: agent.id } },
     );
   if (choice.agent !== undefined) edit.set['svc.agent'] = choice.agent;
@@ -117,8 +120,8 @@ function trusted(choice: Choice): PlannedEdit {
   return { set, unset: choice.effort === null ? ['svc.effort'] : [] };
 }
 
-function appAgents(known: KnownAgents): string {
-  const ids = known.agents.filter(({ harness }) => harness === APP_HARNESS).map(({ id }) => id);
+function agentsOf(known: KnownAgents, only: HarnessName): string {
+  const ids = known.agents.filter(({ harness }) => harness === only).map(({ id }) => id);
   return ids.length === 0 ? 'this host has none' : ids.join(', ');
 }
 

@@ -535,7 +535,7 @@ class Run {
           ? dispatcher.dispatch({ fiber_id: one.fiber, force: true })
           : one.during === 'kill'
             ? dispatcher.kills.kill(one.fiber)
-            : dispatcher.claims.claim({ fiber_id: one.fiber, mux_session: session });
+            : dispatcher.surfaces.cli.claims.claim({ fiber_id: one.fiber, mux_session: session });
     await this.world.crashes(
       work.catch((error) => (this.world.crashed_at === null ? null : Promise.reject(error))),
     );
@@ -581,7 +581,7 @@ class Run {
       // As the poller's handler asks before it starts one.
       requireMayStart(daemon.memory, null, { look: true });
       const request = { prompt: 'x', project_dir: DIR, claim: { url: 'http://x', socket: null } };
-      await this.world.run(daemon.dispatcher.captures.capture({ ...request, store: STORE }));
+      await this.world.run(daemon.dispatcher.surfaces.cli.captures.capture({ ...request, store: STORE }));
     } catch (error) {
       if (!isCoded(error, 'stopped_all')) throw error;
     }
@@ -590,7 +590,7 @@ class Run {
   async #claim(name: Name, mux_session = 'nobody'): Promise<void> {
     const lived = this.#workersOf(name);
     try {
-      const { claims } = this.daemon.dispatcher;
+      const { claims } = this.daemon.dispatcher.surfaces.cli;
       const claimed = await this.world.run(claims.claim({ fiber_id: name, mux_session }));
       if (claimed.already_claimed) return;
       if (lived.length > 0) this.faults.push(`${mux_session} was claimed for ${name} beside ${lived}`);

@@ -3,6 +3,7 @@ import { readSettings } from '../../config/settings.ts';
 import { type Surface, surfaceSchema } from '../../contract/fiber.ts';
 import { type ClaimRequest, claimedSchema } from '../../contract/http/capture.ts';
 import { HARNESSES } from '../../harness/harnesses.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import { createRunner } from '../../platform/process.ts';
 import { DRY_RUN, FIBER, option, STORE, surfaceOption } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
@@ -28,7 +29,7 @@ export const verb = defineVerb({
   async run(context, given) {
     const { id } = findInStores(context, given.fiber, given.store);
     const surface = given.surface ?? ownSurface(context.env);
-    const isTerminal = surface === 'cli';
+    const isTerminal = SURFACE_RULES[surface].in_terminal;
     const request: ClaimRequest = {
       fiber_id: id,
       surface,
@@ -49,7 +50,7 @@ export const verb = defineVerb({
 
 /** The surface that the agent program of this session was started for. */
 function ownSurface({ SVC_SURFACE }: NodeJS.ProcessEnv): Surface {
-  const surface = surfaceSchema.safeParse(SVC_SURFACE ?? 'cli');
+  const surface = surfaceSchema.safeParse(SVC_SURFACE ?? DEFAULT_SURFACE);
   if (surface.success) return surface.data;
   throw new CodedError(
     'invalid_request',

@@ -7,6 +7,7 @@ import type {
   ClaimAddress,
 } from '../../contract/http/capture.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { captureReference, workerSkills } from '../plan/launch-message.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
@@ -54,7 +55,7 @@ export async function checkCapture(
     const effort = resolveEffort(agent, request.effort ?? null);
     const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
     if (refused !== null) return refused;
-    if (request.surface !== 'app') await world.harness.probe(agent);
+    if (SURFACE_RULES[request.surface ?? DEFAULT_SURFACE].in_terminal) await world.harness.probe(agent);
     return {
       agent,
       effort,
@@ -79,7 +80,7 @@ export function capturePrompt(
   const skills = workerSkills(world.skillsDir);
   const { session_uuid } = record;
   const surface = record.app === undefined ? 'cli' : 'app';
-  const mux_session = surface === 'app' ? null : record.mux_session;
+  const mux_session = SURFACE_RULES[surface].in_terminal ? record.mux_session : null;
   const { meeting } = checked;
   return buildPrompt({
     variant: 'capture',
@@ -108,7 +109,7 @@ export function capturePrompt(
       },
       command: [
         'svc claim <fiber>',
-        ...(mux_session === null ? ['--surface app'] : ['--mux-session', mux_session]),
+        ...(mux_session === null ? [`--surface ${surface}`] : ['--mux-session', mux_session]),
         ...(session_uuid === null ? [] : ['--session-uuid', session_uuid]),
         ...(meeting === undefined ? [] : ['--meeting', meeting]),
       ].join(' '),

@@ -3,6 +3,7 @@ import type { FiberDocument, Surface } from '../../contract/fiber.ts';
 import type { Claimed } from '../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import { claimMarkersOf, needsMark } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';
@@ -74,15 +75,10 @@ export function claimableDocument(
       'arm_refused',
       `${id} belongs to host ${svc.host}, and this is ${host}; claim it there`,
     );
-  if (surface === 'app' && svc?.surface === 'cli')
+  if (svc?.surface !== undefined && svc.surface !== surface)
     throw new CodedError(
       'surface_unsupported',
-      `${id} runs in a terminal (svc.surface), so an app conversation cannot be its worker`,
-    );
-  if (surface === 'cli' && svc?.surface === 'app')
-    throw new CodedError(
-      'surface_unsupported',
-      `${id} runs as an app conversation (svc.surface), so a terminal session cannot be its worker`,
+      `${id} runs ${SURFACE_RULES[svc.surface].runs} (svc.surface), so ${SURFACE_RULES[surface].worker} cannot be its worker`,
     );
   return document;
 }

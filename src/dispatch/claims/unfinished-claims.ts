@@ -1,5 +1,5 @@
 import { CodedError, messageOf } from '../../base/errors.ts';
-import type { FiberDocument, Surface } from '../../contract/fiber.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import { isMarked, markClaim } from '../edits/claim-markers.ts';
 import type { Memory } from '../holds/memory.ts';
 import { type Run, runStarted } from '../run/run.ts';
@@ -7,11 +7,11 @@ import { recordDispatch } from '../run/run-ledger.ts';
 import { isClaimed } from '../run/run-state.ts';
 import type { World } from '../world/world.ts';
 
+/** Makes a capture of its surface unclaimed again. */
+type GivesBack = { giveBack(launch_id: string): void };
+
 /** What became of a claim whose daemon did not live to make it; `waits`: its document cannot be written now. */
 export type ClaimOutcome = 'made' | 'dropped' | 'waits';
-
-/** Makes a capture of each surface unclaimed again. */
-type CapturesBySurface = Record<Surface, { giveBack(launch_id: string): void }>;
 
 /**
  * Claims that are recorded and not known to be made (WPL-5): their daemon was killed between the record and the end
@@ -20,9 +20,9 @@ type CapturesBySurface = Record<Surface, { giveBack(launch_id: string): void }>;
 export class UnfinishedClaims {
   readonly #world: World;
   readonly #memory: Memory;
-  readonly #captures: CapturesBySurface;
+  readonly #captures: GivesBack;
 
-  constructor(world: World, memory: Memory, captures: CapturesBySurface) {
+  constructor(world: World, memory: Memory, captures: GivesBack) {
     this.#world = world;
     this.#memory = memory;
     this.#captures = captures;
@@ -88,7 +88,7 @@ export class UnfinishedClaims {
     const { runDirectories, clock, logger } = this.#world;
     if (run.claim === 'person')
       runDirectories.update(run.launch_id, { state: 'ended', ended_at: clock.now() });
-    else this.#captures[run.surface].giveBack(run.launch_id);
+    else this.#captures.giveBack(run.launch_id);
     this.#memory.runs.release(run);
     logger.warn(
       { fiber: run.fiber_id, session: run.mux_session, run: run.run_id },

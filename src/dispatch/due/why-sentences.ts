@@ -7,10 +7,9 @@ import { explainResources } from '../holds/resource-words.ts';
 import type { ResourceHold } from '../holds/start-gate.ts';
 import type { AccountLimit } from '../holds/usage-limit-book.ts';
 import { describeLimit } from '../holds/usage-limits.ts';
-import { isAppRun, isReserved } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
-import { isStarting } from '../run/run-state.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
+import { SURFACES } from '../surfaces/surfaces.ts';
 import type { EligibilityFacts } from './eligibility.ts';
 
 /** What the sentences tell beyond the facts that the gates go by. */
@@ -61,7 +60,7 @@ export function explainGate(
       };
     case 'running':
       return (
-        explainApp(id, facts) ?? {
+        explainSurface(id, facts) ?? {
           message: 'its worker runs, is being started, or cannot be told to be gone',
           mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
         }
@@ -130,29 +129,8 @@ function explainHeldStart(hold: ResourceHold | null, id: string): { message: str
   return { message, mend: `${mend}, or start this one at once with \`svc dispatch ${id}\`` };
 }
 
-/** Of an app conversation; null for any other worker. */
-function explainApp(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
-  if (run === undefined || !isAppRun(run) || isStarting(run.state)) return null;
-  const which = `the app conversation ${run.app.thread_id ?? run.launch_id}`;
-  if (run.app.missing)
-    return {
-      message: `${which} is assigned to it, and the app server was asked for it and has none`,
-      mend: `begin another one with \`svc dispatch ${id}\`, or give it up with \`svc kill ${id}\``,
-    };
-  if (unserved !== null)
-    return {
-      message: `${which} is still assigned to it, and how it stands is not known: ${unserved.message}`,
-      mend: 'nothing else is started for it before the app server answers; start that, and see `svc doctor`',
-    };
-  if (isReserved(run))
-    return {
-      message: `${which} is assigned to it, and its first turn is not known to have begun`,
-      mend: `send it once more with \`svc dispatch ${id}\``,
-    };
-  return {
-    message: `${which} is still assigned to it`,
-    mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
-  };
+function explainSurface(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
+  return run === undefined ? null : SURFACES[run.surface].explain(id, run, unserved);
 }
 
 function saidOf(refusal: BlockedView | undefined): string {

@@ -6,7 +6,7 @@ import type { Refusal } from '../holds/refusals.ts';
 import { limitOf } from '../holds/usage-limits.ts';
 import { viewRun } from '../run/runs.ts';
 import { checkStart, refusalOf } from '../start/check-start.ts';
-import { refuseWithoutServer } from '../surfaces/app/app-preflight.ts';
+import { SURFACES } from '../surfaces/surfaces.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { askGates } from './eligibility.ts';
@@ -34,7 +34,7 @@ export async function explainFiber(
     limit: limitOf(world, memory, document.svc?.agent ?? null),
     mux_detail: options.mux_detail,
     run,
-    unserved: run?.app !== undefined && options.look ? await refuseWithoutServer(world) : null,
+    unserved: run !== undefined && options.look ? await SURFACES[run.surface].unserved(world) : null,
   };
   const gates: GateView[] = askGates(document, facts).map(({ gate, open }) =>
     open

@@ -1,7 +1,8 @@
 import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
+import { APP_HARNESS, type HarnessName, parseHarnessName } from '../../contract/harness-name.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
+import { DEFAULT_SURFACE } from '../../lifecycle/surfaces.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { followSession } from '../run/follow-session.ts';
@@ -30,7 +31,7 @@ export async function decideConversation(
   world: World,
   document: FiberDocument,
   request: ConversationRequest,
-): Promise<Conversation | { kind: 'refused'; refusal: Refusal }> {
+): Promise<Decided> {
   const facts = await resumeFacts(world, document, request);
   const decision = decideResume(facts);
   if (decision.kind === 'refused') return { kind: 'refused', refusal: refusalOf(document, decision) };
@@ -153,4 +154,18 @@ function refusalOf(
         ? `the conversation ${session_uuid} of ${document.id} is open in the tmux session ${resumeSessionName(session_uuid)}; close it there, or start fresh with \`svc dispatch ${document.id} --resume-mode fresh\``
         : `tmux did not tell whether the conversation ${session_uuid} of ${document.id} is open elsewhere; see \`svc doctor\``,
   };
+}
+
+type Decided = Conversation | { kind: 'refused'; refusal: Refusal };
+
+/** A conversation is gone on with only on the surface that it was begun on; on the other one it is named (CAP-7). */
+export function onSurface(document: FiberDocument, decided: Decided): Decided {
+  if (decided.kind !== 'resume') return decided;
+  const runtime = document.svc?.runtime;
+  const was = runtime?.thread_id === undefined ? 'cli' : 'app';
+  if (was === (document.svc?.surface ?? DEFAULT_SURFACE)) return decided;
+  const { session_uuid } = decided;
+  const harness = runtime?.harness ?? APP_HARNESS;
+  const previous = { session_uuid, harness, cut_off: true, transcript: null };
+  return { kind: 'fresh', why: 'out_of_reach', previous };
 }

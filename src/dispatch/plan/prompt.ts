@@ -1,4 +1,4 @@
-import type { Roster } from '../../contract/fiber.ts';
+import type { Roster, Surface } from '../../contract/fiber.ts';
 
 /** A skill that a worker is told to activate: its name, and the absolute path of its SKILL.md. */
 export type SkillReference = { name: string; path: string };
@@ -25,7 +25,7 @@ export type FiberMessageFacts = {
   fiber: string;
   store: string;
   kind: 'oneshot' | 'standing' | 'pinned';
-  surface: 'cli' | 'app';
+  surface: Surface;
   /** True when nobody is expected to sit at the terminal. */
   headless: boolean;
   run_id: string;
@@ -47,7 +47,7 @@ export type CaptureMessageFacts = {
   skills: WorkerSkills;
   /** Absolute path of the service skill's capture reference. */
   reference: string;
-  surface: 'cli' | 'app';
+  surface: Surface;
   headless: boolean;
   run_id: string;
   launch_id: string;

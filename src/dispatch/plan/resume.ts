@@ -1,6 +1,7 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { TranscriptProbe } from '../../harness/adapter.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { ResumeMode } from '../run/run-id.ts';
 import { handedOff, timeOf } from '../world/documents.ts';
 import type { PreviousSession } from './prompt.ts';
@@ -77,7 +78,7 @@ function freshBecause(facts: ResumeFacts, previous: PreviousConversation): Fresh
   if (mode === 'previous') return cannotContinue(facts, previous);
   if (handedOff(document)) return 'handed_off';
   if (facts.resumed_in_vain) return 'resumed_in_vain';
-  const checked = document.svc?.surface !== 'app';
+  const checked = SURFACE_RULES[document.svc?.surface ?? DEFAULT_SURFACE].in_terminal;
   if (checked && isOlderThanDispatch(facts)) return 'not_of_dispatch';
   if (mode === 'fresh') return 'asked';
   if (mode === null) {

@@ -12,7 +12,7 @@ import { requireMayStart } from '../holds/start-refusal.ts';
 import { refuseByDirectory } from '../plan/preflight.ts';
 import { RUN_FILES } from '../run-directory/run-directory.ts';
 import { buildRunScript, runScriptCommand, shownArgv } from '../run-directory/run-script.ts';
-import type { Captures } from '../surfaces/terminal/captures.ts';
+import type { OpenSurface } from '../surfaces/surface.ts';
 import type { World } from '../world/world.ts';
 import type { Write } from '../world/write.ts';
 import { RESUMED_FOLDER } from './past-session-retention.ts';
@@ -23,6 +23,7 @@ export type AskedPastSession = {
   lines: readonly SessionLine[];
   dry_run?: boolean | undefined;
 };
+type CapturesByConversation = Pick<OpenSurface['captures'], 'byConversation'>;
 type PlannedStart = Pick<Parameters<typeof buildRunScript>[0], 'argv' | 'env'> & { cwd: string };
 /** `start` is null where the session is open. */
 type PlannedSession = { session: string; mux_session: string; start: PlannedStart | null };
@@ -36,11 +37,11 @@ type PlannedSession = { session: string; mux_session: string; start: PlannedStar
 export class PastSessions implements Write<AskedPastSession, PlannedSession, Rehearsal, ResumedSession> {
   readonly #world: World;
   readonly #memory: Memory;
-  readonly #captures: Captures;
+  readonly #captures: CapturesByConversation;
   readonly #adopted: () => Promise<void>;
 
   /** `adopted` rejects while nobody can tell what runs. */
-  constructor(world: World, memory: Memory, captures: Captures, adopted: () => Promise<void>) {
+  constructor(world: World, memory: Memory, captures: CapturesByConversation, adopted: () => Promise<void>) {
     this.#world = world;
     this.#memory = memory;
     this.#captures = captures;
@@ -101,7 +102,7 @@ function refuseApp(session: string, lines: readonly SessionLine[]): void {
     );
 }
 
-function refuseRunning(session: string, memory: Memory, captures: Captures): void {
+function refuseRunning(session: string, memory: Memory, captures: CapturesByConversation): void {
   const run = memory.runs.all().find((one) => one.session_uuid === session);
   const capture = captures.byConversation(session);
   const running = run?.mux_session ?? capture?.mux_session;

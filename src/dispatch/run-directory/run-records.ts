@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { surfaceSchema } from '../../contract/fiber.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 
 /** An app conversation of a run, as its run directory keeps it. */
@@ -42,7 +43,7 @@ export const runManifestSchema = z.object({
   agent: z.string().min(1),
   harness: z.enum(HARNESS_NAMES),
   session_uuid: z.string().nullable(),
-  surface: z.enum(['cli', 'app']),
+  surface: surfaceSchema,
   project_dir: z.string().min(1),
   dispatched_at: z.number(),
   /** `claimed`: written before anything was started; `started`: the session was seen. */

@@ -1,4 +1,5 @@
 import type { RunView } from '../../contract/fiber.ts';
+import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
 import { type Run, runStarted } from './run.ts';
@@ -41,7 +42,7 @@ export function workerIdentity(host: string, run: Run) {
 
 /** The worker's session; an app conversation has none (WRK-2). */
 export function muxSessionOf(run: Pick<Run, 'mux_session' | 'surface'>): string | null {
-  return run.surface === 'app' ? null : run.mux_session;
+  return SURFACE_RULES[run.surface].in_terminal ? run.mux_session : null;
 }
 
 /** The run that a start of an earlier daemon left, as nothing is known of it yet. */

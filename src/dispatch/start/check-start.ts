@@ -3,17 +3,17 @@ import type { Agent } from '../../contract/agent.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { LaunchCheck } from '../../contract/gates.ts';
 import { resolveEffort } from '../../harness/agents/registry.ts';
-import { APP_AGENT } from '../../lifecycle/agent-verbs.ts';
+import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import { workerSessionName } from '../../mux/session-name.ts';
 import { storageErrorOf } from '../../platform/storage-error.ts';
 import type { Refusal } from '../holds/refusals.ts';
-import { type Conversation, decideConversation } from '../plan/conversation.ts';
+import { type Conversation, decideConversation, onSurface } from '../plan/conversation.ts';
 import { launchMessage } from '../plan/launch-message.ts';
 import type { PlannedRun } from '../plan/planned-run.ts';
 import { refuseByDirectory, refuseByDocument } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { type Authority, type ResumeMode, runIdFor } from '../run/run-id.ts';
-import { onSurface, planAppRun, refuseByAppServer } from '../surfaces/app/app-preflight.ts';
+import { SURFACES } from '../surfaces/surfaces.ts';
 import type { World } from '../world/world.ts';
 
 /** What a start asks of the fiber's conversation; `cuts`: a running worker is ended for it. */
@@ -39,18 +39,17 @@ export async function checkStart(
   asking('document_checks');
   const refusal = refuseByDocument({ ...document, project_dir }, world.documents.isAmbiguous(document));
   if (refusal !== null) return { kind: 'refused', refusal };
-  const app = document.svc?.surface === 'app';
+  const name = document.svc?.surface ?? DEFAULT_SURFACE;
   asking('agent');
-  const agent = world.harness.agent(document.svc?.agent ?? (app ? APP_AGENT : null));
+  const agent = world.harness.agent(document.svc?.agent ?? SURFACE_RULES[name].agent);
   const effort = resolveEffort(agent, document.svc?.effort ?? null);
   const directory = project_dir ?? '';
   asking('project_dir');
   const refused = refuseByDirectory(directory, await world.lookAtDirectory(directory));
   if (refused !== null) return { kind: 'refused', refusal: refused };
   asking('agent_program');
-  const unserved = app ? await refuseByAppServer(world, document, agent) : null;
+  const unserved = await SURFACES[name].refuse(world, document, agent);
   if (unserved !== null) return { kind: 'refused', refusal: unserved };
-  if (!app) await world.harness.probe(agent);
   asking('conversation');
   const request = { ...wish, agent, project_dir: directory };
   const conversation = onSurface(document, await decideConversation(world, document, request));
@@ -80,6 +79,7 @@ export function planRun(
     run_dir: world.runDirectories.directory(launch_id),
     prompt_file: world.runDirectories.promptFile(launch_id),
   });
+  const surface = document.svc?.surface ?? DEFAULT_SURFACE;
   const standing = document.svc?.kind === 'standing';
   const run: Run = {
     key: uid,
@@ -93,7 +93,7 @@ export function planRun(
     agent: checked.agent.id,
     harness: checked.agent.harness,
     session_uuid: plan.session_uuid,
-    surface: document.svc?.surface ?? 'cli',
+    surface,
     project_dir: checked.project_dir,
     started_at: now,
     boot_id: world.bootId,
@@ -101,16 +101,7 @@ export function planRun(
     transcript_path: null,
     last_activity_at: null,
     stray: false,
-    ...(document.svc?.surface === 'app' ? { app: planAppRun(checked) } : {}),
-    ...(conversation.kind === 'resume' && document.svc?.surface !== 'app'
-      ? {
-          resume: {
-            session_uuid: conversation.session_uuid,
-            size: conversation.size,
-            user_message: authority.user_message ?? null,
-          },
-        }
-      : {}),
+    ...SURFACES[surface].fields(checked, authority.user_message ?? null),
   };
   const memory = world.workerMemory.entry(launch_id, checked.agent);
   const prompt = launchMessage(world, document, { run, conversation }, authority);

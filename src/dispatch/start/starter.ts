@@ -5,11 +5,11 @@ import type { Memory } from '../holds/memory.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { refuseStart } from '../holds/start-refusal.ts';
 import type { PlannedRun, StartResult } from '../plan/planned-run.ts';
-import { isAppRun, isReserved } from '../run/app-run.ts';
-import { type AppSurfaceRun, moveRun, type Run } from '../run/run.ts';
+import { isReserved } from '../run/app-run.ts';
+import { moveRun, type Run } from '../run/run.ts';
 import type { Authority } from '../run/run-id.ts';
-import { continueAppRun, showContinue, startAppRun } from '../surfaces/app/app-start.ts';
-import { startRun } from '../surfaces/terminal/terminal-start.ts';
+import type { SurfaceStarts } from '../surfaces/surface.ts';
+import { SURFACES } from '../surfaces/surfaces.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { checkStart, planRun, refusalOf, type Wish } from './check-start.ts';
@@ -22,10 +22,12 @@ export type StarterPorts = {
   onMoved(keys: Iterable<string>): void;
 };
 
+type Reserved = NonNullable<SurfaceStarts['reserved']>;
+
 /** What a start comes to by its checks. A refusal says whether it is `noted` against the fiber. */
 type PlannedStart =
   | { kind: 'refused'; refusal: Refusal; noted: boolean }
-  | { kind: 'continue'; run: AppSurfaceRun }
+  | { kind: 'continue'; run: Run; reserved: Reserved }
   | { kind: 'start'; planned: PlannedRun; earlier: Run | undefined };
 
 /** The one way to a worker: claimed synchronously, so that two callers can never both start one (P13). */
@@ -82,7 +84,7 @@ export class Starter {
       const plan = await this.#plan(document, authority, directory, { look: false });
       if (plan.kind === 'refused') return plan;
       if (plan.kind === 'continue')
-        return await showContinue(world, document, plan.run, authority.user_message);
+        return await plan.reserved.show(world, document, plan.run, authority.user_message);
       return await showStart(world, document, plan.planned, authority, directory, plan.earlier);
     } catch (error) {
       return { kind: 'refused', refusal: refusalOf(world, document, error) };
@@ -100,8 +102,9 @@ export class Starter {
     const unfit = refuseUnfit(document, this.#world.host) ?? stopped();
     if (unfit !== null) return { kind: 'refused', refusal: unfit, noted: false };
     const earlier = this.#memory.runs.get(keyOf(document));
-    if (earlier !== undefined && isAppRun(earlier) && isReserved(earlier) && !asksFresh(authority))
-      return { kind: 'continue', run: earlier };
+    const reserved = earlier === undefined ? null : SURFACES[earlier.surface].reserved;
+    if (earlier !== undefined && reserved !== null && isReserved(earlier) && !asksFresh(authority))
+      return { kind: 'continue', run: earlier, reserved };
     const wish = wishOf(authority, earlier);
     const checked = await checkStart(this.#world, document, directory, { wish });
     if (checked.kind === 'refused') return { ...checked, noted: true };
@@ -119,7 +122,7 @@ export class Starter {
     const plan = await this.#plan(document, authority, directory, { look: true });
     if (plan.kind === 'refused')
       return plan.noted ? this.#refuse(document, plan.refusal) : { kind: 'refused', refusal: plan.refusal };
-    if (plan.kind === 'continue') return this.#continue(document, plan.run, authority);
+    if (plan.kind === 'continue') return this.#continue(document, plan, authority);
     const { planned, earlier } = plan;
     if (earlier !== undefined && !(await this.#ports.cut(earlier)))
       return this.#refuse(document, cannotEnd(earlier));
@@ -132,11 +135,15 @@ export class Starter {
   }
 
   /** A conversation whose first turn was not confirmed is gone on with, never doubled (CAP-8). */
-  async #continue(document: FiberDocument, run: AppSurfaceRun, authority: Authority): Promise<StartResult> {
+  async #continue(
+    document: FiberDocument,
+    { run, reserved }: { run: Run; reserved: Reserved },
+    authority: Authority,
+  ): Promise<StartResult> {
     moveRun(run, { kind: 'start_resumed' });
     try {
       const user_message = authority.kind === 'request' ? authority.user_message : null;
-      const started = await continueAppRun(this.#world, run, user_message);
+      const started = await reserved.goOn(this.#world, run, user_message);
       if (started.kind === 'started') this.#cameUp(document, run, authority);
       if (started.kind === 'started' || started.kind === 'moot') return started;
       return this.#refuse(document, started.refusal);
@@ -154,12 +161,8 @@ export class Starter {
     const { run } = planned;
     let kept = false;
     try {
-      const started = isAppRun(run)
-        ? await startAppRun(this.#world, document, run, authority, {
-            prompt: planned.prompt,
-            confirmed_dir: directory,
-          })
-        : await startRun(this.#world, document, planned, authority, directory);
+      const surface = SURFACES[run.surface];
+      const started = await surface.start(this.#world, document, planned, authority, directory);
       kept = started.kind === 'started' || started.kind === 'uncertain';
       if (started.kind === 'started') this.#cameUp(document, run, authority);
       if (started.kind === 'started' || started.kind === 'moot') return started;

@@ -11,7 +11,7 @@ export type Write<Asked, Plan, Shown, Done> = {
 };
 
 type DryRun = { dry_run?: boolean | undefined };
-type Answer<Asked, Shown, Done> = 'dry_run' extends keyof Asked
+export type Answer<Asked, Shown, Done> = 'dry_run' extends keyof Asked
   ? Asked extends { dry_run: true }
     ? Shown
     : Asked extends { dry_run?: false | undefined }

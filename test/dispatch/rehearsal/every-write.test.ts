@@ -49,15 +49,15 @@ const WRITES: Record<string, (daemon: Daemon, calls: LifecycleCalls, thread_id: 
   claim:
     ({ dispatcher }) =>
     (dry) =>
-      dispatcher.claims.claim({ fiber_id: 'a', mux_session: 'desk', ...dry }),
+      dispatcher.surfaces.cli.claims.claim({ fiber_id: 'a', mux_session: 'desk', ...dry }),
   'claim in the app':
     ({ dispatcher }, _calls, session_uuid) =>
     (dry) =>
-      dispatcher.appClaims.claim({ fiber_id: 'a', session_uuid, ...dry }),
+      dispatcher.surfaces.app.claims.claim({ fiber_id: 'a', session_uuid, ...dry }),
   capture:
     ({ dispatcher }) =>
     (dry) =>
-      dispatcher.captures.capture({
+      dispatcher.surfaces.cli.captures.capture({
         prompt: 'x',
         project_dir: '/srv/dev',
         claim: CLAIM,
@@ -67,7 +67,7 @@ const WRITES: Record<string, (daemon: Daemon, calls: LifecycleCalls, thread_id: 
   'capture in the app':
     ({ dispatcher }) =>
     (dry) =>
-      dispatcher.appCaptures.capture({
+      dispatcher.surfaces.app.captures.capture({
         prompt: 'x',
         project_dir: '/srv/dev',
         claim: CLAIM,

@@ -59,7 +59,7 @@ describe('a rehearsed capture into an app conversation', () => {
   };
 
   it('[WPL-6] [CAP-5] begins none, and then the real one is sent the same words', async () => {
-    const { appCaptures } = daemon.dispatcher;
+    const { captures: appCaptures } = daemon.dispatcher.surfaces.app;
     const shown = (await shownBy(() =>
       world.run(appCaptures.capture({ ...request, dry_run: true })),
     )) as Rehearsal;
@@ -76,7 +76,7 @@ describe('a rehearsed capture into an app conversation', () => {
 
   it('[CAP-7] [ERR-24] is refused in the words of the capture while the server is down', async () => {
     world.app.up = false;
-    const { appCaptures } = daemon.dispatcher;
+    const { captures: appCaptures } = daemon.dispatcher.surfaces.app;
     const shown = await shownBy(() => world.run(appCaptures.capture({ ...request, dry_run: true })));
     expect(shown).toMatchObject({ captured: false, reason: 'app_server_unavailable' });
     expect(shown).toEqual(await world.run(appCaptures.capture(request)));
@@ -87,7 +87,7 @@ describe('a rehearsed claim of an app conversation', () => {
   it('[WPL-5] shows the markers of one that a person began, and of the same claim once more nothing', async () => {
     const path = world.fiber('a', {}, { status: 'open' });
     const { thread_id } = world.app.add({ phase: 'working' });
-    const { appClaims } = daemon.dispatcher;
+    const { claims: appClaims } = daemon.dispatcher.surfaces.app;
     const mine = { fiber_id: 'a', surface: 'app' as const, session_uuid: thread_id };
     const before = world.documents.files.get(path)!;
     const shown = await shownBy(() => world.run(appClaims.claim({ ...mine, dry_run: true })));
@@ -108,7 +108,7 @@ describe('a rehearsed claim of an app conversation', () => {
     world.fiber('a', {}, { status: 'open' });
     const session_uuid = change === null ? 'nobody' : world.app.add(change).thread_id;
     const mine = { fiber_id: 'a', surface: 'app' as const, session_uuid };
-    const { appClaims } = daemon.dispatcher;
+    const { claims: appClaims } = daemon.dispatcher.surfaces.app;
     await shownBy(() =>
       expect(world.run(appClaims.claim({ ...mine, dry_run: true }))).rejects.toMatchObject({ code }),
     );

@@ -128,13 +128,15 @@ describe('a rehearsal', () => {
     const claim = { url: 'http://127.0.0.1:4000/api/v1/claim', socket: null };
     const request = { prompt: 'Do it.', project_dir: '/srv/dev', claim, store: STORE };
     const untouched = traces();
-    const start = await world.run(daemon.dispatcher.captures.capture({ ...request, dry_run: true }));
+    const start = await world.run(
+      daemon.dispatcher.surfaces.cli.captures.capture({ ...request, dry_run: true }),
+    );
     expect(traces()).toEqual(untouched);
     expect(start).toMatchObject({ dry_run: true, prompt: expect.stringContaining('Do it.') });
-    const captured = await world.run(daemon.dispatcher.captures.capture(request));
+    const captured = await world.run(daemon.dispatcher.surfaces.cli.captures.capture(request));
     if (!captured.captured) throw new Error('refused');
     await round();
-    const { claims } = daemon.dispatcher;
+    const { claims } = daemon.dispatcher.surfaces.cli;
     const mine = { fiber_id: 'a', mux_session: captured.mux_session ?? '' };
     const shown = await asShown(
       path,

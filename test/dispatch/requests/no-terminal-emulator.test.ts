@@ -86,7 +86,9 @@ it('[MUX-2] [ERR-17] it refuses a dispatch and a capture with the code and what 
     ...REFUSED,
   });
   const request = { prompt: 'x', project_dir: '/srv/dev', claim: { url: 'http://x', socket: null } };
-  expect(await whileReal(daemon.dispatcher.captures.capture({ ...request, store: STORE }))).toMatchObject({
+  expect(
+    await whileReal(daemon.dispatcher.surfaces.cli.captures.capture({ ...request, store: STORE })),
+  ).toMatchObject({
     captured: false,
     ...REFUSED,
   });

@@ -80,7 +80,7 @@ describe('the terminal of a past session', () => {
       details: { mux_session: run?.mux_session },
     });
     const captured = await world.run(
-      daemon.dispatcher.captures.capture({
+      daemon.dispatcher.surfaces.cli.captures.capture({
         prompt: 'x',
         project_dir: '/srv/dev',
         claim: { url: 'http://x', socket: null },

@@ -3,7 +3,7 @@ import type { Captured, CaptureRefused, CaptureView } from '../../../contract/ht
 import { type Rehearsal, rehearsal } from '../../../contract/http/rehearsal.ts';
 import { agentPolicy } from '../../../harness/app-server/agent-policy.ts';
 import { type AppConversation, desktopLink } from '../../../harness/app-server/conversation.ts';
-import { APP_AGENT } from '../../../lifecycle/agent-verbs.ts';
+import { APP_AGENT } from '../../../lifecycle/surfaces.ts';
 import {
   type AskedCapture,
   type CheckedCapture,

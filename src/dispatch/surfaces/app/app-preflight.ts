@@ -1,6 +1,5 @@
 import { isCoded, messageOf } from '../../../base/errors.ts';
 import type { Agent } from '../../../contract/agent.ts';
-import type { FiberDocument } from '../../../contract/fiber.ts';
 import { APP_HARNESS } from '../../../contract/harness-name.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { Conversation } from '../../plan/conversation.ts';
@@ -32,20 +31,6 @@ export async function refuseWithoutServer(world: World): Promise<Refusal | null>
     if (!isCoded(error)) throw error;
     return { reason: error.code, message: messageOf(error) };
   }
-}
-
-type Decided = Conversation | { kind: 'refused'; refusal: Refusal };
-
-/** A conversation is gone on with only on the surface that it was begun on; on the other one it is named (CAP-7). */
-export function onSurface(document: FiberDocument, decided: Decided): Decided {
-  if (decided.kind !== 'resume') return decided;
-  const runtime = document.svc?.runtime;
-  const was = runtime?.thread_id === undefined ? 'cli' : 'app';
-  if (was === (document.svc?.surface ?? 'cli')) return decided;
-  const { session_uuid } = decided;
-  const harness = runtime?.harness ?? APP_HARNESS;
-  const previous = { session_uuid, harness, cut_off: true, transcript: null };
-  return { kind: 'fresh', why: 'out_of_reach', previous };
 }
 
 /** What a planned run knows of its conversation before anything was asked. */

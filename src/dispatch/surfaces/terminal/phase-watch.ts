@@ -1,4 +1,5 @@
 import { messageOf } from '../../../base/errors.ts';
+import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Run } from '../../run/run.ts';
 import { lastSignOf } from '../../run/run-phase.ts';
@@ -27,7 +28,7 @@ export class PhaseWatch {
   async look(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (run.surface === 'app' || run.session_uuid === null || run.stray) continue;
+      if (!SURFACE_RULES[run.surface].in_terminal || run.session_uuid === null || run.stray) continue;
       if (await this.#look(run)) moved.push(run.key);
     }
     return moved;

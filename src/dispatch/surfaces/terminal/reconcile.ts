@@ -1,3 +1,4 @@
+import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
 import type { MuxListing, MuxServer } from '../../../mux/mux.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { Settler } from '../../end/settle.ts';
@@ -61,7 +62,7 @@ export class Reconciler {
       this.#adopted = true;
     }
     // App conversations are held against their server, not against the multiplexer.
-    const ours = [...known].filter((run) => run.surface === 'cli');
+    const ours = [...known].filter((run) => SURFACE_RULES[run.surface].in_terminal);
     await Promise.all(ours.map((run) => this.#look(run, pass)));
     if (listing.kind === 'alive') await this.#adoptSessions(listing, pass);
     for (const key of await this.#settler.concludePending()) pass.moved.add(key);

@@ -1,4 +1,5 @@
 import { messageOf } from '../../../base/errors.ts';
+import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
 import type { Memory } from '../../holds/memory.ts';
 import { lookForLimit } from '../../holds/usage-limits.ts';
@@ -120,7 +121,7 @@ function isOfThisRun({ resume }: Run, found: { session_uuid: string; size: numbe
 
 /** A person's session whose conversation is known: its transcript was not looked for at a start. */
 function isPersons(run: Run): boolean {
-  return run.claim === 'person' && run.session_uuid !== null && run.surface === 'cli';
+  return run.claim === 'person' && run.session_uuid !== null && SURFACE_RULES[run.surface].in_terminal;
 }
 
 function isConfirmed(run: Run): boolean {

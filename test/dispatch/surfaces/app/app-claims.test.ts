@@ -15,12 +15,12 @@ const IDLE = { status: 'open' };
 const CLAIM = { url: 'http://127.0.0.1:1/api/v1/claim', socket: null };
 
 function claim(daemon: Daemon, fiber_id: string, session_uuid: string) {
-  return world.run(daemon.dispatcher.appClaims.claim({ fiber_id, surface: 'app', session_uuid }));
+  return world.run(daemon.dispatcher.surfaces.app.claims.claim({ fiber_id, surface: 'app', session_uuid }));
 }
 
 function capture(daemon: Daemon, more: Record<string, unknown> = {}) {
   const request = { prompt: 'a thought', surface: 'app' as const, project_dir: '/srv/dev', claim: CLAIM };
-  return world.run(daemon.dispatcher.appCaptures.capture({ ...request, ...more, store: STORE }));
+  return world.run(daemon.dispatcher.surfaces.app.captures.capture({ ...request, ...more, store: STORE }));
 }
 
 async function row(daemon: Daemon, id: string) {
@@ -108,7 +108,7 @@ async function cutShort(begin: (source: string) => void): Promise<void> {
       asked();
       return new Promise(() => {});
     };
-    void dispatcher.appCaptures.capture({
+    void dispatcher.surfaces.app.captures.capture({
       ...{ prompt: 'a thought', surface: 'app', project_dir: '/srv/dev' },
       ...{ claim: CLAIM, store: STORE },
     });
@@ -138,7 +138,7 @@ describe('a capture as an app conversation', () => {
     const claimed = await claim(next, 'a', thread_id);
     if (!captured.captured) throw new Error(captured.message);
     expect(claimed).toMatchObject({ claimed: true, thread_id, run_id: captured.run_id });
-    expect(next.dispatcher.appCaptures.byConversation(thread_id)).toBeUndefined();
+    expect(next.dispatcher.surfaces.app.captures.byConversation(thread_id)).toBeUndefined();
     world.app.up = true;
     expect((await row(next, 'a'))?.runtime).toMatchObject({ state: 'running', thread_id });
     expect(world.app.only().messages).toHaveLength(1);

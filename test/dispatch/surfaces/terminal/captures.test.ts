@@ -17,7 +17,7 @@ afterEach(() => world.dispose());
 
 const round = () => world.run(daemon.round());
 const capture = (more = {}) =>
-  world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more, store: STORE }));
+  world.run(daemon.dispatcher.surfaces.cli.captures.capture({ ...REQUEST, ...more, store: STORE }));
 const runs = () => {
   const folder = join(world.data_dir, 'runs');
   return existsSync(folder) ? readdirSync(folder) : [];

@@ -25,7 +25,9 @@ const text = () => world.documents.files.get(path);
 /** What a claim of each kind of worker is asked with. */
 const WORKERS = {
   'a capture': async () => {
-    const captured = await world.run(daemon.dispatcher.captures.capture({ ...REQUEST, store: STORE }));
+    const captured = await world.run(
+      daemon.dispatcher.surfaces.cli.captures.capture({ ...REQUEST, store: STORE }),
+    );
     return { mux_session: captured.captured ? (captured.mux_session ?? '') : '' };
   },
   'a session that a person started': async () => {
@@ -33,7 +35,9 @@ const WORKERS = {
     return { mux_session: 'desk' };
   },
   'a capture in the app': async () => {
-    await world.run(daemon.dispatcher.appCaptures.capture({ ...REQUEST, surface: 'app', store: STORE }));
+    await world.run(
+      daemon.dispatcher.surfaces.app.captures.capture({ ...REQUEST, surface: 'app', store: STORE }),
+    );
     return { surface: 'app' as const, session_uuid: world.app.only().thread_id };
   },
   'a conversation that a person began': async () => ({
@@ -47,8 +51,8 @@ type Asked = { mux_session?: string; surface?: 'app'; session_uuid?: string };
 
 const claim = (asked: Asked, fiber_id = 'a') =>
   asked.surface === 'app'
-    ? daemon.dispatcher.appClaims.claim({ fiber_id, ...asked })
-    : daemon.dispatcher.claims.claim({ fiber_id, meeting: 'meet-1', ...asked });
+    ? daemon.dispatcher.surfaces.app.claims.claim({ fiber_id, ...asked })
+    : daemon.dispatcher.surfaces.cli.claims.claim({ fiber_id, meeting: 'meet-1', ...asked });
 
 /** A claim whose daemon is killed at this step; the next daemon has not looked at anything yet. */
 async function cutShort(worker: Worker, step: string): Promise<Asked> {

@@ -69,7 +69,7 @@ class Run {
         break;
       case 'capture': {
         const request = { prompt: 'x', project_dir: '/srv/dev', claim: { url: 'http://x', socket: null } };
-        await world.run(daemon.dispatcher.captures.capture({ ...request, store: STORE }));
+        await world.run(daemon.dispatcher.surfaces.cli.captures.capture({ ...request, store: STORE }));
         break;
       }
       case 'restart':
@@ -87,7 +87,7 @@ class Run {
       case 'crash': {
         world.crashIn(one.effects);
         const mux_session = this.#session(one.session);
-        const claim = daemon.dispatcher.claims.claim({ fiber_id: one.fiber, mux_session });
+        const claim = daemon.dispatcher.surfaces.cli.claims.claim({ fiber_id: one.fiber, mux_session });
         const crashed = await world.crashes(
           claim.catch((error) => (world.crashed_at === null ? null : Promise.reject(error))),
         );
@@ -135,7 +135,7 @@ class Run {
   }
 
   async #claim(fiber_id: Fiber, mux_session: string, at_once: Fiber | null): Promise<void> {
-    const { claims } = this.daemon.dispatcher;
+    const { claims } = this.daemon.dispatcher.surfaces.cli;
     const asked = [fiber_id, ...(at_once === null ? [] : [at_once])];
     const replies = await this.world.run(
       Promise.allSettled(asked.map((one) => claims.claim({ fiber_id: one, mux_session }))),

@@ -19,10 +19,12 @@ afterEach(() => world.dispose());
 
 const round = () => world.run(daemon.round());
 const claim = (fiber_id: string, mux_session: string, more = {}) =>
-  world.run(daemon.dispatcher.claims.claim({ fiber_id, mux_session, ...more }));
+  world.run(daemon.dispatcher.surfaces.cli.claims.claim({ fiber_id, mux_session, ...more }));
 
 async function capture(more = {}): Promise<{ mux_session: string; run_id: string; session_uuid?: string }> {
-  const captured = await world.run(daemon.dispatcher.captures.capture({ ...REQUEST, ...more, store: STORE }));
+  const captured = await world.run(
+    daemon.dispatcher.surfaces.cli.captures.capture({ ...REQUEST, ...more, store: STORE }),
+  );
   if (!captured.captured || captured.mux_session === null) throw new Error('refused');
   return { ...captured, mux_session: captured.mux_session };
 }
@@ -136,7 +138,7 @@ describe('a claim by a capture', () => {
     const [, claimed] = await world.run(
       Promise.allSettled([
         daemon.dispatcher.dispatch({ fiber_id: 'a' }),
-        daemon.dispatcher.claims.claim({ fiber_id: 'a', mux_session }),
+        daemon.dispatcher.surfaces.cli.claims.claim({ fiber_id: 'a', mux_session }),
       ]),
     );
     expect(claimed).toMatchObject({ status: 'rejected', reason: { code: 'worker_exists' } });
@@ -189,7 +191,9 @@ describe('a claim by a capture', () => {
       world.fiber('a', {}, { status: 'open' });
       await round();
       world.crashIn(effect);
-      const crashed = await world.crashes(daemon.dispatcher.claims.claim({ fiber_id: 'a', mux_session }));
+      const crashed = await world.crashes(
+        daemon.dispatcher.surfaces.cli.claims.claim({ fiber_id: 'a', mux_session }),
+      );
       world.crashIn(null);
       const step = world.crashed_at ?? 'the end';
       daemon = world.boot();

@@ -1,0 +1,82 @@
+import type { Agent } from '../../contract/agent.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type {
+  Captured,
+  CaptureRefused,
+  CaptureView,
+  Claimed,
+  ClaimRequest,
+} from '../../contract/http/capture.ts';
+import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import type { AskedCapture } from '../claims/capture-checks.ts';
+import type { Refusal } from '../holds/refusals.ts';
+import type { Conversation } from '../plan/conversation.ts';
+import type { PlannedRun, StartOutcome } from '../plan/planned-run.ts';
+import type { Run } from '../run/run.ts';
+import type { Authority } from '../run/run-id.ts';
+import type { CaptureRecord } from '../run-directory/capture-directory.ts';
+import type { DocumentChange } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
+import type { Answer } from '../world/write.ts';
+
+/** What of a planned start only its surface knows. */
+export type ShownStart = {
+  /** Words before the agent in the sentence that says what is started. */
+  what: string;
+  command: Rehearsal['command'];
+  /** What the document is told beside the marks of every start. */
+  names: DocumentChange['set'];
+  minted: Rehearsal['minted'];
+};
+
+/** Starts whose outcome nobody told and that are gone on with, never made twice. */
+type ReservedStarts = {
+  goOn(world: World, run: Run, user_message: string | null): Promise<StartOutcome>;
+  /** What `goOn` would do now. */
+  show(
+    world: World,
+    document: FiberDocument,
+    run: Run,
+    user_message: string | null,
+  ): Promise<Rehearsal | { kind: 'refused'; refusal: Refusal }>;
+};
+
+/** How workers are started on one surface. */
+export type SurfaceStarts = {
+  /** Why this surface cannot serve a start of this agent now; null when it can. */
+  refuse(world: World, fiber: { id: string }, agent: Agent): Promise<Refusal | null>;
+  /** What the run has beside what runs of every surface have. */
+  fields(
+    checked: { effort: string | null; conversation: Conversation },
+    user_message: string | null,
+  ): Pick<Run, 'app' | 'resume'>;
+  start(
+    world: World,
+    document: FiberDocument,
+    planned: PlannedRun,
+    authority: Authority,
+    confirmed_dir: string | undefined,
+  ): Promise<StartOutcome>;
+  show(world: World, document: FiberDocument, planned: PlannedRun): ShownStart;
+  reserved: ReservedStarts | null;
+  /** What keeps anybody from telling how a run stands; null when it can be told. */
+  unserved(world: World): Promise<Refusal | null>;
+  /** Why a fiber with this run is not started, where the surface knows more than that it runs. */
+  explain(id: string, run: Run, unserved: Refusal | null): { message: string; mend: string } | null;
+};
+
+/** What lives on one surface in this daemon. */
+export type OpenSurface = {
+  captures: {
+    capture<Q extends AskedCapture>(
+      asked: Q,
+    ): Promise<Answer<Q, Rehearsal | CaptureRefused, Captured | CaptureRefused>>;
+    byConversation(id: string): CaptureRecord | undefined;
+    view(): CaptureView[];
+  };
+  claims: { claim<Q extends ClaimRequest>(asked: Q): Promise<Answer<Q, Rehearsal, Claimed>> };
+  /** Ends a run on request; false when it could not be seen to end. */
+  cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean>;
+  /** Holds what lives here against what tells of it, where that is not the multiplexer. */
+  watch(): Promise<void>;
+};

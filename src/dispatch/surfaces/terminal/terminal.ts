@@ -1,0 +1,76 @@
+import type { ClaimPorts } from '../../claims/claim-checks.ts';
+import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
+import type { Memory } from '../../holds/memory.ts';
+import { moveRun, type Run } from '../../run/run.ts';
+import { shownArgv } from '../../run-directory/run-script.ts';
+import type { World } from '../../world/world.ts';
+import type { OpenSurface, SurfaceStarts } from '../surface.ts';
+import { Captures } from './captures.ts';
+import { Claims } from './claims.ts';
+import { endWorker } from './end-worker.ts';
+import { Reconciler } from './reconcile.ts';
+import { composeStart, startRun } from './terminal-start.ts';
+
+/** Workers in sessions of tmux. */
+export const TERMINAL: SurfaceStarts = {
+  async refuse(world, _fiber, agent) {
+    await world.harness.probe(agent);
+    return null;
+  },
+  fields({ conversation }, user_message) {
+    if (conversation.kind !== 'resume') return {};
+    const { session_uuid, size } = conversation;
+    return { resume: { session_uuid, size, user_message } };
+  },
+  start: startRun,
+  show(world, document, planned) {
+    const { run, plan } = planned;
+    const command = {
+      argv: shownArgv(plan.argv),
+      cwd: run.project_dir,
+      env: Object.keys(composeStart(world, document, planned).env).sort(),
+      mux_session: run.mux_session,
+    };
+    return { what: '', command, names: {}, minted: {} };
+  },
+  reserved: null,
+  unserved: async () => null,
+  explain: () => null,
+};
+
+export type TerminalPorts = ClaimPorts & {
+  /** Holds the runs against what tmux tells now. */
+  reconcile(): Promise<void>;
+};
+
+/** The terminal surface of this daemon. */
+export function openTerminal(world: World, memory: Memory, ports: TerminalPorts) {
+  const captures = new Captures(world);
+  return {
+    captures,
+    claims: new Claims(world, memory, captures, ports),
+    reconciler: new Reconciler(world, memory, new UnfinishedClaims(world, memory, captures)),
+    cut: (run, reason) => cut(world, memory, ports, run, reason),
+    watch: async () => {},
+  } satisfies OpenSurface & Record<string, unknown>;
+}
+
+async function cut(
+  world: World,
+  memory: Pick<Memory, 'runs'>,
+  ports: Pick<TerminalPorts, 'reconcile'>,
+  run: Run,
+  reason: 'kill' | 'forced_start',
+): Promise<boolean> {
+  const at = world.clock.now();
+  moveRun(run, { kind: 'ending', end: { reason, at } });
+  if (!run.stray) world.runDirectories.writeEnd(run.launch_id, reason, at);
+  await endWorker(world, run);
+  await ports.reconcile();
+  const ended = memory.runs.get(run.key)?.launch_id !== run.launch_id;
+  if (!ended) {
+    moveRun(run, { kind: 'not_ended' });
+    if (reason === 'forced_start' && !run.stray) world.runDirectories.withdrawForcedStart(run.launch_id);
+  }
+  return ended;
+}

@@ -1,0 +1,41 @@
+import type { Surface } from '../contract/fiber.ts';
+import { APP_HARNESS, type HarnessName } from '../contract/harness-name.ts';
+
+/** What is fixed of a surface. */
+export type SurfaceRules = {
+  /** Its workers live in sessions of the multiplexer, and their transcripts and hooks tell what they do. */
+  in_terminal: boolean;
+  /** The agent of a fiber that names none; null for the default agent of the host. */
+  agent: string | null;
+  /** The only harness that has this surface; null where all have it. */
+  harness: HarnessName | null;
+  /** How a fiber with this surface runs, and what may be its worker, as sentences have it. */
+  runs: string;
+  worker: string;
+  workers: string;
+};
+
+/** The agent of the app surface for a fiber that names none. */
+export const APP_AGENT = APP_HARNESS;
+
+export const SURFACE_RULES: Record<Surface, SurfaceRules> = {
+  cli: {
+    in_terminal: true,
+    agent: null,
+    harness: null,
+    runs: 'in a terminal',
+    worker: 'a terminal session',
+    workers: 'terminal sessions',
+  },
+  app: {
+    in_terminal: false,
+    agent: APP_AGENT,
+    harness: APP_HARNESS,
+    runs: 'as an app conversation',
+    worker: 'an app conversation',
+    workers: 'app conversations',
+  },
+};
+
+/** The surface of a fiber or request that names none. */
+export const DEFAULT_SURFACE: Surface = 'cli';
