@@ -72,7 +72,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   },
   async describe_api({ version }) {
     const { encodeApi } = await import('../src/routes/described-rows.ts');
-    return withBulk({}, await encodeApi(version));
+    return withBulk({}, encodeApi(version));
   },
   init_store: ({ path, dry_run }) => initProject(path, dry_run),
 });

@@ -3,4 +3,4 @@ import { writeFileSync } from 'node:fs';
 import { renderApiPage } from '../../src/routes/api-page.ts';
 import { describedRows } from '../../src/routes/described-rows.ts';
 
-writeFileSync(new URL('../api.md', import.meta.url), await renderApiPage(describedRows()));
+writeFileSync(new URL('../api.md', import.meta.url), renderApiPage(describedRows()));

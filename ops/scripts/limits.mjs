@@ -65,7 +65,7 @@ export async function renderLimitsPage() {
       )}`,
   );
   const rows = describedRows();
-  const { paths } = await describeApi(rows, '');
+  const { paths } = describeApi(rows, '');
   const operationOf = (row) => paths[apiPath(row.path)][row.method.toLowerCase()];
   const bodies = rows
     .filter((row) => row.body !== undefined || row.body_limit > 0)

@@ -1,13 +1,30 @@
 import { STATUS_CODES } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
-import type { z } from 'zod';
+import { z } from 'zod';
+import {
+  createDocument,
+  createSchema,
+  type ZodOpenApiContentObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { agentSchema } from '../contract/agent.ts';
+import { componentViewSchema } from '../contract/component.ts';
+import { blockedViewSchema, fiberRowSchema, runViewSchema, svcBlockSchema } from '../contract/fiber.ts';
 import { bootingSchema } from '../contract/http/booting.ts';
+import { captureViewSchema } from '../contract/http/capture.ts';
+import { configEntrySchema, storeOriginSchema } from '../contract/http/config.ts';
+import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
+import { incidentSchema } from '../contract/http/incidents.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { gateViewSchema } from '../contract/http/why.ts';
+import { sessionLineSchema } from '../contract/ledger.ts';
 import type { Routing } from '../http/routing.ts';
 import type { ReplySchema, Row } from '../http/row.ts';
 import type { SocketRow } from '../http/socket.ts';
-import { ApiSchemas, type JsonSchema } from './api-schemas.ts';
 
+export type JsonSchema = { [key: string]: unknown };
 export type ApiParameter = {
   name: string;
   in: 'query' | 'path';
@@ -37,29 +54,44 @@ export type ApiDescription = {
 
 const ABOUT =
   'The HTTP API of the per-machine daemon. It is meant for the board and for scripts on the operator’s own machine, and is no stability contract: a route may change with the next build.';
-const BINARY: JsonSchema = { type: 'string', format: 'binary' };
+const BINARY = { type: 'string', format: 'binary' } as const;
+const TEXT = { 'text/*': { schema: { type: 'string' } } } as const;
 
-const TEXT: ApiContent = { 'text/*': { schema: { type: 'string' } } };
+/** Schemas that are described once, under a name; every other one stands where it is used. */
+const NAMED: Readonly<Record<string, z.ZodType>> = {
+  Agent: agentSchema,
+  Blocked: blockedViewSchema,
+  Booting: bootingSchema,
+  Capture: captureViewSchema,
+  Component: componentViewSchema,
+  ConfigEntry: configEntrySchema,
+  DispatchRefused: refusedSchema,
+  Error: errorBodySchema,
+  Fiber: fiberRowSchema,
+  Gate: gateViewSchema,
+  Incident: incidentSchema,
+  Rehearsal: rehearsalSchema,
+  Run: runViewSchema,
+  SessionLine: sessionLineSchema,
+  StoreOrigin: storeOriginSchema,
+  SvcBlock: svcBlockSchema,
+};
+for (const [id, schema] of Object.entries(NAMED)) z.globalRegistry.add(schema, { id });
 
-/**
- * Describes every row from the schemas that the kernel enforces. One row a turn of the event loop, so that nobody waits
- * for the whole.
- */
-export async function describeApi(rows: readonly Row[], version: string): Promise<ApiDescription> {
-  const schemas = new ApiSchemas();
-  const paths: ApiDescription['paths'] = {};
+/** Describes every row from the schemas that the kernel enforces. Takes tens of milliseconds: not for the main thread. */
+export function describeApi(rows: readonly Row[], version: string): ApiDescription {
+  const paths: ZodOpenApiPathsObject = {};
   for (const row of rows) {
     const path = apiPath(row.path);
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operationOf(row, schemas) };
-    await setImmediate();
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operationOf(row) };
   }
-  return {
+  const document = createDocument({
     openapi: '3.1.0',
     info: { title: 'Fiber Dispatch', version, description: ABOUT },
     servers: [{ url: '/' }],
     paths,
-    components: { schemas: schemas.components },
-  };
+  });
+  return document as ApiDescription;
 }
 
 /** The path of a row as OpenAPI writes it; a last `*name` stands for the rest of the path, slashes and all. */
@@ -67,30 +99,23 @@ export function apiPath(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}');
 }
 
-function operationOf(row: Row, schemas: ApiSchemas): ApiOperation {
-  const parameters = [...pathParameters(row.path), ...queryParameters(row, schemas)];
-  const responses: ApiOperation['responses'] = {};
+function operationOf(row: Row): ZodOpenApiOperationObject {
   const body = row.described_body ?? row.body;
-  const json = body === undefined ? null : bodyOf(body, schemas);
-  for (const [status, reply] of Object.entries(row.replies))
-    responses[status] = responseOf(Number(status), reply, schemas);
-  if (row.state === 'ready')
-    responses[503] = withAlso(responses[503], 503, schemas.of(bootingSchema, 'output'), schemas);
-  responses.default = { description: 'A refusal or a fault', content: errorContent(schemas) };
   return {
     operationId: operationId(row),
     summary: row.summary,
     'x-routing': row.routing,
-    parameters,
-    ...(json === null ? {} : { requestBody: { required: true, content: json } }),
-    responses,
-    ...(row.socket === undefined ? {} : { 'x-websocket': messagesOf(row.socket, schemas) }),
+    parameters: pathParameters(row.path),
+    ...(row.query === undefined ? {} : { requestParams: { query: row.query as z.ZodObject } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: bodyOf(body) } }),
+    responses: responsesOf(row),
+    ...(row.socket === undefined ? {} : { 'x-websocket': messagesOf(row.socket) }),
   };
 }
 
-function messagesOf({ sends, takes }: SocketRow, schemas: ApiSchemas) {
+function messagesOf({ sends, takes }: SocketRow): ApiOperation['x-websocket'] {
   const shape = (message: SocketRow['sends'], io: 'input' | 'output') =>
-    message === 'bytes' ? BINARY : schemas.of(message, io);
+    message === 'bytes' ? BINARY : (createSchema(message, { io }).schema as JsonSchema);
   return { sends: shape(sends, 'output'), takes: takes === null ? null : shape(takes.message, 'input') };
 }
 
@@ -112,62 +137,41 @@ function pathParameters(path: string): ApiParameter[] {
   }));
 }
 
-function queryParameters(row: Row, schemas: ApiSchemas): ApiParameter[] {
-  if (row.query === undefined) return [];
-  const { properties = {}, required = [] } = schemas.of(row.query, 'input') as {
-    properties?: Record<string, JsonSchema>;
-    required?: string[];
+function bodyOf(body: z.ZodType | 'bytes'): ZodOpenApiContentObject {
+  return body === 'bytes' ? { 'application/octet-stream': { schema: BINARY } } : json(body);
+}
+
+function responsesOf({ replies, state }: Row): Record<string, ZodOpenApiResponseObject> {
+  const booting = state === 'ready' ? [bootingSchema] : [];
+  const all: Record<string, ReplySchema> = {
+    ...(state === 'ready' ? { 503: errorBodySchema } : {}),
+    ...replies,
   };
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }));
-}
-
-function bodyOf(body: z.ZodType | 'bytes', schemas: ApiSchemas): ApiContent {
-  return body === 'bytes'
-    ? { 'application/octet-stream': { schema: BINARY } }
-    : { 'application/json': { schema: schemas.of(body, 'input') } };
-}
-
-function responseOf(status: number, reply: ReplySchema, schemas: ApiSchemas) {
-  const description = STATUS_CODES[status] ?? String(status);
-  if (reply === 'empty') return { description };
-  if (typeof reply === 'object' && 'text_or' in reply) {
-    const json = { 'application/json': { schema: schemas.of(reply.text_or, 'output') } };
-    return { description, content: { ...TEXT, ...json } };
-  }
-  if (typeof reply === 'string') {
-    const content: ApiContent = reply === 'text' ? TEXT : { '*/*': { schema: BINARY } };
-    // The kernel's own refusals have a body of JSON whatever the route answers.
-    return { description, content: status < 400 ? content : { ...content, ...errorContent(schemas) } };
-  }
-  const schema = schemas.of(reply, 'output');
-  if (status < 400) return { description, content: { 'application/json': { schema } } };
-  return withAlso(undefined, status, schema, schemas);
-}
-
-/** An error status whose body is one of its own or the general one. */
-function withAlso(
-  known: ApiOperation['responses'][string] | undefined,
-  status: number,
-  schema: JsonSchema,
-  schemas: ApiSchemas,
-): ApiOperation['responses'][string] {
-  const description = STATUS_CODES[status] ?? String(status);
-  const before = known?.content?.['application/json']?.schema;
-  const rest =
-    before === undefined
-      ? [schemas.of(errorBodySchema, 'output')]
-      : ((before.anyOf as JsonSchema[]) ?? [before]);
+  const responses = Object.entries(all).map(([status, reply]) => {
+    // A route fails with its own body or with the general one.
+    const others = Number(status) < 400 ? [] : [...(status === '503' ? booting : []), errorBodySchema];
+    const content = contentOf(reply, others);
+    return [
+      status,
+      { description: STATUS_CODES[status] ?? status, ...(content === null ? {} : { content }) },
+    ];
+  });
   return {
-    description,
-    content: { ...known?.content, 'application/json': { schema: { anyOf: [schema, ...rest] } } },
+    ...Object.fromEntries(responses),
+    default: { description: 'A refusal or a fault', content: json(errorBodySchema) },
   };
 }
 
-function errorContent(schemas: ApiSchemas): ApiContent {
-  return { 'application/json': { schema: schemas.of(errorBodySchema, 'output') } };
+function contentOf(reply: ReplySchema, others: z.ZodType[]): ZodOpenApiContentObject | null {
+  if (reply === 'empty') return null;
+  if (reply === 'text') return { ...TEXT, ...json(...others) };
+  if (reply === 'content') return { '*/*': { schema: BINARY }, ...json(...others) };
+  if ('text_or' in reply) return { ...TEXT, ...json(reply.text_or) };
+  return json(...new Set([reply, ...others]));
+}
+
+/** A JSON body of one of the schemas; nothing for none. */
+function json(...schemas: z.ZodType[]): ZodOpenApiContentObject {
+  if (schemas.length === 0) return {};
+  return { 'application/json': { schema: schemas.length === 1 ? schemas[0]! : z.union(schemas) } };
 }

@@ -1,7 +1,6 @@
 import { markdownTable } from '../base/markdown-table.ts';
 import type { Row } from '../http/row.ts';
-import { type ApiOperation, apiPath, describeApi } from './api-description.ts';
-import type { JsonSchema } from './api-schemas.ts';
+import { type ApiOperation, apiPath, describeApi, type JsonSchema } from './api-description.ts';
 
 const INTRO = `# The HTTP API
 
@@ -41,8 +40,8 @@ const HANDSHAKE = [
 ];
 
 /** The text of `ops/api.md`. */
-export async function renderApiPage(rows: readonly Row[]): Promise<string> {
-  const { paths } = await describeApi(rows, '');
+export function renderApiPage(rows: readonly Row[]): string {
+  const { paths } = describeApi(rows, '');
   const parts = rows.map((row) => {
     const operation = paths[apiPath(row.path)]![row.method.toLowerCase()]!;
     return endpointText(row, operation);

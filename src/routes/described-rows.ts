@@ -13,6 +13,6 @@ export function describedRows(): Row[] {
 }
 
 /** The description of the API as it is served. It takes some hundredths of a second: not for the main thread. */
-export async function encodeApi(version: string): Promise<Uint8Array> {
-  return Buffer.from(JSON.stringify(await describeApi(describedRows(), version)));
+export function encodeApi(version: string): Uint8Array {
+  return Buffer.from(JSON.stringify(describeApi(describedRows(), version)));
 }

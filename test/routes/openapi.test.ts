@@ -38,7 +38,7 @@ describe('the description of the API', () => {
   });
 
   it('holds together: references lead somewhere, names are used once, each part of a path is a parameter', async () => {
-    const api = await describeApi(served.rows, '1');
+    const api = describeApi(served.rows, '1');
     for (const ref of new Set(valuesOf(api.paths, '$ref').concat(valuesOf(api.components, '$ref'))))
       expect(Object.keys(api.components.schemas)).toContain(String(ref).replace('#/components/schemas/', ''));
     const operations = Object.entries(api.paths).flatMap(([path, item]) =>
@@ -56,7 +56,7 @@ describe('the description of the API', () => {
   });
 
   it('[VER-2] [EVT-1] says that it is no stability contract, and has neither subscriptions nor webhooks', async () => {
-    const api = await describeApi(served.rows, '1');
+    const api = describeApi(served.rows, '1');
     expect(api.info.description).toContain('no stability contract');
     expect(Object.keys(api)).not.toContain('webhooks');
     for (const [path, item] of Object.entries(api.paths)) {
@@ -77,14 +77,14 @@ describe('the description of the API', () => {
     { path: 'quarantine/release', needs: [] },
     { path: 'fiber-stores', needs: ['stores'] },
   ])('[WPL-27] tells what POST /$path takes and what it cannot do without', async ({ path, needs }) => {
-    const { paths } = await describeApi(served.rows, '1');
+    const { paths } = describeApi(served.rows, '1');
     const { schema } = paths[`/api/v1/${path}`]!.post!.requestBody!.content['application/json']!;
     expect([...((schema.required as string[]) ?? [])].toSorted()).toEqual(needs);
     expect(Object.keys(schema.properties as object)).toContain('origin');
   });
 
   it('[WPL-3] [WPL-9] tells of bodies that their handler takes apart itself as of every other', async () => {
-    const { paths } = await describeApi(served.rows, '1');
+    const { paths } = describeApi(served.rows, '1');
     const bodyOf = (path: string) =>
       paths[path]!.post!.requestBody!.content['application/json']!.schema as {
         required: string[];
@@ -118,7 +118,7 @@ describe('the description of the API', () => {
 
   it('is what ops/api.md was generated from (npm run docs)', async () => {
     const page = readFileSync(new URL('../../ops/api.md', import.meta.url), 'utf8');
-    expect(await renderApiPage(served.rows)).toBe(page);
+    expect(renderApiPage(served.rows)).toBe(page);
   });
 });
 

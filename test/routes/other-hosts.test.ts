@@ -11,7 +11,7 @@ afterEach(() => served.stop());
 
 /** The rows that take an origin, as the description of the API tells. */
 async function rowsOfOrigins(): Promise<Row[]> {
-  const { paths } = await describeApi(served.rows, '');
+  const { paths } = describeApi(served.rows, '');
   return served.rows.filter((row) => {
     const operation = paths[row.path.replaceAll(/[:*](\w+)/g, '{$1}')]![row.method.toLowerCase()]!;
     return JSON.stringify([operation.parameters, operation.requestBody]).includes('origin');

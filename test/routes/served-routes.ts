@@ -83,7 +83,7 @@ export async function serveRoutes(
     peer_gate: () => server.peerGate(),
     ready_ms: () => ready_ms,
     components: () => components,
-    describeApi: () => encodeApi('0.1.0'),
+    describeApi: async () => encodeApi('0.1.0'),
     queues: () => [{ name: 'poller', waiting: 2 }],
     requests,
     onChanged: (run) => void changed.push(run),
