@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Settings } from '../src/config/settings.ts';
 import { ledgersCalls, ledgersEvents } from '../src/contract/threads/ledgers.ts';
 import { type Body, ledgerFiles, startLedgersService } from '../src/ledgers/ledgers-service.ts';
@@ -14,6 +15,7 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
   async start({ settings, clock, logger, notify }) {
     const service = startLedgersService({
       ...ledgerFiles(settings),
+      epoch: randomUUID(),
       clock,
       logger,
       onChanged: (stamps) => notify('ledgers_changed', stamps),
@@ -27,7 +29,10 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
         state: () => service.state(),
         sessions: ({ uid }) => ({ sessions: service.sessions(uid) }),
         lines_of_session: ({ session }) => ({ lines: service.linesOf(session) }),
-        activity: (input) => finished(service.activityBody(input)),
+        async activity(input) {
+          const { value, bytes } = await service.activityBody(input);
+          return withBulk(value, bytes);
+        },
         sessions_body: (input) => finished(service.sessionsBody(input)),
         commits: (input) => finished(service.commitsBody(input)),
         sent_files: (input) => finished(service.sentFilesBody(input)),

@@ -2,20 +2,23 @@ import { type ActivityColumns, BLOCK_ROWS, KINDS, type Row } from './activity-co
 import type { Interner } from './interner.ts';
 
 export const MINUTE_MS = 60_000;
-/** Number of newest blocks whose bytes are cached; older ones are encoded each time. */
-const MOST_KEPT = 256;
 /** Longest number with its surrounding characters. */
 const NUMBERS_BYTES = 64;
 
 /** A range of rows: its earliest and latest minute, and the rows `[from, to)`. */
 export type Block = { from: number; to: number; first: number; last: number };
-type Kept = Block & { revision: number; bytes: Uint8Array | null };
+type Known = Block & { revision: number; id: number };
 
-/** The buckets of one segment as JSON, block by block, so that only what has changed is encoded again. */
+let lastId = 0;
+
+/**
+ * The buckets of one segment as JSON, block by block. A block gets a new id, unique in this thread, when it changes, so
+ * that a reader can keep the bytes of each id and asks only for what has changed.
+ */
 export class EncodedBuckets {
   readonly #activity: ActivityColumns;
   readonly #strings: Interner;
-  #kept: Kept[] = [];
+  #known: Known[] = [];
 
   constructor(activity: ActivityColumns, strings: Interner) {
     this.#activity = activity;
@@ -26,22 +29,17 @@ export class EncodedBuckets {
   blocks(): readonly Block[] {
     const { length } = this.#activity;
     const count = Math.ceil(length / BLOCK_ROWS);
-    if (this.#kept.length > count) this.#kept.length = count;
+    if (this.#known.length > count) this.#known.length = count;
     for (let block = 0; block < count; block += 1) {
-      const kept = this.#kept[block];
       const revision = this.#activity.revision(block);
-      if (kept === undefined || kept.revision !== revision) this.#kept[block] = this.#look(block, revision);
-      else if (block < count - MOST_KEPT) kept.bytes = null;
+      if (this.#known[block]?.revision !== revision) this.#known[block] = this.#look(block, revision);
     }
-    return this.#kept;
+    return this.#known;
   }
 
-  /** The buckets of one of the `blocks`, each with a leading comma. */
-  bytes(block: Block): Uint8Array {
-    const kept = block as Kept;
-    if (kept.bytes !== null) return kept.bytes;
-    kept.bytes = this.encode(this.#activity.rows(block.from, block.to));
-    return kept.bytes;
+  /** The id of the bytes of one of the `blocks`. */
+  id(block: Block): number {
+    return (block as Known).id;
   }
 
   /** Rows of this segment as JSON, each with a leading comma. */
@@ -71,11 +69,10 @@ export class EncodedBuckets {
       at = writeNumber(bytes, at + middle.length, count);
       bytes[at++] = CLOSE;
     });
-    // A copy of the exact size, so that the cache does not retain the larger buffer.
-    return Uint8Array.from(bytes.subarray(0, at));
+    return bytes.subarray(0, at);
   }
 
-  #look(block: number, revision: number): Kept {
+  #look(block: number, revision: number): Known {
     const { minutes } = this.#activity.columns;
     const from = block * BLOCK_ROWS;
     const to = Math.min(this.#activity.length, from + BLOCK_ROWS);
@@ -85,7 +82,8 @@ export class EncodedBuckets {
       if (minute < first) first = minute;
       if (minute > last) last = minute;
     }
-    return { from, to, first, last, revision, bytes: null };
+    lastId += 1;
+    return { from, to, first, last, revision, id: lastId };
   }
 
   #json(id: number): string {

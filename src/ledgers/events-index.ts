@@ -27,6 +27,9 @@ export type Bucket = {
   n: number;
 };
 
+/** A part of the buckets as JSON. Bytes with an id never change; null means that the receiver already has them. */
+export type EncodedPiece = { id: number; bytes: Uint8Array | null } | { id: null; bytes: Uint8Array };
+
 export type EventsIndexOptions = {
   path: string;
   /** Path of the checkpoint; null for none. */
@@ -116,11 +119,14 @@ export class EventsIndex {
     );
   }
 
-  /** The same as JSON in pieces, each bucket with a leading comma. */
-  encodeBuckets(from_ms: number, to_ms: number): Uint8Array[] {
-    return this.#stretches(from_ms, to_ms).map(({ segment: { encoded }, block, rows }) =>
-      rows === null ? encoded.bytes(block) : encoded.encode(rows),
-    );
+  /** The same as JSON in pieces, each bucket with a leading comma; pieces with an id in `known` have no bytes. */
+  encodeBuckets(from_ms: number, to_ms: number, known: ReadonlySet<number> = new Set()): EncodedPiece[] {
+    return this.#stretches(from_ms, to_ms).map(({ segment, block, rows }) => {
+      const { encoded } = segment;
+      if (rows !== null) return { id: null, bytes: encoded.encode(rows) };
+      const id = encoded.id(block);
+      return { id, bytes: known.has(id) ? null : encoded.encode(rowsOf(segment, block)) };
+    });
   }
 
   /** Prompts that people typed in these sessions. */

@@ -14,6 +14,8 @@ import {
   sentFilesTag,
   sessionsTag,
 } from '../contract/ledger-tags.ts';
+import type { CallInput, CallOutput } from '../contract/threads/call-table.ts';
+import type { ledgersCalls } from '../contract/threads/ledgers.ts';
 import { tagOfPath } from '../platform/append-only-file.ts';
 import { CommitsLedger } from './commits-ledger.ts';
 import { EventsIndex } from './events-index.ts';
@@ -30,6 +32,9 @@ const HINT_MS = 5;
 /** A complete JSON body and the tag of its source files. */
 export type Body = { etag: string; bytes: Buffer };
 
+/** A body in pieces (see `ledgersCalls.activity`), with the bytes of those that the caller does not have. */
+export type ActivityBody = { value: CallOutput<typeof ledgersCalls, 'activity'>; bytes: Buffer };
+
 export type LedgersService = {
   state(): LedgersState;
   /** Current sessions, oldest first (TMP-2). */
@@ -37,7 +42,7 @@ export type LedgersService = {
   /** Current lines of one harness session, oldest first. */
   linesOf(session: string): SessionLine[];
   /** Current bodies of the time routes (TMP-1 to TMP-5); the window is in whole minutes. */
-  activityBody(input: { host: string; from_ms: number; to_ms: number }): Promise<Body>;
+  activityBody(input: CallInput<typeof ledgersCalls, 'activity'>): Promise<ActivityBody>;
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
   sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
@@ -56,11 +61,13 @@ export function startLedgersService(options: {
   commits_file: string;
   /** Path of the checkpoint of the events index; null for none. */
   checkpoint_file: string | null;
+  /** Unique for each life of the service. */
+  epoch: string;
   clock: Clock;
   logger: Logger;
   onChanged: (stamps: LedgerStamps) => void;
 }): LedgersService {
-  const { events_file, sessions_file, commits_file, clock, logger } = options;
+  const { events_file, sessions_file, commits_file, epoch, clock, logger } = options;
   const sessions = new SessionsLedger({ path: sessions_file });
   const commits = new CommitsLedger({ path: commits_file });
   const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file });
@@ -128,15 +135,21 @@ export function startLedgersService(options: {
       sessions.refresh();
       return sessions.linesOf(session);
     },
-    activityBody: ({ host, from_ms, to_ms }) =>
+    activityBody: ({ host, from_ms, to_ms, known }) =>
       asOfNow((seen) => {
+        const ids = new Set(known?.epoch === epoch ? known.ids : []);
         const head = `{"host":${JSON.stringify(host)},"from_ms":${from_ms},"to_ms":${to_ms},"buckets":[`;
-        const [first, ...rest] = events.encodeBuckets(from_ms, to_ms);
-        // The first bucket has no leading comma.
-        const buckets = first === undefined ? [] : [first.subarray(1), ...rest];
+        const buckets = events.encodeBuckets(from_ms, to_ms, ids);
+        const all = [
+          { id: null, skip: 0, bytes: Buffer.from(head) },
+          // The first bucket has no leading comma.
+          ...buckets.map((piece, nth) => ({ ...piece, skip: nth === 0 ? 1 : 0 })),
+          { id: null, skip: 0, bytes: Buffer.from(']}') },
+        ];
+        const pieces = all.map(({ id, skip, bytes }) => ({ id, skip, length: bytes?.length ?? null }));
         return {
-          etag: activityTag({ from_ms, to_ms }, seen),
-          bytes: Buffer.concat([Buffer.from(head), ...buckets, Buffer.from(']}')]),
+          value: { etag: activityTag({ from_ms, to_ms }, seen), epoch, pieces },
+          bytes: Buffer.concat(all.flatMap(({ bytes }) => bytes ?? [])),
         };
       }),
     // The first read of the events does not delay these two.

@@ -1,17 +1,19 @@
 import { activityQuerySchema, activitySchema } from '../contract/http/activity.ts';
 import { activityTag, wholeMinutes } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
+import { ActivityPieces } from './activity-pieces.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { LedgerBodies } from './ledger-bodies.ts';
 
 /** `GET /activity`: buckets of one minute (TMP-1). */
 export function activityRows(
-  { ledgers }: Pick<Callers, 'ledgers'>,
+  callers: Pick<Callers, 'ledgers'>,
   bodies: LedgerBodies,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const pieces = new ActivityPieces(callers.ledgers);
   return [
     defineRow({
       method: 'GET',
@@ -30,7 +32,7 @@ export function activityRows(
         return bodies.read(
           {
             tag: (stamps) => activityTag(window, stamps),
-            make: () => ledgers.exchange('activity', { host, ...window }),
+            make: () => pieces.body({ host, ...window }),
           },
           headers['if-none-match'],
         );

@@ -4,7 +4,7 @@ import { commitsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies } from './ledger-bodies.ts';
+import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
 
 /** `GET /commits`: which session made each commit (TMP-3). */
 export function commitsRows(
@@ -28,7 +28,7 @@ export function commitsRows(
       replies: { 200: commitsSchema, 304: 'empty' },
       handler({ headers }) {
         return bodies.read(
-          { tag: commitsTag, make: () => ledgers.exchange('commits', { host }) },
+          { tag: commitsTag, make: () => wholeBody(ledgers.exchange('commits', { host })) },
           headers['if-none-match'],
         );
       },

@@ -4,7 +4,7 @@ import { lifeTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies } from './ledger-bodies.ts';
+import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
 
 /** `GET /fiber-life`: what happened to one fiber, from the ledgers of this host and its document. */
 export function fiberLifeRows(
@@ -43,7 +43,7 @@ export function fiberLifeRows(
         return bodies.read(
           {
             tag: (stamps) => lifeTag(asked, stamps),
-            make: () => ledgers.exchange('fiber_life', { host, ...asked }),
+            make: () => wholeBody(ledgers.exchange('fiber_life', { host, ...asked })),
           },
           headers['if-none-match'],
         );

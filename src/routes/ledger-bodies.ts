@@ -1,6 +1,7 @@
 import { CodedError } from '../base/errors.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
 import { namesTag } from '../http/entity-tag.ts';
+import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -11,8 +12,17 @@ const KEPT_BYTES = 32 * 1024 * 1024;
 /** What makes one body: its tag by the files, and the call to the ledgers thread that encodes it. */
 export type LedgerBody = {
   tag(stamps: LedgerStamps): string;
-  make(): Promise<{ value: { etag: string }; bulk: Uint8Array | null }>;
+  make(): Promise<{ etag: string; body: Uint8Array | Pieces }>;
 };
+
+/** A body that comes whole from the ledgers thread. */
+export async function wholeBody(
+  exchange: Promise<{ value: { etag: string }; bulk: Uint8Array | null }>,
+): Promise<{ etag: string; body: Uint8Array }> {
+  const { value, bulk } = await exchange;
+  if (bulk !== null) return { etag: value.etag, body: bulk };
+  throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
+}
 
 /**
  * Encoded bodies of the time routes by their tags. The ledgers thread tells when a file changes, so who has the present
@@ -51,13 +61,11 @@ export class LedgerBodies {
   }
 
   async #make(body: LedgerBody): Promise<Reply> {
-    const { value, bulk } = await body.make();
-    if (bulk === null)
-      throw new CodedError('internal', 'the ledgers thread answered without the bytes of a body');
-    const reply: Reply = { status: 200, content_type: 'application/json', etag: value.etag, bytes: bulk };
-    const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === value.etag;
-    if (isCurrent && !this.#kept.has(value.etag) && bulk.length <= KEPT_BYTES)
-      this.#keep(value.etag, reply, bulk.length);
+    const { etag, body: made } = await body.make();
+    const head = { status: 200, content_type: 'application/json', etag };
+    const reply: Reply = made instanceof Pieces ? { ...head, pieces: made } : { ...head, bytes: made };
+    const isCurrent = this.#stamps !== null && body.tag(this.#stamps) === etag;
+    if (isCurrent && !this.#kept.has(etag) && made.length <= KEPT_BYTES) this.#keep(etag, reply, made.length);
     return reply;
   }
 

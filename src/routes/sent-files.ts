@@ -4,7 +4,7 @@ import { sentFilesTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies, LedgerBody } from './ledger-bodies.ts';
+import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
 /** Files that workers sent: of this host (TMP-4), and the newest of one fiber (TMP-5, LIM-12). */
 export function sentFilesRows(
@@ -15,7 +15,7 @@ export function sentFilesRows(
   const { host } = context;
   const body = (uid?: string): LedgerBody => ({
     tag: (stamps) => sentFilesTag(uid, stamps),
-    make: () => ledgers.exchange('sent_files', { host, uid }),
+    make: () => wholeBody(ledgers.exchange('sent_files', { host, uid })),
   });
   const common = {
     method: 'GET',

@@ -4,7 +4,7 @@ import { sessionsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies } from './ledger-bodies.ts';
+import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
 
 /** `GET /sessions`: what the sessions ledger says, of one fiber or of all; exempt from the gate (RDY-3). */
 export function sessionsRows(
@@ -32,7 +32,7 @@ export function sessionsRows(
         return bodies.read(
           {
             tag: (stamps) => sessionsTag(uid, stamps),
-            make: () => ledgers.exchange('sessions_body', { host, uid }),
+            make: () => wholeBody(ledgers.exchange('sessions_body', { host, uid })),
           },
           headers['if-none-match'],
         );

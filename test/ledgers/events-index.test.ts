@@ -15,8 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bucket, EventsIndex } from '../../src/ledgers/events-index.ts';
+
+import { type Bucket, type EncodedPiece, EventsIndex } from '../../src/ledgers/events-index.ts';
 import type { Prompts } from '../../src/ledgers/fiber-life.ts';
+
 import { readPlainly, sorted } from './plain-reading.ts';
 
 let dir: string;
@@ -33,7 +35,10 @@ const EVER = 8.64e13 + 60_000;
 const open = (more: Partial<ConstructorParameters<typeof EventsIndex>[0]> = {}) =>
   new EventsIndex({ path, checkpoint, ...more });
 
-const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString().slice(1);
+const joined = (pieces: EncodedPiece[]) =>
+  Buffer.concat(pieces.map(({ bytes }) => bytes ?? Buffer.from('missing')))
+    .toString()
+    .slice(1);
 
 const inOrder = (prompts: Prompts[]) => prompts.sort((a, b) => a.m - b.m || (a.s < b.s ? -1 : 1));
 

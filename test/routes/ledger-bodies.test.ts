@@ -19,8 +19,8 @@ function bodies() {
     },
   });
   const make = () =>
-    new Promise<{ value: { etag: string }; bulk: Uint8Array }>((resolve) => {
-      answers.push((etag) => resolve({ value: { etag }, bulk: Buffer.from(etag) }));
+    new Promise<{ etag: string; body: Uint8Array }>((resolve) => {
+      answers.push((etag) => resolve({ etag, body: Buffer.from(etag) }));
     });
   return {
     read: (if_none_match?: string) => kept.read({ tag: commitsTag, make }, if_none_match),

@@ -15,6 +15,15 @@ const finished = (etag: string, body: object) => ({
   value: { etag },
   bulk: Buffer.from(JSON.stringify(body)),
 });
+/** The same from the thread that sends it in pieces, all of them for the first time. */
+const inPieces = (etag: string, body: object) => {
+  const { bulk } = finished(etag, body);
+  const pieces = [
+    { id: null, skip: 0, length: 10 },
+    { id: 1, skip: 0, length: bulk.length - 10 },
+  ];
+  return { value: { etag, epoch: 'e', pieces }, bulk };
+};
 const ACTIVITY = {
   host: 'host-a',
   from_ms: 120_000,
@@ -27,13 +36,16 @@ describe('GET /activity', () => {
   const PATH = '/api/v1/activity?from_ms=60001&to_ms=239999';
 
   it('[TMP-1] [REC-9] rounds the window inward to whole minutes and hands the bytes over', async () => {
-    served.callers.ledgers.answers.activity = () => finished('W/"x"', ACTIVITY);
+    served.callers.ledgers.answers.activity = () => inPieces('W/"x"', ACTIVITY);
     const answer = await served.get(PATH);
     expect(answer).toMatchObject({ status: 200, json: ACTIVITY, headers: { etag: 'W/"x"' } });
-    await served.get('/api/v1/activity?from_ms=60001&to_ms=60002');
     expect(asked()).toEqual([
-      ['activity', { host: 'host-a', from_ms: 120_000, to_ms: 180_000 }],
-      ['activity', { host: 'host-a', from_ms: 120_000, to_ms: 120_000 }],
+      ['activity', { host: 'host-a', from_ms: 120_000, to_ms: 180_000, known: null }],
+    ]);
+    await served.get('/api/v1/activity?from_ms=60001&to_ms=60002');
+    expect(asked()[1]).toEqual([
+      'activity',
+      { host: 'host-a', from_ms: 120_000, to_ms: 120_000, known: { epoch: 'e', ids: [1] } },
     ]);
   });
 
@@ -53,7 +65,7 @@ describe('GET /activity', () => {
 
   it('[TMP-1] answers 304 by itself while no file moved, and asks again once one did', async () => {
     const { ledgers } = served.callers;
-    ledgers.answers.activity = () => finished('W/"a.120000.180000.e1"', ACTIVITY);
+    ledgers.answers.activity = () => inPieces('W/"a.120000.180000.e1"', ACTIVITY);
     ledgers.notify(stamps);
     const etag = 'W/"a.120000.180000.e1"';
     expect(await served.get(PATH)).toMatchObject({ status: 200, headers: { etag } });

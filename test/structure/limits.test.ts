@@ -514,6 +514,8 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'ledgers/event-scan.ts DEEPEST',
     'ledgers/member-runs.ts LONGEST',
     'platform/file-reader.ts MOST_AT_ONCE',
+    'routes/activity-pieces.ts MOST_KEPT',
+    'routes/activity-pieces.ts MOST_KEPT_BYTES',
     'routes/digests.ts MOST_KEPT',
     'routes/held-files.ts MOST_FILE_BYTES',
     'routes/held-files.ts MOST_HELD_BYTES',

@@ -24,10 +24,26 @@ export const ledgersCalls = {
     output: z.object({ lines: z.array(sessionLineSchema) }),
     deadline_ms: 10_000,
   },
-  /** Body of `GET /activity` (TMP-1); the window in whole minutes. */
+  /**
+   * Body of `GET /activity` (TMP-1) in pieces; the window in whole minutes. `known` are ids of pieces that the caller
+   * already has from the same epoch (one life of the thread); they have a `length` of null and no bytes. The bytes of
+   * the others come concatenated as bulk. The first `skip` bytes of each piece do not belong to this body.
+   */
   activity: {
-    input: z.object({ host: z.string(), from_ms: z.number().int(), to_ms: z.number().int() }),
-    output: finishedBody,
+    input: z.object({
+      ...{ host: z.string(), from_ms: z.number().int(), to_ms: z.number().int() },
+      known: z.object({ epoch: z.string(), ids: z.array(z.number().int()) }).nullable(),
+    }),
+    output: z.object({
+      etag: z.string(),
+      epoch: z.string(),
+      pieces: z.array(
+        z.object({
+          ...{ id: z.number().int().nullable(), skip: z.number().int() },
+          length: z.number().int().nullable(),
+        }),
+      ),
+    }),
     deadline_ms: READING_MS,
   },
   /** Body of `GET /sessions` (TMP-2). */
