@@ -152,7 +152,10 @@ describe('a request for another host', () => {
 
 /** What is new in each answer: moments, and ids that were just made. */
 function timeless(text: string): string {
-  return text.replaceAll(/\b(?:01[0-9A-Z]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|\d{13})\b/g, '…');
+  return text.replaceAll(
+    /\b(?:01[0-9A-Z]{24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|\d{13})\b/g,
+    '…',
+  );
 }
 
 function sha256(bytes: Uint8Array): string {
