@@ -23,7 +23,7 @@ function valuesOf(part: unknown, key: string): unknown[] {
 }
 
 describe('the description of the API', () => {
-  it('[VER-1] tells of every row of the route table, and of nothing else', async () => {
+  it('[VER-1] describes every row of the route table, and nothing else', async () => {
     const { json } = await served.get('/api/v1/openapi.json');
     const api = json as unknown as ApiDescription;
     expect(api.openapi).toBe('3.1.0');
@@ -97,13 +97,13 @@ describe('the description of the API', () => {
     expect(repeat?.required).toEqual(['action', 'fiber', 'schedule']);
   });
 
-  it('is made once, and not sent to who has it', async () => {
+  it('is computed once, and answered 304 to clients that have it', async () => {
     const first = await served.get('/api/v1/openapi.json');
     const again = await served.get('/api/v1/openapi.json', { 'If-None-Match': first.headers.etag! });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
-  it('has a summary of each endpoint, and a request that its schemas take', () => {
+  it('has a summary of each endpoint, and a request that its schemas accept', () => {
     for (const row of served.rows) {
       const { example, summary } = row;
       expect(summary, row.path).toMatch(/[^.]$/);
@@ -116,7 +116,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('is what ops/api.md was generated from (npm run docs)', async () => {
+  it('is the source of ops/api.md (npm run docs)', async () => {
     const page = readFileSync(new URL('../../ops/api.md', import.meta.url), 'utf8');
     expect(renderApiPage(served.rows)).toBe(page);
   });
@@ -134,7 +134,7 @@ describe('the check of every answer against the description', () => {
     { what: 'a field that is missing', text: '{"default": null}' },
     { what: 'a field of another type', text: '{"default": 1, "agents": []}' },
     { what: 'a field that nobody described', text: '{"default": null, "agents": [], "more": 1}' },
-  ])('does not pass $what', async ({ text }) => {
+  ])('refuses $what', async ({ text }) => {
     await checkAnswer({ ...answer, text: '{"default": null, "agents": []}' });
     await expect(checkAnswer({ ...answer, text })).rejects.toThrow(/unlike its description/);
   });
@@ -144,11 +144,11 @@ describe('the check of every answer against the description', () => {
     { what: 'another content type', change: { content_type: 'text/html', text: 'hello' } },
     { what: 'an error without its code', change: { status: 404, text: '{"message": "no"}' } },
     { what: 'an answer where no route is', change: { path: '/api/v1/nothing', text: '{}' } },
-  ])('does not pass $what', async ({ change }) => {
+  ])('refuses $what', async ({ change }) => {
     await expect(checkAnswer({ ...answer, ...change })).rejects.toThrow();
   });
 
-  it('is part of the fixtures: a handler that strays fails its test', async () => {
+  it('is part of the fixtures: a handler that differs fails its test', async () => {
     const { poller, ledgers, fleet, audio } = served.callers;
     poller.answers.state = () => POLLER_STATE;
     for (const component of [ledgers, fleet, audio]) component.up = false;

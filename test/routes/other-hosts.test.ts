@@ -107,7 +107,7 @@ describe('a request that is meant for a configured remote', () => {
     expect([sent, asked()]).toEqual([[], []]);
   });
 
-  it('[RTE-2] is not carried out either while nobody can say which remotes there are', async () => {
+  it('[RTE-2] is not carried out while the remotes are unknown', async () => {
     await served.stop();
     served = await serveRoutes({ remotes: null });
     const refused = await served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-b' });
@@ -127,7 +127,7 @@ describe('a request that is meant for a configured remote', () => {
     expect((await kill()).status).toBe(200);
   });
 
-  it('[RTE-2] [RTE-3] is another matter than an origin that names nothing', async () => {
+  it('[RTE-2] [RTE-3] differs from one with an unknown origin', async () => {
     served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: 'a', mux_session: 'a-x-svc' });
     expect(await served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-z' })).toMatchObject({
       status: 200,
