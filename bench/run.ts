@@ -15,6 +15,7 @@ import { bench as framePath } from './questions/frame-path.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
 import { bench as largeEdits } from './questions/large-edits.ts';
+import { bench as largeStore } from './questions/large-store.ts';
 import { bench as largeWork } from './questions/large-work.ts';
 import { bench as listingCold } from './questions/listing-cold.ts';
 import { bench as live } from './questions/live.ts';
@@ -40,6 +41,7 @@ const BENCHES = [
   connectGate,
   mainLoopDelay,
   largeEdits,
+  largeStore,
   largeWork,
   search,
   fileThroughput,

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Form } from '../built-package.ts';
 import { BENCH_HOST, startDaemon, wait, writeStillAgent } from '../daemon.ts';
 import { type Bench, judged } from '../frame.ts';
+import { cpuSeconds, memoryOf } from '../process-cost.ts';
 import { withScratch } from '../scratch.ts';
 import { generateStore } from '../stores.ts';
 import { endServer, listSessions } from '../tmux.ts';
@@ -12,8 +12,6 @@ const WORKERS = 20;
 /** Time for the threads of the cold listing to end and for heaps to settle. */
 const SETTLE_MS = 45_000;
 const WATCHED_MS = 60_000;
-/** Of `/proc`, on every Linux that we know. */
-const TICKS_PER_SECOND = 100;
 
 export const bench: Bench = {
   name: 'idle-cost',
@@ -75,18 +73,4 @@ function watch(form: Form, log: (line: string) => void): Promise<Cost> {
       await endServer(daemon.tmux_socket);
     }
   });
-}
-
-/** User and system time of a process and all its threads. */
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-function memoryOf(pid: number): { rss: number; pss: number } {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  const megabytes = (name: string) =>
-    (Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
-  return { rss: megabytes('Rss'), pss: megabytes('Pss') };
 }

@@ -1,19 +1,17 @@
-import { join } from 'node:path';
+import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
-import { type StoreWatch, watchStore } from '../fibers/watch.ts';
+import { watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Memory } from './holds/memory.ts';
 import { prunePastSessions } from './requests/past-session-retention.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
-import { FolderHints, type Followed } from './stores/folder-hints.ts';
+import { PolledStore } from './stores/polled-store.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { StoreLeases } from './stores/store-leases.ts';
 import type { StorePoll } from './stores/store-poll.ts';
 import type { World } from './world/world.ts';
 
-/** Hints of one burst of changes are taken together, in milliseconds. */
-const HINT_SETTLE_MS = 15;
 /** A change that matters wakes the loop, but never sooner after the last time than this, in milliseconds. */
 const URGENT_MS = 300;
 /** Any other hint is followed by a whole tick no sooner than this after the last one, in milliseconds. */
@@ -24,8 +22,6 @@ const WATCH_MS = 1_000;
 const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
-/** Documents that came at once and are looked at alone; of more, the listing that follows tells. */
-const MOST_CAME = 64;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -42,6 +38,8 @@ export type PollLoopOptions = {
   rows: Rows;
   /** Watches the folders of a store. */
   watch?: typeof watchStore;
+  /** The ticks from one listing of a watched store of so many folders to the next. */
+  ticksBetween?: (folders: number) => number;
 };
 
 /**
@@ -50,20 +48,15 @@ export type PollLoopOptions = {
  */
 export class PollLoop {
   readonly #options: PollLoopOptions;
-  #polls: readonly StorePoll[] = [];
-  readonly #hints = new Map<string, FolderHints>();
-  #watches = new Map<string, StoreWatch>();
-  #hinted = new Map<string, Set<string>>();
-  /** What waits for the look at a store that is under way; one that failed stays here until a listing comes through. */
-  readonly #changes = new Map<string, Followed[]>();
+  #stores: readonly PolledStore[] = [];
   #moved = new Set<string>();
   #cancels: (() => void)[] = [];
-  #hintTimer: (() => void) | null = null;
   #movedTimer: (() => void) | null = null;
   #tickTimer: { at: number; cancel: () => void } | null = null;
   #ticking: Promise<void> | null = null;
   #watching: Promise<void> | null = null;
   #again = false;
+  #whole = false;
   #stopped = false;
   #unanswered_at = 0;
   #last_tick_at: number | null = null;
@@ -76,14 +69,10 @@ export class PollLoop {
     this.#followRoots();
   }
 
-  get polls(): readonly StorePoll[] {
-    return this.#polls;
-  }
-
   /** Takes the list of stores as it is now, and lists what is new with a tick. */
   takeUpStores(): void {
     this.#followRoots();
-    this.#options.rows.refreshAll(this.#polls.map((poll) => poll.health));
+    this.#options.rows.refreshAll(this.#healths);
     void this.tick();
   }
 
@@ -98,8 +87,12 @@ export class PollLoop {
       last_tick_at: this.#last_tick_at,
       last_tick_ms: this.#last_tick_ms,
       ticks: this.#ticks,
-      stores: this.#polls.map((poll) => poll.health),
+      stores: this.#healths,
     };
+  }
+
+  get #healths(): StoreHealth[] {
+    return this.#stores.map((store) => store.health);
   }
 
   /** Begins ticking; resolves when the first tick, which starts at once, is over. */
@@ -133,17 +126,17 @@ export class PollLoop {
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const cancel of this.#cancels) cancel();
-    this.#hintTimer?.();
     this.#movedTimer?.();
     this.#tickTimer?.cancel();
-    for (const watch of this.#watches.values()) watch.close();
+    for (const store of this.#stores) store.close();
     await this.#watching;
     await this.#ticking;
   }
 
-  /** One tick; a call during a tick makes one more follow it. */
-  tick(): Promise<void> {
+  /** One tick; a call during a tick makes one more follow it. With `whole` it lists every store. */
+  tick(options: { whole?: boolean } = {}): Promise<void> {
     if (this.#stopped) return Promise.resolve();
+    this.#whole ||= options.whole === true;
     if (this.#ticking !== null) {
       this.#again = true;
       return this.#ticking;
@@ -163,16 +156,21 @@ export class PollLoop {
     const { world, dispatcher, rows } = this.#options;
     const started = world.clock.now();
     this.#followRoots();
-    const polls = this.#polls;
+    const whole = this.#whole;
+    this.#whole = false;
     this.#lookAtDataDir();
-    await Promise.all(polls.map((poll) => this.#list(poll)));
+    await Promise.all(
+      this.#stores.map(async (store) => {
+        if (await store.tick({ whole })) await this.#options.leases.look(store.root);
+      }),
+    );
     this.#keepLeases();
-    rows.refreshAll(this.#polls.map((poll) => poll.health));
+    rows.refreshAll(this.#healths);
     await dispatcher.reconcile();
     this.#watchApps();
     await dispatcher.rounds.startDue();
     await dispatcher.watchActivity();
-    rows.refreshAll(this.#polls.map((poll) => poll.health));
+    rows.refreshAll(this.#healths);
     this.#last_tick_at = world.clock.now();
     this.#last_tick_ms = this.#last_tick_at - started;
     this.#ticks += 1;
@@ -184,116 +182,29 @@ export class PollLoop {
 
   /** Stores that came are polled from now on; of those that went nothing is known any more. */
   #followRoots(): void {
-    const { documents, index } = this.#options;
     const roots = this.#options.roots();
-    const before = this.#polls;
-    if (before.length === roots.length && before.every((poll, at) => poll.root === roots[at])) return;
-    this.#polls = roots.map(
-      (root) => before.find((poll) => poll.root === root) ?? this.#options.pollOf(root),
-    );
-    documents.setRoots(roots);
-    for (const { root } of before) {
-      if (roots.includes(root)) continue;
-      this.#watches.get(root)?.close();
-      this.#watches.delete(root);
-      this.#hints.delete(root);
-      this.#hinted.delete(root);
-    }
-    for (const root of roots) {
-      if (this.#hints.has(root)) continue;
-      const hints = new FolderHints(join(root, '.fibers'), {
-        refresh: (path) => documents.refresh(path, root),
-        isKnown: (path) => index.getPath(path) !== undefined,
-      });
-      this.#hints.set(root, hints);
-    }
+    const before = this.#stores;
+    if (before.length === roots.length && before.every((store, at) => store.root === roots[at])) return;
+    this.#stores = roots.map((root) => before.find((store) => store.root === root) ?? this.#follow(root));
+    this.#options.documents.setRoots(roots);
+    for (const store of before) if (!roots.includes(store.root)) store.close();
   }
 
-  async #list(poll: StorePoll): Promise<void> {
-    const { world, index, documents } = this.#options;
-    const since = index.beginSweep();
-    const result = await poll.sweep(world.settings.listing_timeout_ms);
-    if (result === null || this.#stopped || !this.#polls.includes(poll)) return;
-    const read = (path: string) => documents.readRow(path, poll.root);
-    index.apply(poll.root, result, { since, read });
-    poll.count(index.count(poll.root));
-    if (poll.foldersMoved()) this.#watchFolders(poll.root, poll.folders());
-    this.#hints.get(poll.root)?.settled();
-    this.#changes.delete(poll.root);
-    await this.#options.leases.look(poll.root);
-  }
-
-  #watchFolders(root: string, folders: readonly string[]): void {
-    this.#hints.get(root)?.listed(folders);
-    const known = this.#watches.get(root);
-    if (known !== undefined) known.update(folders);
-    else {
-      const watch = this.#options.watch ?? watchStore;
-      this.#watches.set(
-        root,
-        watch(folders, (folder) => this.#hint(root, folder)),
-      );
-    }
-  }
-
-  #hint(root: string, folder: string): void {
-    const folders = this.#hinted.get(root) ?? new Set();
-    this.#hinted.set(root, folders.add(folder));
-    this.#hintTimer ??= this.#options.world.clock.after(HINT_SETTLE_MS, () => {
-      this.#hintTimer = null;
-      this.#followHints();
+  #follow(root: string): PolledStore {
+    const { world, index, documents, dispatcher, rows, watch = watchStore, ticksBetween } = this.#options;
+    return new PolledStore({
+      ...{ index, documents, watch, ticksBetween },
+      ...{ clock: world.clock, logger: world.logger, disks: world.disks },
+      poll: this.#options.pollOf(root),
+      deadline_ms: world.settings.listing_timeout_ms,
+      onNew: (paths) => rows.documentsMoved(paths),
+      onFollowed: (moved, { went, listing }) => {
+        for (const path of moved) this.#moved.add(path);
+        if (this.#moved.size > 0) this.#wakeMoved();
+        if (went) void dispatcher.reconcile().catch((error) => this.#report(error));
+        this.#wakeTick(listing ? URGENT_MS : LAZY_MS);
+      },
     });
-  }
-
-  /** Reads what was hinted at; what came or went is looked at alone, and then confirmed by a listing of the store. */
-  #followHints(): void {
-    let unlisted = false;
-    for (const [root, folders] of this.#hinted) {
-      // The next listing that comes through has what moved there.
-      if (this.#options.world.disks.isSilent(join(root, '.fibers'))) continue;
-      try {
-        const followed = this.#hints.get(root)?.follow(folders);
-        if (followed === undefined) continue;
-        for (const path of followed.moved) this.#moved.add(path);
-        if (followed.came.length + followed.went.length === 0) continue;
-        unlisted = true;
-        void this.#lookAtChanges(root, followed).catch((error) => this.#report(error));
-      } catch (error) {
-        this.#report(error);
-        unlisted = true;
-      }
-    }
-    this.#hinted.clear();
-    if (this.#moved.size > 0) this.#wakeMoved();
-    this.#wakeTick(unlisted ? URGENT_MS : LAZY_MS);
-  }
-
-  /** One look at a store at a time: a disk that does not answer holds at most one thread of the pool. */
-  async #lookAtChanges(root: string, followed: Followed): Promise<void> {
-    const waiting = this.#changes.get(root);
-    if (waiting !== undefined) {
-      if (waiting.length < MOST_CAME) waiting.push(followed);
-      return;
-    }
-    const changes = [followed];
-    this.#changes.set(root, changes);
-    for (let next = changes.shift(); next !== undefined; next = changes.shift())
-      await this.#lookAtThese(root, next);
-    this.#changes.delete(root);
-  }
-
-  /**
-   * Documents that came are read by the pool first: a new folder may be a mount whose disk does not answer. Those that
-   * went go after those that came, so that a fiber that was moved is not missing meanwhile.
-   */
-  async #lookAtThese(root: string, { came, went }: Followed): Promise<void> {
-    const { documents, world } = this.#options;
-    const poll = this.#polls.find((one) => one.root === root);
-    if (poll === undefined || came.length + went.length > MOST_CAME) return;
-    const found = came.length === 0 ? [] : await poll.find(came, world.settings.listing_timeout_ms);
-    if (this.#stopped || world.disks.isSilent(join(root, '.fibers'))) return;
-    for (const path of [...found, ...went]) if (documents.refresh(path, root)) this.#moved.add(path);
-    if (this.#moved.size > 0) this.#wakeMoved();
   }
 
   /** Documents that moved may now be due: that takes no listing. */
@@ -347,7 +258,7 @@ export class PollLoop {
     }
     await dispatcher.watchStarts();
     await dispatcher.watchPhases();
-    if (this.#lookAtDataDir()) this.#options.rows.refreshAll(this.#polls.map((poll) => poll.health));
+    if (this.#lookAtDataDir()) this.#options.rows.refreshAll(this.#healths);
   }
 
   /** True when what it says of all fibers has changed. */
@@ -361,7 +272,7 @@ export class PollLoop {
   /** A store that is polled no more keeps its lease while workers of ours run in it. */
   #keepLeases(): void {
     const running = this.#options.memory.runs.all().map((run) => run.store);
-    this.#options.leases.keep(new Set([...this.#polls.map((poll) => poll.root), ...running]));
+    this.#options.leases.keep(new Set([...this.#stores.map((store) => store.root), ...running]));
   }
 
   #report(error: unknown): void {

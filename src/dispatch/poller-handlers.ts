@@ -185,7 +185,7 @@ async function listUntilKnown(documents: StoreDocuments, loop: PollLoop, fiber_i
       return;
     } catch (error) {
       if (!isCoded(error, 'fiber_not_found')) throw error;
-      await loop.tick();
+      await loop.tick({ whole: true });
     }
   }
 }

@@ -4,6 +4,7 @@ import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
+import type { StoreHealth } from '../contract/http/state.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
@@ -126,7 +127,7 @@ export async function startPoller(
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });
   const tellFeed = createFeedNotice(context, feed);
   const rows = new Rows({ world, memory, index, feed, onFeedMoved: tellFeed });
-  onRow = (path) => rows.documentMoved(path);
+  onRow = (path) => rows.documentsMoved([path]);
   const dispatcher = new Dispatcher(world, memory, (keys) => rows.runtimeMoved(keys));
   serverPid = () => (dispatcher.listing.kind === 'alive' ? (dispatcher.listing.server?.pid ?? null) : null);
   const loop = new PollLoop({
@@ -156,7 +157,7 @@ export async function startPoller(
     onStores: () => loop.takeUpStores(),
   });
   const started = loop.start();
-  void started.then(() => finishMoves(loop.polls, documents, logger));
+  void started.then(() => finishMoves(loop.health.stores, documents, logger));
   await Promise.race([started, sleep(clock, FIRST_TICK_LIMIT_MS)]);
   return {
     handlers: pollerHandlers({
@@ -189,12 +190,12 @@ export async function startPoller(
 
 /** A move of a fiber that a crash cut short is finished, in stores whose disk answers. */
 async function finishMoves(
-  polls: readonly StorePoll[],
+  stores: readonly StoreHealth[],
   documents: StoreDocuments,
   logger: Logger,
 ): Promise<void> {
-  for (const { root, health } of polls) {
-    if (health.state !== 'ok') continue;
+  for (const { store: root, state } of stores) {
+    if (state !== 'ok') continue;
     await documents
       .finishMoves(root)
       .catch((error) => logger.warn({ store: root, detail: messageOf(error) }, 'a move was not finished'));

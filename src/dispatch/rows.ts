@@ -36,14 +36,17 @@ export class Rows {
     this.#onFeedMoved = options.onFeedMoved;
   }
 
-  /** The document of this path appeared, changed or went away. */
-  documentMoved(path: string): void {
-    const document = this.#index.getPath(path);
+  /** The documents of these paths appeared, changed or went away. */
+  documentsMoved(paths: readonly string[]): void {
     const now = this.#world.clock.now();
-    const moved =
-      document === undefined
-        ? this.#feed.delete(path, now)
-        : this.#feed.set(document, this.facts(document), now);
+    let moved = false;
+    for (const path of paths) {
+      const document = this.#index.getPath(path);
+      moved =
+        (document === undefined
+          ? this.#feed.delete(path, now)
+          : this.#feed.set(document, this.facts(document), now)) || moved;
+    }
     if (moved) this.#onFeedMoved();
   }
 

@@ -11,6 +11,8 @@ export type DocumentFile = {
   stat: Stats;
   /** The real path of the file; writes go there. */
   real_path: string;
+  /** The path is a link, or the file has other names too. */
+  is_linked: boolean;
 };
 
 /**
@@ -21,6 +23,7 @@ export class DocumentReader {
   readonly #root: string;
   readonly #follow: boolean;
   #inside: string[] | null = null;
+  #base: string | null = null;
 
   constructor(root: string, follow: boolean) {
     this.#root = root;
@@ -32,7 +35,8 @@ export class DocumentReader {
     return this.#open(path, (file, real_path) => {
       const stat = fstatSync(file.fd);
       if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
-      return { bytes: readWholeSync(path, file, MAX_DOCUMENT_BYTES), stat, real_path };
+      const is_linked = stat.nlink > 1 || !this.#isAt(path, real_path);
+      return { bytes: readWholeSync(path, file, MAX_DOCUMENT_BYTES), stat, real_path, is_linked };
     });
   }
 
@@ -56,6 +60,13 @@ export class DocumentReader {
       if (!(error instanceof CodedError) || error.code === 'store_unavailable') throw error;
       throw new CodedError('store_unavailable', error.message, { cause: error, details: { path } });
     }
+  }
+
+  /** True if only the path of the store itself leads over links. */
+  #isAt(path: string, real_path: string): boolean {
+    const base = join(this.#root, FIBERS_FOLDER);
+    this.#base ??= realFolder(base)[0] ?? base;
+    return real_path === this.#base + path.slice(base.length);
   }
 
   #isInside(real_path: string): boolean {

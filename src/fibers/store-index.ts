@@ -15,9 +15,9 @@ export type SweepTicket = number;
  */
 export class StoreIndex {
   #rows = new Map<string, FiberDocument>();
-  #byId = new Map<string, Set<string>>();
-  #byUid = new Map<string, Set<string>>();
-  #byLeaf = new Map<string, Set<string>>();
+  #byId = new PathsByKey();
+  #byUid = new PathsByKey();
+  #byLeaf = new PathsByKey();
   #refreshed = new Map<string, number>();
   #moment = 0;
   #generation = 0;
@@ -56,6 +56,18 @@ export class StoreIndex {
     return moved;
   }
 
+  /**
+   * Adds documents that a sweep under way has read and that are not known yet; answers their paths. The result of the
+   * sweep is applied in any case.
+   */
+  addNew(rows: readonly FiberDocument[], since: SweepTicket): string[] {
+    const added = rows.filter(
+      ({ path }) => !this.#rows.has(path) && (this.#refreshed.get(path) ?? Number.NEGATIVE_INFINITY) < since,
+    );
+    for (const row of added) this.#put(row);
+    return added.map(({ path }) => path);
+  }
+
   /** Reads one document again; returns true if its row changed. */
   refresh(path: string, read: ReadRow): boolean {
     this.#refreshed.set(path, this.#moment);
@@ -84,9 +96,8 @@ export class StoreIndex {
 
   /** The document with a uid; undefined if none or several have it. */
   getUid(uid: string): FiberDocument | undefined {
-    const paths = this.#byUid.get(uid.toUpperCase());
-    const [path] = paths?.size === 1 ? paths : [];
-    return path === undefined ? undefined : this.#rows.get(path);
+    const [path, other] = this.#byUid.get(uid.toUpperCase());
+    return path === undefined || other !== undefined ? undefined : this.#rows.get(path);
   }
 
   /** Every document, ordered by store and path. */
@@ -101,11 +112,12 @@ export class StoreIndex {
   /** By canonical id, else uid, else a leaf that only one has; throws `fiber_not_found` or `ambiguous_fiber`. */
   get(reference: string): FiberDocument {
     const ref = reference.trim();
-    const paths = this.#byId.get(ref) ?? this.#byUid.get(ref.toUpperCase()) ?? this.#byLeaf.get(ref);
+    const byKey = [this.#byId.get(ref), this.#byUid.get(ref.toUpperCase()), this.#byLeaf.get(ref)];
+    const paths = byKey.find((found) => found.length > 0);
     if (paths === undefined) {
       throw new CodedError('fiber_not_found', `no fiber "${reference}" in the polled stores`);
     }
-    const rows = [...paths].map((path) => this.#rows.get(path)!);
+    const rows = paths.map((path) => this.#rows.get(path)!);
     if (rows.length === 1) return rows[0]!;
     throw new CodedError(
       'ambiguous_fiber',
@@ -116,8 +128,8 @@ export class StoreIndex {
 
   /** True if another document has the same canonical id or uid: such a fiber must not be dispatched. */
   isAmbiguous(row: FiberDocument): boolean {
-    const sameUid = row.uid === null ? 1 : (this.#byUid.get(row.uid.toUpperCase())?.size ?? 0);
-    return (this.#byId.get(row.id)?.size ?? 0) > 1 || sameUid > 1;
+    const sameUid = row.uid === null ? 1 : this.#byUid.count(row.uid.toUpperCase());
+    return this.#byId.count(row.id) > 1 || sameUid > 1;
   }
 
   /**
@@ -149,9 +161,9 @@ export class StoreIndex {
     if (before !== undefined) this.#unlist(before);
     this.#generation += 1;
     this.#rows.set(row.path, row);
-    add(this.#byId, row.id, row.path);
-    if (row.uid !== null) add(this.#byUid, row.uid.toUpperCase(), row.path);
-    add(this.#byLeaf, row.leaf, row.path);
+    this.#byId.add(row.id, row.path);
+    if (row.uid !== null) this.#byUid.add(row.uid.toUpperCase(), row.path);
+    this.#byLeaf.add(row.leaf, row.path);
     return true;
   }
 
@@ -165,22 +177,38 @@ export class StoreIndex {
   }
 
   #unlist(row: FiberDocument): void {
-    remove(this.#byId, row.id, row.path);
-    if (row.uid !== null) remove(this.#byUid, row.uid.toUpperCase(), row.path);
-    remove(this.#byLeaf, row.leaf, row.path);
+    this.#byId.remove(row.id, row.path);
+    if (row.uid !== null) this.#byUid.remove(row.uid.toUpperCase(), row.path);
+    this.#byLeaf.remove(row.leaf, row.path);
   }
 }
 
-function add(index: Map<string, Set<string>>, key: string, path: string): void {
-  const paths = index.get(key);
-  if (paths === undefined) index.set(key, new Set([path]));
-  else paths.add(path);
-}
+/** Paths by a key that nearly always only one has: a set for each would take most of the memory of the index. */
+class PathsByKey {
+  readonly #paths = new Map<string, string | Set<string>>();
 
-function remove(index: Map<string, Set<string>>, key: string, path: string): void {
-  const paths = index.get(key);
-  paths?.delete(path);
-  if (paths?.size === 0) index.delete(key);
+  get(key: string): string[] {
+    const found = this.#paths.get(key) ?? [];
+    return typeof found === 'string' ? [found] : [...found];
+  }
+
+  count(key: string): number {
+    const found = this.#paths.get(key);
+    return found === undefined ? 0 : typeof found === 'string' ? 1 : found.size;
+  }
+
+  add(key: string, path: string): void {
+    const before = this.#paths.get(key);
+    if (before === undefined) this.#paths.set(key, path);
+    else if (typeof before !== 'string') before.add(path);
+    else if (before !== path) this.#paths.set(key, new Set([before, path]));
+  }
+
+  remove(key: string, path: string): void {
+    const before = this.#paths.get(key);
+    if (before === undefined || before === path) this.#paths.delete(key);
+    else if (typeof before !== 'string' && before.delete(path) && before.size === 0) this.#paths.delete(key);
+  }
 }
 
 function compare(a: string, b: string): number {

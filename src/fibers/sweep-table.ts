@@ -11,6 +11,8 @@ export type KnownFolder = Stamp & {
 export type KnownDocument = Stamp & {
   path: string;
   settled: boolean;
+  /** The file is a link or has several names: it may change without a change in its folder. */
+  linked: boolean;
   /** Digest of an unsettled document, to recognise the same bytes at the next reading; else empty. */
   digest: string;
   /** Why it could not be read; every sweep retries it. */
@@ -18,21 +20,29 @@ export type KnownDocument = Stamp & {
 };
 export type SweepTable = {
   root: string;
-  /** Whether the sweep read links that leave the store. */
-  follow: boolean;
+  /** Whether the sweep read links that leave the store; null if only a part of it did. */
+  follow: boolean | null;
   folders: KnownFolder[];
   documents: KnownDocument[];
 };
 
-const FORMAT = 2;
+const FORMAT = 3;
+/** In place of the format: several tables follow. */
+const JOINED = 'joined';
 const COLUMNS = 5;
+const SETTLED = 1;
+const LINKED = 2;
+
+function flagsOf({ settled, linked = false }: { settled: boolean; linked?: boolean }): number {
+  return (settled ? SETTLED : 0) | (linked ? LINKED : 0);
+}
 
 /** Encodes a table: paths and rare texts as msgpack, numbers as one block of 64-bit floats. */
 export function encodeTable(table: SweepTable): Uint8Array {
-  const rows: (Stamp & { settled: boolean })[] = [...table.folders, ...table.documents];
+  const rows: (Stamp & { settled: boolean; linked?: boolean })[] = [...table.folders, ...table.documents];
   const numbers = new Float64Array(rows.length * COLUMNS);
   rows.forEach((row, index) => {
-    numbers.set([row.mtimeMs, row.ctimeMs, row.size, row.ino, row.settled ? 1 : 0], index * COLUMNS);
+    numbers.set([row.mtimeMs, row.ctimeMs, row.size, row.ino, flagsOf(row)], index * COLUMNS);
   });
   const notes = table.documents.flatMap((row, index) =>
     row.digest === '' && row.error === '' ? [] : [[index, row.digest, row.error]],
@@ -48,6 +58,11 @@ export function encodeTable(table: SweepTable): Uint8Array {
   ]);
 }
 
+/** One table of several for different folders and documents of one store. */
+export function joinTables(tables: readonly Uint8Array[]): Uint8Array {
+  return pack([JOINED, ...tables]);
+}
+
 /**
  * Decodes a table; an empty table, one of another format or an older one gives an empty table, so that everything is
  * read again.
@@ -61,6 +76,8 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   } catch {
     return none;
   }
+  if (Array.isArray(value) && value[0] === JOINED)
+    return joined(value.slice(1).map((table) => decodeTable(table as Uint8Array, root)));
   if (!Array.isArray(value) || value[0] !== FORMAT || value[1] !== root) return none;
   const [, , folderPaths, documentPaths, block, notes, follow] = value as [
     number,
@@ -77,15 +94,27 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
     ctimeMs: numbers[row * COLUMNS + 1]!,
     size: numbers[row * COLUMNS + 2]!,
     ino: numbers[row * COLUMNS + 3]!,
-    settled: numbers[row * COLUMNS + 4] === 1,
+    settled: (numbers[row * COLUMNS + 4]! & SETTLED) !== 0,
   });
   const folders = folderPaths.map((path, row) => ({ path, ...stampAt(row) }));
   const documents = documentPaths.map((path, row) => ({
     path,
     ...stampAt(folderPaths.length + row),
+    linked: (numbers[(folderPaths.length + row) * COLUMNS + 4]! & LINKED) !== 0,
     digest: '',
     error: '',
   }));
   for (const [index, digest, error] of notes) Object.assign(documents[index]!, { digest, error });
   return { root, follow, folders, documents };
+}
+
+/** Tables that were read by different rules for links make one that was read by neither. */
+function joined(tables: SweepTable[]): SweepTable {
+  const [first] = tables;
+  return {
+    root: first?.root ?? '',
+    follow: tables.every(({ follow }) => follow === first?.follow) ? (first?.follow ?? null) : null,
+    folders: tables.flatMap(({ folders }) => folders),
+    documents: tables.flatMap(({ documents }) => documents),
+  };
 }

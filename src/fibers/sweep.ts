@@ -4,9 +4,16 @@ import { pack, unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type DocumentPlace, digestOf, parseRow, unreadableDocument } from './document.ts';
-import { DocumentReader } from './document-reader.ts';
+import { type DocumentFile, DocumentReader } from './document-reader.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
-import { decodeTable, encodeTable, type KnownDocument, type KnownFolder, type Stamp } from './sweep-table.ts';
+import {
+  decodeTable,
+  encodeTable,
+  joinTables,
+  type KnownDocument,
+  type KnownFolder,
+  type Stamp,
+} from './sweep-table.ts';
 
 /** The changes of a store between two sweeps. */
 export type SweepResult = {
@@ -22,9 +29,14 @@ export type SweepResult = {
   errors: SweepError[];
   /** Paths below `.fibers` of new documents left for `readDocuments`; they are not in the table. */
   unread: string[];
+  /** Absolute paths of all folders if any came or went since the last sweep, for watching; else null. */
+  folders: string[] | null;
+  /** Absolute paths of the documents whose changes a watch of their folder may miss. */
+  unwatchable: string[];
 };
 export type SweepError = { path: string; message: string };
-type ReadDocuments = { documents: KnownDocument[]; changed: FiberDocument[]; errors: SweepError[] };
+/** What `readDocuments` has read: `table` is for `addDocuments`, `folders` are those below folders that were asked for. */
+export type Reading = Omit<SweepResult, 'unchanged' | 'removed' | 'folders'> & { folders: string[] };
 
 export type SweepOptions = {
   /** Reads at most this many new documents; the others are named in `unread`. Default: all. */
@@ -40,6 +52,8 @@ export type SweepOptions = {
 
 /** A change this recent may be followed by one with the same timestamp. */
 const SETTLING_MS = 2_000;
+/** Documents read below the folders that are passed to `readDocuments`. */
+const MOST_BELOW = 200;
 
 /**
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
@@ -53,12 +67,13 @@ export function sweepStore(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return pack(new Sweep(root, now, options).run(table));
+  return encodeRows(new Sweep(root, now, options).run(table));
 }
 
 /**
  * Reads documents that a sweep left unread, for a pool thread, so that several threads share a first listing. `paths`
- * is msgpack of paths below `.fibers`. Returns msgpack for `addDocuments`.
+ * is msgpack of paths below `.fibers`; of one that ends in `/`, the documents below that folder are read, up to a limit
+ * beyond which they are only named. Returns msgpack for `decodeReading`.
  */
 export function readDocuments(
   root: string,
@@ -66,12 +81,22 @@ export function readDocuments(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return pack(new Sweep(root, now, options).read(unpack(paths) as string[]));
+  return encodeRows(new Sweep(root, now, options).read(unpack(paths) as string[]));
 }
 
-/** Decodes the rows returned by `readDocuments`. */
-export function decodeReading(bytes: Uint8Array): FiberDocument[] {
-  return (unpack(bytes) as ReadDocuments).changed;
+/** Rows travel as JSON: parsed from it, they take two thirds of the memory of rows from msgpack. */
+function encodeRows(result: { changed: FiberDocument[] }): Uint8Array {
+  return pack({ ...result, changed: JSON.stringify(result.changed) });
+}
+
+function decodeRows<T extends { changed: FiberDocument[] }>(bytes: Uint8Array): T {
+  const result = unpack(bytes) as Omit<T, 'changed'> & { changed: string };
+  return { ...result, changed: JSON.parse(result.changed) } as unknown as T;
+}
+
+/** Decodes the result of `readDocuments`. */
+export function decodeReading(bytes: Uint8Array): Reading {
+  return decodeRows<Reading>(bytes);
 }
 
 /** Encodes `paths` for `readDocuments`. */
@@ -84,32 +109,21 @@ export function pathOfToken(token: string): string {
   return token.slice(token.indexOf(' ') + 1);
 }
 
-/** Merges a sweep's result with the rows of `readDocuments` for its unread documents. */
-export function addDocuments(root: string, result: SweepResult, answers: readonly Uint8Array[]): SweepResult {
-  const table = decodeTable(result.table, root);
-  const whole: SweepResult = { ...result, unread: [] };
-  for (const bytes of answers) {
-    const { documents, changed, errors } = unpack(bytes) as ReadDocuments;
-    table.documents.push(...documents);
-    whole.changed = whole.changed.concat(changed);
-    whole.errors = whole.errors.concat(errors);
-  }
-  whole.unchanged = whole.changed.length === 0 && whole.removed.length === 0;
-  whole.table = encodeTable(table);
-  return whole;
+/** Merges a sweep's result with the readings of its unread documents. */
+export function addDocuments(result: SweepResult, readings: readonly Reading[]): SweepResult {
+  const changed = [result, ...readings].flatMap((part) => part.changed);
+  return {
+    ...{ changed, removed: result.removed, folders: result.folders, unread: [] },
+    unchanged: changed.length === 0 && result.removed.length === 0,
+    table: joinTables([result, ...readings].map((part) => part.table)),
+    errors: [result, ...readings].flatMap((part) => part.errors),
+    unwatchable: [result, ...readings].flatMap((part) => part.unwatchable),
+  };
 }
 
 /** Decodes the result of `sweepStore`. */
 export function decodeSweep(bytes: Uint8Array): SweepResult {
-  return unpack(bytes) as SweepResult;
-}
-
-/** Absolute paths of the folders in a sweep's table, for watching. */
-export function sweptFolders(root: string, table: Uint8Array): string[] {
-  const base = join(root, FIBERS_FOLDER);
-  return decodeTable(table, root).folders.map((folder) =>
-    folder.path === '' ? base : `${base}/${folder.path}`,
-  );
+  return decodeRows<SweepResult>(bytes);
 }
 
 class Sweep {
@@ -152,10 +166,16 @@ class Sweep {
     this.#most_new = most_new;
   }
 
-  read(paths: readonly string[]): ReadDocuments {
+  read(paths: readonly string[]): Reading {
     const seen = new Set<string>();
-    for (const path of paths) this.#document(path, seen);
-    return { documents: [...this.#documents.values()], changed: this.#changed, errors: this.#errors };
+    for (const path of paths.filter((one) => !one.endsWith('/'))) this.#document(path, seen);
+    this.#most_new = this.#changed.length + MOST_BELOW;
+    for (const path of paths.filter((one) => one.endsWith('/')))
+      this.#walk(path.slice(0, -1), new Map(), new Map(), seen);
+    return {
+      ...this.#found([]),
+      folders: this.#folders.map((folder) => this.#absolute(folder.path)),
+    };
   }
 
   run(bytes: Uint8Array): SweepResult {
@@ -171,20 +191,26 @@ class Sweep {
     this.#walk('', known, childrenOf, seen);
     for (const [path, row] of this.#documents) if (!seen.has(path)) this.#drop(path, row);
     const same = !this.#moved && bytes.length > 0;
+    const same_folders =
+      this.#folders.length === known.size && this.#folders.every(({ path }) => known.has(path));
     return {
-      table: same
-        ? bytes
-        : encodeTable({
-            root: this.#root,
-            follow: this.#follow,
-            folders: this.#folders,
-            documents: [...this.#documents.values()],
-          }),
+      ...this.#found(this.#folders, same ? bytes : null),
       unchanged: this.#changed.length === 0 && this.#removed.length === 0,
-      changed: this.#changed,
       removed: this.#removed,
+      folders: same_folders ? null : this.#folders.map(({ path }) => this.#absolute(path)),
+    };
+  }
+
+  #found(folders: KnownFolder[], table: Uint8Array | null = null): Omit<Reading, 'folders'> {
+    const documents = [...this.#documents.values()];
+    return {
+      table: table ?? encodeTable({ root: this.#root, follow: this.#follow, folders, documents }),
+      changed: this.#changed,
       errors: this.#errors,
       unread: this.#unread,
+      unwatchable: documents
+        .filter(({ linked, error }) => linked || error !== '')
+        .map(({ path }) => this.#absolute(path)),
     };
   }
 
@@ -307,9 +333,9 @@ class Sweep {
         return;
       }
       if (this.#set_aside.has(tokenOf(path, stat))) throw new Error(SET_ASIDE);
-      const { bytes, stat: read } = this.#reader.read(absolute);
+      const file = this.#reader.read(absolute);
       seen.add(path);
-      this.#took(path, read, bytes, before, place);
+      this.#took(path, file, before, place);
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return;
       seen.add(path);
@@ -317,19 +343,20 @@ class Sweep {
       this.#fail(path, message);
       if (before?.error === message) return;
       this.#moved = true;
-      this.#documents.set(path, { path, ...NO_STAMP, settled: false, digest: '', error: message });
+      const row = { path, ...NO_STAMP, settled: false, linked: false, digest: '', error: message };
+      this.#documents.set(path, row);
       this.#changed.push(unreadableDocument(place, message));
     }
   }
 
   #took(
     path: string,
-    stat: Stats,
-    bytes: Buffer,
+    { bytes, stat, is_linked }: DocumentFile,
     before: KnownDocument | undefined,
     place: DocumentPlace,
   ): void {
     const settled = this.#isSettled(stat);
+    const known = { path, ...stampOf(stat), settled, linked: is_linked, error: '' };
     this.#moved = true;
     if (
       before !== undefined &&
@@ -337,23 +364,11 @@ class Sweep {
       before.digest !== '' &&
       before.digest === digestOf(bytes)
     ) {
-      this.#documents.set(path, {
-        path,
-        ...stampOf(stat),
-        settled,
-        digest: settled ? '' : before.digest,
-        error: '',
-      });
+      this.#documents.set(path, { ...known, digest: settled ? '' : before.digest });
       return;
     }
     const row = this.#parseTimed(tokenOf(path, stat), bytes, place);
-    this.#documents.set(path, {
-      path,
-      ...stampOf(stat),
-      settled,
-      digest: settled ? '' : row.digest,
-      error: '',
-    });
+    this.#documents.set(path, { ...known, digest: settled ? '' : row.digest });
     this.#changed.push(row);
   }
 

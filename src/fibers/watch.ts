@@ -1,43 +1,68 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { basename } from 'node:path';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { inotifyLimit } from '../platform/inotify-limits.ts';
 
 /** Watches a store's folders. Events are only hints; the result of a sweep counts. */
 export type StoreWatch = {
   /** Number of watched folders. */
   readonly watched: number;
-  /** Why some folders are not watched, so that their changes are noticed only by polling; null if all are watched. */
+  /** Why changes in some folders are noticed only by polling; null if all are watched. */
   readonly degraded: string | null;
-  /** Sets the folders to watch until the next sweep. */
-  update(folders: readonly string[]): void;
+  /** Whether every folder of the last `update` that exists is watched by now. */
+  readonly complete: boolean;
+  /** Watches exactly these folders; resolves when all of them are watched, with whether any was not before. */
+  update(folders: readonly string[]): Promise<boolean>;
+  /** Watches further folders, at once. */
+  add(folders: readonly string[]): void;
+  /** Ends the watch of these folders. */
+  drop(folders: readonly string[]): void;
+  /** Whether the kernel may have lost events since the last call. */
+  lostEvents(): boolean;
   close(): void;
 };
 
-/** Maximum number of watches: each takes kernel memory, and all programs share the system's limit. */
-const MAX_WATCHES = 20_000;
+/** Called with the folder of an event; `replaced`: the folder itself may have been moved, removed or made anew. */
+export type OnHint = (folder: string, replaced: boolean) => void;
+
+/** Maximum number of watches: each takes about 1 kB of the kernel's memory and 1 kB of this process. */
+const MAX_WATCHES = 150_000;
+/** The share of the system's limit of watches that one store may use: all programs of the user share it. */
+const SHARE = 0.75;
+/** Folders whose watches begin in one turn of the event loop; each takes about 10 µs. */
+const WATCHES_PER_TURN = 2_000;
+/** The kernel's default for the events that it queues for a process. */
+const QUEUED_EVENTS = 16_384;
 
 /**
- * Watches each folder on its own (a recursive watch loses events silently) and calls `onHint` with the folder of each
- * event. Never throws: a failure only means fewer hints.
+ * Watches each folder on its own (a recursive watch loses events silently) and calls `onHint` for each event. Never
+ * throws: a failure only means fewer hints.
  */
-export function watchStore(
-  folders: readonly string[],
-  onHint: (folder: string) => void,
-  options: { maxWatches?: number } = {},
-): StoreWatch {
-  const most = options.maxWatches ?? MAX_WATCHES;
+export function watchStore(onHint: OnHint, options: { maxWatches?: number } = {}): StoreWatch {
+  const most = options.maxWatches ?? mostWatches();
   const watchers = new Map<string, FSWatcher>();
+  let wanted: readonly string[] = [];
+  let pending = false;
   let degraded: string | null = null;
   let closed = false;
+  let losses = eventCount.losses;
 
   const stop = (folder: string): void => {
     watchers.get(folder)?.close();
     watchers.delete(folder);
   };
-  /** False if the system's limit of watches is reached. */
+  /** False if no more folders can be watched. */
   const begin = (folder: string): boolean => {
+    if (watchers.size >= most) {
+      degraded = `only ${most} folders are watched, of ${Math.max(wanted.length, most + 1)}`;
+      return false;
+    }
     try {
-      const watcher = watch(folder, { persistent: false }, () => {
-        if (!closed) onHint(folder);
+      const watcher = watch(folder, { persistent: false }, (event, name) => {
+        if (closed) return;
+        eventCount.add();
+        // The kernel tells of the folder itself without a name; Node then gives the name of the folder.
+        onHint(folder, event === 'rename' && name === basename(folder));
       });
       watcher.on('error', (error) => {
         degraded = `${folder}: ${messageOf(error)}`;
@@ -51,21 +76,23 @@ export function watchStore(
       return systemCode(error) === 'EACCES';
     }
   };
-  const update = (wanted: readonly string[]): void => {
-    if (closed) return;
-    const set = new Set(wanted);
-    for (const folder of [...watchers.keys()]) if (!set.has(folder)) stop(folder);
+  const update = async (next: readonly string[]): Promise<boolean> => {
+    wanted = next;
+    pending = true;
+    const kept = new Set(next);
+    for (const folder of [...watchers.keys()]) if (!kept.has(folder)) stop(folder);
+    const missing = next.filter((folder) => !watchers.has(folder));
     degraded = null;
-    for (const folder of set) {
-      if (watchers.has(folder)) continue;
-      if (watchers.size >= most) {
-        degraded = `only ${most} of ${set.size} folders are watched`;
-        return;
-      }
-      if (!begin(folder)) return;
+    for (let at = 0; at < missing.length; at += WATCHES_PER_TURN) {
+      if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+      // A later call does the rest.
+      if (closed || wanted !== next) return true;
+      for (const folder of missing.slice(at, at + WATCHES_PER_TURN))
+        if (!watchers.has(folder) && !begin(folder)) return true;
     }
+    pending = false;
+    return missing.length > 0;
   };
-  update(folders);
   return {
     get watched() {
       return watchers.size;
@@ -73,10 +100,53 @@ export function watchStore(
     get degraded() {
       return degraded;
     },
+    get complete() {
+      return !pending && degraded === null;
+    },
     update,
+    add(further) {
+      for (const folder of further) if (!closed && !watchers.has(folder) && !begin(folder)) return;
+    },
+    drop(former) {
+      for (const folder of former) stop(folder);
+    },
+    lostEvents() {
+      const lost = eventCount.losses !== losses;
+      losses = eventCount.losses;
+      return lost;
+    },
     close() {
       closed = true;
       for (const folder of [...watchers.keys()]) stop(folder);
     },
   };
 }
+
+function mostWatches(): number {
+  const limit = inotifyLimit('max_user_watches');
+  return limit === null ? MAX_WATCHES : Math.min(MAX_WATCHES, Math.floor(limit * SHARE));
+}
+
+/**
+ * Counts the events of all watches of this thread, which share one queue of the kernel. A full queue drops events, and
+ * Node does not tell: but then all that it held arrives in one turn of the event loop.
+ */
+class EventCount {
+  losses = 0;
+  #in_turn = 0;
+  #most: number | null = null;
+
+  add(): void {
+    if (this.#in_turn === 0) setImmediate(() => this.#endTurn());
+    this.#in_turn += 1;
+  }
+
+  /** A quarter, since events of a watch that has ended meanwhile are not seen here. */
+  #endTurn(): void {
+    this.#most ??= (inotifyLimit('max_queued_events') ?? QUEUED_EVENTS) / 4;
+    if (this.#in_turn >= this.#most) this.losses += 1;
+    this.#in_turn = 0;
+  }
+}
+
+const eventCount = new EventCount();

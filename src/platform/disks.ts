@@ -31,6 +31,8 @@ export type Disks = {
   isSilent(path: string): boolean;
   /** The mount of a path, as far as its links were followed; `local`: no other machine is involved. */
   mountOf(path: string): { name: string; local: boolean };
+  /** Whether the kernel reports every change at and below a path: only this machine can change the files there. */
+  reportsChanges(path: string): boolean;
   /** Calls back when a silent place answers again; returns the function that unsubscribes. */
   onAnswer(listener: () => void): () => void;
   /** Kills the checking processes without waiting for their end. */
@@ -147,6 +149,12 @@ class DiskChecks implements Disks {
   mountOf(path: string): { name: string; local: boolean } {
     const { mount, local } = this.#cache.get(path)?.at ?? this.#placeOf(path);
     return { name: mount, local };
+  }
+
+  reportsChanges(path: string): boolean {
+    const at = this.#cache.get(path)?.at ?? this.#placeOf(path);
+    const below = this.#table()?.filter(({ point }) => point.startsWith(`${at.path}/`));
+    return at.local && below !== undefined && !below.some(({ type }) => REMOTE_TYPE.test(type));
   }
 
   onAnswer(listener: () => void): () => void {

@@ -66,7 +66,7 @@ beforeEach(async () => {
   world.documents = documents;
   const feed = new Feed({ host: world.host, nonce: 'n', now: 0 });
   const own = new Rows({ world, memory: daemon.memory, index, feed, onFeedMoved: () => {} });
-  onRow = (path) => own.documentMoved(path);
+  onRow = (path) => own.documentsMoved([path]);
   rows = { index, feed };
   const pollOf = (at: string) =>
     new StorePoll({

@@ -21,7 +21,10 @@ function row(store: string, id: string, overrides: Partial<FiberDocument> = {}):
   };
 }
 function swept(changed: FiberDocument[], removed: string[] = []): SweepResult {
-  return { table: new Uint8Array(), unchanged: false, changed, removed, errors: [], unread: [] };
+  return {
+    ...{ table: new Uint8Array(), unchanged: false, changed, removed, errors: [], unread: [] },
+    ...{ folders: null, unwatchable: [] },
+  };
 }
 const unread = () => {
   throw new Error('nothing is to be read here');

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addDocuments,
+  decodeReading,
   decodeSweep,
   encodePaths,
   readDocuments,
   type SweepResult,
   sweepStore,
-  sweptFolders,
 } from '../../src/fibers/sweep.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 
@@ -49,7 +49,7 @@ describe('sweepStore', () => {
     expect(ids(result)).toEqual(['a', 'a/b', 'entry', 'folder/only/deep']);
     expect(result.changed.every((row) => !('body' in row))).toBe(true);
     expect(result.errors).toEqual([]);
-    expect(sweptFolders(temp.root, result.table)).toContain(join(temp.root, '.fibers/a/b'));
+    expect(result.folders).toContain(join(temp.root, '.fibers/a/b'));
   });
 
   it('leaves new documents beyond a limit to other readers, with the same rows and table as result', () => {
@@ -63,9 +63,8 @@ describe('sweepStore', () => {
     rmSync(join(temp.root, '.fibers/e/e.md'));
     const halves = [bounded.unread.slice(0, 1), bounded.unread.slice(1)];
     const whole = addDocuments(
-      temp.root,
       bounded,
-      halves.map((paths) => readDocuments(temp.root, encodePaths(paths), now)),
+      halves.map((paths) => decodeReading(readDocuments(temp.root, encodePaths(paths), now))),
     );
     expect(whole.unread).toEqual([]);
     expect(ids(whole)).toEqual(['a', 'b', 'c', 'd', 'f']);

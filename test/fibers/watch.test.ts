@@ -12,28 +12,32 @@ it('hints at the folder in which a document was written, and is silent after clo
   const folders = ['a', 'b'].map((name) => join(temp.root, '.fibers', name));
   for (const folder of folders) mkdirSync(folder);
   const hints = new Set<string>();
-  const watch = watchStore(folders, (folder) => hints.add(folder));
-  expect(watch).toMatchObject({ watched: 2, degraded: null });
+  const watch = watchStore((folder) => hints.add(folder));
+  expect(await watch.update(folders)).toBe(true);
+  expect(watch).toMatchObject({ watched: 2, degraded: null, complete: true });
+  expect(await watch.update(folders)).toBe(false);
   writeFileSync(join(folders[1]!, 'b.md'), 'x');
   await vi.waitFor(() => expect([...hints]).toEqual([folders[1]]));
   watch.close();
   expect(watch.watched).toBe(0);
   hints.clear();
-  const other = watchStore(folders, (folder) => hints.add(`other ${folder}`));
+  const other = watchStore((folder) => hints.add(`other ${folder}`));
+  await other.update(folders);
   writeFileSync(join(folders[0]!, 'a.md'), 'x');
   await vi.waitFor(() => expect([...hints]).toEqual([`other ${folders[0]}`]));
   other.close();
 });
 
-it('watches no more folders than allowed and reports it; skips folders that vanished', () => {
+it('watches no more folders than allowed and reports it; skips folders that vanished', async () => {
   temp = createTempStore();
   const folders = ['a', 'b', 'c'].map((name) => join(temp.root, '.fibers', name));
   for (const folder of folders) mkdirSync(folder);
-  const watch = watchStore(folders, () => {}, { maxWatches: 2 });
-  expect(watch.watched).toBe(2);
-  expect(watch.degraded).toBe('only 2 of 3 folders are watched');
+  const watch = watchStore(() => {}, { maxWatches: 2 });
+  await watch.update(folders);
+  expect(watch).toMatchObject({ watched: 2, complete: false });
+  expect(watch.degraded).toBe('only 2 folders are watched, of 3');
   rmSync(folders[1]!, { recursive: true });
-  watch.update([folders[1]!, folders[2]!, join(temp.root, 'never')].slice(1));
-  expect(watch).toMatchObject({ watched: 1, degraded: null });
+  await watch.update([folders[1]!, folders[2]!, join(temp.root, 'never')].slice(1));
+  expect(watch).toMatchObject({ watched: 1, degraded: null, complete: true });
   watch.close();
 });

@@ -7,6 +7,7 @@ export const answeringDisks: Omit<Disks, 'check'> = {
   unanswered() {},
   isSilent: () => false,
   mountOf: () => ({ name: '/', local: true }),
+  reportsChanges: () => true,
   onAnswer: () => () => {},
   stop() {},
 };

@@ -59,7 +59,10 @@ export const poolJobs = {
     deadline_ms: 20_000,
     step_ms: PARSE_LIMIT_MS,
   },
-  /** Reads the documents that a sweep only named. Bulk in: their paths; bulk out: for `addDocuments`. */
+  /**
+   * Reads the documents that a sweep only named, and those below folders. Bulk in: their paths; bulk out: for
+   * `decodeReading`.
+   */
   read_documents: {
     input: z.object({ root: z.string(), follow: z.boolean(), set_aside: tokens }),
     output: z.object({}),

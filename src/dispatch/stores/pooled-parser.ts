@@ -82,7 +82,8 @@ export class PooledParser implements DocumentParser {
         { root: place.store, follow: this.#follows(place.store) },
         { bulk },
       );
-      for (const row of done.bulk === null ? [] : decodeReading(done.bulk)) this.#proven.add(row.digest);
+      for (const row of done.bulk === null ? [] : decodeReading(done.bulk).changed)
+        this.#proven.add(row.digest);
     } catch (error) {
       if (!isCoded(error) || typeof error.details.step !== 'string' || seen === undefined) throw error;
       this.#ended.set(seen, this.#clock.now());

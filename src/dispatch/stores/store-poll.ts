@@ -3,6 +3,7 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, isCoded, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import {
@@ -11,15 +12,18 @@ import {
   decodeSweep,
   encodePaths,
   pathOfToken,
+  type Reading,
   type SweepResult,
-  sweptFolders,
 } from '../../fibers/sweep.ts';
 import type { Disks } from '../../platform/disks.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
+import type { Came } from './folder-hints.ts';
 
 /** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
 export type StoreReader = Pick<PoolCaller, 'run'>;
 
+/** Told of rows of a listing under way, while other threads still read. */
+type OnRows = (rows: readonly FiberDocument[]) => void;
 type ReadJob = 'sweep_store' | 'read_documents';
 
 /** A sweep that finds more new documents than this leaves the rest to be read on all threads of the pool. */
@@ -49,8 +53,6 @@ export class StorePoll {
   readonly #logger: Logger;
   readonly #follow: () => boolean;
   #table: Uint8Array = new Uint8Array(0);
-  /** Length of the table whose folders were last asked for; a folder more or less changes it. */
-  #asked_length = -1;
   #health: StoreHealth;
   #failures = 0;
   /** By a timer, and not by the time that it is: a clock can be turned back. */
@@ -89,32 +91,28 @@ export class StorePoll {
   }
 
   /** One listing, or null when it failed or is not to be tried yet; two callers share one. */
-  sweep(deadline_ms: number): Promise<SweepResult | null> {
+  sweep(deadline_ms: number, onRows: OnRows = () => {}): Promise<SweepResult | null> {
     if (this.#running !== null) return this.#running;
     if (this.#is_waiting) return Promise.resolve(null);
-    this.#running = this.#sweep(deadline_ms).finally(() => {
+    this.#running = this.#sweep(deadline_ms, onRows).finally(() => {
       this.#running = null;
     });
     return this.#running;
   }
 
-  /** Which of these documents are there, read by a thread of the pool; the absolute paths that are. */
-  async find(paths: readonly string[], deadline_ms: number): Promise<string[]> {
+  /** Whether the disk answers: one that does not costs no thread, and is asked again in the background. */
+  async answers(): Promise<boolean> {
+    const proof = await this.#disks.prove(join(this.root, FIBERS_FOLDER));
+    if (proof === 'silent') this.#silent();
+    return proof === 'answers';
+  }
+
+  /** What lies at and below these paths, read by a thread of the pool; what is gone is left out. */
+  async look(paths: ReadonlyMap<string, Came>, deadline_ms: number): Promise<Reading> {
     const base = join(this.root, FIBERS_FOLDER);
-    const asked = encodePaths(paths.map((path) => relative(base, path)));
-    const found = decodeReading(await this.#read('read_documents', asked, this.#clock.now() + deadline_ms));
-    return found.map((row) => row.path);
-  }
-
-  /** True when folders may have come or gone since `folders` was last called. */
-  foldersMoved(): boolean {
-    return this.#table.length !== this.#asked_length;
-  }
-
-  /** Absolute paths of the store's folders, as the last listing found them. */
-  folders(): string[] {
-    this.#asked_length = this.#table.length;
-    return sweptFolders(this.root, this.#table);
+    const asked = [...paths].map(([path, kind]) => `${relative(base, path)}${kind === 'folder' ? '/' : ''}`);
+    const until = this.#clock.now() + deadline_ms;
+    return decodeReading(await this.#read('read_documents', encodePaths(asked), until));
   }
 
   /** How many documents the store has by now. */
@@ -122,14 +120,11 @@ export class StorePoll {
     this.#health = { ...this.#health, fibers };
   }
 
-  async #sweep(deadline_ms: number): Promise<SweepResult | null> {
+  async #sweep(deadline_ms: number, onRows: OnRows): Promise<SweepResult | null> {
     const started = this.#clock.now();
-    // A disk that does not answer costs no thread, and is asked again in the background.
-    const proof = await this.#disks.prove(join(this.root, '.fibers'));
-    if (proof === 'silent') this.#silent();
-    if (proof !== 'answers') return null;
+    if (!(await this.answers())) return null;
     try {
-      const result = await this.#list(started + deadline_ms);
+      const result = await this.#list(started + deadline_ms, onRows);
       this.#table = Uint8Array.from(result.table);
       this.#forget(result.removed);
       this.#succeeded(result, started);
@@ -140,16 +135,21 @@ export class StorePoll {
     }
   }
 
-  async #list(until: number): Promise<SweepResult> {
-    const { root } = this;
+  async #list(until: number, onRows: OnRows): Promise<SweepResult> {
     const read = (job: ReadJob, bulk: Uint8Array) => this.#read(job, bulk, until);
     const result = decodeSweep(await read('sweep_store', this.#table));
     if (result.unread.length === 0) return result;
     const share = Math.max(LEAST_SHARE, Math.ceil(result.unread.length / MOST_SHARES));
+    const readShare = async (paths: readonly string[]) => {
+      const reading = decodeReading(await read('read_documents', encodePaths(paths)));
+      onRows(reading.changed);
+      return reading;
+    };
+    onRows(result.changed);
     const shares = [];
     for (let at = 0; at < result.unread.length; at += share)
-      shares.push(read('read_documents', encodePaths(result.unread.slice(at, at + share))));
-    return addDocuments(root, result, await Promise.all(shares));
+      shares.push(readShare(result.unread.slice(at, at + share)));
+    return addDocuments(result, await Promise.all(shares));
   }
 
   /** One job; again without each document whose parse had to be ended, so that all others are listed. */

@@ -68,7 +68,7 @@ export type World = {
   /** Looks whether a `project_dir` is a directory (DSP-4); the one way of the dispatcher to touch one. */
   lookAtDirectory(path: string): Promise<DirectoryLook>;
   /** Which disks may be touched; see `platform/disks.ts`. */
-  disks: Pick<Disks, 'prove' | 'isSilent' | 'onAnswer'>;
+  disks: Pick<Disks, 'prove' | 'isSilent' | 'reportsChanges' | 'onAnswer'>;
   /** Starts a program in the user's terminal emulator. */
   openTerminal(launch: TerminalLaunch): Promise<TerminalLaunched>;
   /** Appends to the sessions ledger; a failure is logged, never fatal to a start. */

@@ -66,7 +66,7 @@ describe('StorePoll', () => {
     const first = await poll.sweep(10_000);
     expect(new Set(first?.changed.map((row) => row.id)).size).toBe(FIBERS);
     expect(jobs.filter((job) => job === 'read_documents').length).toBeGreaterThan(1);
-    expect(poll.folders()).toHaveLength(FIBERS + 1);
+    expect(first?.folders).toHaveLength(FIBERS + 1);
 
     jobs = [];
     temp.write('f7/f7.md', '---\nname: Another name\n---\n');

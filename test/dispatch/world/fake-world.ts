@@ -267,6 +267,7 @@ export class FakeWorld {
       },
       disks: {
         prove: async (path) => (this.directories.get(path)?.kind === 'silent' ? 'silent' : 'answers'),
+        reportsChanges: () => true,
         isSilent: (path) => this.directories.get(path)?.kind === 'silent',
         onAnswer: () => () => {},
       },

@@ -110,7 +110,7 @@ export class SimulatedHost {
   readonly #logger: Logger;
   readonly #conversations = new Map<string, TranscriptProbe>();
   readonly #sessions = new Map<string, string>();
-  readonly #watches = new Map<string, { folders: Set<string>; hint: (folder: string) => void }>();
+  readonly #watches = new Set<{ folders: Set<string>; hint: (folder: string) => void }>();
   #process: Process;
   #ids = 0;
 
@@ -195,7 +195,7 @@ export class SimulatedHost {
 
   /** The kernel tells of a change in these folders, to a daemon that watches them. */
   hint(folder: string): void {
-    for (const watch of this.#watches.values()) if (watch.folders.has(folder)) watch.hint(folder);
+    for (const watch of this.#watches) if (watch.folders.has(folder)) watch.hint(folder);
   }
 
   /** One call of the main thread to the poller, with its deadline. */
@@ -313,6 +313,7 @@ export class SimulatedHost {
         return 'silent';
       },
       isSilent: isHung,
+      reportsChanges: () => true,
     };
   }
 
@@ -323,20 +324,28 @@ export class SimulatedHost {
   }
 
   #watchOf(process: Process): StoreWatch {
-    return (folders, hint) => {
-      const root = folders[0] ?? '';
+    return (onHint) => {
       const watch = {
-        folders: new Set(folders),
-        hint: (folder: string) => this.#disks.inside(process, () => hint(folder)),
+        folders: new Set<string>(),
+        hint: (folder: string) => this.#disks.inside(process, () => onHint(folder, false)),
       };
-      this.#watches.set(root, watch);
+      this.#watches.add(watch);
       return {
-        watched: folders.length,
+        watched: 0,
         degraded: null,
-        update: (next) => {
+        complete: true,
+        async update(next) {
           watch.folders = new Set(next);
+          return true;
         },
-        close: () => void this.#watches.delete(root),
+        add: (further) => {
+          for (const folder of further) watch.folders.add(folder);
+        },
+        drop: (former) => {
+          for (const folder of former) watch.folders.delete(folder);
+        },
+        lostEvents: () => false,
+        close: () => void this.#watches.delete(watch),
       };
     };
   }
