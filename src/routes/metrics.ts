@@ -72,9 +72,9 @@ function daemonFigures(context: RouteContext, meter: LoopDelayMeter): Figure[] {
       delay === null
         ? null
         : [
-            sample(delay.p50, { quantile: '0.5' }),
-            sample(delay.p99, { quantile: '0.99' }),
-            sample(delay.max, { quantile: '1' }),
+            sample(delay.p50, { statistic: 'p50' }),
+            sample(delay.p99, { statistic: 'p99' }),
+            sample(delay.max, { statistic: 'max' }),
           ],
     ),
     gauge('process_start_time_seconds', 'When the process started', booted_at / 1_000),

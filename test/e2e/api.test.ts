@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { curlOf } from '../../src/routes/api-page.ts';
 import { describedRows } from '../../src/routes/described-rows.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { isInstalled } from '../kit/installed.ts';
 import { until } from '../kit/until.ts';
 
 const run = promisify(execFile);
@@ -67,9 +68,18 @@ describe('the API of a daemon', () => {
     expect(startOf('svc_component_up').map((line) => line.at(-1))).toEqual(['1', '1', '1', '1', '1']);
     expect(startOf(`svc_store_up{store="${daemon.home.store}"} 1`)).toHaveLength(1);
     await until('a measurement', async () =>
-      (await daemon.http.get('//metrics')).text.includes('svc_event_loop_delay_seconds{quantile="0.99"}'),
+      (await daemon.http.get('//metrics')).text.includes('svc_event_loop_delay_seconds{statistic="p99"}'),
     );
   });
+
+  it.skipIf(!isInstalled('promtool'))(
+    'exposes figures that promtool has nothing to say about (skipped where promtool is not installed)',
+    async () => {
+      const { text } = await daemon.http.get('//metrics');
+      const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+      expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    },
+  );
 
   it('logs the poller’s work for a request with the id of the request', async () => {
     daemon.home.fiber('logged', { front: { status: 'open' } });

@@ -1,12 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { fiberWords } from '../../../src/cli/verbs/completion/fibers.ts';
+import { createPrivateServer } from '../../fixtures/mux/private-server.ts';
+import { isInstalled } from '../../kit/installed.ts';
+import { shellcheck } from '../../kit/shellcheck.ts';
+import { until } from '../../kit/until.ts';
 import { createMachine, type Machine } from '../kit.ts';
 
 const LAUNCHER = new URL('../../../src/cli/launcher.mjs', import.meta.url).pathname;
-const installed = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 let machine: Machine;
 let store: string;
@@ -49,32 +52,39 @@ function inBash(...words: string[]): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
+/** What is offered for a command line whose last word is being typed. */
+const OFFERED: [line: string, offered: string[]][] = [
+  ['inst', ['install']],
+  ['help handof', ['handoff']],
+  ['daemon sta', ['start', 'status']],
+  ['daemon logs --fol', ['--follow']],
+  ['install --project', ['--project-dir']],
+  ['fiber edit say-hello --status a', ['active']],
+  ['kill load', ['loader']],
+  ['install --agent pi say', ['say-hello']],
+  ['install say-hello --agent claude-son', ['claude-sonnet']],
+  ['demo stat', ['status']],
+  ['demo fiber ed', ['edit']],
+  ['completion f', ['fish']],
+  ['kill --nothing', []],
+];
+
 describe('completion in a real bash', () => {
-  it.each([
-    [['inst'], ['install']],
-    [['help', 'handof'], ['handoff']],
-    [
-      ['daemon', 'sta'],
-      ['start', 'status'],
-    ],
-    [['daemon', 'logs', '--fol'], ['--follow']],
-    [['install', '--project'], ['--project-dir']],
-    [['fiber', 'edit', 'say-hello', '--status', 'a'], ['active']],
-    [['install', 'say-hello', '--project-dir', 'no'], ['notes']],
-    [['demo', 'stat'], ['status']],
-    [['completion', 'f'], ['fish']],
-  ])('completes %j', (words, offered) => {
-    expect(inBash(...words)).toEqual(offered);
+  it.each(OFFERED)('completes: svc %s', (line, offered) => {
+    expect(inBash(...line.split(' '))).toEqual(offered);
+  });
+
+  it.skipIf(!isInstalled('shellcheck'))(
+    'reads a script that shellcheck has nothing to say about (skipped where shellcheck is not installed)',
+    () => expect(shellcheck(scripts.bash!)).toBe(''),
+  );
+
+  it('completes folders', () => {
+    expect(inBash('install', 'say-hello', '--project-dir', 'no')).toEqual(['notes']);
   });
 
   it('offers fibers of the stores, by id and by a unique leaf', () => {
     expect(inBash('install', 'work/')).toEqual(['work/loader', 'work/writer']);
-    expect(inBash('kill', 'load')).toEqual(['loader']);
-    expect(inBash('install', '--agent', 'pi', 'say')).toEqual(['say-hello']);
-  });
-
-  it('offers the agents of the registry', () => {
-    expect(inBash('install', 'say-hello', '--agent', 'claude-s')).toContain('claude-sonnet');
   });
 
   it('prints nothing on any stream if the names are unknown', async () => {
@@ -96,19 +106,62 @@ describe('completion in a real bash', () => {
   });
 });
 
-describe('completion in other shells', () => {
-  it.skipIf(!installed('zsh'))('loads in zsh (skipped where zsh is not installed)', () => {
-    const code = 'autoload -U compinit && compinit -u; source "$1"; print -r -- $_comps[svc]';
-    const out = execFileSync('zsh', ['-f', '-c', code, 'zsh', scripts.zsh!], {
-      env: machine.env,
-      encoding: 'utf8',
-    });
-    expect(out).toContain('_svc');
-  });
+describe.skipIf(!isInstalled('fish'))(
+  'completion in a real fish (skipped where fish is not installed)',
+  () => {
+    const inFish = (line: string) => {
+      const code = 'source $argv[1]; complete -C "svc $argv[2]"';
+      const text = execFileSync('fish', ['--no-config', '-c', code, scripts.fish!, line], {
+        env: machine.env,
+        cwd: machine.folder,
+        encoding: 'utf8',
+      });
+      return text.split('\n').flatMap((offered) => (offered === '' ? [] : [offered.split('\t')[0]]));
+    };
 
-  it.skipIf(!installed('fish'))('offers verbs in fish (skipped where fish is not installed)', () => {
-    const code = `source '${scripts.fish}'; complete -C 'svc inst'`;
-    const out = execFileSync('fish', ['--no-config', '-c', code], { env: machine.env, encoding: 'utf8' });
-    expect(out).toContain('install');
+    it.each(OFFERED)('completes: svc %s', (line, offered) => {
+      expect(inFish(line)).toEqual(offered);
+    });
+
+    it('completes folders and fibers, each only where one is meant', () => {
+      expect(inFish('install say-hello --project-dir no')).toEqual(['notes/']);
+      expect(inFish('install work/')).toEqual(['work/loader', 'work/writer']);
+      expect(inFish('install work/loader ')).toEqual([]);
+    });
+  },
+);
+
+describe.skipIf(!isInstalled('zsh'))('completion in a real zsh (skipped where zsh is not installed)', () => {
+  it('completes what is typed in a terminal', async () => {
+    const server = createPrivateServer();
+    onTestFinished(() => server.dispose());
+    const { tmux } = server;
+    const screen = () => tmux('capture-pane', '-p', '-t', 'z');
+    const type = async (text: string, ...keys: string[]) => {
+      await tmux('send-keys', '-t', 'z', 'C-u', 'C-l');
+      await tmux('send-keys', '-t', 'z', '-l', text);
+      await tmux('send-keys', '-t', 'z', ...keys);
+    };
+    const env = ['PATH', 'HOME', 'SVC_STORES'].flatMap((name) => ['-e', `${name}=${machine.env[name]}`]);
+    const size = ['-x', '120', '-y', '20'];
+    await tmux('new-session', '-d', '-s', 'z', '-c', machine.folder, ...size, ...env, 'zsh', '-f');
+    await type(
+      `PS1='$ '; autoload -U compinit; compinit -u -D; source ${scripts.zsh}; echo rea''dy`,
+      'Enter',
+    );
+    await until('the prompt of zsh', async () => /^ready\n\$/m.test(await screen()));
+    for (const [line, offered] of OFFERED) {
+      const [first = ''] = offered;
+      const typed = line.split(' ').slice(0, -1).join(' ');
+      await type(`svc ${line}`, 'Tab');
+      if (offered.length > 1)
+        await until(`all words for ${line}`, async () =>
+          new RegExp(`\n${offered.join(' +')} *$`, 'm').test(await screen()),
+        );
+      else if (offered.length === 1)
+        await until(`${first} for ${line}`, async () =>
+          (await screen()).startsWith(['$ svc', typed, `${first}`].filter((word) => word !== '').join(' ')),
+        );
+    }
   });
 });

@@ -9,6 +9,8 @@ import { type LaunchArgument, PROMPT, pointerTo } from '../../../src/harness/ada
 import { findExecutable } from '../../../src/platform/find-executable.ts';
 import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
 import { runProcess } from '../../../src/platform/process.ts';
+import { isInstalled } from '../../kit/installed.ts';
+import { shellcheck } from '../../kit/shellcheck.ts';
 
 const PATH = process.env.PATH ?? '';
 const SHELLS = [
@@ -246,3 +248,21 @@ it.each([
     /run script could not be written/,
   );
 });
+
+it
+  .skipIf(!isInstalled('shellcheck'))
+  .each<GroupEntry | null>([
+    null,
+    { kind: 'cgroup', folder: '/group', files: [['memory.max', '64000000']] },
+    { kind: 'systemd', argv: ['systemd-run', '--scope', '--'] },
+  ])(
+  'is a script that shellcheck has nothing to say about (skipped where it is not installed): %j',
+  (memory) => {
+    const file = join(root, 'run.sh');
+    const argv = ['agent', '--prompt', PROMPT];
+    const env = { NAME: 'two words' };
+    const script = { run_dir: '/runs/one', project_dir: '/project', argv, env, prompt_on_stdin: false };
+    writeFileSync(file, buildRunScript({ ...script, prompt_bytes: 10, memory }));
+    expect(shellcheck(file)).toBe('');
+  },
+);

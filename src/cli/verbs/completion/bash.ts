@@ -11,16 +11,16 @@ export function bashScript(commands: readonly CommandFacts[]): string {
   const verbs = [...new Set(listed.map((command) => command.path[0]!)), 'help'];
   const parents = [...new Set(listed.filter(({ path }) => path.length > 1).map(({ path }) => path[0]!))];
   return `# completion of svc for bash, and for zsh through bashcompinit
+# shellcheck shell=bash disable=SC2207 # neither zsh nor bash 3 has mapfile
 _svc() {
-  local cur prev verb place words valued asked
-  local first=1 at position=0
+  local cur prev verb place words valued
+  local asked=(svc) first=1 at position=0
   COMPREPLY=()
   cur="\${COMP_WORDS[COMP_CWORD]}"
   prev="\${COMP_WORDS[COMP_CWORD-1]}"
-  asked="svc"
   if [[ "\${COMP_WORDS[1]}" == demo && $COMP_CWORD -gt 1 && "\${COMP_WORDS[2]}" != -* ]]; then
     first=2
-    asked="svc demo"
+    asked=(svc demo)
   fi
   if [[ $COMP_CWORD -eq $first ]]; then
     COMPREPLY=( $(compgen -W "${verbs.join(' ')}" -- "$cur") )
@@ -59,7 +59,7 @@ ${listed.flatMap(argumentCases).join('')}      *) return 0 ;;
   fi
   case "$place" in
     folders) COMPREPLY=( $(compgen -d -- "$cur") ) ;;
-    fibers|agents) COMPREPLY=( $(compgen -W "$(command $asked completion $place "$cur" 2>/dev/null)" -- "$cur") ) ;;
+    fibers|agents) COMPREPLY=( $(compgen -W "$(command "\${asked[@]}" completion "$place" "$cur" 2>/dev/null)" -- "$cur") ) ;;
     *) COMPREPLY=( $(compgen -W "$place" -- "$cur") ) ;;
   esac
   return 0
