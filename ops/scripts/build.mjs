@@ -27,6 +27,8 @@ async function bundle(entries, format, extension) {
     cwd: root,
     input: Object.fromEntries(entries.map((path) => [path.replace(/\.\w+$/, ''), path])),
     platform: 'node',
+    // A bundler cannot follow the calls of `require` in a UMD build, which some libraries name first for Node.
+    resolve: { mainFields: ['module', 'main'] },
     // What is installed beside the package: native code, and what starts files of its own.
     external: [/^node:/, ...NATIVE, ...Object.keys(manifest.dependencies)],
   });
@@ -34,11 +36,21 @@ async function bundle(entries, format, extension) {
     dir: dist,
     format,
     entryFileNames: `[name].${extension}`,
-    // As deep as a room of `src/`, so that a path relative to a module holds in both.
-    chunkFileNames: `src/chunks/[name]-[hash].${extension}`,
+    // As deep as a room of `src/`, so that a path relative to a module holds in both. Named after a module and not its
+    // contents: a daemon that runs while its package is replaced still finds what it loads late.
+    chunkFileNames: ({ facadeModuleId, moduleIds }) =>
+      `src/chunks/${nameOfChunk(facadeModuleId ?? moduleIds.at(-1))}.${extension}`,
   });
   await build.close();
   return output.flatMap((chunk) => chunk.moduleIds ?? []);
+}
+
+function nameOfChunk(module) {
+  const path = module.startsWith(root) ? module.slice(root.length) : module;
+  return path
+    .replace(/^src\//, '')
+    .replace(/\.\w+$/, '')
+    .replaceAll(/[^\w-]+/g, '-');
 }
 
 /** The licence of every library of which a module went in. */

@@ -1,9 +1,11 @@
 import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCommands } from '../../src/cli/command-line/command-table.ts';
 import { processLife } from '../../src/cli/daemon-client/daemon-process.ts';
+import { VERBS } from '../../src/cli/verbs.ts';
 import { everyLaunchMessage } from '../../src/dispatch/plan/launch-message-digest.ts';
 import { packageSkills, readSkillFiles, skillGeneration } from '../../src/harness/hooks/worker-skills.ts';
 import { loopbackEnvironment } from '../kit/caller-environment.ts';
@@ -127,11 +129,27 @@ describe('the packed package, installed elsewhere', () => {
   });
 
   it('loads every verb', async () => {
-    const { stdout } = await svc('help');
-    const verbs = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[options\])? {2,}\S/gm)].map((match) => match[1]!);
-    expect(verbs).toContain('daemon');
-    for (const verb of verbs.filter((name) => name !== 'help'))
-      expect(await svc(verb, '--help')).toMatchObject({ code: 0, stderr: '' });
+    const commands = await readCommands(VERBS);
+    expect(commands.length).toBeGreaterThan(50);
+    while (commands.length > 0)
+      await Promise.all(
+        commands
+          .splice(0, 4)
+          .map(async ({ path }) =>
+            expect(await svc(...path, '--help'), path.join(' ')).toMatchObject({ code: 0, stderr: '' }),
+          ),
+      );
+  });
+
+  it('names its files after modules, so that a daemon finds what it loads late also while it is upgraded', async () => {
+    const pool = readFileSync(join(ROOT, 'dist', 'workers', 'pool.js'), 'utf8');
+    const names = [...pool.matchAll(/import\("([^"]+)"\)/g)].map(([, path = '']) => basename(path, '.js'));
+    expect(names).toContain('harness-transcripts-session-spend');
+    // Without a hash of its contents: a path of a module, or that and a number.
+    const modules = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((path) =>
+      path.replace(/\.\w+$/, '').replaceAll('/', '-'),
+    );
+    for (const name of names) expect(modules).toContain(name.replace(/\d$/, ''));
   });
 
   it('finds no failure in its own installation', async () => {
