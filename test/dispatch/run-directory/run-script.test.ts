@@ -259,7 +259,7 @@ it
   'is a script that shellcheck has nothing to say about (skipped where it is not installed): %j',
   (memory) => {
     const file = join(root, 'run.sh');
-    const argv = ['agent', '--prompt', PROMPT];
+    const argv: LaunchArgument[] = ['agent', '--prompt', PROMPT];
     const env = { NAME: 'two words' };
     const script = { run_dir: '/runs/one', project_dir: '/project', argv, env, prompt_on_stdin: false };
     writeFileSync(file, buildRunScript({ ...script, prompt_bytes: 10, memory }));
