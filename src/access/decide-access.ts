@@ -83,12 +83,12 @@ export function refusePeer(peer: Peer): AccessDecision | null {
   }
 }
 
-/** A browser counts another port of this machine as the same site, but any user may own that port. */
+/** Browsers count another port of this machine as the same site, but any local user may listen on that port. */
 function isFromElsewhere(fetch_site: string | null): boolean {
   return fetch_site !== null && !sameText(fetch_site, 'same-origin') && !sameText(fetch_site, 'none');
 }
 
-/** A link opened as a top-level page: the page with the link cannot read the answer. */
+/** A link opened as a top-level page; the page with the link cannot read the answer. */
 function opensPage(question: AccessQuestion): boolean {
   const { fetch_mode, fetch_dest } = question;
   if (fetch_mode === null || fetch_dest === null) return false;

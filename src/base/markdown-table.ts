@@ -1,4 +1,4 @@
-/** A table of Markdown with aligned columns and an empty line before it; nothing where there are no rows. */
+/** A Markdown table with aligned columns after an empty line; empty if there are no rows. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const cells = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));

@@ -10,7 +10,7 @@ const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Co
 const CHOOSES_FORM = /\p{Emoji}$/u;
 const JOINED_FROM = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?$/u;
 const JOINED_TO = /^\p{Extended_Pictographic}/u;
-/** Longer than any character together with its variation selector. */
+/** Longer than any character with its variation selector. */
 const BESIDE = 4;
 
 /**

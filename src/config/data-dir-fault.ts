@@ -18,10 +18,10 @@ export function markDataDir(path: string, locks: readonly string[]): HeldDataDir
 
 /** Why the data dir can no longer be used, as a sentence with the mend; null if it is intact. */
 export function dataDirFault({ path, folder, locks }: HeldDataDirMark): string | null {
-  const mend = 'no worker is started until then';
+  const mend = 'no worker starts until this is mended';
   try {
     if (identityOf(path) !== folder)
-      return `the data folder ${path} was replaced by another folder; put the first one back, or run: svc daemon restart; ${mend}`;
+      return `the data folder ${path} was replaced by another folder; restore the first one, or run: svc daemon restart; ${mend}`;
     const other = locks
       .map((lock) => lockHolder(lock))
       .find((holder) => holder !== null && holder.pid !== process.pid);
@@ -31,7 +31,7 @@ export function dataDirFault({ path, folder, locks }: HeldDataDirMark): string |
   } catch (error) {
     const code = systemCode(error);
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? `the data folder ${path} was deleted under the running daemon (pid ${process.pid}); put it back, or run: svc daemon restart; ${mend}`
+      ? `the data folder ${path} was deleted under the running daemon (pid ${process.pid}); restore it, or run: svc daemon restart; ${mend}`
       : `the data folder ${path} cannot be read (${messageOf(error)}); ${mend}`;
   }
 }

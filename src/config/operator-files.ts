@@ -71,7 +71,7 @@ export class OperatorFiles {
     return { file, before, after };
   }
 
-  /** Makes a planned change; the file's lock is only held to do so, since a validator may take its time. */
+  /** Applies a planned change. Only this takes the file's lock, since validation before it may be slow. */
   write({ file, after }: OperatorChange, expected_digest?: string): Promise<OperatorChange> {
     return withOperatorLock(
       file,

@@ -1,6 +1,6 @@
 /**
- * Every `error` code an HTTP body or a thread call may carry, with the status it has on HTTP.
- * A code answers "what should the receiver do"; the sentence beside it says how.
+ * Every `error` code of an HTTP body or a thread call, with its HTTP status. The code tells a program what to do; the
+ * message tells a person how.
  */
 export const ERROR_STATUS = {
   invalid_request: 400,
@@ -44,7 +44,7 @@ export const ERROR_STATUS = {
   body_too_large: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,
-  /** The path is a WebSocket, and the request asks for none. */
+  /** The path is a WebSocket, but the request is not an upgrade. */
   upgrade_required: 426,
   invalid_document: 422,
   not_a_file: 422,
@@ -85,9 +85,9 @@ export const ERROR_STATUS = {
   component_unavailable: 503,
   daemon_unreachable: 503,
   queue_full: 503,
-  /** As many WebSockets or open-ended answers are open as may be. */
+  /** The limit of open WebSockets and streams is reached. */
   too_many_connections: 503,
-  /** The bodies of other requests take all the memory there is for them; `Retry-After` says when to send it again. */
+  /** The memory for request bodies is used up; `Retry-After` says when to retry. */
   memory_full: 503,
   /** A file is written faster than it can be read. */
   file_changed: 503,

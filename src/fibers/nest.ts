@@ -62,7 +62,7 @@ export async function nestFiber(
   });
 }
 
-/** A move that is not made: what is renamed, and what is written once it lies at its new place. */
+/** A planned move: what is renamed, and what is written after the rename. */
 export type PlannedNest = Pick<Nested, 'id' | 'new_id' | 'unwritten'> & {
   moves: { from: string; to: string }[];
   documents: PlannedWrite[];

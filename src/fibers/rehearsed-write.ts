@@ -4,7 +4,7 @@ import type { PlannedNest } from './nest.ts';
 import type { PlannedWrite } from './store.ts';
 import { unifiedDiff } from './text-diff.ts';
 
-/** A planned write of one document as a rehearsal shows it; none where it would write nothing. */
+/** The diff of a planned write; empty if it would write nothing. */
 export function rehearsedDocuments({ path, name, before, after }: PlannedWrite): Rehearsal['documents'] {
   const diff = unifiedDiff(name, before, after);
   return diff === '' ? [] : [{ path, diff }];
@@ -14,7 +14,7 @@ export function rehearsedDocuments({ path, name, before, after }: PlannedWrite):
 export function rehearsedWrite(verb: string, planned: PlannedWrite): Rehearsal {
   const { document } = planned;
   const [written] = rehearsedDocuments(planned);
-  if (written === undefined) return rehearsal(`write nothing: ${document.id} is already so`);
+  if (written === undefined) return rehearsal(`write nothing: ${document.id} has that content already`);
   const minted: Record<string, string> = document.updated_at === undefined ? {} : { at: document.updated_at };
   if (document.uid !== null && adds(written.diff, document.uid)) minted.uid = document.uid;
   return rehearsal(`${verb} ${document.id}`, { documents: [written], minted });
@@ -27,7 +27,7 @@ export function rehearsedFile(
   { before, after }: { before: string | null; after: string | null },
 ): Rehearsal {
   const diff = unifiedDiff(basename(path), before, after);
-  if (diff === '') return rehearsal(`write nothing: ${path} is already so`);
+  if (diff === '') return rehearsal(`write nothing: ${path} has that content already`);
   return rehearsal(would, { documents: [{ path, diff }] });
 }
 
@@ -38,7 +38,7 @@ function adds(diff: string, uid: string): boolean {
 
 /** A planned move of a fiber. */
 export function rehearsedNest({ id, new_id, moves, documents, unwritten }: PlannedNest): Rehearsal {
-  if (moves.length === 0) return rehearsal(`move nothing: ${id} lies there already`);
+  if (moves.length === 0) return rehearsal(`move nothing: ${id} is already there`);
   const left = unwritten.map((one) => `; the links in ${one.id} could not be rewritten: ${one.message}`);
   const [at] = documents.flatMap(({ document }) => document.updated_at ?? []);
   return rehearsal(`move ${id} to ${new_id}${left.join('')}`, {

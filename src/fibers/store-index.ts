@@ -122,7 +122,7 @@ export class StoreIndex {
 
   /**
    * Two sweeps do not notice a file that changed and changed back between them, but its row may have been read in
-   * between. So a refreshed row is read again, and again at the next sweep while the result differs.
+   * between. So a refreshed row is read again, at each sweep until the result stays the same.
    */
   #lookAgain(path: string, read: ReadRow): boolean {
     try {

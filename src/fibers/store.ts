@@ -54,15 +54,15 @@ export type StoreOptions = {
 };
 /** Plans an edit from the document read under the lock; `null` writes nothing. */
 export type PlanEdit = (document: DocumentWithBody) => DocumentEdit | null;
-/** A write of one document that is worked out and not made; a text of null stands for no file. */
+/** A planned write of one document; a text of null means that the file does not exist. */
 export type PlannedWrite = {
   path: string;
-  /** The path below the store, as a diff names it. */
+  /** The path below the store, as in a diff. */
   name: string;
   before: string | null;
-  /** The same as `before` where nothing is to be written. */
+  /** Equal to `before` if nothing is to be written. */
   after: string | null;
-  /** The document as it is once the write is made; of a removal, as it was. */
+  /** The document after the write; for a removal, the document before it. */
   document: DocumentWithBody;
 };
 type PlannedEdit = PlannedWrite & { file: DocumentFile; after: string };
@@ -191,7 +191,7 @@ export class Store {
     return document;
   }
 
-  /** What `create` writes, with all its checks and no effect; each plan mints its own ULID and moments. */
+  /** The plan of `create`, with all its checks and no effect; each plan mints its own ULID and times. */
   planCreate(fiber: NewFiber): PlannedWrite & { after: string } {
     const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
     if (fiber.parent !== undefined) this.#require(fiber.parent);
@@ -255,8 +255,8 @@ export class Store {
   }
 
   /**
-   * What `update` would write now, with all its checks and no effect: no lock is taken. `place` is where a move would
-   * have put the document by then.
+   * The plan of `update` at this moment, with all its checks, no effect and no lock. `place` is the location after an
+   * earlier move of the same rehearsal.
    */
   planEdit(
     id: string,
@@ -267,7 +267,7 @@ export class Store {
     return this.#planEdit(path, place ?? path, plan, expectedDigest);
   }
 
-  /** What `remove` would remove now, likewise; of its folder the document alone. */
+  /** The plan of `remove` at this moment; of its folder only the document. */
   planRemove(id: string, options: { recursive?: boolean } = {}): PlannedWrite {
     const path = this.#require(id);
     this.#removable(id, path, options);
@@ -336,12 +336,12 @@ export class Store {
     return after;
   }
 
-  /** Makes a planned edit, for the holder of the lock; false when the file is no longer the one that was read. */
+  /** Applies a planned edit while the caller holds the lock; false if the file is no longer the one that was read. */
   #commit({ path, file, before, after, document }: PlannedEdit): boolean {
     if (after === before) return true;
     this.#parser.wrote(document.digest);
     try {
-      // To the very file that was read: by now the path may be a link to another one.
+      // Writes to the file that was read: the path may be a link to another one by now.
       writeFileAtomic(file.real_path, after, {
         follow: false,
         beforeRename: () => {
@@ -451,7 +451,7 @@ export class Store {
     );
   }
 
-  /** The document is gone by then, and an error has to say so. */
+  /** Reports that the document is already removed if a file beside it cannot be. */
   #removeBeside(path: string, companion: string): void {
     try {
       rmSync(companion, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { pack, unpack } from 'msgpackr';
 
-/** The record of a folder or file by which the next sweep sees whether it changed. */
+/** The metadata of a folder or file by which the next sweep detects a change. */
 export type Stamp = { mtimeMs: number; ctimeMs: number; size: number; ino: number };
 export type KnownFolder = Stamp & {
   /** Path below `.fibers`, `/` between components; empty for `.fibers` itself. */

@@ -13,7 +13,7 @@ export type VerbFacts = {
   running: boolean;
 };
 
-/** True for a document that the poller may take up: active, without a verdict. */
+/** True for a document that the poller may start: active, without a verdict. */
 export function isArmed(document: Pick<FiberDocument, 'status' | 'tempered'>): boolean {
   return document.status === 'active' && document.tempered === undefined;
 }

@@ -90,7 +90,7 @@ export function requireSchedule(schedule: string): string {
   const text = schedule.trim();
   const wellFormed = text.startsWith('@') || text.split(/\s+/).length === 5;
   try {
-    if (!wellFormed) throw new Error('it takes five fields');
+    if (!wellFormed) throw new Error('it needs five fields');
     CronExpressionParser.parse(text).next();
     return text;
   } catch (error) {

@@ -38,7 +38,7 @@ export const brakePulledSchema = z.object({
 });
 export type BrakePulled = z.infer<typeof brakePulledSchema>;
 
-/** `POST /brake/release`: the poller goes on. */
+/** `POST /brake/release`: the poller starts workers again. */
 export const releaseBrakeSchema = z.object({
   /** Also lift every hold, as `POST /quarantine/release` does: killed workers, lost ones, the boot quarantine. */
   held: z.boolean().optional(),

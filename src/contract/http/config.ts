@@ -40,7 +40,7 @@ export const writeConfigSchema = z.object({
   origin: z.string().optional(),
 });
 
-/** The effect of a written file on the daemon. */
+/** Whether a written file is in effect. */
 const takenUp = {
   path: z.string(),
   digest: z.string(),

@@ -9,8 +9,8 @@ const flag = z
   .transform((value) => value === 'true' || value === '1' || value === '');
 
 /**
- * `GET /fibers?svc=&body=&since=` (RPL-1): `svc` keeps only this host's own, `body` adds the markdown bodies, `since` is
- * the tag of a copy, with or without the quotes of an `ETag`; only what changed after it is answered.
+ * `GET /fibers?svc=&body=&since=` (RPL-1): `svc` keeps only this host's fibers, `body` adds the markdown bodies,
+ * `since` is the tag of a copy (with or without the quotes of an `ETag`), and only later changes are answered.
  */
 export const fibersQuerySchema = z.object({
   svc: flag.optional(),
@@ -29,7 +29,7 @@ export const fibersFeedSchema = z.object({
   fibers: z.array(fiberRowSchema),
 });
 
-/** With `since`: the rows that came or changed after that tag, and the paths of those that left the feed. */
+/** With `since`: the rows added or changed after that tag, and the paths of removed rows. */
 export const fibersDeltaSchema = z.object({
   host: z.string(),
   state: feedStateSchema,
@@ -39,7 +39,7 @@ export const fibersDeltaSchema = z.object({
   removed: z.array(z.string()),
 });
 
-/** With `since` where that tag is unknown or too old; `tag` is null while the feed is cold. */
+/** With `since`, if that tag is unknown or too old; `tag` is null while the feed is cold. */
 export const fibersWholeSchema = fibersFeedSchema.extend({
   tag: z.string().nullable(),
   whole: z.literal(true),

@@ -8,13 +8,13 @@ export type LiveFeed = 'fibers' | LiveLedger;
 
 /** One message of `GET /live`. */
 export const liveMessageSchema = z.union([
-  /** What changed in the feed after the tag `since`: the answer of `GET /fibers?since=` for who has a copy of that tag. */
+  /** The changes of the feed after the tag `since`, as `GET /fibers?since=` answers them. */
   fibersDeltaSchema.extend({ feed: z.literal('fibers'), since: z.string() }),
-  /** The tag of `GET /fibers` is now this one, without its quotes; null while the feed is cold or its thread is gone. */
+  /** The new tag of `GET /fibers`, without quotes; null while the feed is cold or its thread is down. */
   z.object({ feed: z.literal('fibers'), tag: z.string().nullable() }),
   /** A ledger of that host changed; `seq` counts its changes since the daemon started. */
   z.object({ feed: z.enum(LIVE_LEDGERS), origin: z.string(), seq: z.number().int() }),
-  /** The client was too slow for some messages of this feed: read it again. */
+  /** The client was too slow, and messages of this feed were dropped: read the feed again. */
   z.object({ feed: z.enum(['fibers', ...LIVE_LEDGERS]), whole: z.literal(true) }),
 ]);
 export type LiveMessage = z.infer<typeof liveMessageSchema>;

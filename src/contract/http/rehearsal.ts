@@ -42,7 +42,7 @@ export const rehearsalSchema = stepSchema.extend({
 });
 export type Rehearsal = z.infer<typeof rehearsalSchema>;
 
-/** An empty rehearsal, overridden by the given fields. */
+/** A rehearsal without effects, plus the given fields. */
 export function rehearsal(
   would: string,
   more: Partial<Omit<Rehearsal, 'dry_run' | 'would'>> = {},

@@ -16,7 +16,7 @@ const whole = (least: number, most: number) =>
  * text" must occur as it is. Case, accents and width make no difference.
  */
 export const searchQuerySchema = z.object({
-  query: z.string().trim().min(1, { error: 'must name a word to look for' }).max(MOST_QUERY_CHARS),
+  query: z.string().trim().min(1, { error: 'must contain a word to search for' }).max(MOST_QUERY_CHARS),
   limit: whole(1, 100).optional(),
   tag: z.string().min(1).optional(),
   status: fiberStatusSchema.optional(),

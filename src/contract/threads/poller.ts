@@ -63,16 +63,16 @@ import type { CallTable, EventTable } from './call-table.ts';
 /** Entity tags of the feed and of its `svc` variant; null while cold. */
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
 
-/** What the feed is now, and what changed in it after a tag. */
+/** The current state of the feed, and what changed in it after a tag. */
 const feedChangesSchema = z.object({
   etags: feedTagsSchema,
   state: feedStateSchema,
   /** When each variant last changed, in milliseconds since the Unix epoch. */
   generated_at: z.object({ all: z.number(), svc: z.number() }),
   /**
-   * Each row that changed, once; null when the tag is unknown, too old, or too much changed. The encoded rows come one
-   * after another as bulk: `bytes` of each, null for one that is gone. `own`: in the `svc` variant; `was_own`: was in it
-   * at some time after the tag, and left it.
+   * Each changed row, once; null if the tag is unknown or too old, or if too much changed. The encoded rows are
+   * concatenated as bulk; `bytes` is the length of each, null for a removed row. `own`: in the `svc` variant;
+   * `was_own`: in it at some time after the tag, but no longer.
    */
   changes: z
     .array(
@@ -86,11 +86,11 @@ const feedChangesSchema = z.object({
     .nullable(),
 });
 export type FeedChanges = z.infer<typeof feedChangesSchema>;
-/** The changes since the notice before, of which these were the tags. */
+/** The changes since the previous notice; `since` are its tags. */
 const feedNoticeSchema = feedChangesSchema.extend({ since: feedTagsSchema });
 export type FeedNotice = z.infer<typeof feedNoticeSchema>;
 
-/** A call that writes; with `dry_run` it answers what it would do now. A refusal with a body of its own is a value. */
+/** A write call; with `dry_run` it returns the effects it would have now. A refusal with its own body is a value. */
 function write<
   I extends z.ZodType<{ dry_run?: boolean | undefined }, { dry_run?: boolean | undefined }>,
   O extends z.ZodType,
@@ -106,7 +106,7 @@ export const pollerCalls = {
     output: z.object({ etag: z.string().nullable(), state: feedStateSchema }),
     deadline_ms: 10_000,
   },
-  /** What changed in one variant since an entity tag. */
+  /** The changes of one variant after an entity tag. */
   feed_changes: {
     input: z.object({ svc: z.boolean(), since: z.string() }),
     output: feedChangesSchema,
@@ -128,7 +128,7 @@ export const pollerCalls = {
     30_000,
   ),
   kill: write(killRequestSchema, killedSchema, 15_000),
-  /** A refusal of the verb is a value with its exit status. */
+  /** A refusal is a value with its exit status. */
   lifecycle: write(lifecycleRequestSchema, lifecycleAnswerSchema, 45_000),
   transition: write(transitionRequestSchema, transitionAnswerSchema, 60_000),
   capture: write(
@@ -144,8 +144,8 @@ export const pollerCalls = {
     20_000,
   ),
   /**
-   * Opens a window of the user's terminal emulator on a session that runs, of this host or by SSH of another; or on a past
-   * one, which this host starts from its `lines`.
+   * Opens a window of the user's terminal emulator: on a running session of this host, on one of another host by SSH,
+   * or on a past session, which this host starts from its `lines`.
    */
   open_terminal: write(
     z.object({
@@ -167,10 +167,10 @@ export const pollerCalls = {
   /** With `kill` it waits for every worker to end. */
   pull_brake: write(pullBrakeSchema, brakePulledSchema, 60_000),
   release_brake: write(releaseBrakeSchema, brakeReleasedSchema, 5_000),
-  /** Starts a fiber after the other, so it may take long. */
+  /** Starts the fibers one after the other, so it may take long. */
   resume_incident: write(incidentRequestSchema, incidentReplySchema, 110_000),
   dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
-  /** May touch the fiber's directory, which a stuck disk keeps waiting. */
+  /** May access the fiber's directory, so a silent disk delays it. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
   agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },
   /** The operator files (OPF-1); a write may wait for the validator of an external CLI. */
@@ -188,7 +188,7 @@ export const pollerCalls = {
   fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
   write_stores: write(writeStoresSchema, storesWrittenSchema, 15_000),
   write_projects: write(writeProjectsSchema, projectsWrittenSchema, 30_000),
-  /** Waits for a person; `end_dialog` with the same name takes the dialog away. */
+  /** Waits for a person; `end_dialog` with the same name closes the dialog. */
   choose_folder: {
     input: z.object({ dialog: z.string(), title: z.string().optional() }),
     output: folderChoiceSchema,

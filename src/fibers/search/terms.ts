@@ -17,7 +17,7 @@ export function termsOf(query: string): string[] {
       if (term !== '') terms.add(term);
     }
   }
-  if (terms.size === 0) throw new CodedError('invalid_request', 'The query names no word to look for.');
+  if (terms.size === 0) throw new CodedError('invalid_request', 'The query contains no word to search for.');
   return [...terms].slice(0, MOST_TERMS);
 }
 

@@ -28,7 +28,7 @@ async function askDaemon(daemon: Parameters<typeof createDaemonClient>[0]): Prom
       ),
       ...(data_dir.fault === null
         ? []
-        : [fail('data folder', data_dir.fault, 'put it back, or run: svc daemon restart')]),
+        : [fail('data folder', data_dir.fault, 'restore the folder, or run: svc daemon restart')]),
       ...(brake.fault === undefined
         ? []
         : [warn('emergency brake', brake.fault, 'then run svc stop-all once more')]),
