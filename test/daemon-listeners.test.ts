@@ -41,19 +41,19 @@ async function open(data_dir: string, refuse: (address: string) => boolean = () 
 }
 
 describe('openListeners', () => {
-  it('answers the address of the settings first', async () => {
+  it('returns the address of the settings first', async () => {
     const { bound } = await open(folder);
     expect(bound).toEqual(['127.0.0.1:4711', '[::1]:4711', `unix:${join(folder, 'socket/api.sock')}`]);
     expect(lines).toEqual([]);
   });
 
-  it('goes on without a socket that cannot be had, and says why', async () => {
+  it('continues without a socket that cannot be bound, and says why', async () => {
     const { bound } = await open(folder, (address) => address.startsWith('unix:'));
     expect(bound).toEqual(['127.0.0.1:4711', '[::1]:4711']);
     expect(lines.join('')).toContain('cannot listen on');
   });
 
-  it('goes on without a folder for the socket, and says why', async () => {
+  it('continues without a folder for the socket, and says why', async () => {
     writeFileSync(join(folder, 'socket'), '');
     const { asked, bound } = await open(folder);
     expect(asked).toEqual(['127.0.0.1:4711']);
@@ -61,7 +61,7 @@ describe('openListeners', () => {
     expect(lines.join('')).toContain('cannot make the folder');
   });
 
-  it('does not go on without the address of the settings', async () => {
+  it('fails without the address of the settings', async () => {
     await expect(open(folder, (address) => address.startsWith('127.'))).rejects.toMatchObject({
       code: 'invalid_config',
     });

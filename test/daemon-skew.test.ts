@@ -15,7 +15,7 @@ const find = (more: Partial<Parameters<typeof findSkew>[0]> = {}) =>
   findSkew({ env: { HOME: home }, cli: null, ...more });
 
 describe('the skew found at boot', () => {
-  it('[VER-3] is none where nothing is installed, or what is installed is of this package', () => {
+  it('[VER-3] is empty if nothing is installed, or only skills and hooks of this package', () => {
     expect(find().skew).toEqual([]);
     for (const place of ['.claude', '.codex', '.pi/agent'])
       cpSync(packageSkills(), join(home, place, 'skills'), { recursive: true });

@@ -125,7 +125,7 @@ describe.skipIf(CANNOT_TRY !== null)(TITLE, () => {
     expect(refusalOf(out)).toEqual(REFUSAL);
   });
 
-  it('[AUT-2] is not let in by saying that it is a proxy, or by another version of HTTP', async () => {
+  it('[AUT-2] is not admitted by proxy headers or another version of HTTP', async () => {
     const claims = ['X-Forwarded-For: 127.0.0.1', 'Forwarded: for=127.0.0.1', 'X-Real-IP: 127.0.0.1'];
     const headers = claims.flatMap((claim) => ['-H', claim]);
     const { out } = await curlAs('nobody', ...headers, '--haproxy-protocol', `${base()}/api/v1/fibers`);
@@ -138,7 +138,7 @@ describe.skipIf(CANNOT_TRY !== null)(TITLE, () => {
     }
   });
 
-  it('cannot open the Unix socket, not even when every folder above it is open', async () => {
+  it('cannot open the Unix socket, even if every folder above it is open', async () => {
     const path = join(daemon.home.data, 'socket', 'api.sock');
     const open = () =>
       new Promise((resolve) => {

@@ -25,7 +25,7 @@ describe('the policy of our own page', () => {
   });
 });
 
-describe('the policy of a page that somebody else wrote', () => {
+describe('the policy of an untrusted page', () => {
   const policy = policyOf(SANDBOX_SECURITY_HEADERS);
 
   it('gives it an opaque origin, without scripts', () => {
@@ -40,8 +40,8 @@ describe('the policy of a page that somebody else wrote', () => {
   });
 });
 
-describe('both', () => {
-  it.each([SECURITY_HEADERS, SANDBOX_SECURITY_HEADERS])('are headers as HTTP writes them', (headers) => {
+describe('both policies', () => {
+  it.each([SECURITY_HEADERS, SANDBOX_SECURITY_HEADERS])('are valid HTTP headers', (headers) => {
     for (const [name, value] of Object.entries(headers)) {
       expect(name).toMatch(/^[A-Za-z-]+$/);
       expect(value).toMatch(/^[\x20-\x7e]+$/);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { markdownTable } from '../../src/base/markdown-table.ts';
 
-it('a table of Markdown is aligned, and a bar in a cell begins no column', () => {
+it('aligns the columns of a Markdown table, and escapes a bar in a cell', () => {
   expect(
     markdownTable(
       ['name', 'is'],

@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(style).toEqual(['7px', 'rgb(0, 0, 0)']);
   });
 
-  it('lets no text become markup or a script by itself', async () => {
+  it('turns no text into markup or a script on its own', async () => {
     const page = await browser.open(at('/own'));
     const tries = [
       "document.body.innerHTML = '<b>x</b>'",
@@ -89,7 +89,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.learn('typeof window.late')).toBe('undefined');
   });
 
-  it('reaches no other origin, and has a plain policy of Trusted Types at hand for the sanitiser', async () => {
+  it('reaches no other origin, and has a Trusted Types policy for the sanitiser', async () => {
     const page = await browser.open(at('/own'));
     const evil = `http://evil.example:${port}/own.js`;
     asked.splice(0);
@@ -113,7 +113,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.learn('violations')).toContain('connect-src');
   });
 
-  it('is shown in no frame of anybody', async () => {
+  it('cannot be shown in a frame', async () => {
     const page = await browser.open(at('/own'));
     const framed = `(url) => new Promise((done) => {
       const frame = document.createElement('iframe');
@@ -124,7 +124,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.run<string>(framed, at('/own'))).not.toBe('board');
   });
 
-  it('keeps a page that somebody else wrote from running, sending and loading anything', async () => {
+  it('keeps an untrusted page from running scripts, sending requests and loading anything', async () => {
     for (const path of ['/report', '/picture.svg']) {
       asked.splice(0);
       const page = await browser.open(at(path));

@@ -99,7 +99,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       page = await browser.open(address(site.port));
     });
 
-    it('[AUT-3] [P18] reads no byte, by whatever a script can do', async () => {
+    it('[AUT-3] [P18] reads no byte by any means of a script', async () => {
       await takeServed();
       for (const base of [ownBase(), `http://localhost:${port()}`]) {
         const loot = await page.run<Loot>('plunder', base);
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       for (const path of OPENED) expect(shown.filter((one) => one === path).length, path).toBeLessThan(3);
     });
 
-    it('[AUT-3] has no effect, by whatever a script or a form can send', async () => {
+    it('[AUT-3] has no effect by any request of a script or a form', async () => {
       await takeServed();
       for (const path of ['/api/v1/dispatch', '/api/v1/quarantine/release']) {
         expectNothing(await page.run<Loot>('strike', ownBase() + path, DISPATCH));
@@ -130,8 +130,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     });
   });
 
-  describe('a host name that an attacker has led to this machine', () => {
-    it('[P18] is refused, and its page reads nothing and has no effect under the daemon’s own port', async () => {
+  describe('a host name that an attacker resolves to this machine', () => {
+    it('[P18] is refused: its page reads nothing and has no effect under the daemon’s own port', async () => {
       const base = `http://rebind.example:${port()}`;
       await takeServed();
       const page = await browser.open(`${base}/`);
@@ -154,7 +154,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   });
 
   describe('a page that a worker has written', () => {
-    it('[RPL-10] is shown in a sandbox: it runs no script and has an origin of its own', async () => {
+    it('[RPL-10] is shown in a sandbox: it runs no script and has an opaque origin', async () => {
       const text = '<!doctype html><p>report</p><script>window.inline = true</script>';
       const path = daemon.home.write('report.html', text);
       const page = await browser.open(`${ownBase()}/api/v1/file?path=${encodeURIComponent(path)}`);
@@ -164,7 +164,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   });
 
   describe('the daemon’s own page', () => {
-    it('reads and writes, so that the attempts above fail because of where they come from', async () => {
+    it('reads and writes, so the attempts above fail only because of their origin', async () => {
       const page = await browser.open(`${ownBase()}/`);
       await page.learn(HOSTILE_SCRIPT);
       const loot = await page.run<Loot>('plunder', ownBase());

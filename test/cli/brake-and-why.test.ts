@@ -47,7 +47,7 @@ const WHY = {
 };
 
 describe('svc why', () => {
-  it('[DSP-4] names the cause, the mend, every gate, and whether the folder was looked at', async () => {
+  it('[DSP-4] shows the cause, the mend, every gate, and whether the folder was checked', async () => {
     await serve({ 'GET /why?fiber=work%2Floader&look=1': { body: WHY } });
     const { code, out } = await machine.svc('why', 'work/loader');
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe('svc why', () => {
     expect(out).toMatch(/held +SHUT +a person stopped its worker\nproject_dir +not asked\n/);
   });
 
-  it('[DSP-4] touches nothing with --no-look', async () => {
+  it('[DSP-4] accesses nothing with --no-look', async () => {
     const { seen } = await serve({ 'GET /why?fiber=x&look=0': { body: WHY } });
     expect((await machine.svc('why', 'x', '--no-look', '--json')).out).toBe(
       `${JSON.stringify(WHY, null, 2)}\n`,
@@ -77,7 +77,7 @@ describe('svc stop-all and svc resume-all', () => {
     not_killed: [],
   };
 
-  it('say what goes on, what was ended, and what stays held', async () => {
+  it('show which workers keep running, which were ended, and which fibers stay held', async () => {
     const { seen } = await serve({
       'POST /brake': { body: { ...pulled, running: ['a'] } },
       'POST /brake/release': { body: { stopped: false, changed: true, held: ['b'] } },
@@ -90,14 +90,14 @@ describe('svc stop-all and svc resume-all', () => {
     expect(seen.map(({ body }) => body)).toEqual([{ note: 'why' }, {}, { held: true }]);
   });
 
-  it('exit 1 when a worker could not be seen to end', async () => {
+  it('exit with 1 when the end of a worker could not be confirmed', async () => {
     const not_killed = [{ fiber_id: 'a', message: 'tmux does not answer' }];
     await serve({ 'POST /brake': { body: { ...pulled, running: ['a'], not_killed } } });
     const { code, err } = await machine.svc('stop-all', '--kill');
     expect([code, err]).toEqual([1, 'svc: a was not ended: tmux does not answer\n']);
   });
 
-  it('show in svc status that the brake is on, and how many workers there may be', async () => {
+  it('show in svc status that the brake is on, and the limit of workers', async () => {
     const brake = { on: true, since: Date.now() - 120_000, note: 'a leak' };
     const state = stateAnswer({ brake, workers: { count: 1, most: 3 } });
     await serve({ 'GET /version': { body: versionAnswer() }, 'GET /state': { body: state } });
@@ -138,7 +138,7 @@ describe('--dry-run', () => {
     expect(seen).toHaveLength(5);
   });
 
-  it('of the verbs that write documents shows the diff and writes nothing; then the real one is that', async () => {
+  it('of the verbs that write documents shows the diff and writes nothing; the real write then makes that change', async () => {
     const store = join(machine.folder, 'notes');
     mkdirSync(join(machine.folder, 'dev'));
     machine.env.SVC_STORES = store;
@@ -176,7 +176,7 @@ describe('--dry-run', () => {
 });
 
 describe('svc resolve-dir', () => {
-  it('[WPL-1] prints the folder as a fiber would name it, links kept', async () => {
+  it('[WPL-1] prints the folder as a fiber stores it, with links kept', async () => {
     mkdirSync(join(machine.folder, 'a/b'), { recursive: true });
     symlinkSync(join(machine.folder, 'a'), join(machine.folder, 'link'));
     const path = (of: string) => join(machine.folder, of);
@@ -190,7 +190,7 @@ describe('svc resolve-dir', () => {
     expect(JSON.parse((await machine.svc('resolve-dir', 'a', '--json')).out)).toEqual({ path: path('a') });
   });
 
-  it('[DSP-4] refuses what no worker may be started in', async () => {
+  it('[DSP-4] refuses a folder that no worker may start in', async () => {
     mkdirSync(join(machine.folder, 'notes/.fibers/x'), { recursive: true });
     writeFileSync(join(machine.folder, 'file'), '');
     symlinkSync(join(machine.folder, 'notes/.fibers/x'), join(machine.folder, 'innocent'));

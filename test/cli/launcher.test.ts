@@ -49,7 +49,7 @@ async function svc(argv: string[], options: { flags?: string[]; launcher?: strin
 }
 
 describe('svc launcher', () => {
-  it('runs the command line in the Node it was started with where that can', async () => {
+  it('runs the command line in the current Node if that is suitable', async () => {
     const version = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
     expect(await svc(['--version'])).toMatchObject({
       code: 0,
@@ -57,7 +57,7 @@ describe('svc launcher', () => {
     });
   });
 
-  it('hands the command line to the pinned Node where the running one is another, and ends as it ends', async () => {
+  it('runs the command line with the pinned Node if the current one is not suitable, and exits as it does', async () => {
     expect(await svc(['ps', '--json'], { flags: OLD_NODE })).toMatchObject({
       code: 3,
       stdout: '',
@@ -66,7 +66,7 @@ describe('svc launcher', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'passes %s on to the pinned Node and ends by it',
+    'forwards %s to the pinned Node and ends by it',
     async (signal) => {
       writeFileSync(join(machine.data_dir, 'daemon.log'), 'first line\n');
       const args = [...OLD_NODE, LAUNCHER, 'daemon', 'logs', '--follow'];
@@ -98,7 +98,7 @@ describe('svc launcher', () => {
   }
 
   it.runIf(process.platform === 'linux')(
-    'becomes the pinned Node where the running one can be replaced, without a word',
+    'is replaced by the pinned Node if the current one supports that, and prints nothing',
     async () => {
       const { child, inner, ended, said } = await following(OTHER_NODE);
       expect(inner).toBe('');
@@ -109,7 +109,7 @@ describe('svc launcher', () => {
     },
   );
 
-  it.runIf(process.platform === 'linux')('leaves nothing behind when it is killed', async () => {
+  it.runIf(process.platform === 'linux')('leaves no process behind when it is killed', async () => {
     const { child, inner, ended } = await following(OLD_NODE);
     expect(await processLife({ pid: Number(inner), start_time: null })).toBe('alive');
     child.kill('SIGKILL');
@@ -146,7 +146,7 @@ describe('svc launcher', () => {
     expect(stderr).toMatch(/^svc: Fiber Dispatch needs glibc.*\n$/);
   });
 
-  it('[P29] says what to do where the installation holds no build', async () => {
+  it('[P29] says what to do if the installation contains no build', async () => {
     const launcher = join(machine.folder, 'src', 'cli', 'launcher.mjs');
     mkdirSync(join(machine.folder, 'src', 'cli'), { recursive: true });
     copyFileSync(LAUNCHER, launcher);
@@ -155,7 +155,7 @@ describe('svc launcher', () => {
     expect(stderr).toMatch(/^svc: This installation .* install the package again\.\n$/);
   });
 
-  it('[P29] says what to do where no Node fits', async () => {
+  it('[P29] says what to do if no Node is suitable', async () => {
     const launcher = join(machine.folder, 'src', 'cli', 'launcher.mjs');
     for (const folder of ['src/cli', 'dist/src/cli'])
       mkdirSync(join(machine.folder, folder), { recursive: true });

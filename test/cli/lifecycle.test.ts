@@ -21,7 +21,7 @@ afterEach(async () => {
 const stored = () => temp.store.read('a');
 
 describe('the lifecycle verbs without a daemon', () => {
-  it('[WPL-3] [LIF-4] [LIF-6] walk a fiber through a life, each with its exit code and one line', async () => {
+  it('[WPL-3] [LIF-4] [LIF-6] take a fiber through its life, each with its exit code and one line', async () => {
     const steps: [string[], string, object][] = [
       [
         ['install', 'a', '--project-dir', machine.folder],
@@ -117,7 +117,7 @@ describe('the lifecycle verbs with a daemon', () => {
     expect(stored().digest).toBe(digest);
   });
 
-  it('[ERR-18] show its refusal as their own', async () => {
+  it('[ERR-18] print its refusal as their own', async () => {
     await serve(temp.root, { status: 422, text: 'svc exited 1: it is not so\n', code: 'agent_unknown' });
     expect(await machine.svc('accept', 'a')).toEqual({ code: 1, out: '', err: 'svc: it is not so\n' });
     expect(JSON.parse((await machine.svc('accept', 'a', '--json')).err)).toMatchObject({
@@ -125,7 +125,7 @@ describe('the lifecycle verbs with a daemon', () => {
     });
   });
 
-  it('write the document themselves where the daemon does not poll its store, or with --local', async () => {
+  it('write the document themselves if the daemon does not poll its store, or with --local', async () => {
     const { seen } = await serve('/srv/other', { text: 'never\n' });
     expect((await machine.svc('accept', 'a')).code).toBe(0);
     expect(stored()).toMatchObject({ status: 'closed', tempered: true });

@@ -22,7 +22,7 @@ async function serve(answers: Answers): Promise<StandIn> {
 }
 
 describe('svc status', () => {
-  it('[OPR-2] shows on one page what runs, what is stuck and why, what is held and what comes next', async () => {
+  it('[OPR-2] shows on one page what runs, what is blocked and why, what is held and what starts next', async () => {
     const ref = { uid: null, store: '/srv/notes' };
     await serve({
       'GET /version': { body: versionAnswer() },
@@ -101,7 +101,7 @@ describe('svc status', () => {
     expect(out).toContain('tmux does not answer: timed out; see: svc doctor');
   });
 
-  it('leaves out what there is none of', async () => {
+  it('leaves out empty sections', async () => {
     const health = { ...stateAnswer().poll_health, stores: [] };
     await serve({
       'GET /version': { body: versionAnswer() },
@@ -114,7 +114,7 @@ describe('svc status', () => {
       expect(out).not.toContain(title);
   });
 
-  it('[RDY-1] says so while the daemon boots', async () => {
+  it('[RDY-1] says that the daemon is booting', async () => {
     await serve({ 'GET /version': { body: versionAnswer({ ready: false }) } });
     expect(await machine.svc('status')).toMatchObject({
       code: 1,
@@ -122,7 +122,7 @@ describe('svc status', () => {
     });
   });
 
-  it('shows one fiber, whatever characters its id holds', async () => {
+  it('shows one fiber, whatever characters its id contains', async () => {
     const blocked = {
       reason: 'agent_unavailable',
       message: 'claude is not on the PATH',
@@ -184,7 +184,7 @@ describe('svc ps', () => {
     );
   });
 
-  it('says so where none runs', async () => {
+  it('says that none runs', async () => {
     await serve({ 'GET /state': { body: stateAnswer() } });
     expect(await machine.svc('ps')).toEqual({ code: 0, out: 'No worker runs.\n', err: '' });
   });
@@ -204,7 +204,7 @@ describe('svc dispatch', () => {
     harness: 'claude',
   };
 
-  it('[WPL-1] sends what was asked for and names the session', async () => {
+  it('[WPL-1] sends the request and names the session', async () => {
     const { seen } = await serve({ 'POST /dispatch': { body: launched } });
     const { code, out } = await machine.svc(
       'dispatch',
@@ -226,12 +226,12 @@ describe('svc dispatch', () => {
     ]);
   });
 
-  it('says so where a worker runs already', async () => {
+  it('says that a worker runs already', async () => {
     await serve({ 'POST /dispatch': { body: { ...launched, already_running: true } } });
     expect((await machine.svc('dispatch', 'work/loader')).out).toMatch(/^work\/loader runs already: /);
   });
 
-  it('[RES-7] [P10] sends how to go on, and tells that it went on and what is to be known', async () => {
+  it('[RES-7] [P10] sends the resume mode, and reports that it resumed, with its warnings', async () => {
     const body = { ...launched, resumed: true, notes: ['the account is over its limit'] };
     const { seen } = await serve({ 'POST /dispatch': { body } });
     const { out } = await machine.svc('dispatch', 'work/loader', '--resume-mode', 'previous');
@@ -242,7 +242,7 @@ describe('svc dispatch', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('[WPL-1] prints a refusal and what it needs', async () => {
+  it('[WPL-1] prints a refusal and the missing input', async () => {
     const refusal = {
       dispatched: false,
       reason: 'arm_refused',
@@ -273,7 +273,7 @@ describe('svc kill', () => {
     });
   });
 
-  it('counts a worker that is gone already as stopped, but not a fiber that does not exist', async () => {
+  it('counts an ended worker as stopped, but refuses a fiber that does not exist', async () => {
     await serve({ 'POST /kill': { status: 404, body: { error: 'no_worker' } } });
     expect(await machine.svc('kill', 'a')).toEqual({ code: 0, out: 'No worker runs for a\n', err: '' });
     await server?.close();
@@ -294,7 +294,7 @@ describe('the session to attach to', () => {
     expect(chooseSession([other, loader], name)).toBe(loader.mux_session);
   });
 
-  it('is found by the last part of the id where only one fiber has it', () => {
+  it('is found by the last part of a unique id', () => {
     expect(chooseSession([loader], 'loader')).toBe(loader.mux_session);
     expect(() => chooseSession([loader, other], 'loader')).toThrow(
       /loader names 2 running fibers: .*give a uid/,

@@ -20,7 +20,7 @@ describe('the address of an app server', () => {
     'ws://localhost:1/x',
     '/x',
   ])(
-    '[CAP-7] is not %s: the app server is the host’s own, and a setting that is not understood stops the start',
+    '[CAP-7] is not %s: the app server runs on this host, and an invalid setting stops the start',
     (text) => {
       expect(parseAppServerAddress(text)).toBeNull();
       expect(() => readSettings({ SVC_APP_SERVER: text })).toThrow(/SVC_APP_SERVER/);

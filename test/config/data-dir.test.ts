@@ -24,12 +24,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
 describe('the data folder', () => {
-  it('is made for this user alone', () => {
+  it('is made accessible to this user only', () => {
     makeDataDir({ data_dir });
     expect(modeOf(data_dir)).toBe('700');
   });
 
-  it('is closed to other users where it was open, with the files and folders in it', () => {
+  it('is closed to other users if it was open, with its files and folders', () => {
     mkdirSync(join(data_dir, 'runs'), { recursive: true });
     const outside = join(folder, 'outside');
     for (const path of ['events.jsonl', 'daemon.json', 'tool']
@@ -69,7 +69,7 @@ describe('the data folder', () => {
     expect(modeOf(data_dir)).toBe('1777');
   });
 
-  it.runIf(process.geteuid?.() === 0)('is refused where it belongs to another user', () => {
+  it.runIf(process.geteuid?.() === 0)('is refused if it belongs to another user', () => {
     mkdirSync(data_dir);
     chownSync(data_dir, 65_534, 65_534);
     expect(() => makeDataDir({ data_dir })).toThrow(/is not a folder of this user; choose another path/);

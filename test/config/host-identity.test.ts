@@ -33,7 +33,7 @@ describe('the host id', () => {
     });
   });
 
-  it('[DSP-3] is else the OS name, saved once, so that a renamed machine keeps its id', () => {
+  it('[DSP-3] is otherwise the OS name, saved once, so that a renamed machine keeps its id', () => {
     scratch.write('host.json', { host_class: 'exposed', mine: true });
     const first = resolveHostId(settings(), { hostname: 'Build_Box.example.org', persist: true });
     expect(first).toEqual({ host: 'build-box', source: 'os' });
@@ -49,7 +49,7 @@ describe('the host id', () => {
     });
   });
 
-  it('[DSP-3] is written nowhere when it is only asked for', () => {
+  it('[DSP-3] is not written when it is only read', () => {
     expect(resolveHostId(settings(), { hostname: 'box', persist: false }).host).toBe('box');
     expect(existsSync(file())).toBe(false);
   });
@@ -68,7 +68,7 @@ describe('the host id', () => {
     );
   });
 
-  it('does not boot on a broken host.json', () => {
+  it('prevents the boot if host.json is invalid', () => {
     scratch.write('host.json', '{"host": 7}');
     expect(() => resolveHostId(settings(), { hostname: 'x', persist: true })).toThrow(/not valid at host/);
   });

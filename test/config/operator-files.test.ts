@@ -68,7 +68,7 @@ const BAD: Record<OperatorFileId, [text: string, says: RegExp]> = {
 const IDS = Object.keys(GOOD) as OperatorFileId[];
 
 describe('[RPL-8] the operator files as text', () => {
-  it('[OPF-1] [REC-2] are five, each with its place, size, time, and the variable that hides it', () => {
+  it('[OPF-1] [REC-2] are five, each with its path, size, time, and the variable that overrides it', () => {
     scratch.write('stores.json', GOOD.stores);
     const listed = files({ SVC_STORES: '/elsewhere', SVC_AGENTS_FILE: '/etc/agents.json' }).list();
     expect(listed.map((entry) => entry.id)).toEqual(IDS);
@@ -88,7 +88,7 @@ describe('[RPL-8] the operator files as text', () => {
     });
   });
 
-  it.each(IDS)('[OPF-1] [OPF-6] [REC-3] %s is read as it was written, to the byte', async (id) => {
+  it.each(IDS)('[OPF-1] [OPF-6] [REC-3] %s is read as it was written, byte for byte', async (id) => {
     const { before, file } = await write(files(), id, GOOD[id]);
     expect([before, readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([
       null,
@@ -101,7 +101,7 @@ describe('[RPL-8] the operator files as text', () => {
   });
 
   it.each(IDS)(
-    '[ERR-4] [OPF-5] %s that is not valid is refused in the words of the validator',
+    '[ERR-4] [OPF-5] %s is refused with the message of the validator if it is invalid',
     async (id) => {
       const [text, says] = BAD[id];
       await write(files(), id, GOOD[id]);
@@ -113,7 +113,7 @@ describe('[RPL-8] the operator files as text', () => {
     },
   );
 
-  it('[OPF-6] a blank text removes the file, and a link to it alone', async () => {
+  it('[OPF-6] an empty text removes the file; if that is a link, only the link', async () => {
     const file = scratch.write('kept-elsewhere.json', GOOD.stores);
     symlinkSync(file, join(scratch.path, 'stores.json'));
     expect(await write(files(), 'stores', ' \n')).toMatchObject({ after: null, before: GOOD.stores });
@@ -122,7 +122,7 @@ describe('[RPL-8] the operator files as text', () => {
     await write(files(), 'stores', '');
   });
 
-  it('[OPF-6] [ERR-12] a write that did not see the last change is a conflict and changes nothing', async () => {
+  it('[OPF-6] [ERR-12] a write based on an older version is a conflict and changes nothing', async () => {
     const seen = files().read('host').digest;
     await write(files(), 'host', GOOD.host, seen);
     await expect(write(files(), 'host', '{"host": "b"}', seen)).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe('[RPL-8] the operator files as text', () => {
     });
   });
 
-  it('[OPF-1] does not show bytes that are no text, which could not be sent back', () => {
+  it('[OPF-1] does not show bytes that are not text, which could not be sent back', () => {
     writeFileSync(join(scratch.path, 'host.json'), Buffer.from([0x22, 0xff, 0xfe, 0x22]));
     expect(() => files().read('host')).toThrow(/not UTF-8/);
     scratch.write('host.json', '"\ufffd"');
@@ -183,27 +183,24 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it.each(BY_CLI)(
-    '[ERR-4] %s is refused with its sentence to the letter, in whichever form it speaks',
-    async (id) => {
-      const plain = files({}, program('echo "svc: it is — not so" >&2; exit 3'));
-      await expect(write(plain, id, GOOD[id])).rejects.toMatchObject({
-        code: 'validator_refused',
-        message: 'svc: it is — not so',
-        details: { exit_status: 3 },
-      });
-      const json = files({}, program(`echo '{"error":"x","message":"Nor is this."}' >&2; exit 1`));
-      await expect(write(json, id, GOOD[id])).rejects.toMatchObject({ message: 'Nor is this.' });
-      expect(existsSync(join(scratch.path, `${id}.json`))).toBe(false);
-    },
-  );
+  it.each(BY_CLI)('[ERR-4] %s is refused with its exact message, in whichever form it prints', async (id) => {
+    const plain = files({}, program('echo "svc: it is — not so" >&2; exit 3'));
+    await expect(write(plain, id, GOOD[id])).rejects.toMatchObject({
+      code: 'validator_refused',
+      message: 'svc: it is — not so',
+      details: { exit_status: 3 },
+    });
+    const json = files({}, program(`echo '{"error":"x","message":"Nor is this."}' >&2; exit 1`));
+    await expect(write(json, id, GOOD[id])).rejects.toMatchObject({ message: 'Nor is this.' });
+    expect(existsSync(join(scratch.path, `${id}.json`))).toBe(false);
+  });
 
   it.each([
     { how: 'is missing', cli: () => join(scratch.path, 'gone') },
     { how: 'has no interpreter', cli: () => program('exec /no/such/interpreter') },
     { how: 'does not end', cli: () => program('exec sleep 30') },
     { how: 'is ended by a signal', cli: () => program('kill -9 $$') },
-  ])('[ERR-27] is left as it is when the CLI $how, and the text counts as unchecked', async ({ cli }) => {
+  ])('[ERR-27] is not changed when the CLI $how, and the text counts as unchecked', async ({ cli }) => {
     scratch.write('host.json', GOOD.host);
     await expect(write(files({}, cli(), 300), 'host', '{"host": "b"}')).rejects.toMatchObject({
       code: 'cli_unavailable',
@@ -212,7 +209,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     expect(files().read('host').text).toBe(GOOD.host);
   });
 
-  it('[OPF-5] stores and projects are checked in the daemon, whatever the CLI says', async () => {
+  it('[OPF-5] stores and projects are checked in the daemon, whatever the CLI reports', async () => {
     const silent = files({}, program('exit 1'));
     await write(silent, 'stores', GOOD.stores);
     await expect(write(silent, 'projects', BAD.projects[0])).rejects.toMatchObject({
@@ -220,7 +217,7 @@ describe('[OPF-2] [OPF-3] [OPF-4] an operator file that an external CLI validate
     });
   });
 
-  it('is validated alike by the command itself and by its functions in the daemon', {
+  it('is validated in the same way by the command and by its functions in the daemon', {
     timeout: 120_000,
   }, async () => {
     for (const id of BY_CLI) {

@@ -59,7 +59,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
   it.each([
     { form: 'a bare array', content: ['/srv/a', '~/b', '/srv/a/'] },
     { form: 'a versioned object', content: { version: 1, [kind]: ['/srv/a', '~/b', '/srv/a/'] } },
-  ])(`[${clause}] is read as $form, with absolute paths and no repeats`, ({ content }) => {
+  ])(`[${clause}] is read as $form, with absolute paths and without duplicates`, ({ content }) => {
     scratch.write(`${kind}.json`, content);
     expect(read(settings)).toMatchObject({ paths: ['/srv/a', join(homedir(), 'b')], source: 'file' });
   });
@@ -71,7 +71,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     { content: `{"version": 2, "${kind}": []}`, says: /not valid at version:/ },
     { content: '["notes"]', says: /lists "notes".*absolute path/ },
     { content: '['.repeat(101) + ']'.repeat(101), says: /more than 100 deep/ },
-  ])('is refused, never taken for empty, when it says $content', async ({ content, says }) => {
+  ])('is refused, and not treated as empty, with the content $content', async ({ content, says }) => {
     const file = scratch.write(`${kind}.json`, content);
     expect(() => read(settings)).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
@@ -81,7 +81,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(readFileSync(file, 'utf8')).toBe(content);
   });
 
-  it('is refused where it cannot be read as a file', () => {
+  it('is refused if it cannot be read as a file', () => {
     scratch.mkdir(`${kind}.json`);
     expect(() => read(settings)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   });
@@ -96,7 +96,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     });
   });
 
-  it('is made in a private folder and for its owner alone', async () => {
+  it('is made in a private folder and only for its owner', async () => {
     const config_dir = join(scratch.path, 'deep', 'config');
     const fresh = readSettings({ SVC_CONFIG_DIR: config_dir });
     const { file } = await add(fresh, '/srv/a');
@@ -115,7 +115,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     });
   });
 
-  it('names the variable that hides what was written', async () => {
+  it('names the variable that overrides the written file', async () => {
     const overridden = readSettings({ SVC_CONFIG_DIR: scratch.path, [variable]: '/a' });
     expect((await add(overridden, '/srv/new')).overridden_by).toBe(variable);
     expect(read(overridden).paths).toEqual(['/a']);
@@ -126,7 +126,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(existsSync(join(scratch.path, `${kind}.json`))).toBe(false);
   });
 
-  it('[OPF-6] keeps every byte that a person wrote besides the list', async () => {
+  it('[OPF-6] keeps every byte of the file except the list', async () => {
     const text = `{ "note": 1.0,\n  "${kind}": ["/a"], "big": 12345678901234567890 }\n`;
     const file = scratch.write(`${kind}.json`, text);
     await add(settings, '/b');
@@ -140,7 +140,7 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     expect(await write(settings, [])).toMatchObject({ changed: false });
   });
 
-  it('[ERR-12] is not replaced by a writer that has not read the last change', async () => {
+  it('[ERR-12] is not replaced by a writer with an outdated digest', async () => {
     const { digest } = await write(settings, ['/srv/a']);
     await add(settings, '/srv/b');
     await expect(write(settings, ['/srv/c'], digest)).rejects.toMatchObject({
@@ -153,19 +153,19 @@ describe.each(LISTS)('$kind.json', ({ kind, clause, read, variable }) => {
     );
   });
 
-  it('[WPL-15] loses nothing to concurrent writers', async () => {
+  it('[WPL-15] loses no path of concurrent writers', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `/srv/${index}`);
     await Promise.all(names.map((name) => add(settings, name)));
     expect(read(settings).paths.toSorted()).toEqual(names.toSorted());
   });
 
-  it('can be checked as text before it is a file', () => {
+  it('can be validated as text before it is written', () => {
     expect(parsePathList(kind, '/label.json', '["/a"]')).toEqual(['/a']);
     expect(() => parsePathList(kind, '/label.json', '[')).toThrow('/label.json');
   });
 });
 
-describe('an entry of stores.json with more than a path', () => {
+describe('an entry of stores.json with options', () => {
   const trusted = { path: '/srv/linked', follow: true, note: 'mine' };
   const write = (content: unknown) => scratch.write('stores.json', content);
   const stored = () => JSON.parse(readFileSync(join(scratch.path, 'stores.json'), 'utf8'));
@@ -207,7 +207,7 @@ describe('an entry of stores.json with more than a path', () => {
     { content: [{ follow: true }], says: /not valid at 0\.path/ },
     { content: { stores: [{ path: '/srv/a', follow: 'yes' }] }, says: /not valid at stores\.0\.follow/ },
     { content: [{ path: 'notes', follow: true }], says: /lists "notes".*absolute path/ },
-  ])('is refused when it says $content', ({ content, says }) => {
+  ])('is refused with the content $content', ({ content, says }) => {
     write(content);
     expect(() => readStores(settings)).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
@@ -219,7 +219,7 @@ describe('an operator file that is no regular file', () => {
   it.each([
     { what: 'a named pipe', make: (path: string) => execFileSync('mkfifo', [path]) },
     { what: 'a device', make: (path: string) => symlinkSync('/dev/zero', path) },
-  ])('is refused by what it is where it is $what', ({ what, make }) => {
+  ])('is refused with its kind if it is $what', ({ what, make }) => {
     make(join(scratch.path, 'stores.json'));
     expect(() => readStores(settings)).toThrow(
       expect.objectContaining({

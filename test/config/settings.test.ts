@@ -5,7 +5,7 @@ import { makeDataDir } from '../../src/config/data-dir.ts';
 import { readSettings } from '../../src/config/settings.ts';
 
 it.each(['SVC_DATA_DIR', 'SVC_CONFIG_DIR', 'SVC_TMUX_SOCKET', 'SVC_UI_DIST', 'SVC_EVENTS_FILE'])(
-  'refuses a relative %s: the daemon, its workers and the shell stand in different folders',
+  'refuses a relative %s: the daemon, its workers and the shell have different working directories',
   (name) => {
     const mend = expect.objectContaining({
       code: 'invalid_config',

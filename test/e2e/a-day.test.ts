@@ -73,7 +73,7 @@ describe('a day with the command line alone', () => {
     expect(accepted).not.toContain('svc accept');
   });
 
-  it('runs a role by its schedule, and again once it is accepted', async () => {
+  it('runs a role on its schedule, and again after it is accepted', async () => {
     await svc('fiber', 'add', 'Digest', '--body', 'Look around.\n\nSessions planned: 9');
     const repeated = await svc(
       ...['repeat', 'digest', '--project-dir', project, '--agent', 'player', '--schedule', '0 9 1 1 *'],
@@ -104,7 +104,7 @@ describe('a day with the command line alone', () => {
     await until('no worker runs', async () => ((await svc('ps')) === 'No worker runs.\n' ? true : undefined));
   });
 
-  it('makes a store, writes a draft into it, and finds it there', async () => {
+  it('makes a store, creates a draft in it, and finds it', async () => {
     const notes = daemon.home.path('notes-of-mine');
     mkdirSync(notes);
     expect(await json('fiber', 'init', notes)).toMatchObject({ store: notes });
@@ -112,7 +112,7 @@ describe('a day with the command line alone', () => {
     expect(await svc('fiber', 'show', 'an-idea', '--store', notes)).toContain('An idea');
   });
 
-  it('stops everything in an emergency, and lets work start again', async () => {
+  it('stops everything in an emergency, and starts work again', async () => {
     await svc('fiber', 'add', 'Next work');
     await svc('stop-all', '--note', 'the disk is full');
     await svc('install', 'next-work', '--project-dir', project, '--agent', 'stays');
@@ -132,7 +132,7 @@ describe('a day with the command line alone', () => {
     expect((await json('status', 'next-work')).svc).toBeUndefined();
   });
 
-  it('has a worker hand off by its own command, and starts the next one fresh', async () => {
+  it('has a worker hand off with its own command, and starts the next one fresh', async () => {
     await svc('fiber', 'add', 'Relay');
     await svc('install', 'relay', '--project-dir', project, '--agent', 'hands-off');
     const handed = await statusWhen('relay', 'was handed off and taken up anew', (row) => {

@@ -24,7 +24,7 @@ function commandsOfReadme(): string[] {
 }
 
 /** A person who has nothing but the README: every line of it is typed into a shell, word for word. */
-describe('a first day from the README on', () => {
+describe('a first day, starting from the README', () => {
   let home: TestHome;
 
   beforeAll(() => {
@@ -100,7 +100,7 @@ describe('a first day from the README on', () => {
     );
   });
 
-  it('[LIF-7] [RES-2] has an agent hand off by `svc handoff`, and the next begin fresh', async () => {
+  it('[LIF-7] [RES-2] has an agent hand off with `svc handoff`, and the next one start fresh', async () => {
     await svc('svc fiber add Relay --store ~/notes --body "Carry on."');
     await svc('svc install relay --project-dir ~/my-project --agent hands-off');
     const first = await rowWhen(
@@ -125,7 +125,7 @@ describe('a first day from the README on', () => {
     expect(new Set(begun).size).toBe(begun.length);
   });
 
-  it('tells the whole day in `svc daemon logs`', async () => {
+  it('shows the whole day in `svc daemon logs`', async () => {
     const log = await svc('svc daemon logs --lines 1000');
     for (const fiber of ['say-hello', 'relay'])
       expect(log).toMatch(new RegExp(`info +poller: started a worker .*\\bfiber=${fiber} `));

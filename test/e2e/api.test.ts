@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe('the API of a daemon', () => {
-  it.each(READS)('answers the curl that ops/api.md shows for GET $path', async (row) => {
+  it.each(READS)('answers the curl command of ops/api.md for GET $path', async (row) => {
     const curl = curlOf(row);
     const { stdout } = await run('bash', ['-c', `${curl} -o /dev/null -w '%{http_code}'`], {
       env: { ...process.env, SVC: `http://${daemon.address}` },
@@ -37,13 +37,13 @@ describe('the API of a daemon', () => {
     expect(row.path === '/' ? ['200', '404'] : expected, curl).toContain(stdout);
   });
 
-  it('[ERR-11] answers 404 where an older or newer daemon would have a route', async () => {
+  it('[ERR-11] answers 404 for routes of an older or newer daemon', async () => {
     for (const path of ['/config/stores/more', '/configs', '/api/v1/config'])
       expect(await daemon.http.get(path)).toMatchObject({ status: 404, body: { error: 'not_found' } });
     expect(await daemon.http.get('//api/v2/config')).toMatchObject({ status: 404 });
   });
 
-  it('[RTE-2] [RTE-3] goes by the remotes that are configured, soon after their file is changed by hand', async () => {
+  it('[RTE-2] [RTE-3] uses the configured remotes, soon after their file is edited', async () => {
     const agents = () => daemon.http.get('/agents?origin=host-b');
     expect(await agents()).toMatchObject({ status: 404, body: { error: 'unknown_host' } });
     daemon.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port: 1 }] });
@@ -54,7 +54,7 @@ describe('the API of a daemon', () => {
     await until('the remote being forgotten', async () => (await agents()).status === 404);
   });
 
-  it('counts its requests by row, and measures its event loop once it was asked', async () => {
+  it('counts its requests by row, and measures its event loop from the first request on', async () => {
     await daemon.http.get('/fibers/say-hello');
     await daemon.http.get('/nowhere');
     await daemon.http.get('//metrics');
@@ -71,7 +71,7 @@ describe('the API of a daemon', () => {
     );
   });
 
-  it('logs what the poller does for a request with the id that the request was answered with', async () => {
+  it('logs the poller’s work for a request with the id of the request', async () => {
     daemon.home.fiber('logged', { front: { status: 'open' } });
     await daemon.rowWhen('logged', 'listed', () => true);
     const { headers, body } = await daemon.dispatch({ fiber_id: 'logged', force: true });

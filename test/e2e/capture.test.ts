@@ -55,7 +55,7 @@ async function listenAsKitty(path: string): Promise<string[][]> {
 const silent = { SVC_TERMINAL_SOCKET: '/nonexistent/kitty' };
 
 describe('a capture', () => {
-  it('[WPL-6] [WPL-5] [CAP-5] [P1] files, installs and claims its fiber by its own shell, whatever the order, and is its one worker', async () => {
+  it('[WPL-6] [WPL-5] [CAP-5] [P1] files, installs and claims its fiber with its own shell, in any order, and is its one worker', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;
     const project = home.project('swift');
@@ -92,7 +92,7 @@ describe('a capture', () => {
     expect(sessions.body.sessions.map(({ kind }) => kind)).toEqual(['capture', 'claim', 'ended']);
   });
 
-  it('[WPL-4] [WPL-5] claimed over HTTP before anything arms the fiber, is killed as any worker', async () => {
+  it('[WPL-4] [WPL-5] that was claimed over HTTP before its fiber was armed is killed like any worker', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;
     const captured = await capture(daemon, home.project('a'));
@@ -109,7 +109,7 @@ describe('a capture', () => {
     expect((await daemon.row('a'))?.runtime).toBeUndefined();
   });
 
-  it('[ERR-17] [WPL-6] is refused with 422 for a folder that is missing, and an agent that nobody knows', async () => {
+  it('[ERR-17] [WPL-6] is refused with 422 for a missing folder and for an unknown agent', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;
     const gone = await http.post('/capture', { prompt: 'x', project_dir: home.path('gone') });
@@ -144,7 +144,7 @@ describe('a session that a person started', () => {
     if (said !== '') throw new Error(`tmux: ${said}`);
   }
 
-  it('[WPL-5] [P1] is claimed from inside, adopted by the next daemon, and handed off without its session', async () => {
+  it('[WPL-5] [P1] is claimed from inside, adopted by the next daemon, and handed off without ending its session', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home } = daemon;
     const project = home.project('desk');
@@ -165,7 +165,7 @@ describe('a session that a person started', () => {
     expect(daemon.log).toContain('"reason":"handoff"');
   });
 
-  it('[WPL-5] [WPL-4] loses its agent and nothing else to a kill; an agentless session is nobody’s worker', async () => {
+  it('[WPL-5] [WPL-4] loses only its agent to a kill; a session without an agent is no worker', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;
     home.fiber('mine', { front: { status: 'open' }, agent: 'talks' });
@@ -246,7 +246,7 @@ describe('a terminal for a person', () => {
     expect((await daemon.state()).captures).toEqual([]);
   });
 
-  it('[WPL-21] says what to paste where no terminal emulator answers', async () => {
+  it('[WPL-21] shows the command to paste if no terminal emulator answers', async () => {
     daemon = await startTestDaemon({ settings: silent, prepare: (home) => void home.fiber('live') });
     const { runtime } = await daemon.running('live');
     const answer = await daemon.http.post('/attach', { mux_session: runtime.mux_session });

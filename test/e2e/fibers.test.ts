@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => daemon.dispose());
 
 describe('a row of GET /fibers', () => {
-  it('[RPL-1][FIB-1][FIB-2][FIB-3][FIB-4][FIB-5][FIB-6][FIB-7][FIB-8][FIB-9][FIB-10][FIB-11][FIB-12][FIB-13] tells what the frontmatter says', async () => {
+  it('[RPL-1][FIB-1][FIB-2][FIB-3][FIB-4][FIB-5][FIB-6][FIB-7][FIB-8][FIB-9][FIB-10][FIB-11][FIB-12][FIB-13] contains the frontmatter', async () => {
     const row = await daemon.row('work/loader');
     expect(row).toMatchObject({
       id: 'work/loader',
@@ -86,7 +86,7 @@ describe('a row of GET /fibers', () => {
     expect(row).not.toHaveProperty('body');
   });
 
-  it('[RPL-1][P22] is one of the documented form, and ?svc and ?body choose what is in it', async () => {
+  it('[RPL-1][P22] has the documented form, and ?svc and ?body select its content', async () => {
     const all = await daemon.http.get('/fibers');
     expect(fibersFeedSchema.parse(all.body)).toMatchObject({ host: 'test-host', state: 'fresh' });
     expect((await daemon.fibers()).map((row) => row.id)).toEqual([
@@ -100,7 +100,7 @@ describe('a row of GET /fibers', () => {
     expect(own?.body).toContain('The body, with [[links]].');
   });
 
-  it('[RPL-1] comes with a strong tag that is 304 until something moves, and moves with it', async () => {
+  it('[RPL-1] has a strong tag that gives 304 until something changes, and then changes too', async () => {
     const first = await daemon.http.get('/fibers');
     const tag = first.headers.etag ?? '';
     expect(tag).toMatch(/^"[^"]+"$/);
@@ -121,7 +121,7 @@ describe('a row of GET /fibers', () => {
 });
 
 describe('GET /fibers?since=', () => {
-  it('[RPL-1] tells a client what changed on disk since its tag, and nothing else', async () => {
+  it('[RPL-1] returns what changed on disk since the client’s tag, and nothing else', async () => {
     type Delta = { tag: string; rows: Json[]; removed: string[] };
     const first = await daemon.http.get<Json>('/fibers?since=');
     expect(fibersWholeSchema.parse(first.body).state).toBe('fresh');
@@ -157,7 +157,7 @@ describe('GET /fibers/*id', () => {
     expect(body.fiber.body).toBe(WHOLE.slice(WHOLE.indexOf('The body')));
   });
 
-  it('[RPL-3] answers 404 for one that is nowhere', async () => {
+  it('[RPL-3] answers 404 for an unknown fiber', async () => {
     expect(await daemon.http.get('/fibers/work/nobody')).toMatchObject({
       status: 404,
       body: { error: 'fiber_not_found' },
@@ -166,7 +166,7 @@ describe('GET /fibers/*id', () => {
 });
 
 describe('POST /fiber-edit', () => {
-  it('[WPL-11][FIB-14][P27] changes what it is told to and keeps every other byte', async () => {
+  it('[WPL-11][FIB-14][P27] changes the requested fields and keeps every other byte', async () => {
     const { status, body } = await daemon.http.post<{ fiber: Json }>('/fiber-edit', {
       fiber_id: UID,
       outcome: 'Rewritten.',
@@ -187,7 +187,7 @@ describe('POST /fiber-edit', () => {
     });
   });
 
-  it('[WPL-11][ERR-12] of a document that moved meanwhile is a conflict and writes nothing', async () => {
+  it('[WPL-11][ERR-12] of a document that has changed meanwhile is a conflict and writes nothing', async () => {
     daemon.home.fiber('moved', { svc: null });
     const { digest } = await daemon.rowWhen('moved', 'listed', () => true);
     const edit = { fiber_id: 'moved', name: 'Mine', expected_digest: digest };
@@ -200,7 +200,7 @@ describe('POST /fiber-edit', () => {
     expect(daemon.home.document('moved')).toBe(written);
   });
 
-  it('[WPL-11][FIB-13] takes a roster by itself, replaces it exactly, and launches nobody', async () => {
+  it('[WPL-11][FIB-13] accepts only a roster on its own, replaces it exactly, and starts no worker', async () => {
     daemon.home.fiber('crewed', {
       front: { status: 'open', collaboration: { reviewer: ['ada'], editor: [] } },
     });
@@ -228,7 +228,7 @@ describe('POST /fiber-edit', () => {
     expect(await daemon.home.sessions()).toEqual([]);
   });
 
-  it('[WPL-11][FIB-2] never changes who a fiber is', async () => {
+  it('[WPL-11][FIB-2] never changes the id of a fiber', async () => {
     const edit = { fiber_id: UID, set: { id: '01BX5ZZKBKACTAV9WEVGEMMVRZ' } };
     expect(await daemon.http.post('/fiber-edit', edit)).toMatchObject({ status: 400 });
     expect((await daemon.row('work/loader'))?.uid).toBe(UID);
@@ -236,7 +236,7 @@ describe('POST /fiber-edit', () => {
 });
 
 describe('POST /fiber/create', () => {
-  it('[WPL-13][FIB-2] files a document with a uid, below its parent, that is listed at once', async () => {
+  it('[WPL-13][FIB-2] creates a document with a uid, below its parent, which is listed at once', async () => {
     const { status, body } = await daemon.http.post<{ fiber: Json }>('/fiber/create', {
       name: 'A new piece',
       parent: 'work',
@@ -256,7 +256,7 @@ describe('POST /fiber/create', () => {
     expect(daemon.home.document('work/a-new-piece')).toContain('Do it.');
   });
 
-  it('[WPL-13] refuses an id that is taken and a request that is none', async () => {
+  it('[WPL-13] refuses a taken id and an invalid request', async () => {
     const taken = { name: 'Anything', slug: 'plain', parent: 'work' };
     expect(await daemon.http.post('/fiber/create', taken)).toMatchObject({
       status: 409,
@@ -270,7 +270,7 @@ describe('POST /fiber/create', () => {
 });
 
 describe('any request', () => {
-  it('that no route takes is answered in JSON', async () => {
+  it('to an unknown route is answered in JSON', async () => {
     expect(await daemon.http.get('/no-such-route')).toMatchObject({
       status: 404,
       body: { error: 'not_found' },
@@ -280,7 +280,7 @@ describe('any request', () => {
     expect(wrong.body.error).toBe('method_not_allowed');
   });
 
-  it('[AUT-3] of a foreign page is refused before it does anything', async () => {
+  it('[AUT-3] from a foreign page is refused before it has an effect', async () => {
     const edit = { fiber_id: 'work/plain', name: 'Hijacked' };
     const headers = { origin: 'https://elsewhere.example' };
     expect((await daemon.http.post('/fiber-edit', edit, headers)).status).toBe(403);

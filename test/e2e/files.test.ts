@@ -82,7 +82,7 @@ describe('a daemon', () => {
     LARGE_MS,
   );
 
-  it('[RPL-10] waits for a client that reads slowly, and lets go when it leaves', async () => {
+  it('[RPL-10] waits for a client that reads slowly, and stops when it leaves', async () => {
     const path = sparse('slow', GIB / 4);
     const before = residentMiB();
     const response = await open(path);
@@ -107,7 +107,7 @@ describe('a daemon', () => {
     expect((await daemon.version()).ready).toBe(true);
   });
 
-  it('[RPL-4] searches the bodies of its stores as they are now', async () => {
+  it('[RPL-4] searches the current bodies of its stores', async () => {
     const search = async (query: string) => {
       const { body } = await daemon.http.get<{ hits: { id: string }[] }>(`/search?query=${query}`);
       return body.hits.map(({ id }) => id);

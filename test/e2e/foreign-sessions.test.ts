@@ -17,7 +17,7 @@ async function openSession(home: TestHome, name: string): Promise<void> {
   if (said !== '') throw new Error(`tmux: ${said}`);
 }
 
-it('[DSP-10][P4] leaves sessions that are no workers of its fibers alone, at its start, at a kill and at its end', async () => {
+it('[DSP-10][P4] changes no foreign session, at its start, at a kill and at its end', async () => {
   const names: string[] = [];
   let pids: number[] = [];
   daemon = await startTestDaemon({

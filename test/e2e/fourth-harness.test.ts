@@ -59,7 +59,7 @@ describe('a fourth harness', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('touches two files besides its own folder, and what knows of harnesses has sound types with it', async () => {
+  it('needs changes in two files besides its own folder, and all types remain correct', async () => {
     expect(new Set(EDITS.map(([file]) => file)).size).toBe(2);
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const project = home.write('copy/tsconfig.harness.json', {
@@ -71,7 +71,7 @@ describe('a fourth harness', () => {
     expect(checked).toMatchObject({ code: 0, stdout: '' });
   }, 240_000);
 
-  it('is named by the doctor until its first-run question is answered', async () => {
+  it('is reported by the doctor until its first-run question is answered', async () => {
     const findings = async () => JSON.stringify(JSON.parse((await home.svc('doctor', '--json')).stdout));
     expect(await findings()).toContain('Tally does not know your name');
     mkdirSync(folder);
@@ -81,7 +81,7 @@ describe('a fourth harness', () => {
     expect(told).toContain('these can start: tally');
   });
 
-  it('gets its skills and hooks by a setup, and loses exactly these again', async () => {
+  it('gets its skills and hooks by a setup, which removes exactly these again', async () => {
     const kept = readFileSync(join(folder, 'name'), 'utf8');
     expect(await home.svc('setup', 'tally')).toMatchObject({ code: 0 });
     expect(readFileSync(join(folder, 'hooks.json'), 'utf8')).toContain('hook event --harness tally');
@@ -95,7 +95,7 @@ describe('a fourth harness', () => {
   const asked = async (path: string): Promise<unknown> =>
     (await fetch(`http://${daemon.address}/api/v1${path}`)).json();
 
-  it('is launched, and its transcript tells the end of its turn, what it said and what it spent', async () => {
+  it('is launched, and its transcript shows the end of its turn, its last message and its usage', async () => {
     home.fiber('counted', { svc: { agent: 'tally' } });
     await daemon.start();
     const { runtime, uid } = await daemon.running('counted');

@@ -38,7 +38,7 @@ describe('the host id', () => {
     expect((await daemon.row('not-mine'))?.runtime).toBeUndefined();
   });
 
-  it('[DSP-3] is frozen at boot: host.json may change under a running daemon', async () => {
+  it('[DSP-3] is fixed at boot: host.json may change under a running daemon', async () => {
     daemon = await startTestDaemon({
       settings: { SVC_HOST: undefined },
       prepare: (at) => void at.write('config/host.json', { version: 1, host: 'first' }),
@@ -55,7 +55,7 @@ describe('the host id', () => {
     expect((await daemon.version()).host).toBe('second');
   });
 
-  it('[DSP-3][VER-3] is what the CLI says where SVC_CLI names one; a CLI that tells no contract, or another, is a skew', async () => {
+  it('[DSP-3][VER-3] is what the CLI of SVC_CLI reports; a CLI with another contract version, or none, is a skew', async () => {
     daemon = await startTestDaemon({
       settings: { SVC_HOST: undefined },
       prepare: (at) => {
@@ -76,7 +76,7 @@ describe('the host id', () => {
     ['is missing', undefined],
     ['answers no JSON', 'hello'],
     ['names no host', '{"contract": 1}'],
-  ])('[DSP-3] keeps the daemon from booting when SVC_CLI %s', async (_case, answer) => {
+  ])('[DSP-3] prevents the boot of the daemon when SVC_CLI %s', async (_case, answer) => {
     home = new TestHome({ SVC_HOST: undefined });
     const cli = answer === undefined ? home.path('no-such-cli') : cliThatSays(home, answer);
     const [file = '', ...args] = home.daemonArgv();
@@ -87,7 +87,7 @@ describe('the host id', () => {
     expect(ran.stderr).not.toContain('    at ');
   });
 
-  it('[DSP-3] that is no host id keeps the daemon from booting and names the variable', async () => {
+  it('[DSP-3] prevents the boot of the daemon if it is invalid, and the error names the variable', async () => {
     home = new TestHome({ SVC_HOST: 'a host' });
     const [file = '', ...args] = home.daemonArgv();
     const ran = await run(file, args, home.env);

@@ -40,7 +40,7 @@ function write(path: string, text: string): void {
 }
 
 describe('a store with hostile documents', () => {
-  it('[DSP-1] lists every other fiber at once, starts them, and names each culprit by its path', async () => {
+  it('[DSP-1] lists every other fiber at once, starts them, and reports each hostile document by its path', async () => {
     daemon = await startTestDaemon({
       prepare(home) {
         for (let nth = 0; nth < HEALTHY; nth += 1)
@@ -67,7 +67,7 @@ describe('a store with hostile documents', () => {
     expect((await daemon.home.svc('status')).stdout).toContain('Documents with an error');
   });
 
-  it('[DSP-1] goes on serving when healthy documents turn bad while it runs', async () => {
+  it('[DSP-1] keeps working when healthy documents become hostile while it runs', async () => {
     daemon = await startTestDaemon({
       prepare(home) {
         for (const id of Object.keys(HOSTILE)) write(home.documentPath(id), documentOf(`name: ${id}`));

@@ -42,7 +42,7 @@ describe('a launch', () => {
     });
   });
 
-  it('[EVT-4][REC-10] leaves a line in the sessions ledger that names the session of the worker', async () => {
+  it('[EVT-4][REC-10] adds a line to the sessions ledger with the session of the worker', async () => {
     const uid = daemon.home.fiber('ledger');
     const { runtime } = await daemon.running('ledger');
     const line = await until('the ledger line', async () => {
@@ -60,7 +60,7 @@ describe('a launch', () => {
     });
   });
 
-  it('[DSP-2][FIB-4][FIB-5] is not given to a fiber that is parked, closed, foreign or without a svc block', async () => {
+  it('[DSP-2][FIB-4][FIB-5] does not happen for a fiber that is parked, closed, foreign or without a svc block', async () => {
     const { home } = daemon;
     home.fiber('idle/parked', { front: { status: 'open' } });
     home.fiber('idle/closed', { front: { status: 'closed' } });
@@ -97,7 +97,7 @@ describe('a launch', () => {
     expect(await daemon.home.sessions()).toContain(runtime.mux_session);
   });
 
-  it('reaches the network the way the daemon does, by its proxies and certificates', async () => {
+  it('has network access like the daemon, with its proxies and certificates', async () => {
     const network = {
       HTTPS_PROXY: 'http://proxy.test:3128',
       no_proxy: 'localhost',
@@ -134,7 +134,7 @@ describe('a launch', () => {
     expect(row.blocked).toBeUndefined();
   });
 
-  it('[P26] of a worker that ends at once is not repeated for ever: the fiber is paused and says why', async () => {
+  it('[P26] of a worker that ends at once is not repeated for ever: the fiber is paused with the reason', async () => {
     daemon.home.fiber('looping', { agent: 'dies-at-once' });
     const row = await daemon.rowWhen('looping', 'paused', (one) => one.blocked?.reason === 'loop_breaker');
     expect(launchesOf(daemon.home.data, 'looping')).toHaveLength(5);
@@ -143,7 +143,7 @@ describe('a launch', () => {
     expect(launchesOf(daemon.home.data, 'looping')).toHaveLength(5);
   });
 
-  it('[P26] of workers that do nothing but hand off to each other is not repeated for ever either', async () => {
+  it('[P26] of workers that only hand off to each other is not repeated for ever either', async () => {
     daemon.home.fiber('passed-on', { agent: 'hands-off' });
     const row = await daemon.rowWhen('passed-on', 'paused', (one) => one.blocked !== undefined, 90_000);
     expect(row.blocked).toMatchObject({
@@ -172,7 +172,7 @@ describe('a launch message', () => {
     return readFileSync(join(folder, `${runtime.session_uuid}.prompt`), 'utf8');
   };
 
-  it('[PRM-1][PRM-2][P9] opens with one fixed sentence, then tells the fiber, its store, kind and surface', async () => {
+  it('[PRM-1][PRM-2][P9] begins with one fixed sentence, then names the fiber, its store, kind and surface', async () => {
     daemon.home.fiber('facts');
     const prompt = await received('facts');
     const [preamble, ...lines] = prompt.split('\n');
@@ -199,7 +199,7 @@ describe('a launch message', () => {
     for (const path of paths) expect(readFileSync(path, 'utf8')).toMatch(/^---\nname: fiber-/);
   });
 
-  it('[PRM-4][STD-1][FIB-6][FIB-7] of a standing role tells its run and whether it was scheduled', async () => {
+  it('[PRM-4][STD-1][FIB-6][FIB-7] of a standing role says which run it is and whether it was scheduled', async () => {
     const created = new Date(Date.now() - 120_000).toISOString();
     const svc = { kind: 'standing', schedule: '* * * * *', tz: 'UTC' };
     daemon.home.fiber('scheduled', { front: { 'created-at': created }, svc });
@@ -218,7 +218,7 @@ describe('a launch message', () => {
     expect(prompt).toContain(`Run: ${body.run_id}\n`);
   });
 
-  it('[PRM-3] [PRM-5] [RES-3] goes to the session that was cut off, or names it and where its transcript lies', async () => {
+  it('[PRM-3] [PRM-5] [RES-3] is sent to the interrupted session, or names it and the path of its transcript', async () => {
     daemon.home.fiber('cut-off');
     const first = await daemon.running('cut-off');
     process.kill(await daemon.agentPid('cut-off'), 'SIGKILL');
@@ -239,7 +239,7 @@ describe('a launch message', () => {
     expect(readFileSync(transcript, 'utf8')).toContain('here I am');
   });
 
-  it('[PRM-6][FIB-13] names the roster, and the one collaborator of the one role', async () => {
+  it('[PRM-6][FIB-13] names the roster, and the only collaborator of the only role', async () => {
     daemon.home.fiber('one-role', { front: { collaboration: { reviewer: ['ada'] } } });
     daemon.home.fiber('two-roles', { front: { collaboration: { reviewer: ['ada'], editor: [] } } });
     expect(await received('one-role')).toMatch(/^Collaboration: .*role reviewer.*collaborator ada/m);
@@ -248,7 +248,7 @@ describe('a launch message', () => {
     expect(two).not.toContain('ada');
   });
 
-  it('[PRM-7][WPL-1] carries the message of the user exactly as it was given, as its end', async () => {
+  it('[PRM-7][WPL-1] ends with the user’s message exactly as given', async () => {
     daemon.home.fiber('asked', { front: { status: 'open' } });
     await daemon.rowWhen('asked', 'listed', () => true);
     const user_message = '  Please: "quote\'s", $HOME, `ls`, %s \\n and\n\ttabs – ünï 🦜 #{pane_id} #(id)';

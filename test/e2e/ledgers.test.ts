@@ -40,7 +40,7 @@ const counts = (expected: object) =>
   expect.poll(async () => (await daemon.state()).ledgers, { timeout: 20_000 }).toMatchObject(expected);
 
 describe('the ledgers of a daemon', () => {
-  it('[EVT-4] [RPL-19] show in GET /state how many of their lines are none, after a restart too', async () => {
+  it('[EVT-4] [RPL-19] count their malformed lines in GET /state, also after a restart', async () => {
     const expected = {
       sessions: { entries: 1, malformed: 1 },
       commits: { entries: 1, malformed: 2 },
@@ -59,7 +59,7 @@ describe('the ledgers of a daemon', () => {
     await counts(more);
   });
 
-  it('[TMP-1] [TMP-7] [EVT-5] answer with what both files hold at that moment, and 304 while neither moves', async () => {
+  it('[TMP-1] [TMP-7] [EVT-5] return the current content of both files, and 304 while neither changes', async () => {
     const first = await daemon.http.get(WINDOW);
     const etag = first.headers.etag!;
     expect(etag).toMatch(/^W\/"/);

@@ -17,7 +17,7 @@ describe('the verbs of the service with a daemon', () => {
     daemon.http.post('/lifecycle', { fiber, action, ...fields });
   const read = async (id: string) => (await daemon.http.get<{ fiber: FiberRow }>(`/fibers/${id}`)).body.fiber;
 
-  it('[WPL-3] [LIF-6] no reader sees status and handed_off_at of different writes while accept and close go on', async () => {
+  it('[WPL-3] [LIF-6] no reader sees status and handed_off_at of different writes during accept and close', async () => {
     daemon.home.fiber('hammered', {
       svc: ROLE,
       front: { status: 'closed', 'created-at': new Date().toISOString() },
@@ -70,13 +70,13 @@ describe('the verbs of the service with a daemon', () => {
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: 'agent_unknown' });
   });
 
-  it('[WPL-3] a fiber that was made a moment ago is found before any listing has shown it', async () => {
+  it('[WPL-3] a new fiber is found before the next listing', async () => {
     daemon.home.fiber('fresh', { front: { status: 'open' } });
     expect(await verb('fresh', 'set-outcome', { outcome: 'Seen.' })).toMatchObject({ status: 200 });
     expect(await read('fresh')).toMatchObject({ outcome: 'Seen.' });
   });
 
-  it('[WPL-2] a card goes through the columns, with its worker', async () => {
+  it('[WPL-2] a card moves through the columns, with its worker', async () => {
     daemon.home.fiber('card', { front: { status: 'open', outcome: 'Kept.' } });
     await daemon.rowWhen('card', 'listed', () => true);
     const to = (target: string) => daemon.http.post('/transition', { fiber_id: 'card', target });
@@ -93,7 +93,7 @@ describe('the verbs of the service with a daemon', () => {
     expect(await daemon.row('card')).toMatchObject({ status: 'closed', tempered: true, outcome: 'Kept.' });
   });
 
-  it('[WPL-12] a running worker keeps its fiber when that is filed elsewhere', async () => {
+  it('[WPL-12] a running worker keeps its fiber when that is moved', async () => {
     const { home } = daemon;
     home.fiber('shelf', { svc: null, front: { status: 'open' } });
     const uid = home.fiber('moving');
@@ -119,7 +119,7 @@ describe('the verbs of the service with a daemon', () => {
     expect(JSON.parse(back.stdout)).toMatchObject({ new_id: 'moving' });
   });
 
-  it('[WPL-11] [FIB-13] the roster is one write that leaves worker and agent alone', async () => {
+  it('[WPL-11] [FIB-13] the roster is one write that does not affect worker and agent', async () => {
     daemon.home.fiber('team');
     const { runtime } = await daemon.running('team');
     const edit = (fields: object) =>
@@ -143,7 +143,7 @@ describe('the verbs of the service with a daemon', () => {
     expect((await edit({ collaboration: { lead: [] } })).body.fiber.collaboration).toEqual({ lead: [] });
   });
 
-  it('[WPL-17] an effort set over HTTP is in the registry that the daemon answers with', async () => {
+  it('[WPL-17] an effort set over HTTP is in the daemon’s registry', async () => {
     const effort = (body: object) => daemon.http.post('/agents/effort', body);
     expect(await effort({ id: 'stays', effort: 'high' })).toMatchObject({
       status: 422,
@@ -185,7 +185,7 @@ describe('the verbs with an external CLI', () => {
   const verb = (action: string, fields = {}) =>
     daemon.http.post('/lifecycle', { fiber: 'role', action, ...fields });
 
-  it('[WPL-3] [ERR-18] answers as the bundled one does', async () => {
+  it('[WPL-3] [ERR-18] has the same results as the bundled one', async () => {
     expect(await verb('accept')).toMatchObject({
       status: 200,
       text: `role: standing on ${TEST_HOST}, active\n`,

@@ -39,7 +39,7 @@ function tcpListeners(pid: number): number {
 }
 
 describe('the listeners of a daemon', () => {
-  it('[LIM-1] are both loopback addresses and, beside them, a socket that only its user can open', async () => {
+  it('[LIM-1] are both loopback addresses and a socket that only its user can open', async () => {
     daemon = await startTestDaemon();
     const path = daemon.home.path('data/socket/api.sock');
     const port = daemon.address.split(':').at(-1);
@@ -64,7 +64,7 @@ describe('the listeners of a daemon', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('take away the rights of others from the folder of that socket', async () => {
+  it('remove the permissions of others on the folder of that socket', async () => {
     daemon = await startTestDaemon({
       prepare(home) {
         mkdirSync(home.path('data/socket'), { recursive: true });
@@ -76,7 +76,7 @@ describe('the listeners of a daemon', () => {
 });
 
 describe('a host of class exposed', () => {
-  it('[AUT-2] refuses a TCP listener at boot, and names the one to use', async () => {
+  it('[AUT-2] refuses a TCP listener at boot, and names the alternative', async () => {
     const { code, text } = await refused((home) => expose(home, '127.0.0.1:0'));
     expect(code).not.toBe(0);
     expect(text).toMatch(/exposed and takes no TCP listener; set SVC_LISTEN=unix:\/\S+\/socket\/api\.sock/);
@@ -92,7 +92,7 @@ describe('a host of class exposed', () => {
     expect(text).toMatch(/open is open to other users; run: chmod 700 '/);
   });
 
-  it('[AUT-2] [OPR-1] is served on a Unix socket of mode 0600 in a folder of mode 0700, and on nothing else', async () => {
+  it('[AUT-2] [OPR-1] is served only on a Unix socket of mode 0600 in a folder of mode 0700', async () => {
     daemon = await startTestDaemon({
       prepare: (home) => expose(home, `unix:${home.path('private/api.sock')}`),
     });

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 describe('a client of GET /live', () => {
   it.each(['auto', 'node'])(
-    'is told of a document that was edited, of a ledger that grew, and of the end: %s',
+    'is notified of an edited document, a grown ledger, and the end: %s',
     async (http) => {
       daemon = await startTestDaemon({
         prepare(home) {

@@ -29,7 +29,7 @@ async function useEverything(of: TestDaemon): Promise<void> {
 describe.skipIf(noTrace !== null)(
   `the connections of a daemon${noTrace === null ? '' : ` (${noTrace})`}`,
   () => {
-    it('[P28][P25] all stay on this machine, those of what it starts included', async () => {
+    it('[P28][P25] all stay on this machine, including those of its child processes', async () => {
       daemon = await startTestDaemon({
         under: (home) => traced('connect,bind,sendto,sendmsg,sendmmsg', home.path('trace')),
       });
@@ -47,7 +47,7 @@ describe.skipIf(noTrace !== null)(
 describe.skipIf(noNamespace !== null)(
   `a machine without any network${noNamespace === null ? '' : ` (${noNamespace})`}`,
   () => {
-    it('[P28] runs workers all the same, over a Unix listener', async () => {
+    it('[P28] runs workers, over a Unix listener', async () => {
       daemon = await startTestDaemon({
         under: () => ['unshare', '--net'],
         prepare: (home) => {

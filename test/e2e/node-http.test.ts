@@ -8,7 +8,7 @@ afterEach(async () => {
   daemon = undefined;
 });
 
-it('serves, launches, is told by the doctor and stops over Node’s own HTTP server, where SVC_HTTP asks for it', async () => {
+it('serves, launches, is checked by the doctor and stops over Node’s own HTTP server, if SVC_HTTP selects it', async () => {
   daemon = await startTestDaemon({
     settings: { SVC_HTTP: 'node' },
     prepare: (home) => void home.fiber('over-node'),

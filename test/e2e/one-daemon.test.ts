@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describe('a second daemon', () => {
-  it('[P33][P34] is refused by the name of the first on its data dir and on its port, and does it no harm', async () => {
+  it('[P33][P34] is refused with the name of the first on its data dir and on its port, and does not harm it', async () => {
     daemon = await startTestDaemon();
     const [file = '', ...args] = daemon.home.daemonArgv();
     const sameDir = await run(file, args, daemon.home.env);
@@ -31,7 +31,7 @@ describe('a second daemon', () => {
     expect(await daemon.version()).toMatchObject({ ready: true, pid: daemon.pid });
   });
 
-  it('[P33] may start at once where the first was killed', async () => {
+  it('[P33] may start at once after the first was killed', async () => {
     daemon = await startTestDaemon();
     const first = daemon.pid;
     await daemon.kill9();
@@ -42,7 +42,7 @@ describe('a second daemon', () => {
 });
 
 describe('a taken port', () => {
-  it('[P34][LIM-1] is told with the process that holds it, and the daemon exits non-zero and leaves no file that claims it runs', async () => {
+  it('[P34][LIM-1] is reported with the process that holds it; the daemon exits with an error and leaves no daemon file', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {

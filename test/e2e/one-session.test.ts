@@ -13,7 +13,7 @@ describe('many dispatches of one fiber at once', () => {
     ['armed', 'active'],
     ['parked', 'open'],
   ])(
-    '[P13][DSP-2] give one session when it is %s, and each is answered with that one',
+    '[P13][DSP-2] start one session if it is %s, and each gets that one in its answer',
     async (id, status) => {
       const uid = daemon.home.fiber(id, { front: { status: 'open' } });
       await daemon.rowWhen(id, 'listed', () => true);

@@ -34,7 +34,7 @@ function storeWith(name: string, fiber: string): string {
 }
 
 describe('the operator files of a daemon', () => {
-  it('[RPL-7] [RTE-3] are listed for this host and no other', async () => {
+  it('[RPL-7] [RTE-3] are listed only for this host', async () => {
     const { body } = await daemon.http.get<{ host: string; files: ConfigFile[] }>('/config');
     expect(body).toMatchObject({ host: TEST_HOST });
     expect(body.files.map((file) => file.id)).toEqual(['stores', 'projects', 'agents', 'remotes', 'host']);
@@ -56,7 +56,7 @@ describe('the operator files of a daemon', () => {
     expect(await ids()).toEqual(['first']);
   });
 
-  it('[WPL-14] [RPL-6] [REC-8] a new list of stores is polled at once, and a store that left it is gone', async () => {
+  it('[WPL-14] [RPL-6] [REC-8] a new list of stores is polled at once, and the fibers of a removed store disappear', async () => {
     const second = storeWith('second', 'second');
     const before = await lists();
     expect(before).toMatchObject({ stores: [daemon.home.store], projects: [], browser_capable: false });
@@ -86,7 +86,7 @@ describe('the operator files of a daemon', () => {
     expect((await daemon.http.post('/fiber-stores', { stores: ['notes'] })).status).toBe(400);
   });
 
-  it('[OPF-6] [WPL-16] an empty text takes the stores away, and a text brings them back', async () => {
+  it('[OPF-6] [WPL-16] an empty text removes the stores, and a text restores them', async () => {
     const { text } = await read('stores');
     const gone = await daemon.http.post<ConfigWritten>('/config/stores', { text: '' });
     expect(gone.body).toMatchObject({ removed: true, in_force: true });
@@ -101,7 +101,7 @@ describe('the operator files of a daemon', () => {
     expect((await read('stores')).text).toBe(text);
   });
 
-  it('a list that somebody edits by hand is taken up with a later tick, and a broken one is not', async () => {
+  it('a list edited by hand takes effect with a later tick, and an invalid one does not', async () => {
     const third = storeWith('third', 'third');
     daemon.home.write('config/stores.json', '["/broken"');
     await daemon.ticks();
@@ -111,7 +111,7 @@ describe('the operator files of a daemon', () => {
     await daemon.http.post('/fiber-stores', { stores: [daemon.home.store] });
   });
 
-  it('[ERR-4] [OPF-3] [RPL-5] agents are validated, and the ones that pass are there at once', async () => {
+  it('[ERR-4] [OPF-3] [RPL-5] agents are validated, and valid ones are available at once', async () => {
     const { text, digest } = await read('agents');
     const refused = await daemon.http.post('/config/agents', { text: '{"agents": [{"id": "x"}]}' });
     expect(refused).toMatchObject({ status: 400, body: { error: 'validator_refused' } });
@@ -131,7 +131,7 @@ describe('the operator files of a daemon', () => {
     await daemon.http.post('/config/agents', { text });
   });
 
-  it('[DSP-3] [OPF-4] the host file counts after a restart, and the answer says what changes then', async () => {
+  it('[DSP-3] [OPF-4] the host file takes effect after a restart, and the answer says so', async () => {
     const written = await daemon.http.post('/config/host', {
       text: '{"host_class": "exposed", "max_concurrent": 2}',
     });
@@ -144,7 +144,7 @@ describe('the operator files of a daemon', () => {
     expect((await daemon.http.post('/config/host', { text: '' })).body).toMatchObject({ in_force: true });
   });
 
-  it('[WPL-15] a project is made a store and appended, once, also by many at the same time', async () => {
+  it('[WPL-15] a project is made a store and appended once, also by concurrent requests', async () => {
     const folders = ['one', 'two', 'three'].map((name) => daemon.home.path(`dev/${name}`));
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     const [one = ''] = folders;
@@ -177,7 +177,7 @@ describe('the operator files of a daemon', () => {
     expect((await daemon.state()).poll_health.stores.map(({ store }) => store)).toEqual([daemon.home.store]);
   });
 
-  it('[WPL-20] [ERR-22] asks a person for a folder, and takes the dialog away when who asked is gone', async () => {
+  it('[WPL-20] [ERR-22] asks a person for a folder, and closes the dialog when the client disconnects', async () => {
     const picker = (script: string) =>
       chmodSync(daemon.home.write('bin/zenity', `#!/bin/sh\n${script}\n`), 0o755);
     expect((await lists()).native_folder_picker).toBe(false);
@@ -224,7 +224,7 @@ describe('the operator files of a daemon', () => {
 });
 
 describe('a daemon with an external CLI', () => {
-  it('[ERR-27] [WPL-16] writes nothing while that CLI cannot be run, and says to ask again', async () => {
+  it('[ERR-27] [WPL-16] writes nothing while that CLI cannot run, and says to retry', async () => {
     const own = await startTestDaemon({
       prepare(home) {
         const cli = home.write(

@@ -16,7 +16,7 @@ async function restartsOf(of: TestDaemon, name: string): Promise<{ state?: strin
 }
 
 describe('the death of the poller', () => {
-  it('[P1][P6] leaves its workers running and adopts them, and past its intensity ends the daemon with a failure', async () => {
+  it('[P1][P6] leaves its workers running and adopts them; beyond its restart intensity the daemon exits with an error', async () => {
     daemon = await startTestDaemon({
       node: ['--inspect=127.0.0.1:0'],
       settings: { SVC_RESTART_INTENSITY: '1' },
@@ -55,7 +55,7 @@ describe('the death of the poller', () => {
     expect((await daemon.running('survives')).runtime).toMatchObject(same);
   });
 
-  it('of one that cannot start ends the daemon with a failure, too', async () => {
+  it('at its start makes the daemon exit with an error too', async () => {
     daemon = await startTestDaemon({
       until: 'booting',
       settings: { SVC_RESTART_INTENSITY: '0' },

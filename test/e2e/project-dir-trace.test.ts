@@ -15,7 +15,7 @@ const LOOKED_AT = 20;
 describe.skipIf(noTrace !== null)(
   `the system calls of a daemon${noTrace === null ? '' : ` (${noTrace})`}`,
   () => {
-    it('[DSP-2][DSP-4][P32] touch the project_dir of the fiber that is spawned, and of no fiber that is only looked at', async () => {
+    it('[DSP-2][DSP-4][P32] access the project_dir of the fiber that is launched, and of no other fiber', async () => {
       const lookedAt: string[] = [];
       daemon = await startTestDaemon({
         settings: { UV_USE_IO_URING: '0' },

@@ -64,7 +64,7 @@ describe('a daemon whose poller has not started yet', () => {
     await daemon.rowWhen('waiting', 'listed', (row) => row.name === 'Fiber waiting');
   });
 
-  it('stops when it is told to, although the system never answers one of its threads', async () => {
+  it('stops on request although one of its threads is blocked in a system call', async () => {
     daemon = await startTestDaemon({
       until: 'booting',
       settings: { SVC_STOP_TIMEOUT_MS: '300' },

@@ -18,7 +18,7 @@ describe('a refused launch', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('[DSP-4][DSP-5][LIF-2] lists the fiber as blocked with its directory, leaves the document as it is, and clears the row at a later success', async () => {
+  it('[DSP-4][DSP-5][LIF-2] lists the fiber as blocked with its directory, does not change the document, and clears the row after a success', async () => {
     const { home } = daemon;
     const project_dir = home.path('projects', 'not-there');
     home.fiber('blocked', { svc: { project_dir } });
@@ -38,7 +38,7 @@ describe('a refused launch', () => {
     expect(blockedOf(await daemon.state(), 'blocked')).toBeUndefined();
   });
 
-  it('[DSP-5][LIM-16] is tried again once per cooldown, not once per tick', async () => {
+  it('[DSP-5][LIM-16] is retried once per cooldown, not once per tick', async () => {
     daemon.home.fiber('patient', { svc: { project_dir: '/not/there/either' } });
     await daemon.rowWhen('patient', 'refused', (one) => one.blocked !== undefined);
     const before = (await daemon.state()).poll_health.ticks;
@@ -48,7 +48,7 @@ describe('a refused launch', () => {
     expect((await daemon.state()).poll_health.ticks - before).toBeGreaterThanOrEqual(3);
   });
 
-  it('[DSP-4][ERR-17] of a file in place of the folder is refused like a missing one', async () => {
+  it('[DSP-4][ERR-17] for a file instead of a folder is like one for a missing folder', async () => {
     const project_dir = daemon.home.write('projects/a-file', 'text');
     daemon.home.fiber('file', { svc: { project_dir } });
     const row = await daemon.rowWhen('file', 'refused', (one) => one.blocked !== undefined);
@@ -56,7 +56,7 @@ describe('a refused launch', () => {
     expect(row.blocked?.message).toContain('not a directory');
   });
 
-  it('[DSP-4] of a folder inside a document store is refused, forced or not', async () => {
+  it('[DSP-4] for a folder inside a document store applies to forced launches too', async () => {
     const project_dir = daemon.home.path('store', '.fibers');
     daemon.home.fiber('inside', { svc: { project_dir } });
     const row = await daemon.rowWhen('inside', 'refused', (one) => one.blocked !== undefined);
@@ -66,7 +66,7 @@ describe('a refused launch', () => {
     expect((await daemon.row('inside'))?.runtime).toBeUndefined();
   });
 
-  it('[DSP-4][ERR-17][WPL-1] forced without a folder is a 422 that asks for one, and runs in the folder it is sent again with', async () => {
+  it('[DSP-4][ERR-17][WPL-1] of a forced start without a folder is a 422 that asks for one, and the next request may send it', async () => {
     const { home } = daemon;
     home.fiber('homeless', { front: { status: 'open' }, svc: { project_dir: '/nowhere/at/all' } });
     await daemon.rowWhen('homeless', 'listed', () => true);
@@ -93,7 +93,7 @@ describe('a refused launch', () => {
     expect(row.blocked).toBeUndefined();
   });
 
-  it('[DSP-2] of a fiber that another host owns says whose it is', async () => {
+  it('[DSP-2] for a fiber of another host names that host', async () => {
     daemon.home.fiber('theirs', { svc: { host: 'another-host' } });
     await daemon.rowWhen('theirs', 'listed', () => true);
     const refused = await daemon.dispatch({ fiber_id: 'theirs' });
@@ -102,7 +102,7 @@ describe('a refused launch', () => {
     expect((await daemon.home.sessions()).some((name) => name.startsWith('theirs'))).toBe(false);
   });
 
-  it('of an unknown agent names the agent', async () => {
+  it('for an unknown agent names the agent', async () => {
     daemon.home.fiber('agentless', { svc: { agent: 'nobody' } });
     const row = await daemon.rowWhen('agentless', 'refused', (one) => one.blocked !== undefined);
     expect(row.blocked).toMatchObject({ reason: 'agent_unknown' });
@@ -132,7 +132,7 @@ describe('a fiber without a ULID', () => {
     expect((await daemon.row('anonymous'))?.blocked?.attempts).toBe(2);
   });
 
-  it('[DSP-9][DSP-5] is launched at once when the command that the refusal names has given it one', async () => {
+  it('[DSP-9][DSP-5] is launched at once after the command in the refusal has given it one', async () => {
     daemon.home.fiber('named-later', { front: { id: null } });
     const refused = await daemon.rowWhen('named-later', 'refused', (one) => one.blocked !== undefined);
     const [, command = ''] = /`svc ([^`]+)`/.exec(refused.blocked?.message ?? '') ?? [];

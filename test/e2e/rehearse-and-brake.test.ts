@@ -39,7 +39,7 @@ function applied({ home }: TestDaemon, shown: Rehearsal): (path: string) => stri
 
 const timeless = (dated: string) => dated.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
 
-it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; then the real request does what was shown', async () => {
+it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the real request then does what was shown', async () => {
   daemon = await startTestDaemon();
   const { home } = daemon;
   home.fiber('task', { front: { status: 'closed' }, agent: 'stays' });
@@ -82,7 +82,7 @@ it('[WPL-1] [WPL-11] [WPL-13] a rehearsal writes nothing and starts nothing; the
   expect(timeless(patched)).toBe(timeless(home.document('task')));
 });
 
-it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write nothing, and are then done as shown', async () => {
+it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write nothing; the real ones do what was shown', async () => {
   daemon = await startTestDaemon({
     prepare(home) {
       const file = home.path('config/agents.json');
@@ -162,7 +162,7 @@ it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write
   );
 });
 
-it('the emergency brake holds across a kill -9, refuses a forced start, is told by why, and lets go', async () => {
+it('the emergency brake survives a kill -9, refuses a forced start, is shown by why, and can be released', async () => {
   daemon = await startTestDaemon();
   const { home } = daemon;
   home.fiber('works', { agent: 'stays' });
@@ -195,7 +195,7 @@ it('the emergency brake holds across a kill -9, refuses a forced start, is told 
   expect(readdirSync(join(home.data, 'state'))).toContain('brake.json');
 });
 
-it('max_concurrent of host.json bounds the poller and no forced start', async () => {
+it('max_concurrent of host.json limits the poller but not forced starts', async () => {
   daemon = await startTestDaemon({
     prepare: (home) => {
       home.write('config/host.json', { version: 1, max_concurrent: 1 });

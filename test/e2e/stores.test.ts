@@ -50,7 +50,7 @@ describe('the stores that are polled', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('[DSP-1] keep their last-known rows while they cannot be listed, and say that these are stale', async () => {
+  it('[DSP-1] keep their last-known rows while they cannot be listed, and are reported as stale', async () => {
     daemon = await startTestDaemon({
       prepare(home) {
         emptyStore(home.path('second'));
@@ -105,7 +105,7 @@ describe('a daemon with a store that was never made and a project that is one', 
   });
   afterAll(() => shared.dispose());
 
-  it('[DSP-8] does not poll the projects of the pickers, which are a list of their own', async () => {
+  it('[DSP-8] does not poll the projects of the pickers, which are a separate list', async () => {
     await shared.running('here');
     await shared.ticks();
     expect((await shared.fibers()).map((row) => row.id)).toEqual(['here']);
@@ -116,14 +116,14 @@ describe('a daemon with a store that was never made and a project that is one', 
     expect(readProjects(overridden)).toMatchObject({ paths: [other], source: 'environment' });
   });
 
-  it('[DSP-1] tells the store that it cannot list from an empty one', async () => {
+  it('[DSP-1] distinguishes a store that it cannot list from an empty one', async () => {
     const [, missing] = (await shared.state()).poll_health.stores;
     expect(missing).toMatchObject({ state: 'cold', last_ok_at: null });
     expect(missing?.error).toContain('never-made');
     expect((await shared.http.get('/fibers')).body.state).toBe('partial');
   });
 
-  it('[DSP-1] shows a document that cannot be read with its error, and the rest as ever', async () => {
+  it('[DSP-1] lists an unreadable document with its error, and the others as usual', async () => {
     const text = '---\nid: [unclosed\nstatus: active\n---\n';
     shared.home.write('store/.fibers/broken/broken.md', text);
     shared.home.fiber('sound');

@@ -36,7 +36,7 @@ async function workersOf(of: TestDaemon) {
 }
 
 describe('running workers', () => {
-  it('[P1][P6][DSP-2] go on while the daemon is stopped or killed, alone or with its whole group, and are adopted by the next one', async () => {
+  it('[P1][P6][DSP-2] keep running while the daemon is stopped or killed, alone or with its process group, and are adopted by the next one', async () => {
     daemon = await startTestDaemon({
       under: () => ['setsid', '--wait'],
       prepare: (home) => FIBERS.forEach((id) => void home.fiber(id)),
@@ -62,7 +62,7 @@ describe('running workers', () => {
     for (const id of FIBERS) expect(launchesOf(daemon.home.data, id)).toHaveLength(1);
   });
 
-  it('[P6] that ended while no daemon ran are seen to have ended by the next one', async () => {
+  it('[P6] that ended while no daemon ran are settled by the next one', async () => {
     daemon = await startTestDaemon({ prepare: (home) => void home.fiber('ended-alone') });
     await daemon.running('ended-alone');
     const agent = processOf(await daemon.agentPid('ended-alone'));
@@ -79,7 +79,7 @@ describe('running workers', () => {
 });
 
 describe('a restart', () => {
-  it('[WPL-25][OPR-2][DSP-4] is no authority to launch: an armed fiber waits in pending_launch until it is released', async () => {
+  it('[WPL-25][OPR-2][DSP-4] does not launch armed fibers: they wait in pending_launch until they are released', async () => {
     daemon = await startTestDaemon({
       release: false,
       prepare: (home) => {
@@ -112,7 +112,7 @@ describe('a restart', () => {
     expect((await daemon.state()).boot_quarantine).toMatchObject({ active: false, held: 0 });
   });
 
-  it('[P27][FIB-14] gives everything back although every state, ledger and cache of the daemon was deleted', async () => {
+  it('[P27][FIB-14] restores everything although every state, ledger and cache of the daemon was deleted', async () => {
     daemon = await startTestDaemon({
       prepare: (home) => {
         home.fiber('worked-on');
@@ -141,7 +141,7 @@ describe('a restart', () => {
     expect(launchesOf(home.data, 'worked-on')).toEqual([]);
   });
 
-  it('[P26] remembers that a fiber was paused for its quick deaths, and shows it as blocked', async () => {
+  it('[P26] keeps the pause of a fiber after its quick deaths, and shows it as blocked', async () => {
     daemon = await startTestDaemon({
       settings: { SVC_BREAKER_DEATHS: '2' },
       prepare: (home) => void home.fiber('looping', { agent: 'dies-at-once' }),
@@ -157,7 +157,7 @@ describe('a restart', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('[P1] stops the daemon, names the workers that go on, and leaves no process but theirs', async () => {
+  it('[P1] stops the daemon, lists the workers that keep running, and leaves no other process', async () => {
     daemon = await startTestDaemon({ prepare: (home) => void home.fiber('goes-on') });
     const { runtime } = await daemon.running('goes-on');
     const daemonProcess = processOf(daemon.pid);
@@ -174,7 +174,7 @@ describe('Ctrl-C', () => {
     expect(left.filter((row) => !ofTheWorker.includes(row)).map((row) => row.pid)).toEqual([server]);
   });
 
-  it('says that no worker was running where there is none, and leaves nothing', async () => {
+  it('says that no worker was running, and leaves no process', async () => {
     daemon = await startTestDaemon();
     const ran = await daemon.stop('SIGINT');
     expect(ran).toMatchObject({ code: 0, signal: null });
@@ -183,7 +183,7 @@ describe('Ctrl-C', () => {
     expect(readdirSync(daemon.home.data)).not.toContain('daemon.json');
   });
 
-  it('is one order where a signal to the whole group comes twice at once', async () => {
+  it('is handled once if a signal to the process group arrives twice', async () => {
     daemon = await startTestDaemon();
     process.kill(daemon.pid, 'SIGTERM');
     const ran = await daemon.stop('SIGINT');

@@ -79,7 +79,7 @@ describe('two daemons of one host on one store', () => {
     expect((await second.dispatch({ fiber_id: 'task-0' })).body.dispatched).toBe(true);
   });
 
-  it('takes over from a daemon that was killed, and the first that comes back starts nothing', async () => {
+  it('take over from a killed daemon, and the first one starts nothing when it is back', async () => {
     const first = await startTestDaemon();
     daemons.push(first);
     const second = await beside(first);
@@ -101,7 +101,7 @@ describe('two daemons of one host on one store', () => {
 });
 
 describe('a data folder that is deleted under its daemon', () => {
-  it('is told everywhere, holds every launch, keeps a second daemon out, and all goes on when it is put back', async () => {
+  it('is reported everywhere, stops all launches and keeps a second daemon out; all continues when it is restored', async () => {
     const daemon = await startTestDaemon();
     daemons.push(daemon);
     const { home } = daemon;

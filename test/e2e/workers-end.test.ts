@@ -21,7 +21,7 @@ describe('the end of a worker, with half a minute between two ticks', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('[P6][P3] is seen in GET /fibers long before the next tick', async () => {
+  it('[P6][P3] appears in GET /fibers long before the next tick', async () => {
     daemon.home.fiber('watched');
     await daemon.running('watched');
     await disarm(daemon, 'watched');
@@ -43,7 +43,7 @@ describe('the end of a worker, with half a minute between two ticks', () => {
     expect((await daemon.state()).running.map((run) => run.fiber_id)).not.toContain(agent);
   });
 
-  it('[P3][P4] is seen although a person’s pane keeps the session, and that pane is left alone', async () => {
+  it('[P3][P4] is noticed although a person’s pane keeps the session, and that pane is not closed', async () => {
     daemon.home.fiber('visited');
     const { runtime } = await daemon.running('visited');
     const session = `=${runtime.mux_session}:`;
@@ -71,7 +71,7 @@ describe('POST /kill', () => {
   });
   afterAll(() => daemon.dispose());
 
-  it('[WPL-4][P3] ends the agent and its session, and the poller does not start it again by itself', async () => {
+  it('[WPL-4][P3] ends the agent and its session, and the poller does not restart it', async () => {
     daemon.home.fiber('stopped');
     const { runtime } = await daemon.running('stopped');
     const agent = processOf(await daemon.agentPid('stopped'));
@@ -89,7 +89,7 @@ describe('POST /kill', () => {
     expect((await daemon.state()).pending_launch).toMatchObject([{ fiber_id: 'stopped', reason: 'killed' }]);
   });
 
-  it('[P5] of a worker that is being killed already, and of one that has just died, is a success', async () => {
+  it('[P5] succeeds for a worker that is already being killed, and for one that has just died', async () => {
     daemon.home.fiber('twice');
     await daemon.running('twice');
     const answers = await Promise.all([daemon.kill('twice'), daemon.kill('twice'), daemon.kill('twice')]);
@@ -104,7 +104,7 @@ describe('POST /kill', () => {
     await until('the end', async () => (await daemon.row('dead-already'))?.runtime === undefined);
   });
 
-  it('[P3] ends an agent that ignores every polite request, with all it started', async () => {
+  it('[P3] ends an agent that ignores every signal but SIGKILL, with all its children', async () => {
     daemon.home.fiber('stubborn', { agent: 'stubborn' });
     const { runtime } = await daemon.running('stubborn');
     const agent = processOf(await daemon.agentPid('stubborn'));
@@ -114,7 +114,7 @@ describe('POST /kill', () => {
     expect(await daemon.home.sessions()).not.toContain(runtime.mux_session);
   });
 
-  it('[WPL-4] of a fiber that has no worker, and of one that is nowhere, is a 404 that tells which', async () => {
+  it('[WPL-4] answers 404 for a fiber without a worker and for an unknown fiber, and says which', async () => {
     daemon.home.fiber('idle', { front: { status: 'open' } });
     await daemon.rowWhen('idle', 'listed', () => true);
     expect(await daemon.kill('idle')).toMatchObject({ status: 404, body: { error: 'no_worker' } });
@@ -124,7 +124,7 @@ describe('POST /kill', () => {
     });
   });
 
-  it('[WPL-1] [RES-3] is undone by a dispatch, and a forced dispatch cuts the worker for a fresh one', async () => {
+  it('[WPL-1] [RES-3] is reverted by a dispatch, and a forced dispatch replaces the worker by a fresh one', async () => {
     daemon.home.fiber('again');
     const first = await daemon.running('again');
     await daemon.kill('again');
@@ -142,14 +142,14 @@ describe('POST /kill', () => {
   });
 });
 
-describe('a start that a dialog holds up', () => {
+describe('a start blocked by a dialog', () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
     daemon = await startTestDaemon({ settings: { SVC_STARTUP_CONFIRM_MS: '1000' } });
   });
   afterAll(() => daemon.dispose());
 
-  it('[P9][P4] is blocked as startup_unconfirmed with the last screen; nothing is typed and nothing is ended', async () => {
+  it('[P9][P4] is reported as startup_unconfirmed with the last screen; nothing is typed and nothing is ended', async () => {
     daemon.home.fiber('asked');
     daemon.home.fiber('asks', { agent: 'asks' });
     const row = await daemon.rowWhen('asks', 'unconfirmed', (one) => one.blocked !== undefined);
@@ -165,7 +165,7 @@ describe('a start that a dialog holds up', () => {
     expect((await daemon.running('asked')).blocked).toBeUndefined();
   });
 
-  it('[P9][DSP-5] is no longer blocked once a person has answered and the worker speaks', async () => {
+  it('[P9][DSP-5] is no longer blocked once a person has answered and the worker runs', async () => {
     daemon.home.fiber('answered', { agent: 'asks' });
     const row = await daemon.rowWhen('answered', 'unconfirmed', (one) => one.blocked !== undefined);
     await daemon.home.tmux('send-keys', '-t', `=${row.runtime?.mux_session}:`, '1', 'Enter');

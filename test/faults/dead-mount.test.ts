@@ -48,7 +48,7 @@ async function componentsUnharmed(daemon: Daemon): Promise<void> {
   expect(components.every((one) => one.state === 'running' && one.restarts === 0)).toBe(true);
 }
 
-it('[DSP-4] [DSP-5] starts every fiber on a disk that answers beside twelve whose disk does not, and those when it is back', async () => {
+it('[DSP-4] [DSP-5] starts every fiber on a healthy disk beside twelve on a dead one, and those when it is back', async () => {
   // One of them is reached through a link on a disk that answers.
   symlinkSync(onDisk('linked'), join(bed.root, 'link'));
   const dead = await fibers(named('dead', 11), { project_dir: onDisk });
@@ -87,7 +87,7 @@ it('[DSP-4] [DSP-5] starts every fiber on a disk that answers beside twelve whos
   await daemon.stateWhen('no refusal left', ({ blocked }) => blocked.length === 0);
 });
 
-it('[RPL-10] [RPL-11] sends files of disks that answer while thirty reads wait for one that does not', async () => {
+it('[RPL-10] [RPL-11] sends files of healthy disks while thirty reads wait for a dead one', async () => {
   await bed.fiber('near', { armed: false });
   const daemon = await bed.daemon().ready();
   const info = (path: string) =>
@@ -111,7 +111,7 @@ it('[RPL-10] [RPL-11] sends files of disks that answer while thirty reads wait f
   );
 });
 
-it('ends at once, and `svc doctor` names the disk, while a disk does not answer', async () => {
+it('stops at once, and `svc doctor` names the disk, while a disk does not answer', async () => {
   await bed.fiber('dead', { project_dir: onDisk('p') });
   await disk!.hold();
   const daemon = await released();

@@ -17,7 +17,7 @@ afterEach(async () => {
   disk = null;
 });
 
-it('tells what a full disk refuses, truncates nothing, goes on, and recovers when there is space', async ({
+it('reports what a full disk refuses, truncates nothing, keeps running, and recovers when there is space', async ({
   skip,
 }) => {
   disk = smallDisk();

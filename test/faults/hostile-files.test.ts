@@ -72,7 +72,7 @@ async function expectUnharmed(daemon: Daemon): Promise<void> {
   expect(json.components.filter((one) => one.restarts > 0 || one.state !== 'running')).toEqual([]);
 }
 
-it('[DSP-1] lists and starts the good fibers beside documents that never end, wait or belong to others', async () => {
+it('[DSP-1] lists and starts the good fibers beside documents that are endless, that block or that belong to others', async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   const all = culprits();
   for (const culprit of all) put(culprit);
@@ -113,7 +113,7 @@ it('[DSP-1] lists and starts the good fibers beside documents that never end, wa
   expect(await daemon.ended).toMatchObject({ code: 0 });
 });
 
-it('[DSP-1] names documents that become such files while the daemon runs, and serves on', async () => {
+it('[DSP-1] reports documents that become such files while the daemon runs, and keeps serving', async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   const all = culprits();
   for (const { id } of all) await bed.fiber(id, { armed: false });

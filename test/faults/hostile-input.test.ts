@@ -24,7 +24,7 @@ async function expectUnharmed(daemon: Daemon): Promise<void> {
   expect(json.components.filter((one) => one.restarts > 0 || one.state !== 'running')).toEqual([]);
 }
 
-it('lists hostile documents as what they are, among ten thousand others, and serves on', async () => {
+it('lists hostile documents with their errors, among ten thousand others, and keeps serving', async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   const base = join(bed.store.root, '.fibers');
   writeHostileDocuments(base);
@@ -74,7 +74,7 @@ it('lists hostile documents as what they are, among ten thousand others, and ser
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-it(`answers or drops garbage on its port and serves on (FAULT_SEED=${SEED})`, async () => {
+it(`answers or drops garbage on its port and keeps serving (FAULT_SEED=${SEED})`, async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   await bed.fiber('good', { armed: false });
   const daemon = await bed.daemon().ready();

@@ -23,7 +23,7 @@ const MOST_MS = 15 * 60_000;
 const ADOPTION_MS = 10_000;
 
 it.concurrent.each(SEEDS)(
-  `[P1][P13] loses nothing and starts nothing twice over ${KILLS} kills of the daemon (FAULT_SEED=%i)`,
+  `[P1][P13] loses no worker and starts none twice over ${KILLS} kills of the daemon (FAULT_SEED=%i)`,
   async (seed) => {
     const random = seeded(seed);
     const began = Date.now();

@@ -36,7 +36,7 @@ function hindrance(): string | null {
   }
 }
 
-it('says which file it may not write or read, changes nothing, and recovers with the permission', async ({
+it('names the file that it may not write or read, changes nothing, and recovers with the permission', async ({
   skip,
 }) => {
   const why = hindrance();

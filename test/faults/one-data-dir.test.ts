@@ -6,7 +6,7 @@ let bed: Bed;
 
 afterEach(() => bed.dispose());
 
-it(`lets exactly one of two daemons live that start on one data dir at the same instant, ${ROUNDS} times`, async () => {
+it(`keeps exactly one of two daemons that start on one data dir at the same time, ${ROUNDS} times`, async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   for (let round = 0; round < ROUNDS; round += 1) {
     const pair = [bed.daemon(), bed.daemon()];

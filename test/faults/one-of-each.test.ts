@@ -155,7 +155,7 @@ async function expectUnharmed(daemon: Daemon): Promise<void> {
 }
 
 describe('a store with one of each hostile thing and a thousand healthy fibers', () => {
-  it('[DSP-1] has all healthy fibers listed and started, and every culprit named', async () => {
+  it('[DSP-1] has all healthy fibers listed and started, and every hostile one reported', async () => {
     const base = await healthyFibers();
     for (const thing of THINGS) thing.put(base);
     const dead = await fibersOnDeadDisk();
@@ -164,7 +164,7 @@ describe('a store with one of each hostile thing and a thousand healthy fibers',
     await expectUnharmed(daemon);
   });
 
-  it('[DSP-1] likewise when the things appear while the daemon runs', async () => {
+  it('[DSP-1] has the same if they appear while the daemon runs', async () => {
     const base = await healthyFibers();
     const daemon = await bed.daemon().ready(60_000);
     await daemon.stateWhen('a listing', (state) => state.poll_health.stores[0]?.state === 'ok', 60_000);

@@ -44,7 +44,7 @@ const groupOf = (pid: number | string) => readFileSync(`/proc/${pid}/cgroup`, 'u
 const blocked = async (daemon: Daemon) =>
   (await daemon.state()).blocked.find(({ reason }) => reason === 'memory_limit');
 
-it('kills the worker that takes too much memory, and no other; every page says so', async ({ skip }) => {
+it('kills the worker that uses too much memory, and no other; every page reports it', async ({ skip }) => {
   bed = new Bed();
   limitMemory();
   const slugs = Array.from({ length: WORKERS }, (_, nth) => `task-${nth}`);

@@ -158,7 +158,7 @@ describe.each([
   ['full', (disk: SmallDisk) => disk.fill()],
   ['read-only', (disk: SmallDisk) => disk.makeReadOnly()],
 ] as const)('with %s data and configuration folders', (_what, damage) => {
-  it('every operator verb tells what took effect, until when, and the mend', async ({ skip }) => {
+  it('every operator verb reports what took effect, until when, and the mend', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     let daemon = await made.daemon().ready();
@@ -198,9 +198,7 @@ describe.each([
     }
   });
 
-  it('the brake is on until the daemon ends, and is written by itself once the disk is mended', async ({
-    skip,
-  }) => {
+  it('the brake is on until the daemon ends, and is saved once the disk works again', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     let daemon = await made.daemon().ready();
@@ -229,7 +227,7 @@ describe.each([
     expect((await daemon.state()).brake.on).toBe(!full);
   });
 
-  it('svc stop-all without a daemon says that the brake is not on', async ({ skip }) => {
+  it('svc stop-all without a daemon reports that the brake is not on', async ({ skip }) => {
     const made = await arrange();
     if (made === null) return skip('this user may not mount a small file system');
     for (const disk of disks) damage(disk);
@@ -241,7 +239,7 @@ describe.each([
   });
 });
 
-it('the brake works without a daemon: the next one finds it on, and takes up one that is put there while it runs', async () => {
+it('the brake works without a daemon: the next one finds it on, and a running one reads a new brake file', async () => {
   bed = new Bed({ pace: [600_000, 600_000] });
   const stopped = await bed.svc(['stop-all', '--note', 'nobody home']);
   expect(stopped).toMatchObject({ code: 0 });

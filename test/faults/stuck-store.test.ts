@@ -45,7 +45,7 @@ function threadsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).length;
 }
 
-it('[DSP-1] goes on with the other store while one does not answer, shows it stale, and piles up no threads', async () => {
+it('[DSP-1] continues with the other store while one does not answer, shows it as stale, and does not accumulate threads', async () => {
   const daemon = await twoStores();
   const before = threadsOf(daemon.pid);
   far?.hold();
@@ -81,7 +81,7 @@ it('[DSP-1] goes on with the other store while one does not answer, shows it sta
   );
 });
 
-it('[DSP-1] boots beside a store that has never answered', async () => {
+it('[DSP-1] boots although one store has never answered', async () => {
   await makeStores();
   far?.hold();
   const daemon = await bed.daemon().ready();
@@ -97,7 +97,7 @@ it('[DSP-1] boots beside a store that has never answered', async () => {
   expect(feed).toMatchObject({ state: 'partial', fibers: [{ id: 'near' }] });
 });
 
-it('ends on request although one of its threads is stuck in the kernel', async () => {
+it('stops on request although one of its threads is stuck in the kernel', async () => {
   const daemon = await twoStores();
   far?.hold();
   await daemon.stateWhen('a stale store', (state) => state.poll_health.stores[1]?.state === 'stale');
@@ -113,7 +113,7 @@ it('ends on request although one of its threads is stuck in the kernel', async (
   await bed.daemon().ready();
 });
 
-it('lists a named pipe in the place of a document as unreadable, and waits for no one to write into it', async () => {
+it('lists a named pipe at the path of a document as unreadable, and never blocks on it', async () => {
   bed = new Bed({ env: { SVC_LOG_LEVEL: 'warn' } });
   await bed.fiber('near', { armed: false });
   const daemon = await bed.daemon().ready();

@@ -34,7 +34,7 @@ async function withWorkers(daemon: Daemon): Promise<string[]> {
 const starts = () => bed.told().filter((one) => one.event === 'start').length;
 const serverPid = async () => Number(await bed.tmux('display-message', '-p', '#{pid}'));
 
-it('[P8] relaunches nobody when the tmux server dies under ten workers, and holds them all, visibly', async () => {
+it('[P8] relaunches no worker when the tmux server with ten workers dies, and shows them all as held', async () => {
   bed = new Bed({ pace: LONG });
   const daemon = bed.daemon();
   const slugs = await withWorkers(daemon);

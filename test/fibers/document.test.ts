@@ -63,7 +63,7 @@ describe('parseDocument', () => {
     ['---\nproject_dir: /top\nsvc: {kind: oneshot}\n---\n', '/top'],
     ['---\nproject_dir: /top\nsvc: {project_dir: /own}\n---\n', '/own'],
     ['---\nname: x\n---\n', undefined],
-  ])('[FIB-12] takes the directory of the block before the one at the top: %j', (text, expected) => {
+  ])('[FIB-12] takes the directory of the svc block before the top-level one: %j', (text, expected) => {
     expect(read(text).project_dir).toBe(expected);
   });
 
@@ -157,7 +157,7 @@ describe('parseDocument', () => {
       `---\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n---\n`,
       'lias',
     ],
-  ])('lists a document with %s, and says so', (_what, text, error) => {
+  ])('lists a document with %s, and reports the error', (_what, text, error) => {
     const document = read(text);
     expect(document).toMatchObject({
       id: 'work/loader',
@@ -167,7 +167,7 @@ describe('parseDocument', () => {
     expect(document.error).not.toContain('\n');
   });
 
-  it('never reads a wrong status as active', () => {
+  it('never reads an invalid status as active', () => {
     expect(read('---\nstatus: Active\n---\n').status).toBe('open');
     expect(read('---\nstatus: [active]\n---\n').status).toBe('open');
   });

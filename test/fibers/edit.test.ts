@@ -326,7 +326,7 @@ describe('the limits of one write', () => {
     ['extra', nest(DOCUMENT_LIMITS.depth - 1), nest(DOCUMENT_LIMITS.depth), '32 deep'],
     ['extra', 'well \u{1f600} formed', 'half \ud83d', 'surrogate'],
     ['a.b.c', nest(DOCUMENT_LIMITS.depth - 3), nest(DOCUMENT_LIMITS.depth - 2), '32 deep'],
-  ])('takes %s at its limit and refuses it one above', (key, most, over, reason) => {
+  ])('accepts %s at its limit and refuses it one above', (key, most, over, reason) => {
     const text = edited({ set: { [key]: most } });
     expect(readFrontmatter(splitFrontmatter(text)!.yaml).problem).toBeNull();
     expect(readFields(readFrontmatter(splitFrontmatter(text)!.yaml).data, 'a').problem).toBeNull();
@@ -346,7 +346,7 @@ describe('the limits of one write', () => {
     expect(() => edited({ set: { list: Array.from({ length: 9_000 }, () => 'x') } })).toThrow('YAML tokens');
   });
 
-  it('leaves a document that our reader accepts after any edits, and every edit can be undone', {
+  it('produces only documents that our reader accepts, and every edit can be undone', {
     timeout: 180_000,
   }, () => {
     fc.assert(

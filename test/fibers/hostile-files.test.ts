@@ -80,7 +80,7 @@ function bytesRead(): number {
 const search = (store: Store, query: string, followed: string[] = []) =>
   new FiberSearch().search('c', { query, limit: 50 }, encodeCatalogue(store.list().documents, followed))!;
 
-describe('a store with files that never end, that wait, or that belong to somebody else', () => {
+describe('a store with files that are endless, that block, or that belong to other users', () => {
   it('lists the good fibers and names each bad file with its kind, at every sweep', () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     writeCulprits();
@@ -98,26 +98,23 @@ describe('a store with files that never end, that wait, or that belong to somebo
     );
   });
 
-  it.skipIf(!ON_LINUX)(
-    'reads nothing of them, in a sweep, in a search and in a move, also with follow',
-    async () => {
-      temp.write('good/good.md', '---\nname: Good\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\nneedle\n');
-      writeCulprits();
-      // What the modules load by themselves is read by now.
-      sweep();
-      search(temp.store, 'needle');
-      const before = bytesRead();
-      sweep();
-      sweep(true);
-      expect(search(temp.store, 'needle').hits.map(({ id }) => id)).toEqual(['good']);
-      expect(search(following(), 'needle', [temp.root]).total).toBe(1);
-      const moved = await nestFiber(temp.store, 'good', null);
-      expect(moved.new_id).toBe('good');
-      expect(bytesRead() - before).toBeLessThan(1024 * 1024);
-    },
-  );
+  it.skipIf(!ON_LINUX)('reads none of them in a sweep, a search or a move, even with follow', async () => {
+    temp.write('good/good.md', '---\nname: Good\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\n---\nneedle\n');
+    writeCulprits();
+    // What the modules load by themselves is read by now.
+    sweep();
+    search(temp.store, 'needle');
+    const before = bytesRead();
+    sweep();
+    sweep(true);
+    expect(search(temp.store, 'needle').hits.map(({ id }) => id)).toEqual(['good']);
+    expect(search(following(), 'needle', [temp.root]).total).toBe(1);
+    const moved = await nestFiber(temp.store, 'good', null);
+    expect(moved.new_id).toBe('good');
+    expect(bytesRead() - before).toBeLessThan(1024 * 1024);
+  });
 
-  it('moves a good fiber beside them, and names those whose links it could not look at', async () => {
+  it('moves a good fiber beside them, and names those whose links could not be read', async () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     temp.write('parent/parent.md', '---\nname: Parent\n---\n[[good]]\n');
     writeCulprits();
@@ -141,7 +138,7 @@ describe('a store with files that never end, that wait, or that belong to somebo
     expect(refused.message).not.toContain('root:x');
   });
 
-  it('finds no text of a file that a document became a link to after it was listed', () => {
+  it('shows no text of a file that a document links to since it was listed', () => {
     temp.write('good/good.md', '---\nname: Good\n---\nneedle\n');
     const secret = outsideFile('secret', 'needle in a file of somebody else');
     const catalogue = encodeCatalogue(temp.store.list().documents);
@@ -175,7 +172,7 @@ describe('a document that is a link', () => {
     expect(readdirSync(outside).sort()).toEqual(['.notes.md.tmp-1-0123456789ab', 'notes.md']);
   });
 
-  it('out of its store is read and written where the operator lets the store follow links', async () => {
+  it('out of its store is read and written if the operator lets the store follow links', async () => {
     const target = outsideFile('notes.md', '---\nname: Outside\n---\nbody\n');
     link('out', target);
     const store = following();
@@ -185,7 +182,7 @@ describe('a document that is a link', () => {
     expect(lstatSync(place('out')).isSymbolicLink()).toBe(true);
   });
 
-  it('is read again by the next sweep when the operator changes what its store may follow', () => {
+  it('is read again by the next sweep when the operator changes whether its store follows links', () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     link('out', outsideFile('notes.md', '---\nname: Outside\n---\n'));
     const strict = sweep();
@@ -206,7 +203,7 @@ describe('a document that is a link', () => {
     expect(lstatSync(place('in')).isSymbolicLink()).toBe(true);
   });
 
-  it('that is turned to another file while it is edited is not written to either of them', async () => {
+  it('that is redirected to another file during an edit is written to neither file', async () => {
     const inside = temp.write('shared/text', '---\nname: Shared\n---\nbody\n');
     const target = outsideFile('notes.md', '---\nname: Shared\n---\nbody\n');
     link('in', inside);
@@ -235,7 +232,7 @@ describe('paths that are not links of a document', () => {
     expect(readFileSync(place('hard'), 'utf8')).toContain('outcome: done');
   });
 
-  it('a store whose root or whose .fibers is a link has its documents where that leads', async () => {
+  it('a store whose root or .fibers is a link has its documents at the target', async () => {
     temp.write('good/good.md', '---\nname: Good\n---\n');
     const linked = join(outside, 'linked');
     symlinkSync(temp.root, linked);
@@ -250,7 +247,7 @@ describe('paths that are not links of a document', () => {
     }
   });
 
-  it('a folder that leads out of the store takes no new fiber and no lock file', async () => {
+  it('a folder that leads out of the store gets no new fiber and no lock file', async () => {
     symlinkSync(outside, join(temp.root, '.fibers', 'away'));
     await expect(temp.store.create({ name: 'Away', slug: 'away' })).rejects.toMatchObject({
       code: 'invalid_request',

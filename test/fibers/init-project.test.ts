@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => scratch.remove());
 
 describe('a folder that is made a project', () => {
-  it('[WPL-15] gets its store once, and only when it is meant', () => {
+  it('[WPL-15] becomes a store once, and not in a dry run', () => {
     const root = scratch.mkdir('dev');
     expect(initProject(`${root}/`, true)).toEqual({ root, initialised: true });
     expect(existsSync(join(root, '.fibers'))).toBe(false);
@@ -20,7 +20,7 @@ describe('a folder that is made a project', () => {
   });
 
   it.each(['missing', 'a-file', 'relative/path', '/with\0null'])(
-    '[ERR-5] is refused when it is none: %s',
+    '[ERR-5] is refused if it is not a folder: %s',
     (name) => {
       scratch.write('a-file', '');
       const path = name.includes('/') ? name : join(scratch.path, name);

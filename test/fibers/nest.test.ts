@@ -28,7 +28,7 @@ const at = (path: string) => join(temp.root, '.fibers', path);
 const hidden = () => readdirSync(at('.')).filter((name) => name.startsWith('.'));
 
 describe('nestFiber', () => {
-  it('[WPL-12] moves the folder with children and companions, and rewrites every link that names a moved id', async () => {
+  it('[WPL-12] moves the folder with children and companions, and rewrites every link to a moved id', async () => {
     const { uid } = temp.store.read('old/loader');
     const nested = await nestFiber(temp.store, 'old/loader', 'work');
     expect(nested).toEqual({
@@ -54,7 +54,7 @@ describe('nestFiber', () => {
     await temp.store.edit('work/loader', { set: { due: '2026-02-02' } });
   });
 
-  it('files a fiber at the top, and a bare document with its children below another', async () => {
+  it('moves a fiber to the top, and a bare document with its children below another', async () => {
     await nestFiber(temp.store, 'old/loader', null);
     expect(temp.store.read('loader').body).toBe('I am [[loader]].\n');
     temp.write('bare.md', '---\nname: Bare\n---\n[[bare/kid]]\n');
@@ -80,7 +80,7 @@ describe('nestFiber', () => {
     ['nobody', 'old/loader', 'nowhere', 'fiber_not_found'],
     ['what is taken', 'old/loader', 'taken', 'already_exists'],
     ['a fiber that is not there', 'gone', 'work', 'fiber_not_found'],
-  ])('[WPL-12] refuses to file under %s, and moves nothing', async (_what, id, parent, code) => {
+  ])('[WPL-12] refuses to move it under %s, and moves nothing', async (_what, id, parent, code) => {
     await temp.store.create({ name: 'taken' });
     await temp.store.create({ name: 'loader', parent: 'taken' });
     await expect(nestFiber(temp.store, id, parent)).rejects.toMatchObject({ code });
@@ -157,7 +157,7 @@ describe('planNest', () => {
     expect(shown.moves).toEqual([{ from: at('bare.md'), to: at('work/bare/bare.md') }]);
   });
 
-  it('[WPL-12] is refused as the move is, and while another move is not finished', async () => {
+  it('[WPL-12] is refused like the real move, and while another move is unfinished', async () => {
     for (const [id, parent, code] of [
       ['old', 'old/loader', 'invalid_request'],
       ['nobody', null, 'fiber_not_found'],

@@ -141,7 +141,7 @@ const yamlText = fc
   .map(([lines, eol]) => lines.map((entry) => entry + eol).join(''));
 
 describe('parsePlainYaml', () => {
-  it('agrees with the YAML library wherever it answers', () => {
+  it('agrees with the YAML library on every text that it accepts', () => {
     fc.assert(
       fc.property(yamlText, (text) => {
         const plain = parsePlainYaml(text);
@@ -173,7 +173,7 @@ describe('parsePlainYaml', () => {
     expect(answered).toBeGreaterThan(500);
   });
 
-  it('answers for the frontmatter of an ordinary fiber', () => {
+  it('accepts the frontmatter of an ordinary fiber', () => {
     const text = [
       'id: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z            # minted',
       'name: Rewrite the loader',

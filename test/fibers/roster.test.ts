@@ -43,7 +43,7 @@ describe('a roster', () => {
     [{ set: { 'collaboration.editor': ['x y'] } }],
     [{ unset: ['collaboration'] }],
     [{ collaboration: { reviewer: ['Ada L'] } }],
-  ])('[WPL-11] is not taken as %j', (change) => {
+  ])('[WPL-11] is not accepted as %j', (change) => {
     expect(() => documentEdit({ fiber_id: 'a', ...change })).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),
     );

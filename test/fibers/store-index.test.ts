@@ -42,7 +42,7 @@ describe('StoreIndex', () => {
     expect(() => index.get('x')).toThrow(expect.objectContaining({ code: 'fiber_not_found' }));
   });
 
-  it('[FIB-1] refuses an id or uid that two documents have, naming both', () => {
+  it('[FIB-1] refuses an id or uid that two documents have, and names both', () => {
     const one = row('/s', 'a', { uid: `${ULID}A` });
     const index = indexOf(one, row('/t', 'a'), row('/t', 'b', { uid: `${ULID}A` }), row('/s', 'free'));
     expect(() => index.get('a')).toThrow('a in /s and a in /t');
@@ -54,7 +54,7 @@ describe('StoreIndex', () => {
     expect(index.isAmbiguous(one)).toBe(false);
   });
 
-  it('forgets the old names of a document that changed, and all names of one that is gone', () => {
+  it('drops the old names of a changed document, and all names of a removed one', () => {
     const index = indexOf(row('/s', 'a', { uid: `${ULID}A` }));
     const path = index.get('a').path;
     const changed = row('/s', 'a', { uid: `${ULID}B`, digest: 'new' });
@@ -66,7 +66,7 @@ describe('StoreIndex', () => {
     expect(() => index.get('a')).toThrow();
   });
 
-  it('reads a row once more when it was refreshed while the sweep was under way', () => {
+  it('reads a row once more if it was refreshed during the sweep', () => {
     const index = indexOf(row('/s', 'a', { name: 'old', digest: '1' }));
     const { path } = index.get('a');
     const since = index.beginSweep();
@@ -96,7 +96,7 @@ describe('StoreIndex', () => {
     expect(index.get('b').error).toBe('it is not a regular file');
   });
 
-  it('notices that a document which was read between two sweeps has its old content again', () => {
+  it('notices that a document that was read between two sweeps has its old content again', () => {
     const good = row('/s', 'a');
     const index = indexOf(good, row('/t', 'b'));
     index.refresh(good.path, () => row('/s', 'a', { digest: 'bad', error: 'it is not text' }));

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe('writers in other processes', () => {
-  it('leave a whole document behind when they are killed at any moment, 50 times', {
+  it('leave a complete document when they are killed at any moment, 50 times', {
     timeout: 120_000,
   }, async () => {
     temp = createTempStore();
@@ -67,7 +67,7 @@ describe('writers in other processes', () => {
     }
   });
 
-  it('lose nothing when 8 of them add tags to one fiber at once', { timeout: 120_000 }, async () => {
+  it('lose no tag when 8 of them edit one fiber at once', { timeout: 120_000 }, async () => {
     temp = createTempStore();
     await temp.store.create({ name: 'shared', tags: ['first'] });
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => temp.remove());
 
 describe('Store', () => {
-  it('refuses a named pipe in the place of a document at once, with nobody writing into it', async () => {
+  it('refuses a named pipe at the path of a document at once', async () => {
     const path = join(temp.root, '.fibers', 'pipe', 'pipe.md');
     mkdirSync(dirname(path), { recursive: true });
     execFileSync('mkfifo', [path]);
@@ -53,7 +53,7 @@ describe('Store', () => {
     expect(() => temp.store.readPath(path)).toThrow('at most');
   });
 
-  it('writes nothing that it could not read: the document is unchanged and accepts later edits', async () => {
+  it('refuses a write that it could not read back: the document is unchanged and accepts later edits', async () => {
     await temp.store.create({ name: 'A', slug: 'a' });
     const before = temp.store.read('a').digest;
     const tags = Array.from({ length: 30_000 }, (_, nth) => `t${nth}`);
@@ -71,7 +71,7 @@ describe('Store', () => {
     expect((await temp.store.edit('a', { unset: ['outcome'] })).outcome).toBeUndefined();
   });
 
-  it('[FIB-1] [FIB-2] [FIB-3] files a new fiber under its parent with a fresh ULID', async () => {
+  it('[FIB-1] [FIB-2] [FIB-3] creates a new fiber under its parent with a new ULID', async () => {
     await temp.store.create({ name: 'Work' });
     const fiber = await temp.store.create({
       name: 'Éclair & the Loader!',
@@ -92,7 +92,7 @@ describe('Store', () => {
     expect(fiber.created_at).toBe(fiber.updated_at);
   });
 
-  it('refuses a name that is taken and suggests a free slug', async () => {
+  it('refuses a taken name and suggests a free slug', async () => {
     await temp.store.create({ name: 'A' });
     await temp.store.create({ name: 'A', slug: 'a-2' });
     await expect(temp.store.create({ name: 'A' })).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('Store', () => {
     },
   );
 
-  it('does not reach through a symlinked folder out of the store', async () => {
+  it('does not follow a symlinked folder out of the store', async () => {
     const other = createTempStore();
     try {
       await other.store.create({ name: 'secret' });
@@ -190,7 +190,7 @@ describe('Store', () => {
     expect(readdirSync(temp.root).sort()).toEqual(['.fibers', 'elsewhere.md']);
   });
 
-  it('waits for a live writer only so long, and names it', async () => {
+  it('waits for a live writer until the timeout, and names it', async () => {
     await temp.store.create({ name: 'A' });
     const lock = tryFileLock(join(temp.root, '.fibers/a/.a.md.lock'))!;
     const store = openStore(temp.root, { lockTimeoutMs: 30 });
@@ -202,7 +202,7 @@ describe('Store', () => {
     await store.edit('a', { set: { outcome: 'x' } });
   });
 
-  it('takes over the lock of the generation before its own', async () => {
+  it('takes over the lock of the previous generation of its owner', async () => {
     await temp.store.create({ name: 'A' });
     expect(
       tryFileLock(join(temp.root, '.fibers/a/.a.md.lock'), { name: 'poller', generation: 1 }),
@@ -228,7 +228,7 @@ describe('Store', () => {
     await expect(temp.store.remove('a')).rejects.toMatchObject({ code: 'fiber_not_found' });
   });
 
-  it('checks a store and names every document that a person should mend', async () => {
+  it('checks a store and lists every invalid document', async () => {
     await temp.store.create({ name: 'good' });
     temp.write('bad/bad.md', '---\nstatus: done\n---\n');
     temp.write('plain/plain.md', 'no frontmatter');
@@ -263,7 +263,7 @@ describe('findFiber', () => {
     expect(() => findFiber([temp.store], 'nothing')).toThrow('no fiber "nothing"');
   });
 
-  it('[FIB-1] refuses a canonical id that two stores have, naming both', async () => {
+  it('[FIB-1] refuses a canonical id that two stores have, and names both', async () => {
     const other = createTempStore();
     try {
       await temp.store.create({ name: 'a' });
@@ -286,7 +286,7 @@ describe('findFiber', () => {
 });
 
 describe('initStore', () => {
-  it('makes a store twice without changing anything, and refuses a file', async () => {
+  it('makes a store twice without a change, and refuses a file', async () => {
     await temp.store.create({ name: 'a' });
     expect(initStore(temp.root).list().documents).toHaveLength(1);
     const file = temp.write('x.txt', '');

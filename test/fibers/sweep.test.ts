@@ -36,7 +36,7 @@ function sweepUnprivileged(table?: Uint8Array): SweepResult {
 const ids = (result: SweepResult) => result.changed.map((row) => row.id).sort();
 
 describe('sweepStore', () => {
-  it('lists every fiber once, passes over hidden names, companions, locks and temporary files', () => {
+  it('lists every fiber once, and skips hidden names, companions, locks and temporary files', () => {
     temp.write('entry.md', document('Entry'));
     temp.write('a/a.md', document('A', 'x'.repeat(10_000)));
     temp.write('a/notes.md', 'companion');
@@ -84,7 +84,7 @@ describe('sweepStore', () => {
     expect(Buffer.compare(second.table, first.table)).toBe(0);
   });
 
-  it('sees adding, changing, renaming and removing', () => {
+  it('detects added, changed, renamed and removed documents', () => {
     temp.write('a/a.md', document('A'));
     temp.write('b/c/c.md', document('C'));
     let result = sweep();
@@ -103,7 +103,7 @@ describe('sweepStore', () => {
     expect(result.unchanged).toBe(false);
   });
 
-  it('reads a young document once more, since a second write may carry the same time stamp', () => {
+  it('reads a recently written document once more, since a second write may have the same timestamp', () => {
     const path = temp.write('a/a.md', document('A1'));
     const at = new Date();
     utimesSync(path, at, at);
@@ -133,7 +133,7 @@ describe('sweepStore', () => {
     expect(again.errors).toHaveLength(1);
   });
 
-  it('lists a link to a document that is gone, and reads it when it comes back', () => {
+  it('lists a link to a missing document as an error, and reads it when the document is back', () => {
     mkdirSync(join(temp.root, '.fibers/a'));
     symlinkSync(join(temp.root, 'target.md'), join(temp.root, '.fibers/a/a.md'));
     const first = sweep();

@@ -43,7 +43,7 @@ const text = fc
   .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', '---\n', '+x\n', 'é \n'), { maxLength: 40 })
   .chain((lines) => fc.constantFrom('', 'end').map((end) => lines.join('') + end));
 
-it('leads from the one text to the other, whatever they are', () => {
+it('turns one text into the other, whatever they are', () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       expect(apply(before, unifiedDiff('doc.md', before, after))).toBe(after);
@@ -72,7 +72,7 @@ it('shows a change of very many lines as one block', () => {
   expect(apply(before, unifiedDiff('x', before, after))).toBe(after);
 });
 
-it('is understood by git apply', () => {
+it('is accepted by git apply', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-diff-'));
   try {
     writeFileSync(join(folder, 'x.md'), 'a\nb\nc\n');

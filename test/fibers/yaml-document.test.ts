@@ -68,7 +68,7 @@ describe('a hostile YAML text', () => {
     ['lists in lists', (deep: number) => `x: ${'['.repeat(deep - 1)}a${']'.repeat(deep - 1)}`],
     ['maps by indent', (deep: number) => nested('a:', deep)],
     ['items in items', (deep: number) => `x:\n ${'- '.repeat(deep - 2)}a`],
-  ])('is read up to the limit of depth and not one deeper: %s', (_what, yamlOf) => {
+  ])('is accepted at the depth limit and refused one level deeper: %s', (_what, yamlOf) => {
     expect(parseYamlDocument(yamlOf(DOCUMENT_LIMITS.depth)).errors).toEqual([]);
     expect(parseYamlDocument(yamlOf(DOCUMENT_LIMITS.depth + 2)).errors[0]?.message).toContain('deep');
   });
@@ -82,12 +82,12 @@ describe('a hostile YAML text', () => {
     ['aliases', (count: number) => `a: &a 1\nx: [${Array(count).fill('*a').join(', ')}]`, 100],
     ['tags', (count: number) => `x: [${Array(count).fill('!!str a').join(', ')}]`, 100],
     ['tokens', (count: number) => '\n'.repeat(count), DOCUMENT_LIMITS.yaml_tokens],
-  ])('is read at the limit of %s and refused one above', (_what, yamlOf, most) => {
+  ])('is accepted at the limit of %s and refused one above', (_what, yamlOf, most) => {
     expect(readFrontmatter(yamlOf(most)).problem).toBeNull();
     expect(readFrontmatter(yamlOf(most + 1)).problem?.message).toContain(String(most));
   });
 
-  it('is refused when its aliases stand for more than frontmatter may hold', () => {
+  it('is refused if its expanded aliases exceed the limits of frontmatter', () => {
     const yaml = `a: &a "${'x'.repeat(20_000)}\\n"\nsvc: {x: [${Array(50).fill('*a').join(', ')}]}`;
     expect(readFrontmatter(yaml)).toMatchObject({
       data: {},
@@ -95,7 +95,7 @@ describe('a hostile YAML text', () => {
     });
   });
 
-  it('is refused on the line where the limit is passed', () => {
+  it('is refused with the line where the limit is exceeded', () => {
     expect(readFrontmatter('name: x\nb: [a]\n? c\n: d\n').problem).toEqual({
       message: expect.stringContaining('a key must be text'),
       line: 3,

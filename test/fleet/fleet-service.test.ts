@@ -32,12 +32,12 @@ function service() {
 }
 
 describe('the fleet', () => {
-  it('has no remotes when no file names any', () => {
+  it('has no remotes if no file configures any', () => {
     expect(service().state()).toEqual({ remotes: [] });
     expect(log).toEqual([]);
   });
 
-  it('lists the configured remotes as unpolled, as of now', () => {
+  it('lists the configured remotes as not polled, at the current time', () => {
     const fleet = service();
     writeFileSync(path, '{"version":1,"remotes":[{"name":"host-b","port":4001},{"name":"host-c"}]}');
     expect(fleet.state()).toEqual({
@@ -50,7 +50,7 @@ describe('the fleet', () => {
     expect(fleet.state().remotes.map((remote) => remote.name)).toEqual(['host-d']);
   });
 
-  it('keeps the remotes it read last while the file is broken, and warns once', () => {
+  it('keeps the last valid remotes while the file is invalid, and warns once', () => {
     const fleet = service();
     writeFileSync(path, '{"remotes":[{"name":"host-b"}]}');
     fleet.state();
@@ -66,7 +66,7 @@ describe('the remotes that the fleet publishes', () => {
   const write = (...names: string[]) =>
     writeFileSync(path, JSON.stringify({ remotes: names.map((name) => ({ name })) }));
 
-  it('are those of the start, and of each change of the file within half a second', () => {
+  it('are sent at the start, and within half a second of each change of the file', () => {
     write('host-b');
     const fleet = service();
     expect(published).toEqual([['host-b']]);
@@ -83,7 +83,7 @@ describe('the remotes that the fleet publishes', () => {
     expect(published).toHaveLength(3);
   });
 
-  it('are not published anew where the file says the same', () => {
+  it('are not published again if the file has the same content', () => {
     write('host-b');
     service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
@@ -91,14 +91,14 @@ describe('the remotes that the fleet publishes', () => {
     expect(published).toEqual([['host-b']]);
   });
 
-  it('are told of first where somebody asks before the next look', () => {
+  it('are published before the next check if a caller asks', () => {
     const fleet = service();
     write('host-b');
     fleet.state();
     expect(published).toEqual([[], ['host-b']]);
   });
 
-  it('stay as they are while the file is broken, and are unknown until it could be read once', () => {
+  it('do not change while the file is invalid, and are unknown until it was read once', () => {
     writeFileSync(path, '{"remotes":[');
     const fleet = service();
     expect([published, fleet.state()]).toEqual([[], { remotes: [] }]);
@@ -111,7 +111,7 @@ describe('the remotes that the fleet publishes', () => {
 });
 
 describe('the remotes file', () => {
-  it('skips entries that are no remotes and says which', () => {
+  it('skips invalid entries and names them', () => {
     writeFileSync(path, '{"remotes":[{"name":"host-b"},{"port":1},7,{"name":""},{"name":"host-b"}]}');
     const { names, problems } = readRemotesFile(path);
     expect(names).toEqual(['host-b']);
@@ -131,7 +131,7 @@ describe('the remotes file', () => {
     expect(() => readRemotesFile(dir)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   });
 
-  it('is found by its own setting, else in the config dir', () => {
+  it('has its own path setting, and is otherwise in the config dir', () => {
     expect(remotesPath({ remotes_file: '/x/r.json', config_dir: '/c' })).toBe('/x/r.json');
     expect(remotesPath({ remotes_file: null, config_dir: '/c' })).toBe('/c/remotes.json');
   });

@@ -63,14 +63,14 @@ describe('how a remote is reached by SSH', () => {
 });
 
 describe('the past session of a remote', () => {
-  it('[WPL-21] [WPL-22] is asked of its own daemon', async () => {
+  it('[WPL-21] [WPL-22] is requested from its own daemon', async () => {
     const port = await daemonAnswering(200, { mux_session: 'resume-1', created: true });
     const to = reach({ name: 'host-b', port });
     expect(await to.resumeSession('host-b', 'the-id')).toEqual({ mux_session: 'resume-1', created: true });
     expect(seen).toEqual([{ url: '/api/v1/sessions/resume', body: '{"session":"the-id"}' }]);
   });
 
-  it('[ERR-15] [ERR-20] [WPL-21] hands on what that host refuses', async () => {
+  it('[ERR-15] [ERR-20] [WPL-21] passes on that host’s refusal', async () => {
     const port = await daemonAnswering(409, { error: 'session_running', message: 'it runs' });
     const to = reach({ name: 'host-b', url: `http://127.0.0.1:${port}/` });
     await expect(to.resumeSession('host-b', 'x')).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('the past session of a remote', () => {
     });
   });
 
-  it('[WPL-21] of a host that does not answer, or not as a daemon, is unreachable', async () => {
+  it('[WPL-21] on a host that does not answer, or answers with an unknown format, is unreachable', async () => {
     const port = await daemonAnswering(200, { hello: 'world' });
     const to = reach({ name: 'odd', port }, { name: 'gone', port: 1 }, { name: 'nowhere' });
     await expect(to.resumeSession('odd', 'x')).rejects.toMatchObject({ code: 'remote_unreachable' });

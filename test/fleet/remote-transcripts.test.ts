@@ -32,7 +32,7 @@ const link = (session: string, more: object = {}) => ({
 });
 
 describe('the links of a remote', () => {
-  it('[RPL-23] [RTE-4] are checked again: in the order asked, without what was not asked, without other addresses', async () => {
+  it('[RPL-23] [RTE-4] are sanitised: in the requested order, without other sessions, without invalid addresses', async () => {
     const stranger = '11111111-1111-4111-8111-000000000009';
     const { asked, transcripts } = await remote({
       host: 'liar',
@@ -53,7 +53,7 @@ describe('the links of a remote', () => {
     },
   );
 
-  it('[RPL-14] are host_unreachable where the remote gives no answer, a wrong one, or does not speak of a session', async () => {
+  it('[RPL-14] are host_unreachable if the remote does not answer, answers wrongly, or omits a session', async () => {
     const unreachable = { session: A, availability: 'host_unreachable', harness: null, url: null };
     for (const [body, status] of [
       ['not json', 200],
@@ -85,7 +85,7 @@ describe('the receipt of a remote', () => {
     sha256: 'ab',
   };
 
-  it('[RPL-12] [REC-5] says that the transcript is there, under the name that the host has here', async () => {
+  it('[RPL-12] [REC-5] reports an existing transcript, with the name that this host uses for the remote', async () => {
     const { asked, transcripts } = await remote(receipt);
     expect(await transcripts.transcript('host-b', A)).toEqual({
       ...receipt,
@@ -95,7 +95,7 @@ describe('the receipt of a remote', () => {
     expect(asked).toEqual([`/api/v1/transcript?session=${A}`]);
   });
 
-  it('[RPL-12] passes on that there is none, and is host_unreachable without an answer to this question', async () => {
+  it('[RPL-12] reports a missing one, and is host_unreachable without a valid answer', async () => {
     const missing = await remote({ ...receipt, availability: 'transcript_missing' });
     expect((await missing.transcripts.transcript('host-b', A)).availability).toBe('transcript_missing');
     server!.close();

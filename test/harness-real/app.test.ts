@@ -55,7 +55,7 @@ function waiting(file: string): string {
 }
 
 describe('app conversations over the real app server', () => {
-  it('[APP-1] [WPL-1] [CAP-5] [WRK-3] [WRK-7] [WRK-8] works, waits, hands off by its own shell and starts fresh', async () => {
+  it('[APP-1] [WPL-1] [CAP-5] [WRK-3] [WRK-7] [WRK-8] works, waits, hands off with its own shell and starts fresh', async () => {
     const { daemon, server } = await startBoth();
     const go = join(daemon.project_dir, 'go');
     const where = join(daemon.project_dir, 'where');
@@ -103,7 +103,7 @@ describe('app conversations over the real app server', () => {
     expect(again.thread_id).not.toBe(thread_id);
   });
 
-  it('[WPL-4] [P5] [RES-5] interrupts the running turn at a kill and goes on in the same conversation afterwards', async () => {
+  it('[WPL-4] [P5] [RES-5] interrupts the running turn at a kill and resumes the same conversation afterwards', async () => {
     const { daemon, server } = await startBoth();
     daemon.stub.script({ match: /^Mode: resume$/m, steps: [{ text: 'and on' }] });
     daemon.stub.script({ match: 'Fiber: long', steps: [{ shell: 'sleep 600' }, { text: 'too late' }] });
@@ -136,7 +136,7 @@ describe('app conversations over the real app server', () => {
         .toBe(true);
   });
 
-  it('[APP-1] [CAP-7] [ERR-24] [P15] is unknown while the server is down and goes on after daemon and server were killed', async () => {
+  it('[APP-1] [CAP-7] [ERR-24] [P15] is unknown while the server is down and continues after daemon and server were killed', async () => {
     const { daemon, server } = await startBoth();
     await appFiber('calm');
     await appFiber('later');
@@ -166,7 +166,7 @@ describe('app conversations over the real app server', () => {
     expect(daemon.launches()).toHaveLength(1);
   });
 
-  it('[APP-1] [P15] is blocked once the server was asked for the exact conversation and has none', async () => {
+  it('[APP-1] [P15] is blocked once the server reports the exact conversation as missing', async () => {
     const { daemon, server } = await startBoth();
     await appFiber('gone');
     const { thread_id } = await dispatch('gone');
@@ -178,7 +178,7 @@ describe('app conversations over the real app server', () => {
     expect(daemon.launches()).toHaveLength(1);
   });
 
-  it('[WPL-5] [WPL-6] [CAP-5] [WRK-5] [WRK-8] is captured, claims itself by its own shell, and a fork of it is claimed with its own transcript', async () => {
+  it('[WPL-5] [WPL-6] [CAP-5] [WRK-5] [WRK-8] is captured, claims itself with its own shell, and its fork is claimed with its own transcript', async () => {
     const { daemon, server } = await startBoth();
     await daemon.add('thought');
     const thread = join(daemon.project_dir, 'thread');

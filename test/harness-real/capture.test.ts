@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
-  it('[WPL-6] [WPL-5] [PRM-8] [CAP-5] [P1] files its fiber by its own shell, claims itself, survives the daemon and ends by its handoff', async () => {
+  it('[WPL-6] [WPL-5] [PRM-8] [CAP-5] [P1] files its fiber with its own shell, claims itself, survives the daemon and ends by its handoff', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir, store } = daemon;
     const done = join(project_dir, 'claimed');
@@ -81,7 +81,7 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     expect((await daemon.state()).running).toEqual([]);
   });
 
-  it('[WPL-5] a session that a person started is claimed from inside, and its handoff ends the agent alone', async () => {
+  it('[WPL-5] a session that a person started is claimed from inside, and its handoff ends only the agent', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir, store } = daemon;
     const out = join(project_dir, 'claimed');

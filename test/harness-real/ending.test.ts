@@ -43,7 +43,7 @@ describe.each(HARNESS_NAMES)('the end of the real %s', (name) => {
     await daemon.svc('kill', 'busy');
   });
 
-  it('[P1] [P3] [RES-3] survives kill -9 of the daemon, is adopted, and its own crash is told to the next', async () => {
+  it('[P1] [P3] [RES-3] survives kill -9 of the daemon, is adopted, and its own crash is reported to the next session', async () => {
     // Nothing is warm: the next one starts fresh.
     daemon = await startRealDaemon(name, { settings: { SVC_RESUME_WARM_WINDOW_MS: '0' } });
     const launch = await startBusy(daemon);
@@ -81,7 +81,7 @@ describe.each(HARNESS_NAMES)('the end of the real %s', (name) => {
   });
 });
 
-it('[P9] a first-run dialog of the real claude is foretold, then shown with its screen, and nothing is typed into it', async () => {
+it('[P9] a first-run dialog of the real claude is predicted, then shown with its screen, and nothing is typed into it', async () => {
   daemon = await startRealDaemon('claude', {
     prepare: ({ home }) => {
       const file = join(home, '.claude.json');

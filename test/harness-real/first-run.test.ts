@@ -90,7 +90,7 @@ const DIALOGS: Dialog[] = [
   },
 ];
 
-it.each(DIALOGS)('the check foresees that the real $harness asks $asks', async (dialog) => {
+it.each(DIALOGS)('the check predicts that the real $harness asks $asks', async (dialog) => {
   harness = await startRealHarness(dialog.harness, dialog);
   const { adapter, agent, project_dir } = harness;
   const findings = await adapter.checkFirstRun({ agent, project_dir });

@@ -42,7 +42,7 @@ describe.each(HARNESS_NAMES)('the real %s', (name) => {
     expect(found.text).toContain(MARKER);
   });
 
-  it('continues a session under its old id, with what was said before', async () => {
+  it('continues a session under its old id, with its earlier messages', async () => {
     harness = await startRealHarness(name);
     harness.stub.script({ match: 'SECOND', steps: [{ text: 'and the second' }] });
     harness.stub.script({ match: MARKER, steps: [{ text: 'the first answer' }] });
@@ -59,7 +59,7 @@ describe.each(HARNESS_NAMES)('the real %s', (name) => {
     expect(after.session_uuid).toBe(before.session_uuid);
   });
 
-  it('ends with its terminal session: what it ran may finish, and no model is asked again', async () => {
+  it('ends with its terminal session: its running commands may finish, but the model gets no further request', async () => {
     harness = await startRealHarness(name);
     const begun = join(harness.project_dir, 'begun.txt');
     harness.stub.script({
@@ -75,7 +75,7 @@ describe.each(HARNESS_NAMES)('the real %s', (name) => {
     expect(harness.stub.requests.length).toBe(asked);
   });
 
-  it('tells two launches in one folder apart', async () => {
+  it('distinguishes two launches in one folder', async () => {
     harness = await startRealHarness(name);
     harness.stub.script({ match: 'RUN-A', steps: [{ text: 'answer to A' }] });
     harness.stub.script({ match: 'RUN-B', steps: [{ text: 'answer to B' }] });
@@ -90,7 +90,7 @@ describe.each(HARNESS_NAMES)('the real %s', (name) => {
   });
 });
 
-it('the real claude files the sessions of a folder with a very long name where they are looked for', async () => {
+it('the real claude stores the sessions of a folder with a very long name where we search for them', async () => {
   harness = await startRealHarness('claude', { project: `${'long name/'.repeat(22)}end` });
   harness.stub.script({ match: MARKER, steps: [{ text: 'from far below' }] });
   const launched = await harness.launch(PROMPT_TEXT, MARKER);
@@ -112,7 +112,7 @@ it('the real codex starts no server of its own and skips the update question', a
   expect(readdirSync(join(harness.home, '.codex'))).not.toContain('packages');
 });
 
-it('the real pi says that it can be given a session id', async () => {
+it('the real pi reports that it accepts a session id', async () => {
   harness = await startRealHarness('pi');
   let asked = 0;
   const capabilities = createCapabilities({

@@ -124,7 +124,7 @@ function liesIn(buckets: Activity['buckets'], kind: Kind, spans: readonly Span[]
 }
 
 describe.each(HARNESS_NAMES)('the ledgers of the real %s', (name) => {
-  it('[TMP-1] [TMP-2] [TMP-3] [TMP-4] [TMP-5] [EVT-5] [P16] tell what it did, in its minute, and what it does now', async () => {
+  it('[TMP-1] [TMP-2] [TMP-3] [TMP-4] [TMP-5] [EVT-5] [P16] record what it did, in its minute, and what it is doing', async () => {
     daemon = await startRealDaemon(name, SURROUNDINGS[name]);
     const one = daemon;
     const { stub, project_dir } = one;

@@ -50,7 +50,7 @@ function asRun(text: string, shown: Rehearsal, run: Dispatched, launch_id: strin
   );
 }
 
-it('[WPL-1] [WPL-3] [WRK-4] rehearses the install, the first and the resumed run of an app conversation, as the real ones then write and send', async () => {
+it('[WPL-1] [WPL-3] [WRK-4] rehearses the install, the first and the resumed run of an app conversation exactly as the real ones write and send', async () => {
   daemon = await startRealDaemon('codex', {
     async prepare({ home, root, env }) {
       server = await startRealAppServer(root, env);

@@ -30,7 +30,7 @@ function die(one: RealDaemon, launch: LaunchOnDisk): void {
 }
 
 describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
-  it('[RES-1] [RES-2] [RES-3] [PRM-3] [LIF-7] goes on in its own session after it was cut off, and is over after a handoff', async () => {
+  it('[RES-1] [RES-2] [RES-3] [PRM-3] [LIF-7] is resumed in its own session after an interruption, and is over after a handoff', async () => {
     daemon = await startRealDaemon(name);
     const one = daemon;
     one.stub.script({ match: FRESH_AGAIN, steps: [{ text: 'and on' }] });
@@ -77,7 +77,7 @@ describe.each(HARNESS_NAMES)('a conversation of the real %s', (name) => {
     expect(again.runtime!.session_uuid).not.toBe(session_uuid);
   });
 
-  it('[P7] [RES-3] that it cannot open is followed by one fresh start that is told of it', async () => {
+  it('[P7] [RES-3] that cannot be opened is followed by one fresh start, whose message says so', async () => {
     daemon = await startRealDaemon(name);
     const one = daemon;
     one.stub.script({ match: FRESH_AGAIN, steps: [{ text: 'and on' }] });

@@ -42,7 +42,7 @@ async function transcriptIsServed(real: RealDaemon, harness: HarnessName, sessio
 }
 
 describe.each(HARNESS_NAMES)('a round of the real %s', (name) => {
-  it('[DSP-2] [PRM-1] [PRM-5] [PRM-8] [RES-2] [RPL-12] [RPL-13] [RPL-14] [P1] starts, works, hands off by its own shell and starts fresh', async () => {
+  it('[DSP-2] [PRM-1] [PRM-5] [PRM-8] [RES-2] [RPL-12] [RPL-13] [RPL-14] [P1] starts, works, hands off with its own shell and starts fresh', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir } = daemon;
     const begun = join(project_dir, 'begun');

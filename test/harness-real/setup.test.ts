@@ -27,7 +27,7 @@ const SHARED: Record<HarnessName, { name: string; text: string } | null> = {
 };
 
 describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
-  it('[PRM-8] [P16] tells its session’s start, the prompt and the stop, and is as before when the setup is taken out', async () => {
+  it('[PRM-8] [P16] reports its session’s start, the prompt and the stop, and is restored exactly by --uninstall', async () => {
     harness = await startRealHarness(name);
     const { home, env, stub } = harness;
     const data_dir = join(home, 'svc');

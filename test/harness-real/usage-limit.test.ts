@@ -46,7 +46,7 @@ const LOGIN: Partial<Record<HarnessName, Record<string, string>>> = {
 };
 
 describe.each(HARNESS_NAMES)('a usage limit of the real %s', (name) => {
-  it('[P10] keeps back its account until the time that it tells, over a restart, and not a person', async () => {
+  it('[P10] holds back its account until the reset time, across a restart, but not for a person', async () => {
     daemon = await startRealDaemon(name, { settings: LOGIN[name] ?? {} });
     const one = daemon;
     one.stub.refuse(REFUSALS[name]);

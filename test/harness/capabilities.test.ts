@@ -26,7 +26,7 @@ const setUp = () => {
   return { file, world, capabilities: createCapabilities({ runner, env }) };
 };
 
-it('a program is asked once, and again after it was replaced', async () => {
+it('a program is run once, and again after it was replaced', async () => {
   const { file, world, capabilities } = setUp();
   const pi = agentOf('pi');
   expect(capabilities.choosesSessionId(pi)).toBe(true);
@@ -41,7 +41,7 @@ it('a program is asked once, and again after it was replaced', async () => {
   expect(capabilities.choosesSessionId(pi)).toBe(true);
 });
 
-it('a program that does not answer keeps what was known of it', async () => {
+it('a program that does not answer keeps its last result', async () => {
   const { world, capabilities } = setUp();
   world.help = { kind: 'timed_out', stdout: '' };
   await capabilities.probe(agentOf('pi'));
@@ -50,7 +50,7 @@ it('a program that does not answer keeps what was known of it', async () => {
   expect(world.asked).toBe(1);
 });
 
-it('claude always takes an id and codex never does, so neither is asked', async () => {
+it('claude always accepts an id and codex never does, so neither is run', async () => {
   const { world, capabilities } = setUp();
   for (const name of ['claude', 'codex'] as const) await capabilities.probe(agentOf(name));
   expect(world.asked).toBe(0);

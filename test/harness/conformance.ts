@@ -53,13 +53,13 @@ export function adapterConformance(
     });
 
   describe('a launch', () => {
-    it('points the program to the prompt, which no argument holds', () => {
+    it('refers the program to the prompt, which is in no argument', () => {
       const { argv, prompt_on_stdin } = make(env).planLaunch(request());
       expect(argv).not.toContain(PROMPT);
       expect(prompt_on_stdin || String(argv.at(-1)).includes(request().prompt_file)).toBe(true);
     });
 
-    it('starts a program that takes arguments only with its own first and the prompt last, once', () => {
+    it('starts a program that accepts only arguments with its own first and the prompt last, once', () => {
       agent = agentOf(home.harness, { cli: '/opt/agent', args: ['--one', 'two words'], prompt: 'argument' });
       const { argv, prompt_on_stdin } = make(env).planLaunch(request());
       expect(prompt_on_stdin).toBe(false);
@@ -68,7 +68,7 @@ export function adapterConformance(
       expect(argv.filter((argument) => argument === PROMPT)).toHaveLength(1);
     });
 
-    it('passes model and effort on, and neither where none is given', () => {
+    it('passes model and effort, and neither if none is set', () => {
       agent = agentOf(home.harness, { model: 'model-x', args: [] });
       const text = make(env)
         .planLaunch(request({ effort: 'high' }))
@@ -88,14 +88,14 @@ export function adapterConformance(
       expect(files).toEqual([]);
     });
 
-    it('names the session it continues, and keeps its id', () => {
+    it('names the session it resumes, and keeps its id', () => {
       const { argv, session_uuid } = make(env).planLaunch(request({ resume: 'old-session' }));
       expect(argv).toContain('old-session');
       expect(session_uuid).toBe('old-session');
       expect(argv).not.toContain(request().session_uuid);
     });
 
-    it('can be continued by hand with the agent’s own program and arguments', () => {
+    it('can be resumed by hand with the agent’s own program and arguments', () => {
       agent = agentOf(home.harness, { cli: '/opt/agent', args: ['--one'] });
       const argv = make(env).resumeArgv(agent, 'old-session');
       expect(argv.slice(0, 2)).toEqual(['/opt/agent', '--one']);
@@ -116,13 +116,13 @@ export function adapterConformance(
       });
     });
 
-    it('is missing where there is no home, no folder or no file', async () => {
+    it('is missing if there is no home, no folder or no file', async () => {
       expect(await make(env).findTranscript(query())).toEqual({ kind: 'missing' });
       written(2);
       expect(await make(env).findTranscript(query())).toEqual({ kind: 'missing' });
     });
 
-    it('is unknown where the disk does not answer', async () => {
+    it('is unknown if the disk does not answer', async () => {
       const path = written(1);
       const folder = join(path, '..');
       scratch.remove();
@@ -131,7 +131,7 @@ export function adapterConformance(
       expect(await make(env).findTranscript(query())).toMatchObject({ kind: 'unknown' });
     });
 
-    it('is looked for in the home that the agent’s own variables name', async () => {
+    it('is searched in the home that the agent’s own variables name', async () => {
       const path = written(1, {}, 'other-home');
       expect(await make(env).findTranscript(query())).toEqual({ kind: 'missing' });
       agent = agentOf(home.harness, { env: { HOME: join(scratch.path, 'other-home') } });
@@ -151,13 +151,13 @@ export function adapterConformance(
     const check = (project: string | null = project_dir) =>
       make(env).checkFirstRun({ agent, project_dir: project });
 
-    it('finds nothing where the program is set up and trusts the project', async () => {
+    it('finds nothing if the program is set up and trusts the project', async () => {
       Object.assign(env, home.writeReady(scratch, 'home', project_dir));
       expect(await check()).toEqual([]);
       expect(await check(null)).toEqual([]);
     });
 
-    it('finds a program that is not on PATH, and one whose path is wrong', async () => {
+    it('reports a program that is not on PATH, and one with a wrong path', async () => {
       Object.assign(env, home.writeReady(scratch, 'home', project_dir));
       env.PATH = '/nowhere';
       expect(await check()).toEqual([
@@ -169,7 +169,7 @@ export function adapterConformance(
       expect(await check()).toEqual([expect.objectContaining({ severity: 'error' })]);
     });
 
-    it('finds a home in which the program was never set up', async () => {
+    it('reports a home in which the program was never set up', async () => {
       const findings = await check();
       expect(findings.length).toBeGreaterThan(0);
       for (const { what, mend } of findings) {
@@ -178,7 +178,7 @@ export function adapterConformance(
       }
     });
 
-    it('names a configuration file that the program itself could not read', async () => {
+    it('reports a configuration file that the program itself could not read', async () => {
       Object.assign(env, home.writeReady(scratch, 'home', project_dir));
       const file = {
         claude: '.claude.json',

@@ -28,7 +28,7 @@ const check = (uses: AgentUse[] = []) => {
   return checkHarnesses({ ...loaded, adapters, env, uses });
 };
 
-it('only what a fiber needs is an error; programs that nobody asked for are mentioned', async () => {
+it('is an error only for an agent that a fiber needs; for others it is a warning', async () => {
   const missing = async (uses: AgentUse[]) => {
     const { startable, findings } = await check(uses);
     expect(startable).toEqual([]);
@@ -50,7 +50,7 @@ it('only what a fiber needs is an error; programs that nobody asked for are ment
   ]);
 });
 
-it('the question that would eat a launch is told for the folders of the fibers that use the agent', async () => {
+it('checks the first-run question in the folders of the fibers that use the agent', async () => {
   for (const name of ['claude', 'codex', 'pi'] as const) {
     scratch.write(`bin/${name}`, '#!/bin/sh\n', 0o755);
     Object.assign(env, FIXTURE_HOMES[name].writeReady(scratch, 'home', '/elsewhere'));
@@ -76,7 +76,7 @@ it('the question that would eat a launch is told for the folders of the fibers t
   });
 });
 
-it('an agent that a fiber names and nobody knows is told with the fiber', async () => {
+it('reports an unknown agent with the fiber that names it', async () => {
   const { findings } = await check([use('work/loader', 'emacs')]);
   expect(findings[0]).toMatchObject({
     severity: 'error',
@@ -85,7 +85,7 @@ it('an agent that a fiber names and nobody knows is told with the fiber', async 
   });
 });
 
-it('a broken agents.json comes first', async () => {
+it('reports an invalid agents.json first', async () => {
   const file = scratch.write('agents.json', '{');
   const [first] = (await check()).findings;
   expect(first).toMatchObject({ severity: 'error', agents: [], what: expect.stringContaining(file) });

@@ -42,7 +42,7 @@ describe('claude', () => {
     claudeState({});
   });
 
-  it('is asked for a theme and a login before it was ever set up', async () => {
+  it('asks for a theme and a login before its first set-up', async () => {
     claudeState({ hasCompletedOnboarding: false });
     expect(await whats('claude')).toEqual([expect.stringMatching(/^error: .*not been set up/)]);
   });
@@ -51,20 +51,23 @@ describe('claude', () => {
     { key: 'sk-ant-0123456789abcdefghij', approved: ['0123456789abcdefghij'], asks: 0 },
     { key: 'sk-ant-0123456789abcdefghij', approved: ['other'], asks: 1 },
     { key: 'short', approved: ['short'], asks: 0 },
-  ])('knows an approved key by its last 20 characters ($key, $approved)', async ({ key, approved, asks }) => {
-    claudeState({ customApiKeyResponses: { approved } });
-    const env_key = { ANTHROPIC_API_KEY: key };
-    expect(await whats('claude', { env: env_key })).toHaveLength(asks);
-  });
+  ])(
+    'recognises an approved key by its last 20 characters ($key, $approved)',
+    async ({ key, approved, asks }) => {
+      claudeState({ customApiKeyResponses: { approved } });
+      const env_key = { ANTHROPIC_API_KEY: key };
+      expect(await whats('claude', { env: env_key })).toHaveLength(asks);
+    },
+  );
 
-  it('trusts a folder below a trusted one, and not the one beside it', async () => {
+  it('trusts a folder below a trusted one, but not one beside it', async () => {
     claudeState({ projects: { [join(scratch.path, 'above')]: { hasTrustDialogAccepted: true } } });
     expect(await whats('claude')).toEqual([]);
     claudeState({ projects: { [`${project_dir}-2`]: { hasTrustDialogAccepted: true } } });
     expect(await whats('claude')).toEqual([expect.stringMatching(/does not trust/)]);
   });
 
-  it('reads its state from the config dir where that was moved', async () => {
+  it('reads its state from the config dir if that was moved', async () => {
     scratch.write('moved/.claude.json', '{"hasCompletedOnboarding": true}');
     const moved = { env: { CLAUDE_CONFIG_DIR: join(scratch.path, 'moved') } };
     expect(await whats('claude', moved)).toEqual([expect.stringMatching(/does not trust/)]);
@@ -81,7 +84,7 @@ describe('claude', () => {
     expect(await whats('claude', { args })).toEqual(says.map((text) => expect.stringMatching(text)));
   });
 
-  it('takes an accepted bypass warning from either place, and root only in a sandbox', async () => {
+  it('accepts a bypass warning from either place, and root only in a sandbox', async () => {
     const args = ['--dangerously-skip-permissions'];
     claudeState({ bypassPermissionsModeAccepted: true });
     expect(await whats('claude', { args })).toEqual([]);
@@ -111,7 +114,7 @@ describe('codex', () => {
     expect(await whats('codex')).toHaveLength(asks);
   });
 
-  it('knows a linked work tree by its main repository', async () => {
+  it('identifies a linked work tree by its main repository', async () => {
     scratch.mkdir('main/.git/worktrees/wt');
     scratch.write('above/project/.git', `gitdir: ${scratch.path}/main/.git/worktrees/wt\n`);
     config(`[projects."${scratch.path}/main"]\ntrust_level = "trusted"`);
@@ -143,14 +146,14 @@ describe('codex', () => {
     expect(await whats('codex')).toEqual(says.map((text) => expect.stringMatching(text)));
   });
 
-  it('takes settings of its command line over those of its file', async () => {
+  it('prefers settings of its command line to those of its file', async () => {
     scratch.write('home/.codex/auth.json', '{}');
     config('[model_providers.x]\nbase_url = "http://127.0.0.1"');
     const args = ['-a', 'never', '-c', 'model_provider="x"'];
     expect(await whats('codex', { args })).toEqual([]);
   });
 
-  it('warns of approvals that nobody is there to give', async () => {
+  it('warns about approvals that an unattended worker would wait for', async () => {
     expect(await whats('codex', { args: [] })).toEqual([expect.stringMatching(/^warning: .*asks a person/)]);
     config('approval_policy = "never"');
     expect(await whats('codex', { args: [] })).toEqual([]);
@@ -159,7 +162,7 @@ describe('codex', () => {
     expect(await whats('codex', { args: ['--dangerously-bypass-approvals-and-sandbox'] })).toEqual([]);
   });
 
-  it('finds hooks that nobody reviewed', async () => {
+  it('reports hooks that nobody has reviewed', async () => {
     const file = scratch.write('home/.codex/hooks.json', { hooks: { Stop: [{ hooks: [] }] } });
     expect(await whats('codex')).toEqual([expect.stringMatching(/nobody has reviewed/)]);
     expect(await whats('codex', { args: ['-a', 'never', '--dangerously-bypass-hook-trust'] })).toEqual([]);
@@ -175,7 +178,7 @@ describe('pi', () => {
   });
 
   it.each(['.pi/settings.json', '.pi/SYSTEM.md', '.pi/skills/x', '.agents/skills/x', '../.agents/skills/x'])(
-    'asks about a folder with %s, unless it or a parent was decided on',
+    'asks about a folder with %s, unless it or a parent is already decided',
     async (resource) => {
       expect(await whats('pi')).toEqual([]);
       scratch.write(join('above/project', resource), '');
@@ -189,7 +192,7 @@ describe('pi', () => {
     },
   );
 
-  it('warns where there is no model to use', async () => {
+  it('warns if there is no model to use', async () => {
     scratch.write('home/.pi/agent/auth.json', '{}');
     expect(await whats('pi')).toEqual([expect.stringMatching(/^warning: .*no model/)]);
     expect(await whats('pi', { env: { MISTRAL_API_KEY: 'k' } })).toEqual([]);

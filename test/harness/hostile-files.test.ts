@@ -27,7 +27,7 @@ const CULPRITS = [
     : []),
 ];
 
-describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
+describe.each(CULPRITS)('$what at the path of', ({ what, make }) => {
   const put = (name: string): string => {
     const path = join(scratch.path, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -36,7 +36,7 @@ describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
   };
   const refused = { code: 'not_a_file', message: expect.stringContaining(what) };
 
-  it('a transcript is refused by everything that reads transcripts', async () => {
+  it('a transcript is refused by every reader of transcripts', async () => {
     const path = put('t.jsonl');
     await expect(readTail(path)).rejects.toMatchObject(refused);
     expect(() => readMoment(path, 'claude', { at: 0, within_ms: 1 })).toThrow(
@@ -49,7 +49,7 @@ describe.each(CULPRITS)('$what in the place of', ({ what, make }) => {
     ]);
   });
 
-  it('a configuration of a program is told as what cannot be read', async () => {
+  it('a configuration of a program is reported as unreadable', async () => {
     for (const read of [readJsonConfig, readTomlConfig])
       expect(await read(put(`${read.name}`))).toMatchObject({
         value: {},

@@ -48,7 +48,7 @@ describe('the command line of', () => {
     ]);
   });
 
-  it('codex works in this process alone, asks nothing, and leaves the id to be learned', () => {
+  it('codex runs in this process alone, asks nothing, and its id must be learned', () => {
     const agent = agentOf('codex', { model: 'gpt' });
     const { codex } = adapters(false);
     const settings = [
@@ -73,7 +73,7 @@ describe('the command line of', () => {
     expect(codex.resumeArgv(agent, 'old')).toEqual([...start, '-m', 'gpt', 'resume', 'old']);
   });
 
-  it('pi is given the id where it can take one', () => {
+  it('pi gets the id if it accepts one', () => {
     const agent = agentOf('pi', { model: 'a/b' });
     const { pi } = adapters(true);
     expect(pi.planLaunch({ ...request, agent })).toMatchObject({
@@ -86,7 +86,7 @@ describe('the command line of', () => {
     expect(pi.resumeArgv(agent, 'old')).toEqual(['pi', '--model', 'a/b', '--session', 'old']);
   });
 
-  it('an older pi is given none, and its id is to be learned', () => {
+  it('an older pi gets none, and its id must be learned', () => {
     const plan = adapters(false).pi.planLaunch({ ...request, agent: agentOf('pi') });
     expect(plan).toMatchObject({
       argv: ['pi', '--thinking', 'high', '@/runs/1/prompt.md'],

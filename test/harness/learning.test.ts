@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => scratch.remove());
 
-describe.each(['codex', 'pi'] as const)('a %s launch whose session id is not known', (name) => {
+describe.each(['codex', 'pi'] as const)('a %s launch with an unknown session id', (name) => {
   const home = FIXTURE_HOMES[name];
   const learn = () => {
     const env = { HOME: join(scratch.path, 'home') };
@@ -39,13 +39,13 @@ describe.each(['codex', 'pi'] as const)('a %s launch whose session id is not kno
       ...change,
     });
 
-  it('is recognised by the marker in its user message', async () => {
+  it('is identified by the marker in its user message', async () => {
     write(1, { prompt: 'Run: 01KOTHER' });
     const path = write(2);
     expect(await learn()).toMatchObject({ kind: 'found', session_uuid: home.uuid(2), path });
   });
 
-  it('is missing until the message is written, also while its line is incomplete', async () => {
+  it('is missing until the message is written, and while its line is incomplete', async () => {
     expect(await learn()).toEqual({ kind: 'missing' });
     const path = write(1);
     const text = readFileSync(path, 'utf8');
@@ -61,7 +61,7 @@ describe.each(['codex', 'pi'] as const)('a %s launch whose session id is not kno
     expect(await learn()).toEqual({ kind: 'missing' });
   });
 
-  it('is not mistaken for a session that the agent, not the user, says the marker in', async () => {
+  it('is not mistaken for a session in which the agent, not the user, wrote the marker', async () => {
     const path = write(1, { prompt: 'hello' });
     const said = readFileSync(path, 'utf8').replaceAll('"role":"developer"', '"role":"assistant"');
     writeFileSync(
@@ -88,7 +88,7 @@ it('a forked or sub-agent session of codex is not taken for the launch', async (
   expect(await codex.findTranscript({ ...query, session_uuid: null })).toEqual({ kind: 'missing' });
 });
 
-it('an archived codex session, and one with an older kind of id, are still found', async () => {
+it('an archived codex session, and one with an older kind of id, are found', async () => {
   const env = { HOME: join(scratch.path, 'home') };
   const runner = { run: async () => ({ kind: 'exited' }) };
   const { codex } = createAdapters({ env, uid: 0, capabilities: createCapabilities({ runner, env }) });
@@ -107,7 +107,7 @@ it('an archived codex session, and one with an older kind of id, are still found
   expect(await find('bc')).toEqual({ kind: 'missing' });
 });
 
-it('a pi session is looked for where pi was told to keep its sessions', async () => {
+it('a pi session is searched in the configured folder', async () => {
   const env: NodeJS.ProcessEnv = { HOME: join(scratch.path, 'home') };
   const runner = { run: async () => ({ kind: 'exited' }) };
   const { pi } = createAdapters({ env, uid: 0, capabilities: createCapabilities({ runner, env }) });
@@ -131,7 +131,7 @@ it('a pi session is looked for where pi was told to keep its sessions', async ()
   });
 });
 
-it('the head of a file is read line by line, however long a line is, and never beyond its bound', async () => {
+it('the start of a file is read line by line, however long a line is, and only up to its limit', async () => {
   const long = 'x'.repeat(700_000);
   const path = scratch.write('lines', `one\n${long}\nthree\nunfinished`);
   const lines: string[] = [];

@@ -22,7 +22,7 @@ describe('the bytes of a body', () => {
     ['less than is proof', 200_000],
     ['just what is proof', 256 * 1024],
     ['many pieces', MB + 17],
-  ])('come out as they came, over a buffer that can be given to a thread: %s', (_name, size) => {
+  ])('arrive unchanged, over a buffer that can be transferred to a thread: %s', (_name, size) => {
     const text = Buffer.alloc(size, 'abcdefghijklm');
     for (const length of [size, null, size + 10])
       for (const piece_bytes of [65_536, 1_000, 2 * MB]) {
@@ -33,7 +33,7 @@ describe('the bytes of a body', () => {
       }
   });
 
-  it('that were announced and did not come take no room', () => {
+  it('that were announced and did not arrive use no memory', () => {
     const body = new BodyBytes(2 ** 50);
     body.add(Buffer.alloc(1_000, 'x'));
     expect(body.take().length).toBe(1_000);

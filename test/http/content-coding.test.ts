@@ -21,7 +21,7 @@ async function start(rows: Row[]): Promise<Served> {
 const VALUE = Array.from({ length: 500 }, (_, index) => ({ index, name: `fiber ${index}` }));
 const TEXT = JSON.stringify(VALUE);
 
-describe('the coding a client likes', () => {
+describe('the coding that a client prefers', () => {
   it.each<[string | undefined, Coding | null]>([
     [undefined, null],
     ['', null],
@@ -52,7 +52,7 @@ describe('large JSON', () => {
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],
   ])(
-    'goes out in %s to whoever takes it, under a weak tag that both forms answer to',
+    'is sent in %s to clients that accept it, under a weak tag that both forms match',
     async (coding, unpack) => {
       const target = await start([getRow('/feed', () => json(VALUE, { etag: '"v1"' }))]);
       const plain = await ask(target, 'GET', '/feed');
@@ -74,7 +74,7 @@ describe('large JSON', () => {
     },
   );
 
-  it('stays as it is where it is small, is no JSON, or its row says so', async () => {
+  it('is not compressed if it is small, is not JSON, or its row says so', async () => {
     const target = await start([
       getRow('/small', () => json('a')),
       getRow('/text', () => ({ status: 200, bytes: Buffer.from(TEXT), content_type: 'text/plain' })),
@@ -87,7 +87,7 @@ describe('large JSON', () => {
     }
   });
 
-  it('is packed once for each tag', async () => {
+  it('is compressed once for each tag', async () => {
     const packer = new Packer();
     const first = packer.pack(TEXT, 'br', '/feed "1"');
     expect(packer.pack(TEXT, 'br', '/feed "1"')).toBe(first);

@@ -88,7 +88,7 @@ describe('content that is read while it is sent', () => {
   it.each([
     ['bytes=1000000-2500000', 'bytes 1000000-2500000/3000000', BYTES.subarray(1_000_000, 2_500_001)],
     ['bytes=-1', 'bytes 2999999-2999999/3000000', BYTES.subarray(2_999_999)],
-  ])('is cut to %s', async (range, told, expected) => {
+  ])('is limited to %s', async (range, told, expected) => {
     const target = await start([contentRow('/file', contentOf(BYTES).content)]);
     const part = await receive(target.port, requestText('GET', '/file', { Range: range }));
     expect(part.head).toMatch(/^HTTP\/1\.1 206 /);
@@ -96,7 +96,7 @@ describe('content that is read while it is sent', () => {
     expect(part.body.equals(expected)).toBe(true);
   });
 
-  it('is answered 416 with its length where no byte is in the range', async () => {
+  it('is answered 416 with its length if no byte is in the range', async () => {
     const target = await start([contentRow('/file', contentOf(BYTES).content)]);
     const answer = await ask(target, 'GET', '/file', { headers: { Range: 'bytes=3000000-' } });
     expect(answer).toMatchObject({ status: 416, body: '', headers: { 'content-range': 'bytes */3000000' } });
@@ -119,7 +119,7 @@ describe('content that is read while it is sent', () => {
     expect([seen.read, empty.seen.read]).toEqual([0, 0]);
   });
 
-  it('is read no faster than the client takes it, and no further when the client leaves', async () => {
+  it('is read no faster than the client reads it, and no further when the client leaves', async () => {
     const { content, seen } = contentOf(Buffer.alloc(80_000_000, 7));
     const target = await start([contentRow('/file', content)]);
     const socket = connect(target.port, '127.0.0.1');
@@ -165,8 +165,8 @@ describe('content that is read while it is sent', () => {
   });
 });
 
-describe('a row that takes bytes', () => {
-  it('gets them as they came, whatever their type, over a buffer of their own', async () => {
+describe('a row that accepts bytes', () => {
+  it('gets them unchanged, whatever their type, in a separate buffer', async () => {
     const bodies: Uint8Array[] = [];
     const target = await start([
       {

@@ -22,7 +22,7 @@ async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Pr
 const hello = getRow('/hello', () => json({ hello: 'world' }));
 
 describe('handlers that fail', () => {
-  it('turns any throw into 500, tells the log and nobody else, and keeps serving', async () => {
+  it('turns any throw into 500, logs the reason without showing it to the client, and keeps serving', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       component: 'http',
@@ -71,7 +71,7 @@ describe('handlers that fail', () => {
     expect((await ask(target, 'GET', '/hello')).status).toBe(200);
   });
 
-  it('shows a coded error with its status, sentence and details', async () => {
+  it('shows a coded error with its status, message and details', async () => {
     const target = await start([
       getRow('/conflict', () => {
         throw new CodedError('conflict', 'The file changed; read it again.', {
@@ -89,7 +89,7 @@ describe('handlers that fail', () => {
     });
   });
 
-  it('survives a client that goes away, and aborts the signal of its handler', async () => {
+  it('survives a client that disconnects, and aborts the signal of its handler', async () => {
     const started = createDeferred<AbortSignal>();
     const release = createDeferred<void>();
     const target = await start([

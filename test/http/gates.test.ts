@@ -20,7 +20,7 @@ async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Pr
 const hello = getRow('/hello', () => json({ hello: 'world' }));
 
 describe('gates before the handler', () => {
-  it('asks the access ladder on every request, known path or not', async () => {
+  it('checks the access rules on every request, known path or not', async () => {
     const target = await start([hello], { access: { allowed_hosts: ['board.example'] } });
     for (const path of ['/hello', '/nowhere']) {
       const answer = await ask(target, 'GET', path, { headers: { Host: 'evil.example' } });
@@ -32,7 +32,7 @@ describe('gates before the handler', () => {
     expect((await ask(target, 'GET', '/hello', { headers: upgrade })).status).toBe(403);
   });
 
-  it('holds rows that need a ready daemon and serves the rest', async () => {
+  it('holds back rows that need a ready daemon and serves the rest', async () => {
     let booting: Record<string, unknown> | null = { error: 'booting', ready: false };
     const target = await start([hello, getRow('/state', () => json('state'), { state: 'ready' })], {
       booting: () => booting,
@@ -45,7 +45,7 @@ describe('gates before the handler', () => {
     expect((await ask(target, 'GET', '/state')).body).toBe('"state"');
   });
 
-  it('bounds how many requests wait at one time', async () => {
+  it('limits how many requests wait at one time', async () => {
     const release = createDeferred<void>();
     let waiting = 0;
     const bothWait = createDeferred<void>();
@@ -71,7 +71,7 @@ describe('gates before the handler', () => {
 });
 
 describe('the log', () => {
-  it('has one line a request at debug, without the query, under the id of the answer', async () => {
+  it('has one line per request at debug level, without the query, with the request id of the answer', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       component: 'http',

@@ -11,7 +11,7 @@ afterEach(async () => {
   served = undefined;
 });
 
-it('counts no request as waiting whose client has gone, nor those that stand behind it', async () => {
+it('does not count requests of disconnected clients as waiting, nor those behind them', async () => {
   let asked = 0;
   let gone = 0;
   const wait = getRow('/wait', (request) => {

@@ -45,8 +45,8 @@ async function post(count = 1): Promise<string> {
   return (await exchangeRaw(served!, [request.repeat(count)], done)).text;
 }
 
-describe('a gate whose look takes a while', () => {
-  it('[AUT-2] reads nothing of a connection before the look has told, and asks by both of its ends', async () => {
+describe('a gate with a slow lookup', () => {
+  it('[AUT-2] reads nothing of a connection before the lookup has answered, and looks up both of its ends', async () => {
     const asked: ConnectionEnds[] = [];
     let tell: (verdicts: PeerVerdict[]) => void = () => undefined;
     const judge = (connections: readonly ConnectionEnds[]) => {
@@ -73,7 +73,7 @@ describe('a gate whose look takes a while', () => {
       'peer uid unresolved: no matching lsof row',
     ],
   ] satisfies [PeerVerdict, string][])(
-    '[AUT-2] [ERR-8] answers %j with why, once, and closes',
+    '[AUT-2] [ERR-8] answers %j with the reason, once, and closes',
     async (verdict, reason) => {
       served = await serve([act], { http: 'node', peers: lookup((all) => all.map(() => verdict)) });
       const heard = await exchangeRaw(served, [requestText('POST', '/act', {}, '{}').repeat(3)]);
@@ -85,7 +85,7 @@ describe('a gate whose look takes a while', () => {
     },
   );
 
-  it('[AUT-2] lets nobody in when the look fails or tells of fewer than were asked about', async () => {
+  it('[AUT-2] admits nobody if the lookup fails or answers for fewer connections than requested', async () => {
     const { lines, logger } = collected();
     let judge = (): PeerVerdict[] => {
       throw new Error('EMFILE');
@@ -98,7 +98,7 @@ describe('a gate whose look takes a while', () => {
     expect(handled).toBe(0);
   });
 
-  it('[AUT-2] looks once for all that came during a look, and never counts an earlier look for them', async () => {
+  it('[AUT-2] looks up once for all connections that arrived during a lookup, and never uses an earlier lookup for them', async () => {
     const looks: string[][] = [];
     const tell: (() => void)[] = [];
     const judge = async (connections: readonly ConnectionEnds[]) => {
@@ -117,7 +117,7 @@ describe('a gate whose look takes a while', () => {
     await Promise.all(held);
   });
 
-  it('[AUT-2] holds a bounded number of connections, and closes the others without a look', async () => {
+  it('[AUT-2] holds a limited number of connections, and closes the others without a lookup', async () => {
     const never = () => new Promise<PeerVerdict[]>(() => undefined);
     const gate = new HeldPeerGate({ lookup: lookup(never), logger: silentLogger, clock: systemClock });
     let closed = 0;
@@ -128,7 +128,7 @@ describe('a gate whose look takes a while', () => {
     gate.stop();
   });
 
-  it('[AUT-2] closes what it still holds when the server stops', async () => {
+  it('[AUT-2] closes held connections when the server stops', async () => {
     let looked = false;
     const never = () => {
       looked = true;
@@ -143,10 +143,10 @@ describe('a gate whose look takes a while', () => {
   });
 });
 
-describe('which server such a gate has', () => {
+describe('the server with such a gate', () => {
   const peers = lookup((all) => all.map(() => OWN));
 
-  it('[AUT-2] [OPR-1] is Node’s own unless told, and the gate is in force', async () => {
+  it('[AUT-2] [OPR-1] is Node’s own by default, and the gate is in force', async () => {
     const { lines, logger } = collected();
     served = await serve([act], { http: 'auto', peers, logger });
     expect(served.server.kind()).toBe('node');
@@ -154,7 +154,7 @@ describe('which server such a gate has', () => {
     expect(lines).toEqual([]);
   });
 
-  it('[AUT-2] [OPR-1] is the native one where that was asked for: it owns up to knowing no peer, and how to mend it', async () => {
+  it('[AUT-2] [OPR-1] is the native one on request: it reports that it cannot identify peers, and the mend', async () => {
     const { lines, logger } = collected();
     served = await serve([act], { http: 'uws', peers, logger });
     expect(served.server.peerGate()).toEqual({ mode: 'none', uid: null, source: 'none' });
@@ -188,7 +188,7 @@ describe.skipIf(CANNOT !== null)(
     });
 
     it.each(['close', 'reset'])(
-      '[AUT-2] has no request handled that it left by a %s before the accept',
+      '[AUT-2] has no request handled if it leaves by a %s before the accept',
       async (by) => {
         const port = await gated();
         expect(actBeforeAccept(NOBODY, 'leave', port, { count: 30, by })).toBe(30);
@@ -197,7 +197,7 @@ describe.skipIf(CANNOT !== null)(
       },
     );
 
-    it('[AUT-2] dials in one burst with the operator: the operator is served, and nobody else', async () => {
+    it('[AUT-2] connects in one burst with the operator: only the operator is served', async () => {
       const port = await gated();
       const [own, foreign] = await Promise.all([
         actAs(0, 'burst', port, { count: 100 }),

@@ -76,7 +76,7 @@ describe('TCP listeners', () => {
     expect(addresses).toEqual([expect.stringMatching(/^\[::1\]:\d+$/)]);
   });
 
-  it('never shares a port: the second daemon is told who holds it', async () => {
+  it('never shares a port: the second daemon is told which process holds it', async () => {
     const [address] = await create().listen('127.0.0.1:0');
     const refusal = await create()
       .listen(address!)
@@ -88,7 +88,7 @@ describe('TCP listeners', () => {
   });
 
   it.runIf(HAS_LOOPBACK_V6)(
-    'refuses when only the IPv6 twin is taken, and lets go of the IPv4 port',
+    'refuses when only the IPv6 port is taken, and releases the IPv4 port',
     async () => {
       const held = await holdPort('::1');
       const refusal = await create()
@@ -141,7 +141,7 @@ describe('TCP listeners', () => {
     expect(await idle).toMatchObject({ closed: true });
   });
 
-  it('does not wait for a client that left in the middle of a large answer', async () => {
+  it('does not wait for a client that disconnected during a large answer', async () => {
     const bytes = new Uint8Array(20_000_000);
     const server = create(
       [getRow('/feed', () => ({ status: 200, bytes, content_type: 'application/octet-stream' }))],
@@ -153,7 +153,7 @@ describe('TCP listeners', () => {
     await server.stop();
   });
 
-  it('gives up on a request that outlasts the drain limit', async () => {
+  it('gives up on a request that exceeds the drain timeout', async () => {
     const started = createDeferred<AbortSignal>();
     const server = create(
       [
@@ -174,7 +174,7 @@ describe('TCP listeners', () => {
 });
 
 describe('Unix sockets', () => {
-  it('serves its owner alone, under a host name of its own, and leaves no file behind', async () => {
+  it('serves only its owner, under a host name of its own, and leaves no file behind', async () => {
     const path = join(folder, 'api.sock');
     const server = create();
     expect(await server.listen(`unix:${path}`)).toEqual([`unix:${path}`]);
@@ -186,7 +186,7 @@ describe('Unix sockets', () => {
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('refuses a socket on which somebody answers, and leaves it working', async () => {
+  it('refuses a socket that another process serves, and leaves it working', async () => {
     const path = join(folder, 'api.sock');
     await create().listen(`unix:${path}`);
     await expect(create().listen(`unix:${path}`)).rejects.toMatchObject({ code: 'address_in_use' });
@@ -204,7 +204,7 @@ describe('Unix sockets', () => {
     expect((await ask({ path }, 'GET', '/hello')).status).toBe(200);
   });
 
-  it('deletes neither a file nor a link that lies at the path', async () => {
+  it('deletes neither a file nor a link at the path', async () => {
     const file = join(folder, 'notes.md');
     await writeFile(file, 'precious');
     const dangling = join(folder, 'link.sock');
@@ -215,7 +215,7 @@ describe('Unix sockets', () => {
     expect(await readFile(file, 'utf8')).toBe('precious');
   });
 
-  it('says so when the folder does not exist or the path is too long', async () => {
+  it('reports a missing folder and a path that is too long', async () => {
     await chmod(folder, 0o700);
     for (const path of [join(folder, 'missing', 'api.sock'), join(folder, 'x'.repeat(100))]) {
       await expect(create().listen(`unix:${path}`)).rejects.toMatchObject({ code: 'invalid_config' });

@@ -10,8 +10,8 @@ import { ANSWERED_HERE, getRow, json, LOOPBACK_ONLY } from './served.ts';
 let server: HttpServer | undefined;
 afterEach(() => server?.stop());
 
-describe('who counts the requests', () => {
-  it('is told of each answer with its row, status, time and size, refusals too', async () => {
+describe('the observer of requests', () => {
+  it('gets each answer with its row, status, time and size, including refusals', async () => {
     const seen: AnsweredRequest[] = [];
     let scope: string | undefined;
     server = createHttpServer({

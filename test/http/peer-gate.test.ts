@@ -47,7 +47,7 @@ describe('the peer gate', () => {
     [{ kind: 'other_uid', uid: 1_001, own_uid: 1_000 }, "peer uid 1001 is not the daemon's uid 1000"],
     [NO_PEER_ROW, 'peer uid unresolved: no matching /proc TCP row'],
   ] satisfies [PeerVerdict, string][])(
-    '[AUT-2] [ERR-8] answers %j with why and closes',
+    '[AUT-2] [ERR-8] answers %j with the reason and closes',
     async (verdict, reason) => {
       served = await serve([act], { peers: everyPeerIs(() => verdict) });
       const heard = await exchangeRaw(served, [requestText('POST', '/act', {}, '{}').repeat(3)]);
@@ -60,13 +60,13 @@ describe('the peer gate', () => {
     },
   );
 
-  it('[AUT-2] closes without a word what it cannot tell apart', async () => {
+  it('[AUT-2] closes ambiguous connections without an answer', async () => {
     served = await serve([act], { peers: everyPeerIs(() => ({ kind: 'no_connection' })) });
     expect(await post()).toBe('');
     expect(handled).toBe(0);
   });
 
-  it('[AUT-2] decides before it handles, even if the request should come first', async () => {
+  it('[AUT-2] decides before it handles, even if the request arrives first', async () => {
     let verdict: PeerVerdict = { kind: 'own_uid' };
     const immediately = setImmediate;
     let late = 0;
@@ -86,7 +86,7 @@ describe('the peer gate', () => {
     expect(late).toBeGreaterThan(0);
   });
 
-  it('[AUT-2] lets nobody in while the kernel cannot be asked', async () => {
+  it('[AUT-2] admits nobody while the kernel tables cannot be read', async () => {
     const fail = () => {
       throw new Error('EMFILE');
     };
@@ -108,7 +108,7 @@ describe('the peer gate', () => {
 
   // Node accepts in smaller batches, and there the quick look misses nothing.
   it.runIf(SERVER_KIND === 'uws')(
-    '[AUT-2] decides about all connections so far before it looks again for a socket it has missed',
+    '[AUT-2] decides about all earlier connections before it searches again for a missed socket',
     async () => {
       const calls: string[] = [];
       const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
@@ -135,7 +135,7 @@ describe('the peer gate', () => {
   );
 
   it.runIf(SERVER_KIND === 'uws')(
-    '[AUT-2] looks at everything for each connection while that is cheap, and decides once for all',
+    '[AUT-2] inspects all sockets for each connection while that is cheap, and decides once for all',
     async () => {
       const calls: string[] = [];
       const peers = everyPeerIs(() => ({ kind: 'own_uid' }));
@@ -159,7 +159,7 @@ describe('the peer gate', () => {
     },
   );
 
-  it('writes one line of the log for many refusals', async () => {
+  it('logs many refusals in one line', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       component: 'http',
@@ -173,13 +173,13 @@ describe('the peer gate', () => {
   });
 });
 
-describe('what is said of the gate', () => {
-  it('[OPR-1] names its mode on TCP', async () => {
+describe('the view of the gate', () => {
+  it('[OPR-1] has its mode on TCP', async () => {
     served = await serve([act], { peers: everyPeerIs(() => ({ kind: 'own_uid' })) });
     expect(served.server.peerGate()).toEqual({ mode: 'enforced', uid: 1_000, source: '/proc/net/tcp' });
   });
 
-  it('[OPR-1] owns up to knowing no peer, and warns', async () => {
+  it('[OPR-1] reports that it cannot identify peers, and warns', async () => {
     const lines: string[] = [];
     const logger = createLogger({
       component: 'http',

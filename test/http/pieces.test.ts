@@ -18,7 +18,7 @@ function cut(bytes: Uint8Array, size: number): Pieces {
 }
 
 describe('a body in pieces', () => {
-  it('is the same from every place on as its pieces in a row', () => {
+  it('is the same from every offset as its concatenated pieces', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 12 }),
@@ -47,7 +47,7 @@ describe('a body in pieces', () => {
     ['more than a connection takes', 9_000_000, 70_001],
     ['pieces that are written in parts', 3_000_000, 1_000_000],
   ];
-  it.each(bodies)('arrives whole, and its connection goes on: %s', async (_what, size, piece) => {
+  it.each(bodies)('arrives complete, and its connection stays usable: %s', async (_what, size, piece) => {
     const bytes = Buffer.from(Array.from({ length: size }, (_, index) => 33 + ((index * 31) % 89)));
     const reply = { status: 200, pieces: cut(bytes, piece), content_type: 'application/json', etag: '"a"' };
     served = await serve([getRow('/read', () => reply), getRow('/next', () => json('next'))]);
@@ -63,7 +63,7 @@ describe('a body in pieces', () => {
     expect((await ask(served, 'GET', '/next')).body).toBe('"next"');
   });
 
-  it('is packed where the client takes that, and not when it is short', async () => {
+  it('is compressed if the client accepts that and it is not short', async () => {
     const bytes = Buffer.from(JSON.stringify({ words: 'word '.repeat(1_000) }));
     const reply = (size: number) => ({
       status: 200,

@@ -52,7 +52,7 @@ describe('request bodies', () => {
     expect(parseAnswers(heard.text)[0]).toMatchObject({ status: 200, body: '{}' });
   });
 
-  it('tells a body that is not JSON from one that has the wrong shape', async () => {
+  it('distinguishes a body that is not JSON from one with a wrong shape', async () => {
     const target = await start([echo()]);
     for (const body of ['{"name":', 'name=x', ' ']) {
       const answer = await ask(target, 'POST', '/echo', { body });
@@ -67,7 +67,7 @@ describe('request bodies', () => {
     expect(message).toContain('name');
   });
 
-  it('refuses bytes that are not UTF-8, and says which encoding they seem to be in', async () => {
+  it('refuses bytes that are not UTF-8, and names their probable encoding', async () => {
     const target = await start([echo()]);
     const send = async (body: Uint8Array) => {
       const head = `POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -91,7 +91,7 @@ describe('request bodies', () => {
     expect((await send(Buffer.from(`\ufeff${text}`))).status).toBe(200);
   });
 
-  it('refuses every charset but UTF-8, and takes UTF-8 however it is spelled', async () => {
+  it('refuses every charset but UTF-8, and accepts UTF-8 in every spelling', async () => {
     const target = await start([echo()]);
     const type = async (parameters: string) => {
       const headers = { 'Content-Type': `application/json${parameters}` };
@@ -109,7 +109,7 @@ describe('request bodies', () => {
       expect((await type(parameters)).status, parameters).toBe(200);
   });
 
-  it('answers 400 to a body nested deeper than the stack', async () => {
+  it('answers 400 to a body nested deeper than the stack allows', async () => {
     const target = await start([
       postRow('/deep', (request) => json(request.body), { body: z.json(), body_limit: 4_000_000 }),
     ]);
@@ -174,7 +174,7 @@ describe('request bodies', () => {
     expect(ran).toBe(0);
   });
 
-  it('runs nothing for an upload that stops half-way', async () => {
+  it('runs nothing for an incomplete upload', async () => {
     let ran = 0;
     const target = await start([
       hello,

@@ -31,7 +31,7 @@ describe('request lines and heads', () => {
   });
 
   it.runIf(SERVER_KIND === 'uws')(
-    'closes on a request that comes before the answer to the last one, and never runs it',
+    'closes on a request that arrives before the previous answer, and never runs it',
     async () => {
       const started = createDeferred<void>();
       const paths: string[] = [];
@@ -84,7 +84,7 @@ describe('request lines and heads', () => {
     }
   });
 
-  it('refuses what would make two readers disagree about where a request ends, and closes', async () => {
+  it('refuses requests whose end is ambiguous, and closes', async () => {
     let ran = 0;
     const count = () => {
       ran += 1;
@@ -109,7 +109,7 @@ describe('request lines and heads', () => {
     expect(ran).toBe(0);
   });
 
-  it('gives a request without a Host to nobody', async () => {
+  it('refuses a request without a Host', async () => {
     let ran = 0;
     const target = await start([
       getRow('/count', () => {
@@ -135,7 +135,7 @@ describe('request lines and heads', () => {
     expect((await ask(target, 'OPTIONS', '/nowhere')).status).toBe(404);
   });
 
-  it('states that it has no expectation but 100-continue', async () => {
+  it('refuses every expectation but 100-continue', async () => {
     const target = await start([hello]);
     const answer = await ask(target, 'GET', '/hello', { headers: { Expect: '200-ok' } });
     expect(answer.status).toBe(417);

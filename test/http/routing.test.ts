@@ -75,7 +75,7 @@ describe('a request that names a host', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('[RTE-4] is answered by what its row has for other hosts', async () => {
+  it('[RTE-4] is answered by its row’s handler for other hosts', async () => {
     expect(await get('/holder?count=1&host=there')).toEqual([
       200,
       { host: 'there', read: { count: 1, host: 'there' } },
@@ -84,7 +84,7 @@ describe('a request that names a host', () => {
     expect(await get('/holder?count=none&host=there')).toMatchObject([400, { error: 'invalid_request' }]);
   });
 
-  it('[RTE-6] is answered here by a local row, and one that names none by every row', async () => {
+  it('[RTE-6] is answered here by a local row, and a request that names no host by every row', async () => {
     expect((await get('/local?count=1&origin=there'))[0]).toBe(200);
     expect((await get('/owner?count=1'))[0]).toBe(200);
     expect((await post('/write', '{"count":1}'))[0]).toBe(200);
@@ -100,7 +100,7 @@ it.each([[null], [5], ['there'], [['there']], [{ origin: 5 }], [{ origin: null }
   },
 );
 
-it('reads no host from what an input inherits', () => {
+it('ignores a host that an input inherits', () => {
   expect(namedHost('owner', Object.create({ origin: 'there' }))).toBeUndefined();
   expect(namedHost({ param: 'constructor' }, {})).toBeUndefined();
 });

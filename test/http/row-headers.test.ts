@@ -15,7 +15,7 @@ const lowered = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 describe('security headers', () => {
-  it('stand on every answer, and in another form on bytes that somebody else wrote', async () => {
+  it('are on every answer, in another form on untrusted content', async () => {
     served = await serve([
       getRow('/ours', () => json('a', { etag: '"1"' })),
       getRow('/theirs', () => ({ status: 200, bytes: Buffer.from('<p>'), content_type: 'text/html' }), {
@@ -38,7 +38,7 @@ describe('security headers', () => {
 });
 
 describe('observation', () => {
-  it('tells of every answer its method, the path of its row, its status, time and bytes', async () => {
+  it('reports the method, row path, status, time and bytes of every answer', async () => {
     const seen: AnsweredRequest[] = [];
     served = await serve([getRow('/n/:n', (request) => json(request.params.n))], {
       observe: (request) => seen.push(request),

@@ -137,8 +137,8 @@ async function happen(bench: Bench, one: Event): Promise<void> {
   }
 }
 
-describe('reads that share an answer', () => {
-  it('give each who stays one answer, which was begun after the question, and run one computation of a kind', async () => {
+describe('reads that share a computation', () => {
+  it('give each waiting caller an answer that was begun after its request, and run one computation of a kind', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 120 }), async (events) => {
         const bench = new Bench();
@@ -162,7 +162,7 @@ describe('reads that share an answer', () => {
     );
   });
 
-  it('wait for what arrives in the same turn, and for the running one to end', async () => {
+  it('wait for requests of the same turn of the event loop, and for the running computation to end', async () => {
     const bench = new Bench();
     const early = [bench.ask('a'), bench.ask('a'), bench.ask('a')];
     expect(bench.works).toHaveLength(0);
@@ -179,7 +179,7 @@ describe('reads that share an answer', () => {
     expect(bench.idle).toBe(true);
   });
 
-  it('are given up when the last who shares them has gone, and not before', async () => {
+  it('are cancelled when the last caller has left, and not before', async () => {
     const bench = new Bench();
     const [first, second] = [bench.ask('a'), bench.ask('a')];
     bench.turn();
@@ -190,7 +190,7 @@ describe('reads that share an answer', () => {
     expect(work!.signal.aborted).toBe(true);
   });
 
-  it('are not begun for nobody', () => {
+  it('are not begun without a caller', () => {
     const bench = new Bench();
     bench.ask('a').leave();
     bench.turn();
@@ -198,7 +198,7 @@ describe('reads that share an answer', () => {
     expect(bench.idle).toBe(true);
   });
 
-  it('let other work have its turn between the deliveries of many', async () => {
+  it('yield to other work between the deliveries to many callers', async () => {
     const bench = new Bench();
     const askers = Array.from({ length: 10 }, () => bench.ask('a'));
     bench.turn();

@@ -64,8 +64,8 @@ async function start(rows: Row[]): Promise<void> {
   served = await serve(rows, { booting });
 }
 
-describe('a row whose answer is shared', () => {
-  it('runs once for all who ask while it ran before, and gives each its own request id', async () => {
+describe('a row with shared answers', () => {
+  it('runs once for all requests that arrived before it began, and gives each its own request id', async () => {
     const { row, runs } = sharedRow();
     await start([row]);
     const asks = Array.from({ length: 20 }, () => ({}));
@@ -76,7 +76,7 @@ describe('a row whose answer is shared', () => {
     expect(answers[0]!.headers['content-type']).toBe('application/json');
   });
 
-  it('answers each as its own head asks: unchanged, a part, without a body, packed', async () => {
+  it('answers each according to its own headers: 304, a range, without a body, compressed', async () => {
     const { row, runs } = sharedRow();
     await start([row]);
     const text = Buffer.from(JSON.stringify({ words: 'word '.repeat(1_000) }));
@@ -97,7 +97,7 @@ describe('a row whose answer is shared', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('reads a content anew for each, as each asks for it', async () => {
+  it('reads a content separately for each request', async () => {
     const { row, runs } = sharedRow();
     await start([row]);
     const bytes = Buffer.from('0123456789');
@@ -129,7 +129,7 @@ describe('a row whose answer is shared', () => {
     expect(answers.map(({ body }) => JSON.parse(body).error)).toEqual(['file_not_found', 'file_not_found']);
   });
 
-  it('shows its handler no header of any of them, and keeps other questions apart', async () => {
+  it('shows its handler no header of any of them, and keeps different requests apart', async () => {
     const row = getRow('/read/:what', ({ params, headers }) => json({ params, headers }), { shared: true });
     await start([row]);
     const answers = await Promise.all(
@@ -140,7 +140,7 @@ describe('a row whose answer is shared', () => {
     );
   });
 
-  it('is given up when everybody who waits for it has gone', async () => {
+  it('is cancelled when all waiting callers have left', async () => {
     const { row, runs } = sharedRow();
     await start([row]);
     const sockets = [0, 1].map(() => {
@@ -161,7 +161,7 @@ describe('a row whose answer is shared', () => {
     for (const { end } of runs) end.resolve(json('late'));
   });
 
-  it('cannot be one that has an effect', async () => {
+  it('cannot be a row that has an effect', async () => {
     const write = postRow('/write', () => json('written'), { shared: true });
     await expect(serve([write])).rejects.toThrow('POST /write may have an effect');
   });

@@ -13,8 +13,8 @@ afterEach(async () => {
 const head = (length: number): string =>
   `POST /act HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe('a body that comes slowly', () => {
-  it('is refused with 408 when its time is over, and never handled', async () => {
+describe('a slow body', () => {
+  it('is refused with 408 at its timeout, and never handled', async () => {
     let handled = 0;
     served = await serve([
       postRow(
@@ -37,7 +37,7 @@ describe('a body that comes slowly', () => {
     expect(handled).toBe(0);
   });
 
-  it('[LIM-6] is taken after more time than a server grants by itself, where its row grants it', async () => {
+  it('[LIM-6] is accepted after the server’s default timeout if its row allows it', async () => {
     served = await serve([
       postRow('/act', (request) => json((request.body as Uint8Array).length), {
         body: 'bytes',

@@ -48,7 +48,7 @@ async function askAndStop(content: Content, read_ahead_bytes: number) {
 }
 
 describe('a slow reader of a content', () => {
-  it('keeps nothing open while it takes nothing and nothing may be read ahead, and gets every byte later', async () => {
+  it('keeps nothing open while it reads nothing and no read-ahead is allowed, and gets every byte later', async () => {
     const { content, seen } = counted();
     const reader = await askAndStop(content, 0);
     await until('the server has let go of the content', async () => {
@@ -63,7 +63,7 @@ describe('a slow reader of a content', () => {
     reader.socket.destroy();
   });
 
-  it('keeps its content open where there is room for it', async () => {
+  it('keeps its content open if there is room for it', async () => {
     const { content, seen } = counted();
     const reader = await askAndStop(content, 1_000_000);
     await pause(200);

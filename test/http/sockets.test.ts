@@ -154,7 +154,7 @@ describe('a row that is a WebSocket', () => {
     expect(seen[0]!.heard).toEqual([{ from: 'the client' }]);
   });
 
-  it('carries binary messages where its row says bytes, and JSON the other way', async () => {
+  it('carries binary messages if its row uses bytes, and JSON the other way', async () => {
     const { target, seen } = await start({ takes: { message: 'bytes', most_bytes: 640 }, sends: 'bytes' });
     const client = await dialled(target);
     client.send(Buffer.alloc(640, 7));
@@ -175,7 +175,7 @@ describe('a row that is a WebSocket', () => {
     expect(seen[0]!.heard).toEqual([{ a: 1 }]);
   });
 
-  it('gives its handler the path, the query and the headers of the request', async () => {
+  it('passes the path, the query and the headers of the request to its handler', async () => {
     const asked: unknown[] = [];
     const row = socketRow(
       '/of/:name',
@@ -195,7 +195,7 @@ describe('a row that is a WebSocket', () => {
     expect(await refused(served, {}, '/of/a')).toMatchObject({ status: 400, error: 'invalid_request' });
   });
 
-  it('agrees on no subprotocol and no extension', async () => {
+  it('accepts no subprotocol and no extension', async () => {
     const { target } = await start();
     const protocols = {
       'Sec-WebSocket-Protocol': `${'a,'.repeat(100)}a`,
@@ -219,7 +219,7 @@ describe('a row that is a WebSocket', () => {
   });
 });
 
-describe('who may upgrade', () => {
+describe('a request to upgrade', () => {
   it.each([
     ['a page of elsewhere', { Origin: 'http://evil.example' }, 'forbidden_origin'],
     ['a page of no origin', { Origin: 'null' }, 'forbidden_origin'],
@@ -230,7 +230,7 @@ describe('who may upgrade', () => {
       'forbidden_origin',
     ],
     ['a name of elsewhere', { Host: 'evil.example' }, 'forbidden_host'],
-  ])('[AUT-3] [P18] not %s', async (_who, headers, error) => {
+  ])('[AUT-3] [P18] is refused: %s', async (_who, headers, error) => {
     const { target, seen } = await start();
     expect(await refused(target, headers)).toMatchObject({ status: 403, error });
     expect(seen).toEqual([]);
@@ -243,13 +243,13 @@ describe('who may upgrade', () => {
       { Origin: 'http://127.0.0.1:4000', Host: '127.0.0.1:4000', 'Sec-Fetch-Site': 'same-origin' },
     ],
     ['a page that is listed', { Origin: 'http://localhost:5173', 'Sec-Fetch-Site': 'same-site' }],
-  ])('[AUT-3] %s', async (_who, headers) => {
+  ])('[AUT-3] is accepted: %s', async (_who, headers) => {
     const { target } = await start({}, { access: { dev_origins: ['http://localhost:5173'] } });
     const client = await dialled(target, { headers });
     expect(client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('not who comes before the daemon is ready', async () => {
+  it('is refused before the daemon is ready', async () => {
     let booting: Record<string, unknown> | null = { error: 'booting' };
     const row = socketRow('/socket', () => ({}), {}, { state: 'ready' });
     served = await serve([row], { booting: () => booting });
@@ -258,7 +258,7 @@ describe('who may upgrade', () => {
     await dialled(served);
   });
 
-  it('not one more than its row allows, until one leaves', async () => {
+  it('is refused above the limit of its row, until one closes', async () => {
     const { target, seen } = await start({ most: 2 });
     const first = await dialled(target);
     await dialled(target);
@@ -269,7 +269,7 @@ describe('who may upgrade', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('not behind a request that is not answered yet', async () => {
+  it('is refused behind a request that is not answered yet', async () => {
     let opened = 0;
     const wait = getRow('/wait', () => new Promise(() => undefined));
     const row = socketRow('/socket', () => {
@@ -283,8 +283,8 @@ describe('who may upgrade', () => {
   });
 });
 
-describe('a request that is no whole handshake', () => {
-  it.each(['GET', 'HEAD'])('[ERR-21] is told to upgrade where it asks for nothing: %s', async (method) => {
+describe('a request that is not a complete handshake', () => {
+  it.each(['GET', 'HEAD'])('[ERR-21] is told to upgrade if it requests nothing: %s', async (method) => {
     const { target, seen } = await start();
     const answer = await ask(target, method, '/socket');
     expect(answer.status).toBe(426);
@@ -304,7 +304,7 @@ describe('a request that is no whole handshake', () => {
     ['of no version', { 'Sec-WebSocket-Version': '' }, /Version must be 13/],
     ['to two protocols', { Upgrade: 'h2c, websocket' }, /Upgrade must name websocket/],
     ['without a Connection header', { Connection: 'keep-alive' }, /Connection must name Upgrade/],
-  ])('is refused with what is wrong: %s', async (_what, headers, message) => {
+  ])('is refused with the reason: %s', async (_what, headers, message) => {
     const { target, seen } = await start();
     const answer = await refused(target, headers);
     expect(answer).toMatchObject({ status: 400, error: 'invalid_request', connection: 'close' });
@@ -312,7 +312,7 @@ describe('a request that is no whole handshake', () => {
     expect(seen).toEqual([]);
   });
 
-  it('is refused where there is no WebSocket, and the connection ends', async () => {
+  it('is refused if the row is no WebSocket, and the connection ends', async () => {
     const { target } = await start();
     expect(await refused(target, {}, '/ok')).toMatchObject({ status: 400, connection: 'close' });
     expect(await refused(target, {}, '/nowhere')).toMatchObject({ status: 404 });
@@ -320,7 +320,7 @@ describe('a request that is no whole handshake', () => {
     expect((await ask(target, 'POST', '/socket', body)).status).toBe(405);
   });
 
-  it('goes on as a request where another protocol is offered', async () => {
+  it('is handled as a request if another protocol is offered', async () => {
     const { target } = await start();
     const headers = { Upgrade: 'h2c', Connection: 'Upgrade' };
     expect((await ask(target, 'GET', '/ok', { headers })).body).toBe('"ok"');
@@ -328,7 +328,7 @@ describe('a request that is no whole handshake', () => {
   });
 });
 
-describe('a message that its row does not take', () => {
+describe('a message that its row does not accept', () => {
   it.each([
     ['no JSON', '{', 1008],
     ['of another shape', '{"a":"b"}', 1008],
@@ -347,7 +347,7 @@ describe('a message that its row does not take', () => {
     expect(seen).toEqual([]);
   });
 
-  it('closes the socket where it is text and bytes are taken', async () => {
+  it('closes the socket if it is text and bytes are expected', async () => {
     const { target, seen } = await start({ takes: { message: 'bytes', most_bytes: 100 } });
     const client = await dialled(target);
     client.send('text');
@@ -355,7 +355,7 @@ describe('a message that its row does not take', () => {
     expect(seen[0]!.heard).toEqual([]);
   });
 
-  it('closes the socket where none is taken', async () => {
+  it('closes the socket if none is accepted', async () => {
     const { target, seen } = await start({ takes: null });
     const client = await dialled(target);
     client.send('{}');
@@ -364,7 +364,7 @@ describe('a message that its row does not take', () => {
     await until('the end', () => seen[0]!.closed === 1);
   });
 
-  it('ends the connection where it is longer than any row takes, however it is cut', async () => {
+  it('ends the connection if it exceeds the limit of every row, however it is fragmented', async () => {
     const { target, seen } = await start();
     const whole = await dialled(target);
     whole.send(`"${'x'.repeat(100_000)}"`);
@@ -397,7 +397,7 @@ describe('frames that break the protocol', () => {
     ['a close of one byte', [frame(FIN | CLOSE, 'x')]],
     ['bytes that are no frames', [Buffer.from('GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(40))]],
   ];
-  it.each(hostile)('end the connection and reach nobody: %s', async (_what, frames) => {
+  it.each(hostile)('end the connection and reach no handler: %s', async (_what, frames) => {
     const { target, seen } = await start();
     const socket = await rawSocket(target);
     const gone = once(socket, 'close');
@@ -409,7 +409,7 @@ describe('frames that break the protocol', () => {
     expect((await ask(target, 'GET', '/ok')).status).toBe(200);
   });
 
-  it('do not reach the handler as they were sent where the mask is missing', async () => {
+  it('do not reach the handler as they were sent if the mask is missing', async () => {
     const { target, seen } = await start();
     const socket = await rawSocket(target);
     socket.resume();
@@ -419,7 +419,7 @@ describe('frames that break the protocol', () => {
     expect(seen[0]!.heard).toEqual([]);
   });
 
-  it('keep nothing where they are a flood of empty fragments', async () => {
+  it('use no memory if they are a flood of empty fragments', async () => {
     const { target, seen } = await start();
     const socket = await rawSocket(target);
     socket.resume();
@@ -433,7 +433,7 @@ describe('frames that break the protocol', () => {
     expect((await ask(target, 'GET', '/ok')).status).toBe(200);
   });
 
-  it('cost nobody else anything where they are a flood of pings that are not read', async () => {
+  it('do not slow down others if they are a flood of unread pings', async () => {
     const { target, seen } = await start({ unsent_bytes: 100_000 });
     const other = await dialled(target);
     const socket = await rawSocket(target);
@@ -451,7 +451,7 @@ describe('frames that break the protocol', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is cut off with no more than its row allows waiting, and costs the others nothing', async () => {
+  it('is closed when more than its row allows is waiting, without affecting others', async () => {
     const { target, seen } = await start({ unsent_bytes: 300_000 });
     const slow = await rawSocket(target);
     slow.pause();
@@ -475,7 +475,7 @@ describe('a client that does not read', () => {
     expect(other.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is told of by `unsent`, and its handler when it has read', async () => {
+  it('is reported by `unsent`, and to its handler when it has read', async () => {
     const { target, seen } = await start({ unsent_bytes: 50_000_000 });
     const slow = await rawSocket(target);
     slow.pause();
@@ -490,7 +490,7 @@ describe('a client that does not read', () => {
     expect(seen[0]!.closed).toBe(0);
   });
 
-  it('is cut off when it answers no ping, while one that does stays', async () => {
+  it('is closed when it answers no ping, while one that answers stays open', async () => {
     const { target, seen } = await start({}, { limits: { ping_ms: 50 } });
     const dead = await dialled(target, { autoPong: false });
     const alive = await dialled(target);
@@ -502,7 +502,7 @@ describe('a client that does not read', () => {
 });
 
 describe('the end of a socket', () => {
-  it('tells the handler once when the client closes it', async () => {
+  it('notifies the handler once when the client closes it', async () => {
     const { target, seen } = await start();
     const client = await dialled(target);
     client.close(4000, 'enough');
@@ -514,7 +514,7 @@ describe('the end of a socket', () => {
     expect([seen[0]!.closed, socket.unsent]).toEqual([1, 0]);
   });
 
-  it('tells the handler once when the client resets the connection', async () => {
+  it('notifies the handler once when the client resets the connection', async () => {
     const { target, seen } = await start();
     (await rawSocket(target)).resetAndDestroy();
     await until('the handler to be told', () => seen[0]!.closed === 1);
@@ -528,7 +528,7 @@ describe('the end of a socket', () => {
     await until('the handler to be told', () => seen[0]!.closed === 1);
   });
 
-  it('is 1011 where the handler fails, on opening or later, and where it closes at once it is told too', async () => {
+  it('is 1011 if the handler fails, on opening or later; a handler that closes at once is notified too', async () => {
     const { target } = await start({
       open: () => {
         throw new Error('a fault of the handler');
@@ -562,7 +562,7 @@ describe('the end of a socket', () => {
     await until('the handler to be told', () => told === 1);
   });
 
-  it('is 1001 when the server stops, which waits for no client that does not answer', async () => {
+  it('is 1001 when the server stops, which does not wait for silent clients', async () => {
     const { target, seen } = await start({}, { limits: { drain_ms: 500 } });
     const client = await dialled(target);
     const silent = await rawSocket(target);
@@ -574,14 +574,14 @@ describe('the end of a socket', () => {
   });
 });
 
-it('answers a request on a connection that was not upgraded as ever', async () => {
+it('does not affect requests on connections that were not upgraded', async () => {
   const { target } = await start();
   const text = requestText('GET', '/socket') + requestText('GET', '/ok');
   const heard = await exchangeRaw(target, [text], (all) => parseAnswers(all).length === 2);
   expect(parseAnswers(heard.text).map(({ status }) => status)).toEqual([426, 200]);
 });
 
-it('takes frames that come in the segment of the handshake, or drops them, and stays in step', async () => {
+it('accepts or drops frames in the segment of the handshake, without losing the frame boundary', async () => {
   const { target, seen } = await start();
   const socket = await rawSocket(target, frame(FIN | TEXT, '{"n":1}'));
   socket.write(frame(FIN | TEXT, '{"n":2}'));

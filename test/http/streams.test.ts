@@ -77,8 +77,8 @@ async function request({ port }: Served): Promise<{ response: IncomingMessage; t
   return { response, text: () => text };
 }
 
-describe('an answer without an end', () => {
-  it('goes out in chunks, each when its source has it, and ends when the source does', async () => {
+describe('an open-ended answer', () => {
+  it('is sent in chunks, each when its source has it, and ends when the source does', async () => {
     const { target, sources } = await start();
     const { response, text } = await request(target);
     expect(response.headers).toMatchObject({
@@ -113,7 +113,7 @@ describe('an answer without an end', () => {
     socket.destroy();
   });
 
-  it('tells its source when the client goes away', async () => {
+  it('cancels its source when the client disconnects', async () => {
     const { target, sources, signals } = await start();
     const { response } = await request(target);
     response.destroy();
@@ -121,7 +121,7 @@ describe('an answer without an end', () => {
     expect(signals[0]!.aborted).toBe(true);
   });
 
-  it('asks its source for nothing while the client takes nothing, and loses no byte', async () => {
+  it('requests nothing from its source while the client reads nothing, and loses no byte', async () => {
     const { target, sources } = await start();
     const socket = connect(target.port, '127.0.0.1');
     socket.write(requestText('GET', '/stream'));
@@ -153,7 +153,7 @@ describe('an answer without an end', () => {
     socket.destroy();
   });
 
-  it('sends all that its source brought although the source rests when the client reads on', async () => {
+  it('sends everything although the source is idle when the client resumes reading', async () => {
     const { target, sources } = await start();
     const socket = connect(target.port, '127.0.0.1');
     socket.write(requestText('GET', '/stream'));
@@ -171,7 +171,7 @@ describe('an answer without an end', () => {
     socket.destroy();
   });
 
-  it('is cut off when its client takes nothing for too long, and costs the others nothing', async () => {
+  it('is closed when its client reads nothing for too long, without affecting others', async () => {
     const { target, sources } = await start({ stall_ms: 300 });
     const socket = connect(target.port, '127.0.0.1');
     socket.write(requestText('GET', '/stream'));
@@ -182,7 +182,7 @@ describe('an answer without an end', () => {
     expect((await ask(target, 'GET', '/ok')).status).toBe(200);
   });
 
-  it('stays open while its source has nothing to say, longer than a connection that rests', async () => {
+  it('stays open while its source is idle, longer than an idle connection', async () => {
     const { target, sources } = await start({ stall_ms: 300 });
     const { response, text } = await request(target);
     await pause(13_000);
@@ -207,7 +207,7 @@ describe('an answer without an end', () => {
     expect(response.complete).toBe(false);
   });
 
-  it('is refused above the number that there may be', async () => {
+  it('is refused above the limit of streams', async () => {
     const { target, sources } = await start({ streams: 2 });
     const [first] = [await request(target), await request(target)];
     const refused = await ask(target, 'GET', '/stream');
@@ -219,7 +219,7 @@ describe('an answer without an end', () => {
     response.destroy();
   });
 
-  it('has no body for HEAD, and its source is not begun', async () => {
+  it('has no body for HEAD, and its source is not started', async () => {
     const { target, sources } = await start();
     const { status, body, headers } = await ask(target, 'HEAD', '/stream');
     expect([status, body, headers['content-length']]).toEqual([200, '', undefined]);
@@ -240,7 +240,7 @@ describe('an answer without an end', () => {
     expect((await ask(served, 'GET', '/stream')).status).toBe(500);
   });
 
-  it('ends where it is when the server stops, which waits for no source', async () => {
+  it('ends when the server stops, which does not wait for the source', async () => {
     const stuck = getRow('/stream', () => ({
       status: 200,
       stream: (async function* () {

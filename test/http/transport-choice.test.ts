@@ -27,25 +27,25 @@ function options() {
 }
 
 describe('which server speaks HTTP', () => {
-  it('is the native one, without a word', async () => {
+  it('is the native one by default, without a log line', async () => {
     const { lines, given } = options();
     expect((await loadTransport('auto', given)).kind).toBe('uws');
     expect(lines).toEqual([]);
   });
 
-  it('is Node’s own where the native one cannot be loaded, and the log says why', async () => {
+  it('is Node’s own if the native one cannot be loaded, and the log says why', async () => {
     const { lines, given } = options();
     expect((await loadTransport('auto', given, broken)).kind).toBe('node');
     expect(lines.join()).toContain('no binary for this machine');
   });
 
-  it('is the one that was asked for, or none', async () => {
+  it('is the requested one, or none', async () => {
     const { given } = options();
     expect((await loadTransport('node', given, broken)).kind).toBe('node');
     await expect(loadTransport('uws', given, broken)).rejects.toThrow('no binary');
   });
 
-  it.each(['uws', 'node'] as const)('is told by the server: %s', async (http) => {
+  it.each(['uws', 'node'] as const)('is named by the server: %s', async (http) => {
     const served = await serve([getRow('/ok', () => json('ok'))], { http });
     expect(served.server.kind()).toBe(http);
     expect((await ask(served, 'GET', '/ok')).body).toBe('"ok"');

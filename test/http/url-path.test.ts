@@ -7,7 +7,7 @@ const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => val
 const hostile = fc.constantFrom('%', '2', 'e', 'E', 'f', 'F', '0', '.', '/', '\0', 'a', 'é');
 
 describe('decodePath', () => {
-  it('gives back what was percent-encoded, unless it is a dot segment or has NUL', () => {
+  it('returns what was percent-encoded, unless it is a dot segment or contains NUL', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), (segments) => {
         const decoded = decodePath(`/${segments.map(encodeURIComponent).join('/')}`);
@@ -34,7 +34,7 @@ describe('decodePath', () => {
 });
 
 describe('parseQuery', () => {
-  it('gives back what URLSearchParams encoded', () => {
+  it('returns what URLSearchParams encoded', () => {
     fc.assert(
       fc.property(fc.dictionary(text, text), (values) => {
         expect(parseQuery(new URLSearchParams(values).toString())).toEqual({ ok: true, values });

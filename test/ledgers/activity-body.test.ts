@@ -49,7 +49,7 @@ describe('the body of activity', () => {
     expect(count(after)).toBe(count(before) + 2);
   });
 
-  it('[TMP-1] [REC-9] is always what a plain reading of both files gives, whatever was asked for before', async () => {
+  it('[TMP-1] [REC-9] always equals a plain read of both files, whatever was requested before', async () => {
     const step = fc.oneof(
       fc.record({
         do: fc.constant('append' as const),

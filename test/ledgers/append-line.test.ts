@@ -17,7 +17,7 @@ const WRITERS = {
 };
 
 describe.each(Object.entries(WRITERS))('%s', (name, append) => {
-  it('makes the file and its folder, readable by the owner alone', async () => {
+  it('creates the file and its folder, readable by the owner only', async () => {
     const path = join(dir, 'data', 'deep', 'sessions.jsonl');
     await append(path, { at: 1 });
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n');
@@ -26,7 +26,7 @@ describe.each(Object.entries(WRITERS))('%s', (name, append) => {
     expect(statSync(join(dir, 'data', 'deep')).mode & 0o777).toBe(0o700);
   });
 
-  it('closes the torn last line of a writer that died, and only a torn one', async () => {
+  it('completes the torn last line of a writer that died, and only a torn one', async () => {
     const path = join(dir, 'l.jsonl');
     writeFileSync(path, '{"at":1}\n{"at":');
     await append(path, { at: 2 });
@@ -34,14 +34,14 @@ describe.each(Object.entries(WRITERS))('%s', (name, append) => {
     expect(readFileSync(path, 'utf8')).toBe('{"at":1}\n{"at":\n{"at":2}\n{"text":"two\\nlines"}\n');
   });
 
-  it('passes on why a file cannot be written', async () => {
+  it('reports why a file cannot be written', async () => {
     appendFileSync(join(dir, 'file'), '');
     await expect(append(join(dir, 'file', 'l.jsonl'), {})).rejects.toThrow(/ENOTDIR/);
     await expect(append(dir, {})).rejects.toThrow(/EISDIR/);
     await expect(append('/proc/nowhere/deep/l.jsonl', {})).rejects.toThrow(/ENOENT|EPERM|EACCES/);
   });
 
-  it('loses and mixes nothing when several writers append at once, at worst leaving a blank line', async () => {
+  it('loses and mixes no line when several writers append at once, and leaves at most a blank line', async () => {
     const path = join(dir, 'l.jsonl');
     const source = new URL('../../src/ledgers/append-line.cjs', import.meta.url).href;
     const program = `

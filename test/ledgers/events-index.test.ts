@@ -306,7 +306,7 @@ describe('the index of events', () => {
     expect(await reading(open({ checkpoint: null }))).toEqual(plain());
   });
 
-  it('folds the oldest buckets into hours and days, and never holds more than its bound', async () => {
+  it('merges the oldest buckets into hours and days, and never holds more than its limit', async () => {
     const bounds = { buckets: 100, sessions: 5, sent: 3 };
     const send = { tool: 'SendUserFile', toolInput: { files: ['a'] } };
     for (let minute = 0; minute < 3_000; minute += 1)
@@ -326,7 +326,7 @@ describe('the index of events', () => {
     expect(await again.read(() => again.buckets(0, EVER))).toEqual(told.buckets);
   });
 
-  it('counts in the hour, and then in the day, what was counted in its minutes, and the newest by minute still', async () => {
+  it('counts by hour, and later by day, what was counted by minute, and the newest still by minute', async () => {
     const folded = async (buckets: number) => {
       const index = open({ checkpoint: null, bounds: { buckets, sessions: 5, sent: 3 } });
       return index.read(() => index.buckets(0, EVER));

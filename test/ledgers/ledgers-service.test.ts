@@ -63,7 +63,7 @@ const host = 'host-a';
 const WINDOW = { host, from_ms: 0, to_ms: 60_000 };
 
 describe('the ledgers service', () => {
-  it('answers with what the files hold at that moment, and counts it', async () => {
+  it('answers with the current content of the files, and counts it', async () => {
     const running = start();
     const none = { entries: 0, malformed: 0, bytes: 0 };
     expect(running.state()).toEqual({ sessions: none, commits: none, events: null });
@@ -82,7 +82,7 @@ describe('the ledgers service', () => {
   it.each([
     { what: 'a named pipe', make: (path: string) => execFileSync('mkfifo', [path]) },
     { what: 'a device', make: (path: string) => symlinkSync('/dev/zero', path) },
-  ])('waits for nothing and reads nothing of $what in the place of a ledger', async ({ what, make }) => {
+  ])('neither blocks on nor reads $what at the path of a ledger', async ({ what, make }) => {
     const running = start();
     for (const name of ['events.jsonl', 'sessions.jsonl', 'commits.jsonl']) {
       make(join(dir, name));

@@ -73,7 +73,7 @@ describe('a tailer', () => {
     expect(read()).toEqual([1, 2]);
   });
 
-  it('reads only what was appended, without starting over', () => {
+  it('reads only what was appended, without restarting', () => {
     const { read, resets, tailer } = follow();
     writeFileSync(path, '{"n":1}\n');
     read();
@@ -107,7 +107,7 @@ describe('a tailer', () => {
     expect(tailer.malformed).toBe(0);
   });
 
-  it('counts and skips lines that are no entries, but not blank ones', () => {
+  it('counts and skips malformed lines, but not blank ones', () => {
     const { read, tailer } = follow();
     writeFileSync(path, '{"n":1}\nrubbish\n\n[]\n{"m":1}\n  \n{"n":2}\n');
     expect(read()).toEqual([1, 2]);
@@ -124,7 +124,7 @@ describe('a tailer', () => {
     expect(tailer.malformed).toBe(1);
   });
 
-  it('starts over when the file was truncated, replaced, or rewritten in place to a greater length', () => {
+  it('restarts when the file was truncated, replaced, or rewritten in place to a greater length', () => {
     const { read } = follow();
     const lines = (from: number, to: number): string =>
       Array.from({ length: to - from }, (_, index) => `{"n":${from + index}}\n`).join('');

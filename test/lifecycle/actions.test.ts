@@ -124,7 +124,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('[STD-1] [P30] resets a mark from a clock that was ahead', () => {
+  it('[STD-1] [P30] resets a timestamp from a clock that was ahead', () => {
     const runtime = { dispatched_at: '2031-01-01T00:00:00.000Z' };
     const document = fiberDocument({ uid: ULID, status: 'closed', svc: { ...role, runtime } });
     expect(plan(document, { action: 'accept' })?.set).toEqual({
@@ -134,7 +134,7 @@ describe('resume, accept and reopen', () => {
     });
   });
 
-  it('adds what an armed fiber needs for a launch: a host and a ULID', () => {
+  it('adds what a launch of an armed fiber needs: a host and a ULID', () => {
     const document = fiberDocument({ status: 'active', svc: { kind: 'oneshot', project_dir: '/srv/dev' } });
     expect(plan(document, { action: 'resume' })?.set).toEqual({
       id: ULID,
@@ -237,7 +237,7 @@ describe('set-agent and set-model', () => {
       { set: { 'svc.agent': 'luna' }, unset: [] },
     ],
     ['a model of its own harness', { action: 'set-model', model: 'shared' }, { agent: 'sol' }, null],
-  ])('[WPL-3] gives %s', (_what, ask, over, expected) => {
+  ])('[WPL-3] sets %s', (_what, ask, over, expected) => {
     expect(plan(fiberDocument({ uid: ULID, svc: { ...svc, ...over } }), ask)).toEqual(expected);
   });
 
@@ -254,7 +254,7 @@ describe('set-agent and set-model', () => {
     [{ action: 'pin', agent: 'nobody' }, 'agent_unknown', 'sonnet, opus'],
     [{ action: 'repeat', schedule: '@daily', agent: 'nobody' }, 'agent_unknown', 'sonnet, opus'],
     [{ action: 'repeat', schedule: '@daily', effort: 'max' }, 'effort_unknown', 'low, high'],
-  ])('[WPL-3] refuses %j and says what there is', (ask, code, names) => {
+  ])('[WPL-3] refuses %j and lists the valid values', (ask, code, names) => {
     const refused = expect(() => plan(fiberDocument({ uid: ULID, svc }), ask));
     refused.toThrow(expect.objectContaining({ code }));
     refused.toThrow(names);
@@ -280,7 +280,7 @@ describe('set-agent and set-model', () => {
     expect(edit?.set).toEqual({ ...common, status: 'active', ...expected });
   });
 
-  it('[WPL-3] drops an effort that the agent it is installed with does not take', () => {
+  it('[WPL-3] removes an effort that the new agent does not support', () => {
     const document = fiberDocument({
       uid: ULID,
       project_dir: '/srv/dev',

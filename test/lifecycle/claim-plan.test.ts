@@ -39,7 +39,7 @@ describe('the marks of a claim', () => {
     expect(unset).toContain('svc.runtime.session_uuid');
   });
 
-  it('[FIB-11] name the recording only where the claim carries one', () => {
+  it('[FIB-11] name the recording only if the claim names one', () => {
     expect(planClaim(fiberDocument({}), MARKERS, NOW).set).not.toHaveProperty('svc.runtime.meeting');
     const { set } = planClaim(fiberDocument({}), { ...MARKERS, meeting: 'm' }, NOW);
     expect(set['svc.runtime.meeting']).toBe('m');

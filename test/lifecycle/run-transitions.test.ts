@@ -23,7 +23,7 @@ describe('planArm', () => {
     expect(planArm(document)).toEqual(expected);
   });
 
-  it('[WPL-1] saves a confirmed directory in the same write, even where it was armed', () => {
+  it('[WPL-1] saves a confirmed directory in the same write, even if it was armed', () => {
     const armed = fiberDocument({ svc, status: 'active' });
     expect(planArm(armed, { project_dir: '/srv/other' })?.set).toEqual({
       'svc.project_dir': '/srv/other',
@@ -32,7 +32,7 @@ describe('planArm', () => {
     expect(planArm(armed, { project_dir: '/srv/dev' })).toBeNull();
   });
 
-  it('refuses a fiber that is no service', () => {
+  it('refuses a fiber that is not a service', () => {
     expect(() => planArm(fiberDocument())).toThrow(expect.objectContaining({ code: 'arm_refused' }));
   });
 });

@@ -82,7 +82,7 @@ describe('planRepeat', () => {
     });
   });
 
-  it('[STD-1] leaves the count alone when the schedule stays', () => {
+  it('[STD-1] keeps the start of the count when the schedule is unchanged', () => {
     const role = fiberDocument({
       uid: ULID,
       svc: { kind: 'standing', host: 'h', schedule: '0 9 * * 1-5', tz: 'UTC' },
@@ -103,13 +103,13 @@ describe('planRepeat', () => {
     expect(requireSchedule(schedule)).toBe(schedule.trim());
   });
 
-  it('refuses a zone that does not exist', () => {
+  it('refuses an unknown time zone', () => {
     expect(() => requireZone('Europe/Atlantis')).toThrow('not a time zone');
   });
 });
 
 describe('planPin, planUninstall, planHandoff', () => {
-  it('[FIB-6] pins a role parked, without a schedule', () => {
+  it('[FIB-6] makes a pinned role parked, without a schedule', () => {
     const role = fiberDocument({
       uid: ULID,
       status: 'active',

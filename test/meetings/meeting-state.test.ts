@@ -3,7 +3,7 @@ import { audioStateSchema } from '../../src/contract/http/state.ts';
 import { MeetingState } from '../../src/meetings/meeting-state.ts';
 
 describe('the meeting state', () => {
-  it('counts the connected phones, each departure once', () => {
+  it('counts the connected phones, and each disconnect once', () => {
     const meeting = new MeetingState();
     expect(meeting.view()).toEqual({ meeting: null, sockets: 0 });
     const leave = meeting.socketOpened();

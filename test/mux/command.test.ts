@@ -105,26 +105,26 @@ describe('hostile names and directories against a real server', () => {
     return (await server.tmux(...argv)).split(' ')[0] ?? '';
   };
 
-  it.each(HOSTILE)('keeps %j as it is and executes nothing', async (text) => {
+  it.each(HOSTILE)('keeps %j unchanged and executes nothing', async (text) => {
     await tryOne(text, viaControl);
     await tryOne(text, viaArgv);
   });
 
-  it('keeps any name as it is, through a control client', async () => {
+  it('keeps any name unchanged, through a control client', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, (text) => tryOne(text, viaControl)),
       { numRuns: 60 },
     );
   });
 
-  it('keeps any name as it is, through argv', async () => {
+  it('keeps any name unchanged, through argv', async () => {
     await fc.assert(
       fc.asyncProperty(hostile, (text) => tryOne(text, viaArgv)),
       { numRuns: 40 },
     );
   });
 
-  it('passes the words of a session’s command unchanged', async () => {
+  it('passes the arguments of a session’s command unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 3 }), async (words) => {
         const script = 'printf "%s\\n" "$@" >"$0"; exec sleep 600';
@@ -178,7 +178,7 @@ describe('the command builder', () => {
     },
   );
 
-  it('refuses argv over what a tmux client can send', () => {
+  it('refuses argv above the limit of a tmux client', () => {
     expect(() => commandArgv(['display-message', 'x'.repeat(MAX_ARGV_BYTES)])).toThrow(
       /more than a tmux client/,
     );

@@ -41,7 +41,7 @@ describe('the control-mode parser', () => {
     expect(parse(text)).toEqual([{ kind: 'reply', ok: true, lines: inside }]);
   });
 
-  it('reads the same whatever the stream is cut into', () => {
+  it('parses the same events however the stream is divided', () => {
     const line = fc
       .string({ unit: 'grapheme' })
       .map((text) => text.replaceAll('\n', ' '))
@@ -87,7 +87,7 @@ describe('the control-mode parser', () => {
   it.each([
     ['a line', `x${'y'.repeat(3_000)}`],
     ['a block', `%begin 1 1 1\n${`${'z'.repeat(100)}\n`.repeat(30)}`],
-  ])('says so when %s passes the bound, and reads no further', (_what, text) => {
+  ])('reports that %s exceeds the limit, and reads no further', (_what, text) => {
     const parser = new ControlParser(1_000);
     expect(parser.push(Buffer.from(text)).at(-1)).toEqual({ kind: 'overflow' });
     expect(parser.push(Buffer.from('\n%exit\n'))).toEqual([]);

@@ -8,7 +8,7 @@ describe('the result of a run of tmux', () => {
   it.each([
     ['no server running on /tmp/tmux-0/default\n', '/tmp/tmux-0/default'],
     ['error connecting to /tmp/a b/s (No such file or directory)\n', '/tmp/a b/s'],
-  ])('finds no server in tmux’s words %j', (words, socket) => {
+  ])('finds no server in the message %j', (words, socket) => {
     expect(classifyAnswer(said(words))).toEqual({ kind: 'no_server', socket });
   });
 
@@ -22,7 +22,7 @@ describe('the result of a run of tmux', () => {
     ['too much output', { kind: 'overflowed' }],
     ['a missing tmux', { kind: 'not_started', code: 'ENOENT' }],
     ['a tmux that was killed', { kind: 'signalled', signal: 'SIGKILL', stdout: '', stderr: '' }],
-  ])('knows nothing after %s', (_what, result) => {
+  ])('is unknown after %s', (_what, result) => {
     expect(classifyAnswer(result).kind).toBe('unknown');
   });
 
@@ -35,7 +35,7 @@ describe('the result of a run of tmux', () => {
 });
 
 describe('the list of panes', () => {
-  it('folds panes into sessions, the oldest pane first', () => {
+  it('groups panes into sessions, the oldest pane first', () => {
     expect(
       parsePanes([
         '$2 1795225935 1 %9 400 0 77 3.3a work two',
@@ -68,12 +68,12 @@ describe('the list of panes', () => {
     });
   });
 
-  it('reads no list that has a line of another form', () => {
+  it('refuses a list with a malformed line', () => {
     expect(parsePanes(['$2 1795225935 1 %9 400 0 77 3.3a a', 'what is this'])).toBeNull();
   });
 });
 
-it('finds a listener at exactly a path', () => {
+it('finds a listener at an exact path', () => {
   const table = [
     'Num       RefCount Protocol Flags    Type St Inode Path',
     '0000000000000000: 00000002 00000000 00010000 0001 01 23456 /tmp/x/s',

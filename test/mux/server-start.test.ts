@@ -28,7 +28,7 @@ describe('starting the server', () => {
     expect(scopeArgv(null, 1795225935000, [])[4]).not.toBe(argv[4]);
   });
 
-  it('leaves what concerns this daemon out of the server’s environment', () => {
+  it('leaves variables of this daemon out of the server’s environment', () => {
     const kept = {
       HOME: '/home/a',
       PATH: '/bin',
@@ -54,7 +54,7 @@ describe('starting the server', () => {
   });
 });
 
-it('the code has no command that ends a server and with it everybody’s sessions', () => {
+it('the code contains no command that ends a server with all its sessions', () => {
   const source = new URL('../../src/', import.meta.url).pathname;
   const words = ['kill', 'server'].join('-');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>

@@ -41,7 +41,7 @@ describe('session names', () => {
     }
   });
 
-  it('[DSP-9] finds leaf and uid again whatever the leaf is', () => {
+  it('[DSP-9] recovers leaf and uid, whatever the leaf is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), ulid, (leaf, uid) => {
         const name = workerSessionName(leaf, uid);
@@ -52,11 +52,11 @@ describe('session names', () => {
     );
   });
 
-  it('[DSP-9] reads the name from the right', () => {
+  it('[DSP-9] parses the name from the right', () => {
     expect(parseWorkerSessionName(`a-${UID}-svc-${UID}-svc`)).toEqual({ leaf: `a-${UID}-svc`, uid: UID });
   });
 
-  it('[DSP-10] never lets a past conversation or the anchor become a worker', () => {
+  it('[DSP-10] never takes a past conversation or the anchor for a worker', () => {
     const uuid = '0b5e1f6c-6f2e-4a52-9f0e-2f1f3c1d9a77';
     for (const name of [ANCHOR_SESSION, resumeSessionName(uuid)]) expect(isNeverWorker(name)).toBe(true);
     for (const name of [captureSessionName(uuid), `loader-${UID}-svc`, 'desk', 'svc'])

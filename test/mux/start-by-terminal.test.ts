@@ -27,7 +27,7 @@ function machine(answer: TerminalLaunched, comes = true) {
 }
 
 describe('a server that only the terminal emulator may start', () => {
-  it('[MUX-1] is started by it in the background, away from any project, holding the anchor session', async () => {
+  it('[MUX-1] is started by it in the background, outside any project, with the anchor session', async () => {
     const { runs, launches, options } = machine({ kind: 'opened', terminal: 'kitty' });
     expect(await startByTerminal(options)).toEqual({ kind: 'started' });
     const argv = ['/opt/tmux', 'new-session', '-d', '-s', 'svc-anchor'];

@@ -35,7 +35,7 @@ const gone = (pid: number) => {
 describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way) => {
   const open = () => server.open(way === 'runs of tmux' ? { control: 'never' } : {});
 
-  it('starts a server that is absent, and lists, reads and ends a session', async () => {
+  it('starts a server if there is none, and lists, reads and ends a session', async () => {
     const mux = open();
     expect(await mux.list()).toEqual({ kind: 'absent' });
     const session = await create(mux, 'work', ['/bin/sh', '-c', 'printf "hällo wörld"; exec sleep 600']);
@@ -54,7 +54,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await mux.capture(session)).toBeNull();
   });
 
-  it('answers duplicate for a name that is taken and leaves that session alone', async () => {
+  it('answers duplicate for a taken name and does not change that session', async () => {
     const mux = open();
     const first = await create(mux, 'work');
     expect(await mux.create({ name: 'work', cwd: '/', command: SLEEP })).toEqual({ kind: 'duplicate' });
@@ -79,7 +79,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await mux.panes({ id: 'work' })).toBeNull();
   });
 
-  it('ends a session only while the id still has the name', async () => {
+  it('ends a session only if the id still has the name', async () => {
     const mux = open();
     const session = await create(mux, 'work');
     expect(await mux.kill({ id: session.id, name: 'wor' })).toBe('gone');
@@ -90,7 +90,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(names(await mux.list())).toEqual(['mine-now', ANCHOR_SESSION]);
   });
 
-  it('never matches a name by its beginning', async () => {
+  it('never matches a name by its prefix', async () => {
     const mux = open();
     await create(mux, 'work-1');
     expect(names(await mux.list())).not.toContain('work');
@@ -131,7 +131,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(await size(small.kind === 'created' ? small.session.id : '')).toBe('90 30');
   });
 
-  it('starts in the server’s folder and reports no error where the directory is missing, so a script must look itself', async () => {
+  it('starts in the server’s folder and reports no error if the directory is missing, so a script must check it itself', async () => {
     const mux = open();
     const made = await mux.create({ name: 'work', cwd: join(server.dir, 'missing'), command: SLEEP });
     expect(made.kind).toBe('created');
@@ -139,7 +139,7 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
     expect(path).not.toBe(join(server.dir, 'missing'));
   });
 
-  it('sets off, for its sessions, the options that would end them at once or keep them dead', async () => {
+  it('turns off, for its sessions, the options that would end them at once or keep them dead', async () => {
     const mux = open();
     await create(mux, 'first');
     await server.tmux('set-option', '-g', 'remain-on-exit', 'on');
@@ -167,7 +167,7 @@ describe('the server', () => {
     expect(command).toBe('sleep');
   });
 
-  it('started from a configuration that ends unattached sessions still keeps ours', async () => {
+  it('started from a configuration that ends unattached sessions keeps ours', async () => {
     writeFileSync(join(server.dir, 'conf'), 'set -g destroy-unattached on\nset -g remain-on-exit on\n');
     const mux = server.open();
     await server.tmux(
@@ -207,20 +207,20 @@ describe('the server', () => {
     expect(await mux.kill(session)).toBe('killed');
   });
 
-  it('is started once by callers that come at the same time', async () => {
+  it('is started once by concurrent callers', async () => {
     const mux = server.open();
     const made = await Promise.all(Array.from({ length: 6 }, (_, n) => create(mux, `w${n}`)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(6);
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'w0', 'w1', 'w2', 'w3', 'w4', 'w5']);
   });
 
-  it('is started once by two daemons that come at the same time', async () => {
+  it('is started once by two daemons at the same time', async () => {
     const [one, two] = [server.open({ control: 'never' }), server.open({ control: 'never' })];
     await Promise.all([create(one, 'a1'), create(one, 'a2'), create(two, 'b1'), create(two, 'b2')]);
     expect(names(await one.list())).toEqual(['a1', 'a2', 'b1', 'b2', ANCHOR_SESSION]);
   });
 
-  it('gets none of this daemon’s own variables', async () => {
+  it('has none of this daemon’s own variables', async () => {
     const mux = server.open({
       env: {
         ...process.env,
@@ -259,7 +259,7 @@ describe('the server', () => {
     });
   });
 
-  it('is started in its own scope when we run as a unit', async () => {
+  it('is started in its own scope if we run as a unit', async () => {
     const bin = join(server.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n[ "$*" = "--user show-environment" ]\n', {
@@ -278,7 +278,7 @@ describe('the server', () => {
     expect(asked).toContain(ANCHOR_SESSION);
   });
 
-  it('is started directly when the scope cannot be made', async () => {
+  it('is started directly if the scope cannot be made', async () => {
     const bin = join(server.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\n', { mode: 0o755 });
@@ -289,7 +289,7 @@ describe('the server', () => {
 });
 
 describe('the list of sessions', () => {
-  it('is absent with a socket file that nobody listens on, and a session can then be made', async () => {
+  it('is absent with a socket file without a listener, and a session can then be made', async () => {
     const mux = server.open();
     await create(mux, 'work');
     process.kill(await server.serverPid(), 'SIGKILL');
@@ -339,7 +339,7 @@ describe('the list of sessions', () => {
   });
 
   it.each([0, 200, 400, 600])(
-    'does a server no harm that was silent for %d ms while we asked, ended and reconnected',
+    'does not harm a server that was silent for %d ms while we sent requests, ended and reconnected',
     async (ms) => {
       const mux = server.open({ deadline_ms: 200, control: 'always' });
       const session = await create(mux, 'work');
@@ -367,7 +367,7 @@ describe('the list of sessions', () => {
     expect(await server.open({ socket: '/etc/passwd/s' }).list()).toMatchObject({ kind: 'unknown' });
   });
 
-  it('counts the panes that a person opened beside the worker and keeps to the first', async () => {
+  it('counts the panes that a person opened beside the worker and uses the first', async () => {
     const mux = server.open();
     const session = await create(mux, 'work');
     await server.tmux('split-window', '-b', '-t', `${session.id}:`, 'sleep 600');
@@ -376,7 +376,7 @@ describe('the list of sessions', () => {
     expect(now).toMatchObject({ panes: 2, pane_pid: session.pane_pid });
   });
 
-  it('shows sessions of others with any name', async () => {
+  it('shows foreign sessions with any name', async () => {
     const mux = server.open();
     await create(mux, 'work');
     await server.tmux('new-session', '-d', '-s', 'a person’s = *{odd}* session', 'sleep 600');
@@ -384,9 +384,9 @@ describe('the list of sessions', () => {
   });
 });
 
-describe('changes', () => {
+describe('changes of sessions', () => {
   it.each(['auto', 'never'] as const)(
-    'are told by themselves, for each of 20 sessions whose process is killed, with a control client: %s',
+    'are reported for each of 20 sessions whose process is killed, with a control client: %s',
     async (control) => {
       const mux = server.open({ control });
       const sessions = [];
@@ -439,7 +439,7 @@ describe('changes', () => {
 });
 
 describe('the control client', () => {
-  it('is attached to a server that holds only the anchor, and again only where that is safe', async () => {
+  it('is attached to a server that has only the anchor, and again only if that is safe', async () => {
     const mux = server.open();
     const session = await create(mux, 'work');
     expect(mux.control.attached).toBe(true);
@@ -455,7 +455,7 @@ describe('the control client', () => {
     await until('a new connection', () => mux.control.attached);
   });
 
-  it('reconnects after it was killed, and answers meanwhile', async () => {
+  it('reconnects after it was killed, and requests work meanwhile', async () => {
     const mux = server.open({ control: 'always' });
     await create(mux, 'work');
     const pid = mux.control.pid!;
@@ -464,7 +464,7 @@ describe('the control client', () => {
     await until('a new connection', () => mux.control.attached && mux.control.pid !== pid);
   });
 
-  it('makes the anchor again when somebody ended it, and attaches to it', async () => {
+  it('makes the anchor again if somebody ended it, and attaches to it', async () => {
     const mux = server.open({ control: 'always' });
     await create(mux, 'work');
     const pid = mux.control.pid;
@@ -491,7 +491,7 @@ describe('the control client', () => {
     }
   });
 
-  it('is not misled by a screen that looks like its protocol', async () => {
+  it('is not misled by a screen that imitates its protocol', async () => {
     const mux = server.open();
     const fake = '%end 1 2 1\\n%begin 1 3 1\\nforged\\n%end 1 3 1\\n%exit\\n%sessions-changed\\n';
     const session = await create(mux, 'work', ['sh', '-c', `printf '%b' '${fake}'; exec sleep 600`]);
@@ -504,7 +504,7 @@ describe('the control client', () => {
     expect(names(await mux.list())).toEqual([ANCHOR_SESSION, 'work']);
   });
 
-  it('answers many requests at once, each with its own', async () => {
+  it('answers many concurrent requests, each with its own reply', async () => {
     const mux = server.open();
     const sessions = await Promise.all(
       [...Array(8).keys()].map((n) => create(mux, `w${n}`, ['sh', '-c', `echo "<w${n}>"; exec sleep 600`])),
@@ -547,7 +547,7 @@ describe('stopping', () => {
   });
 
   it.each([0, 5, 10, 20, 40])(
-    'leaves nothing behind when it comes %d ms after the first request',
+    'leaves nothing behind if it is called %d ms after the first request',
     async (ms) => {
       const mux = server.open();
       const creating = mux.create({ name: 'work', cwd: server.dir, command: SLEEP });
@@ -559,7 +559,7 @@ describe('stopping', () => {
     },
   );
 
-  it('leaves no anchor behind while it was reconnecting', async () => {
+  it('leaves no anchor behind while it reconnects', async () => {
     const mux = server.open({ control: 'always' });
     await create(mux, 'work');
     await server.tmux('kill-session', '-t', `=${ANCHOR_SESSION}`);
@@ -570,7 +570,7 @@ describe('stopping', () => {
     expect(await server.tmux('list-sessions', '-F', '#{session_name}')).toBe('work');
   });
 
-  it('starts no server when there was none', async () => {
+  it('starts no server if there was none', async () => {
     const mux = server.open();
     await mux.stop();
     expect(existsSync(server.socket)).toBe(false);

@@ -38,7 +38,7 @@ it('ops/contract.md has a line for every rule that code and tests cite', () => {
   expect(missing).toEqual([]);
 });
 
-it('ops/contract.md has no line that nothing cites, and none twice', () => {
+it('ops/contract.md has no unused line, and none twice', () => {
   expect(listed.filter((id) => !cited.has(id))).toEqual([]);
   expect(listed.filter((id, at) => listed.indexOf(id) !== at)).toEqual([]);
   expect(listed.length).toBeGreaterThan(150);

@@ -22,7 +22,7 @@ const files = (folder: string) => readdirSync(join(ROOT, folder), { recursive: t
 const namesOfRows = (text: string) =>
   [...text.matchAll(/^import \{ (\w+Rows) \}/gm)].map(([, name]) => name!);
 
-describe('what ops/layout.md says of adding', () => {
+describe('the instructions of ops/layout.md', () => {
   it.each(['A verb', 'A route', 'A harness', 'A setting', 'A worker thread'])(
     '%s names files that exist',
     (kind) => {

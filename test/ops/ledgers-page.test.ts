@@ -46,14 +46,14 @@ async function hooksOf(harness: 'claude' | 'codex'): Promise<string[]> {
 }
 
 describe('the page on the ledgers', () => {
-  it('[EVT-7] tells every field of every ledger, and none besides', () => {
+  it('[EVT-7] lists every field of every ledger, and no other', () => {
     expect(names(rowsOf('Events', 'field'))).toEqual(fieldsOfEvents());
     expect(names(rowsOf('Sessions', 'field'))).toEqual(Object.keys(sessionLineSchema.shape).sort());
     const commit: (keyof CommitLine)[] = Object.keys(commitLineSchema.shape) as (keyof CommitLine)[];
     expect(names(rowsOf('Commits', 'field'))).toEqual(commit.sort());
   });
 
-  it('[EVT-7] tells every type of event, and which program has a hook for it', async () => {
+  it('[EVT-7] lists every type of event, and the programs with a hook for it', async () => {
     const rows = rowsOf('Events', 'type');
     expect(names(rows)).toEqual([...EVENT_TYPES].sort());
     const hooks = { claude: await hooksOf('claude'), codex: await hooksOf('codex') };
@@ -64,7 +64,7 @@ describe('the page on the ledgers', () => {
     }
   });
 
-  it('[EVT-7] names only kinds of sessions that there are', () => {
+  it('[EVT-7] names only existing kinds of sessions', () => {
     const { options } = sessionLineSchema.shape.kind;
     expect(options).toEqual(expect.arrayContaining(names(rowsOf('Sessions', 'kind'))));
   });

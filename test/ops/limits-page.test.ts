@@ -9,23 +9,23 @@ const listed = LIMITS.flatMap(({ rows }) => rows.map(([file, name]) => `${file} 
 const others = Object.values(NOT_LIMITS).flat();
 
 describe('ops/limits.md', () => {
-  it('is what the code says (npm run docs)', async () => {
+  it('is up to date with the code (npm run docs)', async () => {
     const page = readFileSync(new URL('../../ops/limits.md', import.meta.url), 'utf8');
     expect(page).toBe(await renderLimitsPage());
   });
 
-  it('lists every constant of src that bounds something, or names the reason why not', () => {
+  it('lists every constant of src that is a limit, or gives the reason why not', () => {
     const known = new Set([...listed, ...others]);
     expect(declared.filter((one) => !known.has(one))).toEqual([]);
   });
 
-  it('lists no constant twice, and none that is gone', () => {
+  it('lists no constant twice, and only existing ones', () => {
     const all = [...listed, ...others];
     expect(all.filter((one, index) => all.indexOf(one) !== index)).toEqual([]);
     expect(all.filter((one) => !declared.includes(one))).toEqual([]);
   });
 
-  it('tells the value of every limit', () => {
+  it('shows the value of every limit', () => {
     const values = new Map(bounds.map(({ file, name, value }) => [`${file} ${name}`, value]));
     expect(listed.filter((one) => values.get(one) === null)).toEqual([]);
   });

@@ -35,7 +35,7 @@ function shown(fallback: unknown): string {
 }
 
 describe('the pages for operators', () => {
-  it.each(pages)('%s links only to what is there', (page) => {
+  it.each(pages)('%s links only to existing targets', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
       .map((match) => match[1]!)
       .filter((link) => !/^(https?:|#)/.test(link));
@@ -52,7 +52,7 @@ describe('the pages for operators', () => {
     expect(read('README.md')).toContain('(ops/cli.md)');
   });
 
-  it('ops/cli.md tells of every verb', () => {
+  it('ops/cli.md describes every verb', () => {
     const text = read('ops/cli.md');
     for (const { name } of rowsOf(VERBS)) expect(text).toMatch(new RegExp(`\`svc ${name}[ \`]`));
   });

@@ -62,7 +62,7 @@ const calls = () =>
   existsSync(join(root, 'calls')) ? readFileSync(join(root, 'calls'), 'utf8').split('\n').length - 1 : 0;
 
 describe('ops/scripts/setup.mjs', () => {
-  it('installs once, in one line, and is silent afterwards', () => {
+  it('installs once, with one line of output, and prints nothing afterwards', () => {
     expect(setup()).toEqual({ code: 0, out: 'Installing the dependencies (npm ci) …\n' });
     expect(setup()).toEqual({ code: 0, out: '' });
     expect(calls()).toBe(1);
@@ -82,20 +82,20 @@ describe('ops/scripts/setup.mjs', () => {
     expect(calls()).toBe(2);
   });
 
-  it('leaves alone what somebody else installed from the same lock file', () => {
+  it('does not change a folder that somebody else installed from the same lock file', () => {
     execFileSync(process.execPath, ['npm-cli.js', 'ci'], { cwd: root });
     expect(setup()).toEqual({ code: 0, out: '' });
     expect(calls()).toBe(1);
   });
 
-  it('installs again where the folder came from another machine', () => {
+  it('installs again if the folder came from another machine', () => {
     setup();
     rmSync(join(root, 'node_modules', '.fiber-dispatch-stamp'));
     rmSync(join(root, NODE), { recursive: true });
     expect(setup().out).not.toBe('');
   });
 
-  it('fails with npm, and tries again the next time', () => {
+  it('fails with npm’s error, and retries the next time', () => {
     writeFileSync(join(root, 'broken'), '');
     expect(setup()).toEqual({ code: 1, out: 'Installing the dependencies failed: it ended with 7\n' });
     rmSync(join(root, 'broken'));

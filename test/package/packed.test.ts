@@ -81,7 +81,7 @@ afterAll(async () => {
 });
 
 describe('the packed package, installed elsewhere', () => {
-  it('holds what it runs from and nothing it is built or tested with', () => {
+  it('contains what it runs from and nothing it is built or tested with', () => {
     const paths = packed.files.map((file) => file.path);
     for (const path of [
       'README.md',
@@ -100,7 +100,7 @@ describe('the packed package, installed elsewhere', () => {
     ).toEqual([]);
   });
 
-  it('is of a size that a slow line can carry', () => {
+  it('has a size that a slow connection can download', () => {
     const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(2)} MiB`;
     process.stdout.write(
       `${packed.filename}: ${mb(packed.size)}, unpacked ${mb(packed.unpackedSize)}, ${packed.files.length} files\n`,
@@ -108,7 +108,7 @@ describe('the packed package, installed elsewhere', () => {
     expect(packed.size).toBeLessThan(2 * 1024 * 1024);
   });
 
-  it('brings no tool it was built or tested with', () => {
+  it('installs no tool it was built or tested with', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const installed = Object.keys(devDependencies).filter((name) =>
       existsSync(join(folder, 'app', 'node_modules', name)),
@@ -116,7 +116,7 @@ describe('the packed package, installed elsewhere', () => {
     expect(installed).toEqual([]);
   });
 
-  it('[OPR-1] answers with the version and the commit it was built from', async () => {
+  it('[OPR-1] reports the version and the commit it was built from', async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const built = JSON.parse(readFileSync(join(ROOT, 'dist', 'build.json'), 'utf8'));
     expect(await svc('--version')).toEqual({
@@ -134,14 +134,14 @@ describe('the packed package, installed elsewhere', () => {
       expect(await svc(verb, '--help')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('finds nothing to fail in its own installation', async () => {
+  it('finds no failure in its own installation', async () => {
     const { code, stdout } = await svc('doctor', '--json');
     const { findings } = JSON.parse(stdout) as { findings: { level: string }[] };
     expect(findings.filter((finding) => finding.level === 'fail')).toEqual([]);
     expect(code).toBe(0);
   });
 
-  it('[PRM-8] [VER-3] holds every skill and reference that a launch message names, where the package looks for them', () => {
+  it('[PRM-8] [VER-3] contains every skill and reference that a launch message names, at the expected paths', () => {
     const at = join(folder, 'app', 'node_modules', 'fiber-dispatch', 'ops', 'skills');
     const own = readSkillFiles(packageSkills());
     expect([...readSkillFiles(at)]).toEqual([...own]);
@@ -176,7 +176,7 @@ describe('the packed package, installed elsewhere', () => {
     expect(await processLife({ pid, start_time: null })).toBe('gone');
   });
 
-  it('runs the demo until its workers hand off, shows a newcomer’s own task by the commands it prints, and leaves nothing', async () => {
+  it('runs the demo until its workers hand off, shows a new user’s task with the printed commands, and leaves nothing', async () => {
     await endDemo();
     const dir = join(folder, 'demo');
     const app = join(folder, 'app');

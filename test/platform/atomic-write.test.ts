@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('writeFileAtomic', () => {
-  it('writes a new file with mode 0600 unless told, and keeps the mode of an old one', () => {
+  it('writes a new file with mode 0600 by default, and keeps the mode of an old one', () => {
     const path = join(folder, 'a');
     writeFileAtomic(path, 'one');
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -38,7 +38,7 @@ describe('writeFileAtomic', () => {
     expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('new');
   });
 
-  it('leaves the old file and nothing else when it is stopped before the rename', () => {
+  it('leaves the old file and nothing else if it is interrupted before the rename', () => {
     const path = join(folder, 'a');
     writeFileSync(path, 'old');
     const stop = () => {

@@ -32,13 +32,13 @@ describe('a check of a disk', () => {
     expect(slots.ask(at('/', '/srv', true), 0)).toEqual({ kind: 'run' });
   });
 
-  it('is answered at once where the mount is silent, whatever the path', () => {
+  it('is answered at once if the mount is silent, whatever the path', () => {
     const slots = oneDead();
     expect(slots.ask(at('/dead', '/dead/other'), 10)).toEqual({ kind: 'silent', place: DEAD });
     expect(slots.ask(at('/well'), 10)).toEqual({ kind: 'run' });
   });
 
-  it('blames one path alone where its mount answered during the check', () => {
+  it('reports only the path as silent if its mount answered during the check', () => {
     const slots = new CheckSlots();
     const slot = slots.begin(at('/a'));
     slots.proven('/a', 0);

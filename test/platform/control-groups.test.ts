@@ -37,7 +37,7 @@ describe('the hierarchy that accounts for memory', () => {
       { version: 2, mount: '/my groups', own: '/' },
     ],
     ['nothing at all', '', '', '', null],
-  ])('is told of %s', (_what, cgroup, mounts, controllers, found) => {
+  ])('is found from %s', (_what, cgroup, mounts, controllers, found) => {
     expect(findMemoryHierarchy(cgroup, mounts, () => controllers)).toEqual(found);
   });
 
@@ -75,7 +75,7 @@ describe('the memory of a group', () => {
       { kills: 3, peak: 5, limit: null },
     ],
     ['a group that is gone', {}, null],
-  ])('is read of %s', (_what, files, memory) => {
+  ])('is read from %s', (_what, files, memory) => {
     expect(read(files as Record<string, string>)).toEqual(memory);
   });
 });

@@ -26,7 +26,7 @@ describe('the mount of a path', () => {
     ['/srv/two words/a', '/srv/two words', 'nfs4'],
     ['/srv/./two//x', '/srv/two', 'tmpfs'],
     ['/srv/x/../two/y', '/srv', 'xfs'],
-  ])('of %s is %s by its text alone', (path, point, type) => {
+  ])('of %s is %s, from its text alone', (path, point, type) => {
     expect(mountOf(path, parseMounts(TABLE))).toEqual({ point, type });
   });
 
@@ -34,7 +34,7 @@ describe('the mount of a path', () => {
     ['/Users/me/x', '/'],
     ['/Volumes/nas/x', '/Volumes/nas'],
     ['/Volumes', '/'],
-  ])('of %s is %s where the system has no table', (path, point) => {
+  ])('of %s is %s if the system has no mount table', (path, point) => {
     expect(mountOf(path, null).point).toBe(point);
   });
 });
@@ -162,7 +162,7 @@ describe('a check of a disk that does not answer', () => {
       expect(await check).toEqual({ kind: 'unchecked' });
   });
 
-  it('[DSP-4] blames no disk for a machine on which the process does not even begin', async () => {
+  it('[DSP-4] reports no disk as silent if the process cannot even start its check', async () => {
     const clock = new FakeClock();
     const { started, runner } = silentProcesses(() => null, false);
     const disks = createDisks({ clock, runner });

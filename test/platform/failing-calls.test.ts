@@ -64,7 +64,7 @@ describe.skipIf(noTrace !== null)('a failing system call', () => {
     expect(readFileSync(file, 'utf8')).toBe('new');
   });
 
-  it('at the release of a lock neither undoes the work nor locks the process out', () => {
+  it('at the release of a lock neither reverts the work nor blocks the process', () => {
     const lock = join(scratch.mkdir('folder'), '.file.lock');
     const injection: Injection = { name: 'unlink', nth: 1, path: lock, fault: 'EACCES' };
     const script = `
@@ -77,7 +77,7 @@ describe.skipIf(noTrace !== null)('a failing system call', () => {
     expect(readdirSync(join(scratch.path, 'folder'))).toEqual([]);
   });
 
-  it('at the draft of a lock does not keep the lock from its taker', () => {
+  it('at the draft of a lock does not prevent taking it', () => {
     const lock = join(scratch.mkdir('folder'), '.file.lock');
     const script = `
       import { tryFileLock } from '${PLATFORM}file-lock.ts';

@@ -12,7 +12,7 @@ it.each([
   ['EPERM', 'file_unreadable'],
   ['EIO', 'file_unavailable'],
   ['ESTALE', 'file_unavailable'],
-])('[RPL-10] says of a path what the system says: %s is %s', (system, code) => {
+])('[RPL-10] maps the system error of a path: %s is %s', (system, code) => {
   expect(fileError('/srv/a', systemError(system))).toMatchObject({ code });
 });
 

@@ -31,7 +31,7 @@ function holder(changes: Partial<LockHolder>): LockHolder {
 const put = (value: LockHolder) => writeFileSync(path, JSON.stringify(value));
 
 describe('file lock', () => {
-  it('is held by one at a time and free again after release', async () => {
+  it('is held by one holder at a time and free again after release', async () => {
     const lock = await acquireFileLock(path);
     expect(tryFileLock(path)).toBeNull();
     const waiting = acquireFileLock(path, { timeoutMs: 10_000 });
@@ -98,12 +98,12 @@ describe('file lock', () => {
     expect(tryFileLock(path, { name: 'poller', generation: 5 })).not.toBeNull();
   });
 
-  it('is left alone when its content cannot be read', () => {
+  it('is not broken if its content cannot be read', () => {
     writeFileSync(path, '');
     expect(tryFileLock(path)).toBeNull();
   });
 
-  it('survives a breaker that died in the middle of breaking it', () => {
+  it('survives a process that died while breaking it', () => {
     const dead = holder({ start_time: '1', boot_id: 'other' });
     put(dead);
     writeFileSync(`${path}.break`, JSON.stringify({ ...dead, nonce: 'cd' }));

@@ -50,7 +50,7 @@ describe('what is at a path', () => {
     expect(await files.stat(at('x'.repeat(300)))).toEqual({ kind: 'missing' });
   });
 
-  it('[RPL-10] is sent only when it is a regular file: a pipe, a socket and a device are refused without opening', async () => {
+  it('[RPL-10] is sent only if it is a regular file: a pipe, a socket and a device are refused without opening', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     const server = createServer().listen(at('socket'));
     await new Promise((done) => server.once('listening', done));
@@ -71,7 +71,7 @@ describe('what is at a path', () => {
 });
 
 describe('the bytes of a file', () => {
-  it('[RPL-10] come whole, in any range, over many chunks', async () => {
+  it('[RPL-10] arrive complete, in any range, over many chunks', async () => {
     const text = Buffer.alloc(3 * CHUNK + 17, 'abcdefghij');
     const path = at('large');
     writeFileSync(path, text);
@@ -98,7 +98,7 @@ describe('the bytes of a file', () => {
     expect(digestFile(path, stamp)).toEqual({ sha256: sha256('one\n'), settled: false });
   });
 
-  it('[RPL-10] end with an error when the file has become shorter, or is another one', async () => {
+  it('[RPL-10] end with an error if the file has become shorter, or is another one', async () => {
     const path = at('shrinks');
     writeFileSync(path, Buffer.alloc(4 * CHUNK));
     const { stamp } = await files.stamp(path);

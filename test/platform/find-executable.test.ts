@@ -23,7 +23,7 @@ it('finds the first file on the PATH that can be executed', () => {
   expect(findExecutable('other', path)).toBeNull();
 });
 
-it('takes a name with a slash as a path', () => {
+it('treats a name with a slash as a path', () => {
   expect(findExecutable('./tool', '', join(dir, 'c'))).toBe(join(dir, 'c', 'tool'));
   expect(findExecutable(join(dir, 'c', 'tool'), '')).toBe(join(dir, 'c', 'tool'));
   expect(findExecutable(join(dir, 'a', 'tool'), `${dir}/c`)).toBeNull();

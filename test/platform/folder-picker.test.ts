@@ -88,7 +88,7 @@ describe('the folder picker of a host', () => {
     },
   );
 
-  it('[LIM-13] has a timeout, and closes when its caller is gone', async () => {
+  it('[LIM-13] has a timeout, and closes when its caller disconnects', async () => {
     const picker = program('zenity', 'exec sleep 30');
     expect(await ask(picker, undefined, 200)).toEqual({ kind: 'unanswered' });
     const gone = new AbortController();

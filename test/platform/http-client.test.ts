@@ -53,7 +53,7 @@ describe('a request to another server', () => {
     expect(await get({ socketPath })).toMatchObject({ body: { ...seen.body, host: 'localhost' } });
   });
 
-  it('sends a body as JSON, and takes JSON, text or nothing', async () => {
+  it('sends a body as JSON, and accepts JSON, text or an empty body', async () => {
     const port = await answering(echo);
     const to = { host: '127.0.0.1', port };
     const sent = await requestJson({ to, method: 'POST', path: '/', body: { é: 1 }, ...limits });
@@ -83,12 +83,12 @@ describe('a request to another server', () => {
       (_, response) => response.writeHead(302, { location: '/elsewhere' }).end('moved'),
       {},
     ],
-  ])('says %s', async (message, listener, more) => {
+  ])('reports %s', async (message, listener, more) => {
     const to = { host: '127.0.0.1', port: await answering(listener) };
     await expect(get(to, more)).rejects.toThrow(message);
   });
 
-  it('says that nobody listens', async () => {
+  it('reports that nothing listens', async () => {
     const port = await answering(echo);
     await new Promise((done) => server.close(done));
     await expect(get({ url: `http://127.0.0.1:${port}` })).rejects.toThrow('ECONNREFUSED');

@@ -27,7 +27,7 @@ async function killedWriter(path: string): Promise<number> {
 }
 
 describe('temporary files of writers that were killed', () => {
-  it('are removed once they are old, wherever below the folder they lie, and the old text stays', async () => {
+  it('are removed once they are old, anywhere below the folder, and the old text is kept', async () => {
     mkdirSync(join(folder, 'runs', 'one'), { recursive: true });
     const path = join(folder, 'runs', 'one', 'status.json');
     writeFileSync(path, 'old');
@@ -66,7 +66,7 @@ describe('temporary files of writers that were killed', () => {
     rmSync(outside, { recursive: true });
   });
 
-  it('are none in a folder that is not there', async () => {
+  it('are none in a missing folder', async () => {
     expect(await sweepLeftTemporaries(join(folder, 'missing'), 3, Date.now())).toBe(0);
   });
 });

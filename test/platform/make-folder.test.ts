@@ -26,6 +26,6 @@ it('throws the system error for a path that exists as a file or is below a file'
   expect(() => makeFolder(join(file, 'below'))).toThrow('ENOTDIR');
 });
 
-it.skipIf(!existsSync('/proc/self'))('returns where the system takes no new name at all', () => {
+it.skipIf(!existsSync('/proc/self'))('returns if the system accepts no new name at all', () => {
   expect(() => makeFolder('/proc/svc/data')).toThrow('ENOENT');
 });

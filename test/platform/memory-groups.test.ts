@@ -93,13 +93,13 @@ describe('how a worker enters its memory group', () => {
     ],
     ['nothing', { kind: 'none', why: 'w' }, 14e9, null],
   ] as [string, MemoryMechanism, number | null, unknown][])(
-    'is told for %s',
+    'is decided for %s',
     (_what, mechanism, limit, entry) => {
       expect(groupEntry(mechanism, '01K', limit)).toEqual(entry);
     },
   );
 
-  it('leaves the policy out for a systemd whose scopes do not know it', () => {
+  it('omits the policy for a systemd whose scopes do not support it', () => {
     const entry = groupEntry({ ...scopes, oom_policy: false }, '01K', 1e9);
     expect(JSON.stringify(entry)).not.toContain('OOMPolicy');
   });
@@ -113,7 +113,7 @@ describe('the mechanism', () => {
     });
   });
 
-  it('is none where a process cannot enter the groups it made, which are removed again', async () => {
+  it('is none if a process cannot enter the groups it made, which are removed again', async () => {
     const refusing: ProcessRunner = {
       ...createRunner(),
       run: async () => ({ kind: 'exited', code: 2, stdout: '', stderr: 'Permission denied\n' }) as never,
@@ -124,9 +124,7 @@ describe('the mechanism', () => {
     });
   });
 
-  it('limits all workers together, and removes what is left of ended runs and nothing else', async ({
-    skip,
-  }) => {
+  it('limits all workers together, and removes only leftovers of ended runs', async ({ skip }) => {
     const mechanism = await openMemoryGroups(options);
     skip(mechanism.kind !== 'cgroup', 'no control group can be made here');
     if (mechanism.kind !== 'cgroup') return;

@@ -23,7 +23,7 @@ function answering(answer: (call: ProcessCall) => ProcessResult): ProcessRunner 
 }
 
 describe('the owner of the server', () => {
-  it('[MUX-4] is the daemon only where launchd names its own label, else the coalition, verbatim', () => {
+  it('[MUX-4] is the daemon only if launchd names its own label, else the coalition, verbatim', () => {
     expect(ownerFromLaunchctl(recorded('daemon'), LABEL)).toEqual({ kind: 'daemon_born', name: LABEL });
     expect(ownerFromLaunchctl(recorded('kitty'), LABEL)).toEqual({ kind: 'user_born', name: KITTY });
     expect(ownerFromLaunchctl(recorded('daemon'), null)).toEqual({ kind: 'user_born', name: LABEL });
@@ -34,7 +34,7 @@ describe('the owner of the server', () => {
     'Could not find service',
     'resource coalition = {\n\t\tID = 3',
     'resource coalition = {\n}\nname = x\n',
-  ])('[MUX-4] is unknown after an answer that cannot be read: %j', (text) => {
+  ])('[MUX-4] is unknown after an invalid answer: %j', (text) => {
     expect(ownerFromLaunchctl(text, LABEL)).toEqual({ kind: 'unknown', name: null });
   });
 
@@ -87,7 +87,7 @@ describe('the owner of the server', () => {
       'daemon_born',
     ],
     ['nothing that can be read', '', UNIT, 'unknown'],
-  ])('[MUX-4] is told by control groups on Linux: %s', (_where, server, own, kind) => {
+  ])('[MUX-4] is read from control groups on Linux: %s', (_where, server, own, kind) => {
     expect(ownerFromCgroups(server, own).kind).toBe(kind);
   });
 });

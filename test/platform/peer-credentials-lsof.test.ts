@@ -55,16 +55,16 @@ function judge(text: string, remote: string, local = '127.0.0.1:48126') {
 }
 
 describe('judgeByLsof', () => {
-  it('[AUT-2] knows a peer of our own user, on either IP version', () => {
+  it('[AUT-2] recognises a peer of our own user, on either IP version', () => {
     expect(judge(RECORDED, '127.0.0.1:55930')).toEqual({ kind: 'own_uid' });
     expect(judge(RECORDED, '[::1]:60280', '[::1]:48126')).toEqual({ kind: 'own_uid' });
   });
 
-  it('[AUT-2] refuses a peer whose process it is not shown', () => {
+  it('[AUT-2] refuses a peer whose process is not listed', () => {
     expect(judge(RECORDED, '127.0.0.1:55944')).toEqual(NO_ROW);
   });
 
-  it('[AUT-2] does not know a connection that is not ours', () => {
+  it('[AUT-2] does not recognise a connection that is not ours', () => {
     expect(judge(RECORDED, '127.0.0.1:55931')).toEqual({ kind: 'no_connection' });
     expect(judge(RECORDED.replaceAll('p24197', 'p24190'), '127.0.0.1:55930')).toEqual({
       kind: 'no_connection',
@@ -72,7 +72,7 @@ describe('judgeByLsof', () => {
     expect(judge('', '127.0.0.1:55930')).toEqual({ kind: 'no_connection' });
   });
 
-  it('[AUT-2] refuses a peer that another user holds, or holds too', () => {
+  it('[AUT-2] refuses a peer whose socket another user holds, alone or too', () => {
     const both = `${RECORDED}p9\nu65534\nf3\nn127.0.0.1:55930->127.0.0.1:48126\nTST=ESTABLISHED\n`;
     const other = { kind: 'other_uid', uid: 65_534, own_uid: 12_345 };
     expect(judge(both, '127.0.0.1:55930')).toEqual(other);
@@ -109,7 +109,7 @@ describe('lsofPeerLookup', () => {
     { kind: 'not_started', code: 'ENOENT' },
     { kind: 'signalled', signal: 'SIGKILL', stdout: RECORDED, stderr: '' },
     { kind: 'exited', code: 2, stdout: RECORDED, stderr: '' },
-  ])('[AUT-2] refuses everybody where lsof ends with %j', async (result) => {
+  ])('[AUT-2] refuses every peer if lsof ends with %j', async (result) => {
     expect(await lookup(result).lookUp(ends)).toEqual([
       { kind: 'unresolved', reason: 'peer uid unresolved: lsof gave no answer' },
     ]);

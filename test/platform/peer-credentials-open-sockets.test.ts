@@ -20,7 +20,7 @@ function openFiles(open: Record<string, number | 'no_socket' | 'closed'>) {
 }
 
 describe('OpenSockets', () => {
-  it('names the sockets that are new since the last call, each once', () => {
+  it('returns the sockets that are new since the last call, each once', () => {
     const files = openFiles({ 0: 'no_socket', 1: 11, 2: 12 });
     expect(files.appeared()).toEqual([11, 12]);
     files.open[3] = 13;
@@ -29,7 +29,7 @@ describe('OpenSockets', () => {
     expect(files.appeared()).toEqual([]);
   });
 
-  it('looks at every file, or only at those under new numbers', () => {
+  it('inspects every file, or only those with new numbers', () => {
     const files = openFiles({ 0: 'no_socket', 1: 11 });
     files.appeared();
     expect(files.takeLooked()).toEqual(['0', '1']);
@@ -46,14 +46,14 @@ describe('OpenSockets', () => {
     expect(files.appeared()).toEqual([21]);
   });
 
-  it('finds a socket under the number that its own listing had used', () => {
+  it('finds a socket with the number that its own listing had used', () => {
     const files = openFiles({ 1: 11, 2: 'closed' });
     files.appeared();
     files.open[2] = 12;
     expect(files.quickly()).toEqual([12]);
   });
 
-  it('forgets a socket that has been closed', () => {
+  it('forgets a closed socket', () => {
     const files = openFiles({ 1: 11 });
     files.appeared();
     delete files.open[1];

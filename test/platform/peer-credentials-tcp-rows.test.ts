@@ -60,7 +60,7 @@ describe('createRowParser', () => {
     );
   });
 
-  it('finds the same rows wherever the text is cut into pieces', () => {
+  it('finds the same rows however the text is divided', () => {
     const cuts = fc.array(fc.nat(RECORDED_TCP.length), { maxLength: 12 });
     fc.assert(
       fc.property(cuts, (at) => {
@@ -97,13 +97,13 @@ describe('judgePeers', () => {
     expect(judge(accepted(12, inode, 13))).toEqual(verdict);
   });
 
-  it('[AUT-2] does not take the uid 0 of a connection in TIME_WAIT for our own', () => {
+  it('[AUT-2] does not mistake the uid 0 of a connection in TIME_WAIT for our own', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:E3CE', inode: 77 });
     const read = (table: 'tcp' | 'tcp6', port: number) => [...recordedRows(table, port), server];
     expect(judge(accepted(77), ROOT, tableOf(read))).toEqual(NO_PEER_ROW);
   });
 
-  it('[AUT-2] cannot tell two connections apart and therefore knows neither', () => {
+  it('[AUT-2] cannot distinguish two connections and therefore recognises neither', () => {
     expect(judge(accepted(926306, 926307))).toEqual(NO_CONNECTION);
   });
 
@@ -142,7 +142,7 @@ describe('judgePeers', () => {
     }
   });
 
-  it('[AUT-2] reads no further than it must, and to the end where a doubt may still come', () => {
+  it('[AUT-2] reads only what it needs, and to the end if there may be a doubt', () => {
     const server = row({ local: ENDPOINT.local, remote: '0100007F:1111', inode: 5 });
     const peer = row({ local: '0100007F:1111', remote: ENDPOINT.local, inode: 6 });
     const rest = Array.from({ length: 50 }, (_, at) =>

@@ -33,7 +33,7 @@ describe('listeningInodes', () => {
 });
 
 describe('findPortHolder', () => {
-  it.runIf(platform() === 'linux')('names the process that really listens', async () => {
+  it.runIf(platform() === 'linux')('names the process that listens', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('the commands below a process', () => {
-  it('are its own and those of everything it started, with the words as they were given', async () => {
+  it('are its own and those of everything it started, with their exact arguments', async () => {
     const child = spawn('/bin/sh', ['-c', 'sleep 86400 & echo $!; wait'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -35,7 +35,7 @@ describe('the commands below a process', () => {
     process.kill(below, 'SIGKILL');
   });
 
-  it('are none for a process that is gone, and unknown when the kernel does not tell', async () => {
+  it('are empty for a process that has ended, and unknown if the kernel does not answer', async () => {
     expect(await commandsFrom(2 ** 22 + 1, { facts, platform: process.platform, runner })).toEqual([]);
     const silent = { ...facts, table: async () => null };
     expect(await commandsFrom(process.pid, { facts: silent, platform: process.platform, runner })).toBeNull();

@@ -24,7 +24,7 @@ const row = (pid: number, parent: number): ProcessRow => ({
 });
 
 describe('reading /proc', () => {
-  it('reads a name with brackets and blanks', () => {
+  it('parses a name with parentheses and spaces', () => {
     const rest = 'S 10 20 30 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 998877 0 0';
     expect(parseProcStat(`77 (a) b) (c) ${rest}\n`)).toEqual({
       pid: 77,
@@ -61,12 +61,12 @@ describe('whether a process lives', () => {
     expect(judgeLife({ pid: 7, start_time: '9' }, found)).toBe(life);
   });
 
-  it('is unknown when nobody answered', () => {
+  it('is unknown if the kernel does not answer', () => {
     expect(judgeLife({ pid: 7, start_time: '9' }, { kind: 'unknown' })).toBe('unknown');
     expect(judgeLife({ pid: 7, start_time: '9' }, { kind: 'gone' })).toBe('gone');
   });
 
-  it('a real zombie is gone', async () => {
+  it('a real zombie counts as gone', async () => {
     // The outer shell becomes a program that never asks for its child's end.
     const parent = spawnPiped({ file: 'sh', args: ['-c', 'sleep 0 & exec sleep 60'] });
     const facts = createProcessFacts({ platform: 'linux', runner: createRunner() });
@@ -114,11 +114,11 @@ describe('reading ps, as on macOS', () => {
     ['a complaint', said('', 1, 'ps: cannot\n'), 'unknown'],
     ['silence', { kind: 'timed_out' }, 'unknown'],
     ['no ps', { kind: 'not_started', code: 'ENOENT' }, 'unknown'],
-  ])('takes %s for what it is', async (_what, result, life) => {
+  ])('classifies %s', async (_what, result, life) => {
     expect(await isAlive(answers(result), { pid: 501, start_time: 'x' })).toBe(life);
   });
 
-  it.runIf(existsSync('/bin/ps'))('agrees with /proc about a real process, by the real ps', async () => {
+  it.runIf(existsSync('/bin/ps'))('agrees with /proc about a real process, using the real ps', async () => {
     const facts = createProcessFacts({ platform: 'darwin', runner: createRunner() });
     const found = await facts.lookUp(process.pid);
     expect(found).toMatchObject({ kind: 'found', row: { pid: process.pid, parent: process.ppid } });

@@ -84,7 +84,7 @@ describe('ending a process tree', () => {
     expect(await lives(all)).toEqual(['gone', 'gone']);
   });
 
-  it('leaves a process alone that only has the pid', async () => {
+  it('does not signal a process that only has the pid', async () => {
     const { root, all } = await start('echo $$; exec sleep 60', 1);
     expect(await endProcessTree({ ...root, start_time: '1' }, options)).toEqual({
       kind: 'ended',
@@ -117,7 +117,7 @@ describe('ending a process tree', () => {
   });
 });
 
-it('a tree holds the session only where the root leads it, and never us', () => {
+it('a tree includes the session only if the root leads it, and never this process', () => {
   const row = (pid: number, parent: number, session: number): ProcessRow => ({
     pid,
     parent,

@@ -78,7 +78,7 @@ describe('running a program', () => {
 });
 
 describe('a program on pipes', () => {
-  it('answers what is written until its input is closed', async () => {
+  it('returns what is written until its input is closed', async () => {
     const child = spawnPiped({ file: 'cat', args: [] });
     let text = '';
     let ended = false;

@@ -52,7 +52,7 @@ describe.each(READERS)('$name', ({ read }) => {
     expect(Number(file.stats.size)).toBe(size);
   });
 
-  it('refuses a file of one byte more than the limit, and one that only claims to be large', async () => {
+  it('refuses a file one byte above the limit, and one that only claims to be large', async () => {
     writeFileSync(at('long'), Buffer.alloc(LIMIT + 1));
     await expect(read(at('long'))).rejects.toMatchObject({ code: 'file_too_large' });
     writeFileSync(at('sparse'), '');
@@ -74,7 +74,7 @@ describe.each(READERS)('$name', ({ read }) => {
 describe.each(OPENERS)('$name', ({ open }) => {
   const refused = (kind: RegExp) => ({ code: 'not_a_file', message: expect.stringMatching(kind) });
 
-  it('refuses a named pipe that nobody writes into, and one that somebody does', async () => {
+  it('refuses a named pipe, with a writer and without', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     await expect(open(at('pipe'))).rejects.toMatchObject(refused(/is a named pipe, not a regular file/));
     const writer = openSync(at('pipe'), constants.O_RDWR | constants.O_NONBLOCK);
@@ -102,7 +102,7 @@ describe.each(OPENERS)('$name', ({ open }) => {
       '/sys/kernel/mm/transparent_hugepage/enabled',
       '/sys/fs/cgroup/memory/tasks',
       '/sys/fs/cgroup/cgroup.procs',
-    ])('refuses %s, which the system calls a regular file', async (path) => {
+    ])('refuses %s, which the system reports as a regular file', async (path) => {
     if (!existsSync(path)) return;
     symlinkSync(path, at('link'));
     for (const name of [path, at('link')])
@@ -121,7 +121,7 @@ describe.each(OPENERS)('$name', ({ open }) => {
 });
 
 describe('readWholeSync', () => {
-  it('reads no more than one byte beyond the limit of a file that grows after it was opened', () => {
+  it('reads at most one byte beyond the limit of a file that grows after it was opened', () => {
     writeFileSync(at('grows'), 'short');
     const file = openRegularFileSync(at('grows'));
     appendFileSync(at('grows'), Buffer.alloc(LIMIT - 5));
@@ -135,7 +135,7 @@ describe('readWholeSync', () => {
 });
 
 describe('realPathOfSync', () => {
-  it('reports the path of the open file, whatever its old path names now', () => {
+  it('reports the path of the open file, whatever its old path refers to now', () => {
     scratch.write('inside/file', 'text');
     scratch.write('other', 'other');
     symlinkSync(at('inside/file'), at('link'));

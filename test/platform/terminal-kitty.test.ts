@@ -53,7 +53,7 @@ const say = (socket: Socket, value: unknown) => socket.write(`${BEGIN}${JSON.str
 const places = (more = {}) => ({ named: null, env: {}, folder, uid, ...more });
 
 describe('a launch in kitty', () => {
-  it('[WPL-21] sends one launch command with the words as they are, and reads an answer in pieces', async () => {
+  it('[WPL-21] sends one launch command with unchanged arguments, and reads an answer in several chunks', async () => {
     const path = await kitty('kitty-1', (socket) => {
       const text = `${BEGIN}${JSON.stringify({ ok: true, data: '7' })}${END}`;
       socket.write(text.slice(0, 9));
@@ -73,7 +73,7 @@ describe('a launch in kitty', () => {
     ]);
   });
 
-  it('[MUX-1] can be one without any window', async () => {
+  it('[MUX-1] can have no window', async () => {
     const path = await kitty('kitty', (socket) => say(socket, { ok: true }));
     await launchInKitty({ ...LAUNCH, type: 'background', cwd: '/' }, places({ named: path }));
     expect(asked).toMatchObject([{ payload: { args: LAUNCH.argv, type: 'background', cwd: '/' } }]);
@@ -117,7 +117,7 @@ describe('a launch in kitty', () => {
 });
 
 describe('the sockets of kitty', () => {
-  it('are the named one alone, else its variable’s, else those of this user in the folder, the newest first', async () => {
+  it('are the given one alone, else its variable’s, else those of this user in the folder, the newest first', async () => {
     const old = await kitty('kitty-9', () => undefined);
     const first = await kitty('kitty-10', () => undefined);
     const second = await kitty('mykitty', () => undefined);

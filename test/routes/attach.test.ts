@@ -49,7 +49,7 @@ describe('POST /attach', () => {
     expect(served.callers.fleet.asked).toEqual([]);
   });
 
-  it('[WPL-21] opens a live worker of another host by SSH, and none of an unknown one', async () => {
+  it('[WPL-21] opens a live worker of another host by SSH, and refuses an unknown host', async () => {
     expect(await attach({ mux_session: 'w', shuttle_host: 'host-b' })).toMatchObject({
       status: 200,
       json: { host: 'host-b' },
@@ -101,7 +101,7 @@ describe('POST /attach', () => {
     expect(served.callers.poller.asked).toHaveLength(1);
   });
 
-  it('[WPL-21] gives the command to paste where no terminal is reachable', async () => {
+  it('[WPL-21] returns the command to paste if no terminal is reachable', async () => {
     served.callers.poller.answers.open_terminal = () => {
       throw new CodedError('terminal_unreachable', 'no kitty', { details: { command: 'tmux attach' } });
     };
@@ -111,7 +111,7 @@ describe('POST /attach', () => {
     });
   });
 
-  it('[WPL-21] takes either a live or a past session', async () => {
+  it('[WPL-21] accepts either a live or a past session', async () => {
     for (const body of [{}, { mux_session: 'a', session: 'b' }, { mux_session: '' }])
       expect((await attach(body)).status).toBe(400);
     expect(served.callers.poller.asked).toEqual([]);
@@ -131,7 +131,7 @@ describe('a dry run', () => {
     served.callers.poller.answers.resume_session = () => shown;
   });
 
-  it('[WPL-21] of an attach says with what it would be opened, and opens nothing', async () => {
+  it('[WPL-21] of an attach shows the command that would open it, and opens nothing', async () => {
     expect(await attach({ mux_session: 'w', dry_run: true })).toMatchObject({ status: 200, json: shown });
     await attach({ session: 's', dry_run: true });
     await attach({ session: 's', shuttle_host: 'host-b', dry_run: true });
@@ -144,7 +144,7 @@ describe('a dry run', () => {
     expect(served.callers.fleet.asked.map(({ name }) => name)).toEqual(['ssh_target']);
   });
 
-  it('[WPL-22] of a past session has its lines of the ledger', async () => {
+  it('[WPL-22] of a past session includes its ledger lines', async () => {
     const answer = await served.post('/api/v1/sessions/resume', { session: 's', dry_run: true });
     expect(answer).toMatchObject({ status: 200, json: shown });
     expect(served.callers.poller.asked).toEqual([

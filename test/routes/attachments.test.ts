@@ -29,7 +29,7 @@ const post = (attachments: unknown, more: object = {}) =>
   served.post('/api/v1/attachments', { fiber: 'work/loader', attachments, ...more });
 
 describe('POST /attachments', () => {
-  it('[WPL-9] [ATT-1] [REC-1] stores the images of a fiber and answers where, in the order of the request', async () => {
+  it('[WPL-9] [ATT-1] [REC-1] stores the images of a fiber and returns their paths, in the order of the request', async () => {
     const images = [sentImage('image/webp', 90, 3), sentImage('image/png', 300_000, 2)];
     const { status, json } = await post(sent(...images), { origin: 'host-a' });
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ describe('POST /attachments', () => {
     expect(served.callers.poller.asked).toEqual([]);
   });
 
-  it('[ERR-9] is 404 for a fiber that no store here has', async () => {
+  it('[ERR-9] is 404 for a fiber in no store of this host', async () => {
     served.callers.poller.answers.fiber = () => {
       throw new CodedError('fiber_not_found', 'no fiber "work/loader"');
     };
@@ -64,7 +64,7 @@ describe('POST /attachments', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('[ERR-28] is 504 where the store does not answer in time', async () => {
+  it('[ERR-28] is 504 if the store does not answer in time', async () => {
     served.callers.poller.answers.fiber = () => {
       throw new CodedError('deadline_exceeded', 'the poller did not answer');
     };
@@ -79,7 +79,7 @@ describe('POST /attachments', () => {
     expect(await post(sent(sentImage()))).toMatchObject({ status: 422, json: { error: 'uid_missing' } });
   });
 
-  it('[LIM-7] deletes what was kept long enough with every success, and not before one', async () => {
+  it('[LIM-7] deletes expired images with every success, and not before one', async () => {
     const old = scratch.write(`attachments/${UID.replace(/A$/, 'B')}/0123456789abcdef.png`, 'x');
     const at = Date.now() / 1000 - 31 * 86_400;
     utimesSync(old, at, at);
@@ -101,7 +101,7 @@ describe('POST /attachments', () => {
     expect(broken).toMatchObject({ status: 400, json: { error: 'attachment_mime' } });
   });
 
-  it('takes JSON only, and no more than its limit', async () => {
+  it('accepts only JSON, up to its limit', async () => {
     const plain = await ask({ port: served.port }, 'POST', '/api/v1/attachments', {
       body: '{}',
       headers: { 'Content-Type': 'text/plain' },

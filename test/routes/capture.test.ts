@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => served.stop());
 
 describe('POST /capture', () => {
-  it('[WPL-6] [PRM-8] hands the request on with the address to claim at', async () => {
+  it('[WPL-6] [PRM-8] passes the request on with the address for the claim', async () => {
     served.callers.poller.answers.capture = () => CAPTURED;
     const body = { prompt: 'Do it.', project_dir: '/srv/dev', agent: 'codex', effort: 'low', store: '/s' };
     expect(await served.post('/api/v1/capture', body)).toMatchObject({ status: 200, json: CAPTURED });
@@ -31,7 +31,7 @@ describe('POST /capture', () => {
     expect(answer).toMatchObject({ status: 422, json: refused });
   });
 
-  it('[WPL-6] takes none without a project_dir', async () => {
+  it('[WPL-6] refuses a request without a project_dir', async () => {
     expect((await served.post('/api/v1/capture', { prompt: 'x' })).status).toBe(400);
     expect(served.callers.poller.asked).toEqual([]);
   });
@@ -47,7 +47,7 @@ it('[PRM-8] a session claims at the first TCP address, else through the Unix soc
 });
 
 describe('POST /claim', () => {
-  it('[WPL-5] [FIB-11] hands the claim on, an unknown origin being this host’s to answer', async () => {
+  it('[WPL-5] [FIB-11] passes the claim on, also with an unknown origin', async () => {
     served.callers.poller.answers.claim = () => CLAIMED;
     const body = {
       fiber_id: FIBER.id,
@@ -61,7 +61,7 @@ describe('POST /claim', () => {
     expect(served.callers.poller.asked).toMatchObject([{ name: 'claim', input: body }]);
   });
 
-  it('[WPL-5] says by its status what is in the way', async () => {
+  it('[WPL-5] shows the reason by its status', async () => {
     const codes = {
       worker_exists: 409,
       session_claimed: 409,

@@ -34,7 +34,7 @@ function heldPool() {
   return { jobs, most: () => most, pool: { run } as unknown as Pool };
 }
 
-it('[RPL-22] keeps a digest under inode, time and size, and only one that was settled', async () => {
+it('[RPL-22] caches a digest under inode, time and size, and only a settled one', async () => {
   const { pool, jobs } = heldPool();
   const digests = new Digests(pool);
   const ask = async (settled: boolean) => {
@@ -55,7 +55,7 @@ it('[RPL-22] keeps a digest under inode, time and size, and only one that was se
   await other;
 });
 
-it('computes one digest at a time, so that the pool has threads for others', async () => {
+it('computes one digest at a time, so that the pool has threads for other jobs', async () => {
   const { pool, jobs, most } = heldPool();
   const digests = new Digests(pool);
   const asked = ['1', '2', '3'].map((ino) => digests.of(`/${ino}`, stamp(ino), { signal: nobodyLeaves }));
@@ -68,7 +68,7 @@ it('computes one digest at a time, so that the pool has threads for others', asy
   expect(most()).toBe(1);
 });
 
-it('gives a long digest up when the last client that waits for it has left', async () => {
+it('cancels a long digest when the last client that waits for it has disconnected', async () => {
   const { pool, jobs } = heldPool();
   const digests = new Digests(pool);
   const [one, two] = [new AbortController(), new AbortController()];
@@ -86,7 +86,7 @@ it('gives a long digest up when the last client that waits for it has left', asy
   expect(await again).toBe('digest of /a');
 });
 
-it('lets a short digest finish, and starts none for a client that has left', async () => {
+it('lets a short digest finish, and starts none for a client that has disconnected', async () => {
   const { pool, jobs } = heldPool();
   const digests = new Digests(pool);
   const client = new AbortController();

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => served.stop());
 
-it('[WPL-1] launches and says where', async () => {
+it('[WPL-1] launches and returns the session', async () => {
   served.callers.poller.answers.dispatch = () => DISPATCHED;
   const body = { fiber_id: FIBER.id, force: true, resume_mode: 'fresh', origin: 'elsewhere' };
   expect(await served.post('/api/v1/dispatch', body)).toMatchObject({ status: 200, json: DISPATCHED });
@@ -27,7 +27,7 @@ it('[WPL-1] [ERR-17] answers a refusal 422 with its own body', async () => {
   expect(refused.json).toEqual(REFUSED);
 });
 
-it('[WPL-1] answers 404 for a fiber that nobody has, 502 and 504 for a launch that went wrong', async () => {
+it('[WPL-1] answers 404 for an unknown fiber, 502 and 504 for a failed launch', async () => {
   const codes = { fiber_not_found: 404, launch_failed: 502, deadline_exceeded: 504, mux_unavailable: 503 };
   for (const [code, status] of Object.entries(codes)) {
     served.callers.poller.answers.dispatch = () => {
@@ -38,7 +38,7 @@ it('[WPL-1] answers 404 for a fiber that nobody has, 502 and 504 for a launch th
   }
 });
 
-it('[WPL-4] kills, and answers 404 when nothing runs', async () => {
+it('[WPL-4] kills, and answers 404 if nothing runs', async () => {
   served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: FIBER.id, mux_session: 'm' });
   expect((await served.post('/api/v1/kill', { fiber_id: FIBER.id })).json).toEqual({
     killed: true,
@@ -61,7 +61,7 @@ it('[WPL-25] releases the quarantine with or without a body', async () => {
   }
 });
 
-it('[RTE-3] [WPL-25] refuses to release for a host that it cannot place', async () => {
+it('[RTE-3] [WPL-25] refuses to release for an unknown host', async () => {
   const answer = await served.post('/api/v1/quarantine/release', { origin: 'host-z' });
   expect(answer).toMatchObject({ status: 404, json: { error: 'unknown_host', origin: 'host-z' } });
   expect(served.callers.poller.asked).toEqual([]);
@@ -91,17 +91,14 @@ it.each<[string, keyof typeof pollerCalls, object]>([
   ['lifecycle', 'lifecycle', { action: 'pause', fiber: 'a' }],
   ['incidents/resume', 'resume_incident', { id: 'i' }],
   ['incidents/dismiss', 'dismiss_incident', {}],
-])(
-  'answers a dry run of POST /%s with the rehearsal and asks for nothing else',
-  async (path, write, body) => {
-    const { poller } = served.callers;
-    poller.answers[write] = () => REHEARSED;
-    const asked = { ...body, dry_run: true };
-    const answer = await served.post(`/api/v1/${path}`, asked);
-    expect(answer).toMatchObject({ status: 200, json: REHEARSED });
-    expect(poller.asked).toEqual([{ name: write, input: asked }]);
-  },
-);
+])('answers a dry run of POST /%s with the rehearsal and calls nothing else', async (path, write, body) => {
+  const { poller } = served.callers;
+  poller.answers[write] = () => REHEARSED;
+  const asked = { ...body, dry_run: true };
+  const answer = await served.post(`/api/v1/${path}`, asked);
+  expect(answer).toMatchObject({ status: 200, json: REHEARSED });
+  expect(poller.asked).toEqual([{ name: write, input: asked }]);
+});
 
 it('[ERR-17] answers a rehearsed refusal with the status and body of the real one', async () => {
   served.callers.poller.answers.dispatch = () => REFUSED;
@@ -131,7 +128,7 @@ it('[ERR-17] answers rehearsed refusals of other writes in their own shapes', as
   ]);
 });
 
-it('[RTE-3] pulls and lets go the brake of this host alone', async () => {
+it('[RTE-3] puts on and releases the brake of this host alone', async () => {
   const { poller } = served.callers;
   poller.answers.pull_brake = () => ({
     stopped: true,
@@ -151,7 +148,7 @@ it('[RTE-3] pulls and lets go the brake of this host alone', async () => {
   expect(poller.asked).toHaveLength(asked);
 });
 
-it('[DSP-4] asks why without a look, unless the question wants one', async () => {
+it('[DSP-4] asks why without checks outside the daemon, unless the request wants them', async () => {
   const { poller } = served.callers;
   poller.answers.why = () => ({
     fiber_id: FIBER.id,

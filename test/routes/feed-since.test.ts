@@ -111,7 +111,7 @@ const steps = fc.array(
 );
 
 describe('a copy of the feed', () => {
-  it('[RPL-1] that takes what changed since any earlier tag has exactly the rows of the feed', async () => {
+  it('[RPL-1] that applies the changes since any earlier tag has exactly the rows of the feed', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (history) => {
         const { feed, poller } = setUp();
@@ -202,7 +202,7 @@ describe('GET /fibers?since=', () => {
     tell();
   };
 
-  it('[RPL-1] begins with the whole feed and its tag, and then costs the bytes of what changed', async () => {
+  it('[RPL-1] starts with the whole feed and its tag, and then costs the bytes of what changed', async () => {
     const whole = (await since('')) as Whole;
     expect(whole).toMatchObject({ whole: true, host: HOST, state: 'fresh', tag: expect.any(String) });
     expect(whole.fibers).toHaveLength(2_000);
@@ -228,14 +228,14 @@ describe('GET /fibers?since=', () => {
     });
   });
 
-  it('[RPL-1] takes the tag as ETag has it, strong or weak', async () => {
+  it('[RPL-1] accepts the tag as in ETag, strong or weak', async () => {
     const { etag } = (await served.get('/api/v1/fibers')).headers;
     rename('/s/f8.md', 'b');
     for (const tag of [etag!, `W/${etag}`, etag!.slice(1, -1)])
       expect(await since(tag)).toMatchObject({ rows: [{ name: 'b' }] });
   });
 
-  it('[RPL-1] tells a row that leaves the svc variant as removed there, and as changed in the other', async () => {
+  it('[RPL-1] reports a row that leaves the svc variant as removed there, and as changed in the other', async () => {
     const all = (await since('')) as Whole;
     const svc = (await since('', '&svc=true')) as Whole;
     expect(svc.fibers).toHaveLength(1_000);
@@ -246,14 +246,14 @@ describe('GET /fibers?since=', () => {
     expect(await since(svc.tag!, '&svc=true')).toMatchObject({ rows: [], removed: ['/s/f8.md'] });
   });
 
-  it('tells a change of the state although no row changed', async () => {
+  it('reports a change of the state although no row changed', async () => {
     const { tag } = await since('');
     feed.setState('partial', 7);
     tell();
     expect(await since(tag!)).toMatchObject({ state: 'partial', generated_at: 7, rows: [], removed: [] });
   });
 
-  it('asks the poller for what changed since a tag from before the notices that are kept', async () => {
+  it('asks the poller for changes since a tag older than the cached notices', async () => {
     const { tag } = await since('');
     for (let nth = 0; nth < 1_500; nth += 1) rename(`/s/f${nth % 600}.md`, `round ${nth}`);
     const answer = (await since(tag!)) as Delta;
@@ -262,7 +262,7 @@ describe('GET /fibers?since=', () => {
     expect(answer.tag).toBe(feed.etags().all!.slice(1, -1));
   });
 
-  it('answers the whole feed when too much changed, and once what was removed is forgotten', async () => {
+  it('answers the whole feed if too much changed, and once the removals are forgotten', async () => {
     const { tag } = await since('');
     for (let nth = 0; nth < 1_001; nth += 1) feed.set(documentAt(`/s/f${nth}.md`, HOST, 'b'), {}, 2);
     tell();
@@ -278,7 +278,7 @@ describe('GET /fibers?since=', () => {
   });
 
   it.each(['x', '"', 'other-all-1', 'n-all-', 'n-all-1e3', 'n-all-99999', 'n-svc-1'])(
-    'answers the whole feed for %s, which is no tag of it',
+    'answers the whole feed for %s, which is not one of its tags',
     async (tag) => {
       expect(await since(tag)).toMatchObject({ whole: true });
     },
@@ -294,7 +294,7 @@ describe('GET /fibers?since=', () => {
     expect(await since('')).toMatchObject({ whole: true, tag: expect.any(String) });
   });
 
-  it('answers no kept change of a poller that died', async () => {
+  it('answers with no cached change of a poller that died', async () => {
     const { tag } = await since('');
     rename('/s/f8.md', 'b');
     served.callers.poller.up = false;
@@ -302,7 +302,7 @@ describe('GET /fibers?since=', () => {
     expect((await served.get(`/api/v1/fibers?since=${tag}`)).status).toBe(503);
   });
 
-  it('is refused together with bodies, with what to do instead', async () => {
+  it('is refused together with bodies, with the mend', async () => {
     expect(await served.get('/api/v1/fibers?since=x&body=true')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request', message: expect.stringContaining('leave body out') },

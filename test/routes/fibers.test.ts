@@ -33,7 +33,7 @@ function feedCalls(): unknown[] {
 }
 
 describe('GET /fibers', () => {
-  it('[RPL-1] asks the poller once for each version and serves the kept bytes after that', async () => {
+  it('[RPL-1] asks the poller once for each version and serves the cached bytes after that', async () => {
     served.callers.poller.notify('"v1"');
     const first = await served.get('/api/v1/fibers');
     const second = await served.get('/api/v1/fibers');
@@ -44,7 +44,7 @@ describe('GET /fibers', () => {
     expect(feedCalls()).toHaveLength(2);
   });
 
-  it('[RPL-1] answers 304 from the tag alone, without asking anybody', async () => {
+  it('[RPL-1] answers 304 from the tag alone, without a call', async () => {
     served.callers.poller.notify('"v1"', '"s1"');
     expect(await served.get('/api/v1/fibers', { 'If-None-Match': '"v1"' })).toMatchObject({
       status: 304,
@@ -56,7 +56,7 @@ describe('GET /fibers', () => {
     expect((await served.get('/api/v1/fibers?svc=1', { 'If-None-Match': '"v1"' })).status).toBe(200);
   });
 
-  it('[RPL-1] fetches anew after the poller says that the feed moved', async () => {
+  it('[RPL-1] fetches again after the poller reports a change of the feed', async () => {
     served.callers.poller.notify('"v1"');
     await served.get('/api/v1/fibers');
     etag = '"v2"';
@@ -76,7 +76,7 @@ describe('GET /fibers', () => {
     expect(feedCalls()).toHaveLength(2);
   });
 
-  it('asks once for all who wait, but never answers a later reader with an older feed', async () => {
+  it('calls once for all waiting clients, but never answers a later client with an older feed', async () => {
     const gate = createDeferred<void>();
     const answer = served.callers.poller.answers.feed!;
     served.callers.poller.answers.feed = async (input: never) => {
@@ -106,13 +106,13 @@ describe('GET /fibers', () => {
     expect(feedCalls()).toHaveLength(2);
   });
 
-  it('learns the tag from an answer when no notice has come', async () => {
+  it('takes the tag from an answer if no notice has arrived', async () => {
     await served.get('/api/v1/fibers');
     expect((await served.get('/api/v1/fibers', { 'If-None-Match': '"v1"' })).status).toBe(304);
     expect(feedCalls()).toHaveLength(1);
   });
 
-  it('never shows a feed kept from a poller that died', async () => {
+  it('never shows a cached feed of a poller that died', async () => {
     const { poller } = served.callers;
     poller.notify('"v1"');
     await served.get('/api/v1/fibers');
@@ -130,7 +130,7 @@ describe('GET /fibers', () => {
     expect((await served.get('/api/v1/fibers')).status).toBe(200);
   });
 
-  it('always asks the poller for bodies, with a tag of their own', async () => {
+  it('always asks the poller for bodies, with a separate tag', async () => {
     served.callers.poller.notify('"v1"');
     const full = await served.get('/api/v1/fibers?body=true');
     expect(full.headers.etag).toBe('"b1"');
@@ -151,7 +151,7 @@ describe('GET /fibers', () => {
 });
 
 describe('GET /fibers/*id', () => {
-  it('[RPL-3] gives one fiber by an id with slashes, from any origin', async () => {
+  it('[RPL-3] returns one fiber by an id with slashes, from any origin', async () => {
     served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
     for (const path of [
       'work/loader',
@@ -167,7 +167,7 @@ describe('GET /fibers/*id', () => {
     );
   });
 
-  it('[RPL-3] tells an unknown fiber from an ambiguous one', async () => {
+  it('[RPL-3] distinguishes an unknown fiber from an ambiguous one', async () => {
     served.callers.poller.answers.fiber = ({ id }: { id: string }) => {
       throw id === 'twice'
         ? new CodedError('ambiguous_fiber', 'two stores have it', { details: { stores: ['/a', '/b'] } })
@@ -194,7 +194,7 @@ describe('document writes', () => {
     ]);
   });
 
-  it('[WPL-11] edits a fiber, and shows a conflict as one', async () => {
+  it('[WPL-11] edits a fiber, and reports a conflict', async () => {
     served.callers.poller.answers.edit_fiber = () => ({ fiber: FIBER });
     expect((await served.post('/api/v1/fiber-edit', { fiber_id: FIBER.id, status: 'closed' })).status).toBe(
       200,
@@ -212,7 +212,7 @@ describe('document writes', () => {
     });
   });
 
-  it('refuses a wrong shape before the poller hears of it', async () => {
+  it('refuses an invalid body before the poller is called', async () => {
     const wrong = await served.post('/api/v1/fiber/create', { name: '', status: 'done' });
     expect(wrong).toMatchObject({
       status: 400,

@@ -31,7 +31,7 @@ const settle = (path: string, at = 1_700_000_000) => {
 const digests = () => served.callers.pool.jobs.filter((job) => job === 'digest_file').length;
 
 describe('GET /file', () => {
-  it('[RPL-10] [RPL-22] gives the bytes with a weak digest tag and the time of the last change', async () => {
+  it('[RPL-10] [RPL-22] returns the bytes with a weak digest tag and the time of the last change', async () => {
     const path = settle(scratch.write('notes/a b.md', '# Café\n'));
     const answer = await file(path);
     expect(answer).toMatchObject({
@@ -46,7 +46,7 @@ describe('GET /file', () => {
     expect(Buffer.from(answer.body, 'latin1').toString()).toBe('# Café\n');
   });
 
-  it('[RPL-22] answers 304 only to an If-None-Match that names the tag', async () => {
+  it('[RPL-22] answers 304 only to an If-None-Match that contains the tag', async () => {
     const path = scratch.write('a.txt', 'four');
     const tag = `W/'sha256-${sha256('four')}'`;
     for (const match of [tag, `"x", ${tag}`, `${tag}, "x"`, '*', tag.slice(2)])
@@ -65,7 +65,7 @@ describe('GET /file', () => {
     expect(await file(path, { 'If-None-Match': tag })).toMatchObject({ status: 200, body: 'five' });
   });
 
-  it('[RPL-22] computes a digest once for each state of a file, and for all who ask at once', async () => {
+  it('[RPL-22] computes a digest once for each state of a file, and once for all concurrent requests', async () => {
     const path = settle(scratch.write('a.txt', 'four'));
     await Promise.all([file(path), file(path), file(path)]);
     await file(path, { 'If-None-Match': '"x"' });
@@ -80,7 +80,7 @@ describe('GET /file', () => {
     expect(digests()).toBe(4);
   });
 
-  it('[RPL-22] takes any Accept header', async () => {
+  it('[RPL-22] accepts any Accept header', async () => {
     const path = scratch.write('a.png', 'x');
     expect(await file(path, { Accept: 'application/json' })).toMatchObject({
       status: 200,
@@ -105,7 +105,7 @@ describe('GET /file', () => {
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('tells text from other bytes where the name does not say', async () => {
+  it('distinguishes text from other bytes if the name does not decide', async () => {
     const path = join(scratch.path, 'unnamed');
     const typeOf = async (bytes: Uint8Array | string) => {
       writeFileSync(path, bytes);
@@ -118,7 +118,7 @@ describe('GET /file', () => {
     expect(await typeOf('')).toBe('text/plain; charset=utf-8');
   });
 
-  it('sends a range, the head alone, and an empty file', async () => {
+  it('sends a range, only the head, and an empty file', async () => {
     const path = scratch.write('a.txt', '0123456789');
     expect(await file(path, { Range: 'bytes=2-4' })).toMatchObject({
       status: 206,
@@ -140,7 +140,7 @@ describe('GET /file', () => {
     expect(await served.get('/api/v1/file')).toMatchObject({ status: 400 });
   });
 
-  it('sends no folder, pipe, socket or device, and waits for none of them', async () => {
+  it('sends no folder, pipe, socket or device, and does not block on any', async () => {
     execFileSync('mkfifo', [join(scratch.path, 'pipe')]);
     const server = createServer().listen(join(scratch.path, 'socket'));
     await new Promise((done) => server.once('listening', done));
@@ -152,20 +152,20 @@ describe('GET /file', () => {
     await new Promise((done) => server.close(done));
   });
 
-  it('says that a file is not there', async () => {
+  it('reports a missing file', async () => {
     symlinkSync('/nowhere/at/all', join(scratch.path, 'dangling'));
     for (const path of [join(scratch.path, 'none'), join(scratch.path, 'dangling'), '/etc/passwd/x'])
       expect(await file(path), path).toMatchObject({ status: 404, json: { error: 'file_not_found' } });
   });
 
-  it('[RTE-2] degrades an origin that matches nothing to this host', async () => {
+  it('[RTE-2] treats an unknown origin as this host', async () => {
     const path = scratch.write('a.txt', 'four');
     expect(await served.get(`/api/v1/file?path=${path}&origin=host-z`)).toMatchObject({ body: 'four' });
   });
 });
 
 describe('GET /file-info', () => {
-  it('[RPL-11] says what lies at a path, without its bytes', async () => {
+  it('[RPL-11] reports what is at a path, without its bytes', async () => {
     const path = settle(scratch.write('a.md', 'four'));
     expect((await info(path)).json).toEqual({
       path,

@@ -25,7 +25,7 @@ it.each([
 });
 
 it.each(['resume', 'dismiss'] as const)(
-  '[RTE-3] [P2] POST /incidents/%s knows no incident of another host, nor one that there is not',
+  '[RTE-3] [P2] POST /incidents/%s refuses incidents of another host, and unknown ones',
   async (path) => {
     const { poller } = served.callers;
     const post = (body: unknown) => served.post(`/api/v1/incidents/${path}`, body);

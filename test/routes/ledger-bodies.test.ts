@@ -33,8 +33,8 @@ function bodies() {
   };
 }
 
-describe('the encoded bodies of the ledgers', () => {
-  it('are asked for once by all who wait for the same tag, and anew after a change', async () => {
+describe('the cached bodies of the ledgers', () => {
+  it('are requested once for all callers with the same tag, and again after a change', async () => {
     const { read, notify, answers } = bodies();
     notify('c1');
     const early = [read(), read()];
@@ -50,7 +50,7 @@ describe('the encoded bodies of the ledgers', () => {
     expect(answers).toHaveLength(2);
   });
 
-  it('are dropped with the thread that made them, and not kept while its tag is unknown', async () => {
+  it('are dropped with the thread that made them, and not cached while its tag is unknown', async () => {
     const { read, notify, die, answers } = bodies();
     notify('c1');
     const reply = read();

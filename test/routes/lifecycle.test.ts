@@ -26,7 +26,7 @@ describe('POST /lifecycle', () => {
     expect(served.callers.poller.asked).toEqual([{ name: 'lifecycle', input: body }]);
   });
 
-  it('[WPL-3] [ERR-1] [ERR-18] answers a refusal 422 as text, with its code beside it', async () => {
+  it('[WPL-3] [ERR-1] [ERR-18] answers a refusal 422 as text, with its code in a header', async () => {
     served.callers.poller.answers.lifecycle = () => ({
       status: 1,
       text: 'it has no svc block',
@@ -79,7 +79,7 @@ describe('POST /transition', () => {
     expect(answer).toMatchObject({ status: 200, json: { ...moved, invoked: true } });
   });
 
-  it('[WPL-2] answers a refused launch 422, with what it needs', async () => {
+  it('[WPL-2] answers a refused launch 422, with the missing input', async () => {
     served.callers.poller.answers.transition = () => ({
       ...moved,
       ...REFUSED,
@@ -104,7 +104,7 @@ describe('POST /transition', () => {
 });
 
 describe('POST /fiber-nest and /agents/effort', () => {
-  it('[WPL-12] answers the new id', async () => {
+  it('[WPL-12] returns the new id', async () => {
     const nested = { fiber_id: 'a', new_id: 'b/a', rewritten: ['c'], unwritten: [] };
     served.callers.poller.answers.nest_fiber = () => nested;
     expect(await served.post('/api/v1/fiber-nest', { fiber_id: 'a', parent: 'b' })).toMatchObject({
@@ -114,7 +114,7 @@ describe('POST /fiber-nest and /agents/effort', () => {
     expect((await served.post('/api/v1/fiber-nest', { fiber_id: 'a' })).status).toBe(400);
   });
 
-  it('[WPL-17] is host-addressed, and answers 404 and 422 for what there is not', async () => {
+  it('[WPL-17] is host-addressed, and answers 404 and 422 for unknown agents and efforts', async () => {
     const post = (body: unknown) => served.post('/api/v1/agents/effort', body);
     expect(await post({ id: 'a', effort: null, origin: 'host-z' })).toMatchObject({
       status: 404,

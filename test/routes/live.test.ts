@@ -36,7 +36,7 @@ async function connected(): Promise<{ client: WebSocket; told: LiveMessage[] }> 
 }
 
 describe('GET /live', () => {
-  it('tells the tag of the feed at once, and each tag that follows, to every client', async () => {
+  it('sends the tag of the feed at once, and each later tag, to every client', async () => {
     const cold = await connected();
     expect(cold.told).toEqual([{ feed: 'fibers', tag: null }]);
     served.callers.poller.notify('"n-1"', '"n-1s"');
@@ -49,7 +49,7 @@ describe('GET /live', () => {
     }
   });
 
-  it('is no request: it takes an upgrade alone, and no message', async () => {
+  it('is not a plain request: it accepts an upgrade alone, and no message', async () => {
     const plain = await ask({ port: served.port }, 'GET', '/api/v1/live');
     expect([plain.status, JSON.parse(plain.body).error]).toEqual([426, 'upgrade_required']);
     const { client } = await connected();
@@ -122,7 +122,7 @@ function row() {
   };
 }
 
-describe('what a client of GET /live is sent', () => {
+describe('a message to a client of GET /live', () => {
   it('is encoded once for all', () => {
     const { connect, feed } = row();
     const [first, second] = [connect(), connect()];
@@ -131,7 +131,7 @@ describe('what a client of GET /live is sent', () => {
     expect(first.told()).toEqual([{ feed: 'fibers', tag: 't' }]);
   });
 
-  it('of the feed is what changed after a tag, in the words of GET /fibers?since=', () => {
+  it('about the feed is the changes after a tag, in the form of GET /fibers?since=', () => {
     const { connect, change } = row();
     const { told } = connect();
     const delta = {
@@ -147,7 +147,7 @@ describe('what a client of GET /live is sent', () => {
     expect(liveMessageSchema.parse(told()[0])).toEqual(told()[0]);
   });
 
-  it('is made for as long as anybody is connected', () => {
+  it('is made while anybody is connected', () => {
     const { connect, isFollowed } = row();
     expect(isFollowed()).toBe(false);
     const [first, second] = [connect(), connect()];
@@ -157,7 +157,7 @@ describe('what a client of GET /live is sent', () => {
     expect(isFollowed()).toBe(false);
   });
 
-  it('of the ledgers is one message for all changes of a short while, with their number', () => {
+  it('about the ledgers combines all changes of a short time, with their number', () => {
     const { clock, connect, ledgers } = row();
     const { told } = connect();
     ledgers('1');
@@ -175,7 +175,7 @@ describe('what a client of GET /live is sent', () => {
     ]);
   });
 
-  it('waits within a bound where it does not read; then it is told once to read the feed again', () => {
+  it('waits up to a limit if the client does not read; then one message tells it to read the feed again', () => {
     const { clock, connect, feed, ledgers } = row();
     const [slow, other] = [connect(), connect()];
     ledgers('1');
@@ -195,7 +195,7 @@ describe('what a client of GET /live is sent', () => {
     expect(slow.told().at(-1)).toEqual({ feed: 'fibers', tag: 'd' });
   });
 
-  it('is nothing any more once it has gone', () => {
+  it('is not made for a client that has disconnected', () => {
     const { connect, feed } = row();
     const { handler, sent } = connect();
     handler.closed?.();

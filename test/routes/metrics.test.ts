@@ -76,7 +76,7 @@ async function scrape(): Promise<Line[]> {
 }
 
 describe('GET /metrics', () => {
-  it('tells of requests, components, polls, queues and the process', async () => {
+  it('covers requests, components, polls, queues and the process', async () => {
     const lines = await scrape();
     const value = (name: string, labels: Record<string, string> = {}) =>
       lines.find(
@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   });
 
-  it('[RDY-3] answers while booting and while the poller is away, and says so', async () => {
+  it('[RDY-3] answers while booting and while the poller is down, and reports both', async () => {
     served.callers.poller.up = false;
     const without = async () => {
       const lines = await scrape();
@@ -111,7 +111,7 @@ describe('GET /metrics', () => {
     expect(await without()).toEqual([0, false]);
   });
 
-  it('counts the requests of each row in buckets that add up', async () => {
+  it('counts the requests of each row in cumulative buckets', async () => {
     const { observe } = served.requests;
     for (const ms of [0.2, 3, 3, 700, 90_000])
       observe({ method: 'GET', path: '/api/v1/state', status: 200, ms, bytes: 10 });
@@ -126,7 +126,7 @@ describe('GET /metrics', () => {
     expect(named('duration_seconds_sum')).toBeCloseTo(90.7062);
   });
 
-  it('lets no client make up labels', () => {
+  it('has no labels that a client can choose', () => {
     const figures = new RequestFigures();
     for (const method of ['BREW', 'X1', 'X2'])
       figures.observe({ method, path: null, status: 404, ms: 1, bytes: 0 });
@@ -135,7 +135,7 @@ describe('GET /metrics', () => {
     ]);
   });
 
-  it('writes whatever a text or a number is', () => {
+  it('writes any text and any number correctly', () => {
     expect(
       expose([
         gauge('a', 'two\nlines', [sample(Number.POSITIVE_INFINITY, { x: '"\n\\' })]),
@@ -144,7 +144,7 @@ describe('GET /metrics', () => {
     ).toBe('# HELP a two\\nlines\n# TYPE a gauge\na{x="\\"\\n\\\\"} +Inf\n');
   });
 
-  it('measures the event loop only while somebody asks', async () => {
+  it('measures the event loop only while it is requested', async () => {
     const clock = new FakeClock();
     const meter = new LoopDelayMeter(clock);
     expect(meter.read()).toBeNull();

@@ -23,7 +23,7 @@ function valuesOf(part: unknown, key: string): unknown[] {
 }
 
 describe('the description of the API', () => {
-  it('[VER-1] tells of every row of the route table, and of nothing else', async () => {
+  it('[VER-1] describes every row of the route table, and nothing else', async () => {
     const { json } = await served.get('/api/v1/openapi.json');
     const api = json as unknown as ApiDescription;
     expect(api.openapi).toBe('3.1.0');
@@ -37,7 +37,7 @@ describe('the description of the API', () => {
       expect(path).toMatch(/^\/api\/v1\//);
   });
 
-  it('holds together: references lead somewhere, names are used once, each part of a path is a parameter', async () => {
+  it('is consistent: references resolve, names are unique, each part of a path is a parameter', async () => {
     const api = await describeApi(served.rows, '1');
     for (const ref of new Set(valuesOf(api.paths, '$ref').concat(valuesOf(api.components, '$ref'))))
       expect(Object.keys(api.components.schemas)).toContain(String(ref).replace('#/components/schemas/', ''));
@@ -55,7 +55,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('[VER-2] [EVT-1] says that it is no stability contract, and has neither subscriptions nor webhooks', async () => {
+  it('[VER-2] [EVT-1] states that it is no stability contract, and has neither subscriptions nor webhooks', async () => {
     const api = await describeApi(served.rows, '1');
     expect(api.info.description).toContain('no stability contract');
     expect(Object.keys(api)).not.toContain('webhooks');
@@ -76,14 +76,14 @@ describe('the description of the API', () => {
     { path: 'fiber-nest', needs: ['fiber_id', 'parent'] },
     { path: 'quarantine/release', needs: [] },
     { path: 'fiber-stores', needs: ['stores'] },
-  ])('[WPL-27] tells what POST /$path takes and what it cannot do without', async ({ path, needs }) => {
+  ])('[WPL-27] describes what POST /$path accepts and requires', async ({ path, needs }) => {
     const { paths } = await describeApi(served.rows, '1');
     const { schema } = paths[`/api/v1/${path}`]!.post!.requestBody!.content['application/json']!;
     expect([...((schema.required as string[]) ?? [])].toSorted()).toEqual(needs);
     expect(Object.keys(schema.properties as object)).toContain('origin');
   });
 
-  it('[WPL-3] [WPL-9] tells of bodies that their handler takes apart itself as of every other', async () => {
+  it('[WPL-3] [WPL-9] describes bodies that a handler parses itself like all others', async () => {
     const { paths } = await describeApi(served.rows, '1');
     const bodyOf = (path: string) =>
       paths[path]!.post!.requestBody!.content['application/json']!.schema as {
@@ -97,13 +97,13 @@ describe('the description of the API', () => {
     expect(repeat?.required).toEqual(['action', 'fiber', 'schedule']);
   });
 
-  it('is made once, and not sent to who has it', async () => {
+  it('is computed once, and answered 304 to clients that have it', async () => {
     const first = await served.get('/api/v1/openapi.json');
     const again = await served.get('/api/v1/openapi.json', { 'If-None-Match': first.headers.etag! });
     expect([again.status, again.body]).toEqual([304, '']);
   });
 
-  it('has a summary of each endpoint, and a request that its schemas take', () => {
+  it('has a summary of each endpoint, and a request that its schemas accept', () => {
     for (const row of served.rows) {
       const { example, summary } = row;
       expect(summary, row.path).toMatch(/[^.]$/);
@@ -116,7 +116,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('is what ops/api.md was generated from (npm run docs)', async () => {
+  it('is the source of ops/api.md (npm run docs)', async () => {
     const page = readFileSync(new URL('../../ops/api.md', import.meta.url), 'utf8');
     expect(await renderApiPage(served.rows)).toBe(page);
   });
@@ -134,7 +134,7 @@ describe('the check of every answer against the description', () => {
     { what: 'a field that is missing', text: '{"default": null}' },
     { what: 'a field of another type', text: '{"default": 1, "agents": []}' },
     { what: 'a field that nobody described', text: '{"default": null, "agents": [], "more": 1}' },
-  ])('does not pass $what', async ({ text }) => {
+  ])('refuses $what', async ({ text }) => {
     await checkAnswer({ ...answer, text: '{"default": null, "agents": []}' });
     await expect(checkAnswer({ ...answer, text })).rejects.toThrow(/unlike its description/);
   });
@@ -144,11 +144,11 @@ describe('the check of every answer against the description', () => {
     { what: 'another content type', change: { content_type: 'text/html', text: 'hello' } },
     { what: 'an error without its code', change: { status: 404, text: '{"message": "no"}' } },
     { what: 'an answer where no route is', change: { path: '/api/v1/nothing', text: '{}' } },
-  ])('does not pass $what', async ({ change }) => {
+  ])('refuses $what', async ({ change }) => {
     await expect(checkAnswer({ ...answer, ...change })).rejects.toThrow();
   });
 
-  it('is part of the fixtures: a handler that strays fails its test', async () => {
+  it('is part of the fixtures: a handler that differs fails its test', async () => {
     const { poller, ledgers, fleet, audio } = served.callers;
     poller.answers.state = () => POLLER_STATE;
     for (const component of [ledgers, fleet, audio]) component.up = false;

@@ -38,8 +38,8 @@ const notForwarded = {
   origin: 'host-b',
 };
 
-describe('a request that is meant for a configured remote', () => {
-  it('[RTE-2] [RTE-3] [RTE-5] is refused by every route that takes an origin, before anything is asked or done', async () => {
+describe('a request for a configured remote', () => {
+  it('[RTE-2] [RTE-3] [RTE-5] is refused by every route with an origin, before any call or effect', async () => {
     const rows = await rowsOfOrigins();
     expect(rows.length).toBeGreaterThan(20);
     for (const row of rows) {
@@ -49,7 +49,7 @@ describe('a request that is meant for a configured remote', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('[RTE-2] [RTE-3] is refused whatever this host thinks of the rest of it', async () => {
+  it('[RTE-2] [RTE-3] is refused even if the rest of it is invalid', async () => {
     for (const row of await rowsOfOrigins()) {
       // Only the pool reads the origin in a body of this size, and checks the body on the way.
       if (row.body === 'bytes') continue;
@@ -58,7 +58,7 @@ describe('a request that is meant for a configured remote', () => {
     }
   });
 
-  it('[RTE-2] is not carried out either while nobody can say which remotes there are', async () => {
+  it('[RTE-2] is not carried out while the remotes are unknown', async () => {
     await served.stop();
     served = await serveRoutes({ remotes: null });
     const refused = await served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-b' });
@@ -69,7 +69,7 @@ describe('a request that is meant for a configured remote', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('[RTE-2] is refused by what the fleet published last, also once the fleet is gone', async () => {
+  it('[RTE-2] is refused by the table that the fleet published last, also while the fleet is down', async () => {
     served.callers.fleet.up = false;
     const kill = () => served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-b' });
     expect((await kill()).status).toBe(501);
@@ -78,7 +78,7 @@ describe('a request that is meant for a configured remote', () => {
     expect((await kill()).status).toBe(200);
   });
 
-  it('[RTE-2] [RTE-3] is another matter than an origin that names nothing', async () => {
+  it('[RTE-2] [RTE-3] differs from one with an unknown origin', async () => {
     served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: 'a', mux_session: 'a-x-svc' });
     expect(await served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-z' })).toMatchObject({
       status: 200,

@@ -65,14 +65,14 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
   expect(Number(head.headers['content-length'])).toBeGreaterThan(get.body.length / 2);
 });
 
-it('[RPL-18] shows a component that changed in the very next version', async () => {
+it('[RPL-18] shows the change of a component in the next version', async () => {
   served = await serveRoutes();
   expect((await served.get('/api/v1/version')).json.components).toEqual([runningPoller()]);
   served.become({ components: [runningPoller('restarting', 1)] });
   expect((await served.get('/api/v1/version')).json.components).toEqual([runningPoller('restarting', 1)]);
 });
 
-it('[OPR-1] [AUT-2] says how peers are told apart, and where it listens', async () => {
+it('[OPR-1] [AUT-2] shows how peers are identified, and where it listens', async () => {
   served = await serveRoutes();
   expect((await served.get('/api/v1/version')).json).toMatchObject({
     peer_gate: systemPeerCredentials().view,

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('GET /state', () => {
-  it('[RPL-19] [OPR-2] joins what the poller, the ledgers, the fleet and the audio thread say', async () => {
+  it('[RPL-19] [OPR-2] combines the state of the poller, the ledgers, the fleet and the audio thread', async () => {
     const { poller, ledgers, fleet, audio } = served.callers;
     poller.answers.state = () => POLLER_STATE;
     ledgers.answers.state = () => ({
@@ -57,7 +57,7 @@ describe('GET /state', () => {
     });
   });
 
-  it('[OPR-2] has nothing to say without the poller', async () => {
+  it('[OPR-2] fails without the poller', async () => {
     served.callers.poller.up = false;
     expect(await served.get('/api/v1/state')).toMatchObject({
       status: 503,
@@ -67,7 +67,7 @@ describe('GET /state', () => {
 });
 
 describe('GET /agents and /doctor', () => {
-  it('[RPL-5] [RTE-3] gives the registry of this host and of no other', async () => {
+  it('[RPL-5] [RTE-3] returns the registry only of this host', async () => {
     served.callers.poller.answers.agents = () => ({ default: null, agents: [] });
     expect((await served.get('/api/v1/agents?origin=host-a')).json).toEqual({ default: null, agents: [] });
     expect(await served.get('/api/v1/agents?origin=host-z')).toMatchObject({
@@ -76,7 +76,7 @@ describe('GET /agents and /doctor', () => {
     });
   });
 
-  it('shows the tools as the daemon sees them', async () => {
+  it('shows the tools as the daemon finds them', async () => {
     const tools = {
       path: '/usr/bin',
       tools: [{ name: 'tmux', path: '/usr/bin/tmux', version: '3.4' }],
@@ -87,7 +87,7 @@ describe('GET /agents and /doctor', () => {
 });
 
 describe('the board shell', () => {
-  it('is served from the built folder, under the whole policy of our own pages, and only when it changed', async () => {
+  it('is served from the built folder, with the full policy of our own pages, and only when it changed', async () => {
     await writeFile(join(folder, 'index.html'), '<!doctype html><title>Board</title>');
     const page = await served.get('/');
     expect(page).toMatchObject({
@@ -104,13 +104,13 @@ describe('the board shell', () => {
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).body).toContain('New');
   });
 
-  it('says how to build the board where there is none', async () => {
+  it('says how to build the board if there is none', async () => {
     const missing = await served.get('/');
     expect(missing).toMatchObject({ status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } });
     expect(missing.body).toContain('npm run build');
   });
 
-  it('sends a phone to the board', async () => {
+  it('redirects a phone to the board', async () => {
     expect(await served.get('/phone')).toMatchObject({ status: 302, body: '', headers: { location: '/' } });
   });
 });

@@ -73,17 +73,17 @@ const routingOf = (endpoint: string) =>
   rows.find(({ method, path }) => `${method} ${path}` === endpoint)?.routing;
 
 describe('the routing of a row', () => {
-  it.each(CONTRACT)('[RTE-1] [%s] of %s is the pattern that the contract names', (_, endpoint, routing) => {
+  it.each(CONTRACT)('[RTE-1] [%s] of %s is the pattern of the contract', (_, endpoint, routing) => {
     expect(routingOf(endpoint)).toEqual(routing);
   });
 
-  it('[RTE-1] is stated for every endpoint', () => {
+  it('[RTE-1] is declared for every endpoint', () => {
     const stated = [...CONTRACT.map(([, endpoint]) => endpoint), ...Object.keys(OWN)];
     expect(rows.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(stated.toSorted());
     for (const [endpoint, routing] of Object.entries(OWN)) expect(routingOf(endpoint)).toEqual(routing);
   });
 
-  it('[RTE-1] [END-1] goes by a field that the request has, and is told in the description of the API', async () => {
+  it('[RTE-1] [END-1] uses a field that the request has, and is in the description of the API', async () => {
     const { paths } = await describeApi(rows, '');
     for (const { method, path, routing } of rows) {
       const operation = paths[path.replaceAll(/[:*](\w+)/g, '{$1}')]![method.toLowerCase()]!;
@@ -126,7 +126,7 @@ describe('where a request is answered', () => {
     expect(decideRoute(routing, 'host-b', { host: 'host-a', remotes: null })).toMatchObject(unpublished);
   });
 
-  it('[RTE-2] [RTE-3] is this host for its own name, and never another one that nobody configured', () => {
+  it('[RTE-2] [RTE-3] is this host for its own name, and never one that is not configured', () => {
     const routings = fc.constantFrom<Routing>('local', 'owner', 'host', 'host-scoped', 'fan-in');
     fc.assert(
       fc.property(
@@ -145,12 +145,12 @@ describe('where a request is answered', () => {
     );
   });
 
-  it('[RTE-3] refuses a name that no host can have', () => {
+  it('[RTE-3] refuses an invalid host name', () => {
     const long = 'x'.repeat(4_097);
     expect(decideRoute('host', long, known)).toMatchObject(refused('invalid_request'));
   });
 
-  it('goes by what the fleet published last', () => {
+  it('uses the table that the fleet published last', () => {
     const fleet = new InProcessFleet();
     const route = createRoute(fleet, 'host-a');
     expect(route('owner', 'host-b')).toMatchObject(unread);

@@ -43,7 +43,7 @@ describe('GET /search', () => {
   });
   const search = async (query: string) => served.get(`/api/v1/search?${query}`);
 
-  it('[RPL-4] answers the fibers whose bodies match, with the places that did', async () => {
+  it('[RPL-4] returns the fibers whose bodies match, with the matches', async () => {
     const { status, json } = await search('query=loader+fonts');
     expect(status).toBe(200);
     expect(json).toMatchObject({ query: 'loader fonts', total: 1, complete: true });
@@ -53,7 +53,7 @@ describe('GET /search', () => {
     expect(matches.map(([start, end]) => text.slice(start, end))).toEqual(['loader', 'fonts']);
   });
 
-  it('[RPL-4] sends the catalogue to the pool only when it moved, or when the thread does not have it', async () => {
+  it('[RPL-4] sends the catalogue to the pool only if it changed, or if the thread does not have it', async () => {
     for (let asked = 0; asked < 3; asked += 1) expect((await search('query=loader')).json.total).toBe(2);
     const known = served.callers.poller.asked.map(({ input }) => (input as { known: string | null }).known);
     expect(known).toEqual([null, generation, generation]);
@@ -68,7 +68,7 @@ describe('GET /search', () => {
     ).toEqual([generation, null]);
   });
 
-  it('[RPL-4] narrows to a tag and a status and takes a limit', async () => {
+  it('[RPL-4] narrows to a tag and a status and accepts a limit', async () => {
     expect((await search('query=loader&tag=methods')).json.total).toBe(1);
     expect((await search('query=loader&status=active')).json.total).toBe(0);
     const limited = await search('query=loader&limit=1');
@@ -76,7 +76,7 @@ describe('GET /search', () => {
     expect(limited.json.hits).toHaveLength(1);
   });
 
-  it('[RPL-4] refuses an empty query and values that are none', async () => {
+  it('[RPL-4] refuses an empty query and invalid values', async () => {
     for (const query of [
       '',
       'query=',

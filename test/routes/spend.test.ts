@@ -76,7 +76,7 @@ const ANSWERS: Record<Harness, object> = {
 };
 
 describe('GET /spend', () => {
-  it('[P25] adds up what the sessions of a fiber used, and says of how many it does not know', async () => {
+  it('[P25] adds up the usage of a fiber’s sessions, and counts those without data', async () => {
     for (const [index, harness] of HARNESS_NAMES.entries()) session(index + 1, harness, ANSWERS[harness]);
     const silent = session(9, 'claude', null);
     lines.push({ ...lines[0]!, session: 'gone', at: 5_000 }, { ...lines[0]!, uid: 'other', session: 'x' });
@@ -96,7 +96,7 @@ describe('GET /spend', () => {
     ]);
   });
 
-  it('[P25] tells of one session, also of one that the ledger does not know', async () => {
+  it('[P25] returns one session, also one that the ledger does not know', async () => {
     const known = session(1, 'pi', ANSWERS.pi);
     expect((await served.get(`/api/v1/spend?session=${known}`)).json).toMatchObject({
       sessions: [{ session: known, harness: 'pi', began_at: 1_001, answers: 1, models: ['stub'] }],
@@ -111,14 +111,14 @@ describe('GET /spend', () => {
     });
   });
 
-  it('[P25] knows nothing of a fiber without sessions, and that is not zero', async () => {
+  it('[P25] is unknown, not zero, for a fiber without sessions', async () => {
     expect((await served.get('/api/v1/spend?uid=nobody')).json).toMatchObject({
       ...{ sessions: [], total: null, unknown: 0 },
     });
   });
 
   it.each(['', '?uid=a&session=b'])(
-    'refuses a question that does not name one of the two: %s',
+    'refuses a query that does not name exactly one of the two: %s',
     async (query) => {
       expect(await served.get(`/api/v1/spend${query}`)).toMatchObject({
         status: 400,
@@ -147,7 +147,7 @@ describe('GET /moment', () => {
     expect(wide.json.words).toHaveLength(1);
   });
 
-  it('says which session has no transcript here', async () => {
+  it('reports the session that has no transcript here', async () => {
     expect(await served.get('/api/v1/moment?session=gone&at=1')).toMatchObject({
       status: 422,
       json: { error: 'transcript_missing', session: 'gone', host: 'host-a' },

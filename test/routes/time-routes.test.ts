@@ -26,7 +26,7 @@ const asked = () => served.callers.ledgers.asked.map(({ name, input }) => [name,
 describe('GET /activity', () => {
   const PATH = '/api/v1/activity?from_ms=60001&to_ms=239999';
 
-  it('[TMP-1] [REC-9] rounds the window inward to whole minutes and hands the bytes over', async () => {
+  it('[TMP-1] [REC-9] rounds the window inward to whole minutes and passes the bytes on', async () => {
     served.callers.ledgers.answers.activity = () => finished('W/"x"', ACTIVITY);
     const answer = await served.get(PATH);
     expect(answer).toMatchObject({ status: 200, json: ACTIVITY, headers: { etag: 'W/"x"' } });
@@ -38,7 +38,7 @@ describe('GET /activity', () => {
   });
 
   it.each(['', '?from_ms=1', '?to_ms=1', '?from_ms=-1&to_ms=5', '?from_ms=x&to_ms=5', '?from_ms=9&to_ms=5'])(
-    '[TMP-1] needs both ends of the window: %s',
+    '[TMP-1] requires both ends of the window: %s',
     async (query) => {
       expect(await served.get(`/api/v1/activity${query}`)).toMatchObject({
         status: 400,
@@ -51,7 +51,7 @@ describe('GET /activity', () => {
     },
   );
 
-  it('[TMP-1] answers 304 by itself while no file moved, and asks again once one did', async () => {
+  it('[TMP-1] answers 304 without a call while no file changed, and calls again after a change', async () => {
     const { ledgers } = served.callers;
     ledgers.answers.activity = () => finished('W/"a.120000.180000.e1"', ACTIVITY);
     ledgers.notify(stamps);
@@ -67,7 +67,7 @@ describe('GET /activity', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('trusts no tag of a ledgers thread that is gone', async () => {
+  it('trusts no tag of a ledgers thread that is down', async () => {
     const { ledgers } = served.callers;
     ledgers.notify(stamps);
     served.become({
@@ -91,7 +91,7 @@ describe('the other time routes', () => {
     ]);
   });
 
-  it('[TMP-3] [TMP-4] gives the commits and every push of this host', async () => {
+  it('[TMP-3] [TMP-4] returns the commits and every push of this host', async () => {
     const { answers } = served.callers.ledgers;
     answers.commits = () => finished('W/"c"', { host: 'host-a', commits: [] });
     answers.sent_files = () => finished('W/"f"', { host: 'host-a', sent_files: [] });
@@ -103,7 +103,7 @@ describe('the other time routes', () => {
     ]);
   });
 
-  it('[TMP-5] [ERR-6] needs the uid of a fiber, and takes any origin', async () => {
+  it('[TMP-5] [ERR-6] requires the uid of a fiber, and accepts any origin', async () => {
     served.callers.ledgers.answers.sent_files = () => finished('W/"f"', { host: 'host-a', sent_files: [] });
     expect(await served.get('/api/v1/sent-files')).toMatchObject({
       status: 400,
@@ -113,7 +113,7 @@ describe('the other time routes', () => {
     expect(asked()).toEqual([['sent_files', { host: 'host-a', uid: '01K' }]]);
   });
 
-  it('[TMP-5] answers 304 to who has the present trail', async () => {
+  it('[TMP-5] answers 304 to clients with the current list', async () => {
     served.callers.ledgers.notify(stamps);
     const headers = { 'If-None-Match': 'W/"f.=01K.e1.s1"' };
     expect(await served.get('/api/v1/sent-files?uid=01K', headers)).toMatchObject({ status: 304 });
@@ -121,7 +121,7 @@ describe('the other time routes', () => {
   });
 
   it.each(['activity?from_ms=0&to_ms=60000', 'sessions?', 'commits?', 'sent-files/all?'])(
-    '[RTE-3] answers for no other host: %s',
+    '[RTE-3] does not answer for another host: %s',
     async (path) => {
       expect(await served.get(`/api/v1/${path}&origin=host-z`)).toMatchObject({
         status: 404,

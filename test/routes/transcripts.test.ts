@@ -56,7 +56,7 @@ const searches = () => served.callers.pool.jobs.filter((job) => job === 'find_tr
 
 describe('GET /transcript', () => {
   it.each(HARNESS_NAMES)(
-    '[RPL-12] [REC-5] tells where the transcript of a %s session lies, and what is in it',
+    '[RPL-12] [REC-5] returns the location and metadata of the transcript of a %s session',
     async (harness) => {
       const path = write(1, harness);
       const bytes = readFileSync(path);
@@ -75,7 +75,7 @@ describe('GET /transcript', () => {
     },
   );
 
-  it('[RPL-12] is transcript_missing where there is none, and finds one that comes later', async () => {
+  it('[RPL-12] is transcript_missing if there is none, and finds one that is written later', async () => {
     lines = [line({ session: uuid(1), harness: 'claude-code' })];
     expect(await receipt(uuid(1))).toEqual({
       session: uuid(1),
@@ -101,7 +101,7 @@ describe('GET /transcript', () => {
     expect(await receipt('thread-1')).toMatchObject({ availability: 'available_local', source_path: path });
   });
 
-  it('[RPL-12] [RTE-4] of another host is what that host says', async () => {
+  it('[RPL-12] [RTE-4] of another host is that host’s answer', async () => {
     const theirs = { ...(await receipt(uuid(1))), host: 'host-b', availability: 'host_unreachable' };
     served.callers.fleet.answers.transcript = () => theirs;
     expect(await receipt(uuid(1), '&host=host-b')).toEqual(theirs);
@@ -110,7 +110,7 @@ describe('GET /transcript', () => {
     ]);
   });
 
-  it('refuses what is not the id of a session', async () => {
+  it('refuses an invalid session id', async () => {
     for (const session of ['', '../../etc/passwd', '.hidden', 'a/b', 'x'.repeat(200), 'a%00b'])
       expect((await served.get(`/api/v1/transcript?session=${session}`)).status, session).toBe(400);
   });
@@ -118,7 +118,7 @@ describe('GET /transcript', () => {
 
 describe('GET /transcript/raw', () => {
   it.each(HARNESS_NAMES)(
-    '[RPL-13] gives the very bytes of a %s session with their count and digest',
+    '[RPL-13] returns the exact bytes of a %s session with their count and digest',
     async (harness) => {
       const bytes = readFileSync(write(1, harness));
       const answer = await raw(uuid(1, harness));
@@ -138,7 +138,7 @@ describe('GET /transcript/raw', () => {
     },
   );
 
-  it('[RPL-13] sends the bytes that its headers tell of, though the transcript grows meanwhile', async () => {
+  it('[RPL-13] sends the bytes of its headers though the transcript grows meanwhile', async () => {
     const path = write(1);
     const bytes = readFileSync(path);
     served.callers.pool.before = (job) => {
@@ -153,7 +153,7 @@ describe('GET /transcript/raw', () => {
     expect(readFileSync(path).length).toBeGreaterThan(bytes.length);
   });
 
-  it('[RPL-13] looks again at one that became shorter meanwhile', async () => {
+  it('[RPL-13] reads again a transcript that became shorter meanwhile', async () => {
     const path = write(1);
     served.callers.pool.before = (job) => {
       if (job === 'digest_file') writeFileSync(path, '{}\n');
@@ -161,7 +161,7 @@ describe('GET /transcript/raw', () => {
     expect(await raw(uuid(1))).toMatchObject({ status: 200, body: '{}\n' });
   });
 
-  it('[RPL-13] is 404 with the receipt where there is none, and relays no other host’s', async () => {
+  it('[RPL-13] is 404 with the receipt if there is none, and does not relay another host’s', async () => {
     expect(await raw(uuid(1))).toMatchObject({
       status: 404,
       json: { error: 'transcript_missing', availability: 'transcript_missing', host: 'host-a' },
@@ -208,7 +208,7 @@ describe('GET /sessions/links', () => {
     ]);
   });
 
-  it('[RPL-23] reads a transcript again only when its time or size moved', async () => {
+  it('[RPL-23] reads a transcript again only if its time or size changed', async () => {
     const path = write(1);
     appendFileSync(path, bridge('a'));
     for (let asked = 0; asked < 3; asked += 1) expect((await links(uuid(1)))[0]!.url).toMatch(/_a$/);
@@ -222,7 +222,7 @@ describe('GET /sessions/links', () => {
     expect((await links(uuid(1)))[0]!.url).toBeNull();
   });
 
-  it('[RPL-23] [LIM-10] remembers for one minute that a session has no transcript', async () => {
+  it('[RPL-23] [LIM-10] caches for one minute that a session has no transcript', async () => {
     const now = vi.spyOn(served.context.clock, 'now');
     const start = Date.now();
     now.mockReturnValue(start);
@@ -236,7 +236,7 @@ describe('GET /sessions/links', () => {
     now.mockRestore();
   });
 
-  it('[RPL-14] [LIM-9] takes fifty sessions and not one more', async () => {
+  it('[RPL-14] [LIM-9] accepts fifty sessions and refuses one more', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => uuid(index + 1));
     expect(await links(...many(50))).toHaveLength(50);
     expect(await served.get(`/api/v1/sessions/links?sessions=${many(51).join(',')}`)).toMatchObject({
@@ -249,7 +249,7 @@ describe('GET /sessions/links', () => {
     }
   });
 
-  it('[RTE-4] of another host are what that host says', async () => {
+  it('[RTE-4] of another host are that host’s answer', async () => {
     const theirs = {
       host: 'host-b',
       links: [{ session: uuid(1), availability: 'host_unreachable', harness: null, url: null }],

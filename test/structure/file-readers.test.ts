@@ -112,7 +112,7 @@ const WHAT_TO_DO =
   'read it by src/platform/regular-file.ts (openRegularFile, readRegularFile and their Sync forms), which never waits and reads no more than a limit';
 
 describe('every file that users or agents may have written', () => {
-  it('is opened and read by the bounded reader alone, wherever it is read', () => {
+  it('is opened and read only by the bounded reader', () => {
     const files = sources();
     expect(files.length).toBeGreaterThan(300);
     for (const file of files.filter((one) => !FREE.test(one)))
@@ -121,7 +121,7 @@ describe('every file that users or agents may have written', () => {
       );
   });
 
-  it('is found by this rule in whichever way the functions are taken', () => {
+  it('is found by this rule however the functions are imported', () => {
     expect(readsOf(`import { readFileSync as r, statSync } from 'node:fs'; r('x')`)).toEqual([
       'readFileSync',
     ]);

@@ -24,7 +24,7 @@ const ALLOWED: readonly [place: RegExp, why: string][] = [
 const PROSE = /^src\/(cli|routes)\//;
 
 describe('the name of a harness', () => {
-  it('stands in its own folder, in the two lists of all, in built-in agents and in documentation', () => {
+  it('occurs only in its own folder, in the two lists of all, in built-in agents and in documentation', () => {
     expect(sources().flatMap((path) => namesIn(path))).toEqual([]);
   });
 

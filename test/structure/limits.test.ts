@@ -596,14 +596,14 @@ async function isTaken(path: string): Promise<boolean> {
 
 describe('limits', () => {
   it.each(PROBES)(
-    '$limit: takes what is at the limit by $way, and not one above',
+    '$limit: accepts what is at the limit by $way, and nothing above',
     async ({ limit, takes }) => {
       const most = values.get(limit) ?? Number.NaN;
       expect([await takes(most), await takes(most + 1)]).toEqual([true, false]);
     },
   );
 
-  it('are all tried, by every way that leads to them', () => {
+  it('are all tested, in every way that input reaches them', () => {
     const tried = new Set(PROBES.map(({ limit, way }) => `${limit} ${way}`));
     const elsewhere = new Set(Object.values(ELSEWHERE).flat());
     const untried = LIMITS.flatMap(({ rows }) => rows)
@@ -613,14 +613,14 @@ describe('limits', () => {
     expect(untried).toEqual([]);
   });
 
-  it('are tried where it is said', () => {
+  it('are tested where the table says', () => {
     for (const [where, limits] of Object.entries(ELSEWHERE)) {
       expect(limits.filter((limit) => !values.has(limit))).toEqual([]);
       if (where.startsWith('test/')) expect(existsSync(join(ROOT, where)), where).toBe(true);
     }
   });
 
-  it('takes the body of every endpoint at its limit, and refuses one byte more', async () => {
+  it('accepts the body of every endpoint at its limit, and refuses one byte more', async () => {
     const bodies = served.rows.filter((row) => row.body !== undefined && row.body_limit > 0);
     expect(bodies.length).toBeGreaterThan(20);
     for (const { method, path, body_limit } of bodies) {
@@ -636,7 +636,7 @@ describe('limits', () => {
     }
   });
 
-  it('takes every field of a request at its limit, and names the one that is above', async () => {
+  it('accepts every field of a request at its limit, and names the one above', async () => {
     const { paths } = await describeApi(served.rows, '');
     let fields = 0;
     for (const { method, path, body_limit, ...row } of served.rows) {

@@ -7,7 +7,7 @@ const CLI = new URL('../../src/cli/', import.meta.url).pathname;
 const PAST_THE_CONTEXT =
   /process\.(?:stdout|stderr)|\bconsole\b|\bwriteSync\(\s*[12]\b|\/dev\/(?:tty|stdout|stderr)|stdio: 'inherit'/;
 
-it('prints stored text in one place alone, which escapes what a terminal would act on', () => {
+it('prints stored text only in the place that escapes terminal control characters', () => {
   const past = readdirSync(CLI, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ts|cjs|mjs)$/.test(name))
     .filter((name) => PAST_THE_CONTEXT.test(readFileSync(join(CLI, name), 'utf8')))

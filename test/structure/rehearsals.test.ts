@@ -49,7 +49,7 @@ function answersRehearsal(row: Row): boolean {
 }
 
 describe('every write of the route table', () => {
-  it('[WPL-1] takes dry_run and answers it with a rehearsal, or is named as one that cannot be rehearsed', () => {
+  it('[WPL-1] accepts dry_run and answers it with a rehearsal, or is listed as one that cannot be rehearsed', () => {
     expect(writes().length).toBeGreaterThan(15);
     for (const row of writes()) {
       if (row.path in NOT_REHEARSED || row.path in REHEARSED_UNSAID) continue;
@@ -59,7 +59,7 @@ describe('every write of the route table', () => {
     }
   });
 
-  it('that cannot be rehearsed says so, and does nothing in earnest', () => {
+  it('that cannot be rehearsed says so, and has no effect with dry_run', () => {
     const paths = writes().map((row) => row.path);
     for (const [path, reason] of [...Object.entries(NOT_REHEARSED), ...Object.entries(REHEARSED_UNSAID)]) {
       expect(paths, `${path} is no write any more; take it off the list`).toContain(path);

@@ -76,7 +76,7 @@ function calls(): number {
 }
 
 describe('every row of the route table', () => {
-  it('says what the kernel must enforce', async () => {
+  it('declares what the kernel must enforce', async () => {
     await eachRow(async (row, name) => {
       expect(Object.keys(row.replies).length, name).toBeGreaterThan(0);
       if (row.method === 'GET') expect(row.body_limit, name).toBe(0);
@@ -112,7 +112,7 @@ describe('every row of the route table', () => {
     },
   );
 
-  it('[P18] is refused to a stranger who came by another host name', async () => {
+  it('[P18] is refused under a foreign host name', async () => {
     await eachRow(async (row, name) => {
       for (const host of ['evil.example', '127.0.0.1.evil.example:4000']) {
         const { headers, ...rest } = callOf(row);
@@ -144,7 +144,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('is refused to whatever a page of another site, or of another port, loads into itself', async () => {
+  it('is refused to anything that a page of another site or port embeds', async () => {
     await eachRow(async (row, name) => {
       for (const load of loads) {
         const { headers, ...rest } = callOf(row);
@@ -159,7 +159,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('gives no page of another site leave to read or to write', async () => {
+  it('gives no page of another site permission to read or to write', async () => {
     await eachRow(async (row, name) => {
       for (const origin of ['http://evil.example', `http://127.0.0.1:${served.port}`]) {
         const answer = await ask({ port: served.port }, 'OPTIONS', pathOf(row), {
@@ -175,7 +175,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('[AUT-1] [AUT-5] asks nobody for a credential, and takes none for a reason to let somebody in', async () => {
+  it('[AUT-1] [AUT-5] requires no credential, and admits nobody because of one', async () => {
     const claims = { Authorization: 'Bearer operator', Cookie: 'session=operator', 'X-Api-Key': 'operator' };
     served.become({ ready_ms: null });
     await eachRow(async (row, name) => {
@@ -193,7 +193,7 @@ describe('every row of the route table', () => {
     });
   });
 
-  it('[GEN-1] stands under /api/v1, the page and what belongs to it excepted', async () => {
+  it('[GEN-1] is under /api/v1, except the page and its assets', async () => {
     const pages = ['/', '/phone', '/metrics'];
     await eachRow(async (row, name) => {
       const is_page = pages.includes(row.path) || row.path.startsWith('/assets/');
@@ -211,7 +211,7 @@ describe('every row of the route table', () => {
     });
   });
 
-  it('answers another method with 405 and says which it takes', async () => {
+  it('answers another method with 405 and lists the allowed ones', async () => {
     await eachRow(async (row, name) => {
       const answer = await ask({ port: served.port }, 'PATCH', pathOf(row), { body: '{}' });
       expect(answer.status, name).toBe(405);
@@ -221,7 +221,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('is no WebSocket unless it says so: a handshake from the own page is told so, whatever the row', async () => {
+  it('is no WebSocket unless declared: a handshake from the own page is refused with that reason, on every row', async () => {
     const handshake = {
       Upgrade: 'websocket',
       Connection: 'Upgrade',
@@ -241,7 +241,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('refuses a body that is too large or badly framed before any component hears of it, JSON or not', async () => {
+  it('refuses a body that is too large or badly framed before any component is called, JSON or not', async () => {
     const writes = served.rows.filter((row) => row.method !== 'GET');
     expect(writes.length).toBeGreaterThan(writes.filter(takesJson).length);
     for (const row of writes) {
@@ -260,7 +260,7 @@ describe('every row of the route table', () => {
     expect(calls()).toBe(0);
   });
 
-  it('refuses a broken JSON body before any component hears of it', async () => {
+  it('refuses invalid JSON before any component is called', async () => {
     const writes = served.rows.filter(takesJson);
     expect(writes.length).toBeGreaterThan(3);
     for (const row of writes) {
@@ -284,7 +284,7 @@ describe('every row of the route table', () => {
   });
 });
 
-it('says of each read, and of nothing else, whether requests share its answer', async () => {
+it('declares for each read, and nothing else, whether requests share its answer', async () => {
   await eachRow(async (row, name) => {
     expect(typeof row.shared, name).toBe(row.method === 'GET' ? 'boolean' : 'undefined');
   });

@@ -55,7 +55,7 @@ describe('the worker skills', () => {
     commandLines(readFileSync(join(SKILLS, file), 'utf8')).map((line) => ({ file, line })),
   );
 
-  it('are read whole: each of their files has commands to check', () => {
+  it('are read completely: each of their files has commands to check', () => {
     expect([...new Set(lines.map(({ file }) => file))].sort()).toEqual([
       'fiber-service/SKILL.md',
       ...['capture', 'handoff', 'headless', 'meeting', 'messages', 'survey', 'transcripts'].map(
@@ -66,7 +66,7 @@ describe('the worker skills', () => {
     expect(lines.length).toBeGreaterThan(12);
   });
 
-  it.each(lines)('[PRM-8] name a command that svc takes: $line', async ({ line }) => {
+  it.each(lines)('[PRM-8] use a command that svc accepts: $line', async ({ line }) => {
     expect(await refusal(words(line))).toBeNull();
   });
 
@@ -76,7 +76,7 @@ describe('the worker skills', () => {
     'svc handoff --twice',
     'svc fiber edit --outcome x',
     'svc install <fiber> <another>',
-  ])('would be found out if they named %s', async (line) => {
+  ])('fail this check if they use %s', async (line) => {
     expect(await refusal(words(line))).toMatch(/frobnicate|twice|argument/);
   });
 });

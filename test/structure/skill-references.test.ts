@@ -50,7 +50,7 @@ describe('the worker skills', () => {
     ['a fiber', buildPrompt(FIBER)],
     ['a resumed fiber', buildPrompt({ ...FIBER, resumed: true })],
     ['a capture', buildPrompt(CAPTURE)],
-  ])('[PRM-8] hold every skill and reference that the launch message of %s names', (_what, prompt) => {
+  ])('[PRM-8] contain every skill and reference that the launch message of %s names', (_what, prompt) => {
     const [preamble = ''] = prompt.split('\n');
     const activated = [...preamble.matchAll(/fiber-[a-z]+/g)].map(([name]) => name);
     expect(activated).toEqual(['fiber-store', 'fiber-service']);
@@ -69,13 +69,13 @@ describe('the worker skills', () => {
     expect(fields.description!.length).toBeLessThanOrEqual(1024);
   });
 
-  it('[VER-3] were written for the launch messages as they are now, and tell so in their frontmatter', () => {
+  it('[VER-3] were written for the current launch messages, and name their digest in the frontmatter', () => {
     const said = launchMessageDigest();
     const hint = `read the skills against the new messages, then write launch-message: "${said}" into fiber-service/SKILL.md`;
     expect(namedPromptDigest(readSkillFiles(ROOT)), hint).toBe(said);
   });
 
-  it('[PRM-8] link to each reference, and to nothing that is not there', () => {
+  it('[PRM-8] link to each reference, and only to existing ones', () => {
     const files = [...readSkillFiles(ROOT)];
     const named = files.flatMap(([file, text]) =>
       [...text.matchAll(/references\/[a-z-]+\.md/g)].map(([path]) => join(file.split('/')[0]!, path)),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bulkBuffer } from '../../src/threads/bulk.ts';
 
 describe('bulk bytes', () => {
-  it('that fill their buffer are given away as they are', () => {
+  it('that fill their buffer are transferred', () => {
     const bytes = new Uint8Array([1, 2, 3]);
     expect(bulkBuffer(bytes)).toBe(bytes.buffer);
   });

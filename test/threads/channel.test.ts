@@ -31,7 +31,7 @@ for (const { kind, open } of KINDS) {
     };
     afterEach(() => ends[0].close());
 
-    it('delivers frames in order, later, with bulk bytes that leave the sender', async () => {
+    it('delivers frames in order, asynchronously, and transfers bulk bytes', async () => {
       const arrived = start();
       const bulk = new Uint8Array([7, 8]);
       ends[0].post({ kind: 'event', name: 'a', payload: { at: 1 } }, bulk);

@@ -52,7 +52,7 @@ export function describeDeaths(name: Exclude<keyof ReturnType<typeof realCompone
 
     for (const [index, { kind, says }] of DEATHS.entries()) {
       it(
-        `comes back after ${kind}, alone, and its waiting calls fail at once`,
+        `is restarted after ${kind}, alone, and its pending calls fail at once`,
         async () => {
           const before = others();
           const waiting = dieOf('hang');
@@ -74,7 +74,7 @@ export function describeDeaths(name: Exclude<keyof ReturnType<typeof realCompone
     }
 
     it(
-      'is given up at the next death, and the others go on',
+      'is given up at the next death, and the others continue',
       async () => {
         const before = others();
         await expect(dieOf('exit')).rejects.toMatchObject(down);

@@ -21,13 +21,13 @@ function start(answers: () => boolean, timeout_ms = 5_000) {
 }
 
 describe('the heartbeat', () => {
-  it('asks at every interval and is content with answers', () => {
+  it('is sent at every interval and satisfied by answers', () => {
     const { clock, seen } = start(() => true);
     clock.advance(60_000);
     expect(seen).toEqual({ asked: 60, silent: 0 });
   });
 
-  it('reports silence once, after the questions that fit into the time limit went unanswered', () => {
+  it('reports silence once, after as many unanswered heartbeats as fit into the timeout', () => {
     const { clock, seen } = start(() => false);
     clock.advance(5_000);
     expect(seen).toEqual({ asked: 5, silent: 0 });
@@ -44,7 +44,7 @@ describe('the heartbeat', () => {
     expect(seen.silent).toBe(0);
   });
 
-  it('does not take a suspend of the machine for silence', () => {
+  it('does not mistake a suspend of the machine for silence', () => {
     const { clock, seen, heartbeat } = start(() => false);
     clock.advance(2_000);
     clock.jumpTo(clock.now() + 8 * 3_600_000);
@@ -65,7 +65,7 @@ describe('the heartbeat', () => {
     expect(seen.silent).toBe(1);
   });
 
-  it('asks at least once when the time limit is shorter than the interval, and never after it was stopped', () => {
+  it('is sent at least once when the timeout is shorter than the interval, and never after it was stopped', () => {
     const { clock, seen, heartbeat } = start(() => false, 10);
     clock.advance(1_000);
     expect(seen).toEqual({ asked: 1, silent: 0 });

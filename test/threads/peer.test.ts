@@ -100,7 +100,7 @@ describe('a typed call', () => {
     });
   });
 
-  it('that fails brings over code, message and details; anything uncoded is internal', async () => {
+  it('that fails transfers code, message and details; an error without a code is internal', async () => {
     const { caller } = conversation();
     const error = await caller.call('refuse', { how: 'coded' }).catch((reason) => reason);
     expect(error).toBeInstanceOf(CodedError);
@@ -115,12 +115,12 @@ describe('a typed call', () => {
     });
   });
 
-  it('whose answer has a wrong shape is internal', async () => {
+  it('with an answer of a wrong shape is internal', async () => {
     const { caller } = conversation();
     await expect(caller.call('lie', {})).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('fails at its deadline, ignores the late answer, and later calls succeed', async () => {
+  it('fails at its timeout, ignores the late answer, and later calls succeed', async () => {
     const { caller } = conversation();
     const late = caller.call('wait', {});
     const later = caller.call('wait', {}, { deadline_ms: 2_000 });
@@ -136,7 +136,7 @@ describe('a typed call', () => {
     await expect(caller.call('add', { a: 1 })).resolves.toBe(2);
   });
 
-  it('is refused with queue_full beyond the bound of waiting calls, until one is answered', async () => {
+  it('is refused with queue_full beyond the limit of pending calls, until one is answered', async () => {
     const { caller } = conversation({ max_in_flight: 2 });
     const waiting = [caller.call('wait', {}), caller.call('wait', {})];
     await expect(caller.call('add', { a: 1 })).rejects.toMatchObject({ code: 'queue_full' });
@@ -177,7 +177,7 @@ describe('an event', () => {
     expect(heard).toEqual(['a']);
   });
 
-  it('carries bulk bytes from either side, given away when they fill their buffer', async () => {
+  it('carries bulk bytes from either side, transferred when they fill their buffer', async () => {
     const { caller, server } = conversation();
     const heard: unknown[] = [];
     server.onEvent('frame', ({ nth }, bulk) => heard.push([nth, bulk]));
@@ -196,7 +196,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is refused with its bytes left to the caller while the other side is too far behind', async () => {
+  it('is refused without a transfer of its bytes while the other side is too far behind', async () => {
     const { caller, server } = conversation();
     const heard: number[] = [];
     server.onEvent('frame', ({ nth }) => heard.push(nth));
@@ -212,7 +212,7 @@ describe('an event', () => {
     await vi.waitFor(() => expect(heard).toEqual(Array.from({ length: sent + 1 }, (_, nth) => nth)));
   });
 
-  it('is refused above the bound of bytes, and one that no bound has room for throws', async () => {
+  it('is refused above the limit of bytes; one that exceeds every limit throws', async () => {
     const { caller } = conversation();
     const sizes = Array.from({ length: 5 }, () =>
       caller.notify('frame', { nth: 0 }, new Uint8Array(2 ** 20)),
@@ -221,7 +221,7 @@ describe('an event', () => {
     expect(() => caller.notify('frame', { nth: 0 }, new Uint8Array(2 ** 20 + 1))).toThrow(/at most 1048576/);
   });
 
-  it('that tells how things are is kept until there is room, the last one of each name alone', async () => {
+  it('about the current state is queued until there is room, only the last one of each name', async () => {
     const { caller, server } = conversation();
     const heard: string[] = [];
     caller.onEvent('moved', ({ to }) => heard.push(to));
@@ -231,7 +231,7 @@ describe('an event', () => {
     expect(heard).toHaveLength(257);
   });
 
-  it('does not come after the answer to a later call, however far behind the other side is', async () => {
+  it('does not arrive after the answer to a later call, however far behind the other side is', async () => {
     const { caller, server } = conversation();
     const heard: string[] = [];
     caller.onEvent('moved', ({ to }) => heard.push(to));
@@ -243,7 +243,7 @@ describe('an event', () => {
     expect(heard.at(-1)).toBe('299');
   });
 
-  it('is not sent once the conversation is over', async () => {
+  it('is not sent once the connection is closed', async () => {
     const { caller } = conversation();
     caller.close();
     expect(caller.notify('frame', { nth: 1 })).toBe(false);

@@ -75,7 +75,7 @@ describe('the real pool beside the other components', () => {
     });
   }
 
-  it('is given up when its threads go on dying, and the others go on', async () => {
+  it('is given up when its threads keep dying, and the others continue', async () => {
     const before = others();
     await expect(fault('exit')).rejects.toMatchObject(down);
     await expect(fault('exit')).rejects.toMatchObject(down);
@@ -90,7 +90,7 @@ describe('the real pool', () => {
   beforeEach(() => startReal('pool', 1));
   afterEach(stopReal);
 
-  it('ends the thread of a job that loops past its deadline, while the other job runs on', async () => {
+  it('ends the thread of a job that loops past its deadline, while the other job continues', async () => {
     const other = expect(fault('hang', 1_500)).rejects.toMatchObject({ code: 'deadline_exceeded' });
     await expect(fault('loop', 300)).rejects.toMatchObject({ code: 'deadline_exceeded' });
     await expect(components.pool.run('ping', {})).resolves.toBeDefined();
@@ -98,7 +98,7 @@ describe('the real pool', () => {
     expect(view('pool')).toMatchObject({ state: 'running', restarts: 0, last_error: null });
   });
 
-  it('ends the thread of a job that is taken back, and forgets one that waits, while others run on', async () => {
+  it('ends the thread of a cancelled job, and drops a queued one, while others continue', async () => {
     const [running, waiting] = [new AbortController(), new AbortController()];
     const take = (kind: FaultKind, { signal }: AbortController) =>
       components.pool.run('__fault', { kind }, { deadline_ms: 20_000, signal });
@@ -116,7 +116,7 @@ describe('the real pool', () => {
     expect(view('pool')).toMatchObject({ state: 'running', restarts: 0, last_error: null });
   });
 
-  it('is alive while all its threads work inside their deadlines, and refuses what its queue cannot hold', async () => {
+  it('is alive while all its threads work within their deadlines, and refuses jobs beyond its queue', async () => {
     const busy = Promise.all(
       [fault('hang', 3_500), fault('hang', 3_500)].map((job) =>
         expect(job).rejects.toMatchObject({ code: 'deadline_exceeded' }),
@@ -146,7 +146,7 @@ describe('the real pool', () => {
     }
   });
 
-  it('counts and replaces a thread that dies while it has no job', async () => {
+  it('counts and replaces a thread that dies without a job', async () => {
     await expect(fault('throw-later')).resolves.toEqual({ value: {}, bulk: null });
     await vi.waitFor(async () => {
       await fault('throw-later').catch(() => undefined);
@@ -173,7 +173,7 @@ describe('jobs', () => {
   });
   afterEach(() => supervisor.stop());
 
-  it('take and give bulk bytes that are moved, not copied, unless they are part of a larger buffer', async () => {
+  it('transfer bulk bytes in and out, and copy those that are part of a larger buffer', async () => {
     await supervisor.start();
     const whole = new Uint8Array([1, 2, 3]);
     const first = await pool.run('reverse', { tag: 'a' }, { bulk: whole });

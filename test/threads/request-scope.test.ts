@@ -74,7 +74,7 @@ function askTwice(caller: ReturnType<typeof threads>['caller'], ms: number): Pro
 }
 
 describe('the id of a request', () => {
-  it('is that of the answer on every line that another thread logs for it, whatever its handler awaits', async () => {
+  it('is on every line that another thread logs for it, whatever its handler awaits', async () => {
     const { lines, caller, end } = threads();
     const plain = getRow(
       '/plain',
@@ -105,7 +105,7 @@ describe('the id of a request', () => {
     end();
   });
 
-  it('goes with each call to other threads and stands on every line that is logged for it', async () => {
+  it('is passed with each call to other threads and is on every line that is logged for it', async () => {
     const { lines, caller, end } = threads();
     const both = [
       runForRequest('r-1', () => caller.call('work', { ms: 30 })),
@@ -121,14 +121,14 @@ describe('the id of a request', () => {
     end();
   });
 
-  it('is carried on by a component that asks a further one', async () => {
+  it('is passed on by a component that calls another one', async () => {
     const { caller, end } = threads();
     expect(await runForRequest('r-3', () => caller.call('pass_on', {}))).toBe('r-3');
     expect(requestScope()).toBeUndefined();
     end();
   });
 
-  it('goes with each job to the pool, also of one that waits behind that of another request', async () => {
+  it('is passed with each job to the pool, also with one that waits behind a job of another request', async () => {
     const pool = createPoolComponent({
       url: new URL('../fixtures/threads/jobs.ts', import.meta.url),
       jobs: fixtureJobs,

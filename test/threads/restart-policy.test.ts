@@ -23,7 +23,7 @@ describe('the restart decision', () => {
     });
   }
 
-  it('never allows more restarts in a window than the intensity, and holds no more moments than that', () => {
+  it('never allows more restarts in a window than the intensity, and stores no more times than that', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 6 }),

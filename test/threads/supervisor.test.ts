@@ -73,7 +73,7 @@ function setUp(names: string[], essential: string[] = [], logger = silentLogger)
 }
 
 describe('the supervisor', () => {
-  it('starts each component when the one before it is ready, and stops them in reverse order', async () => {
+  it('starts each component when the previous one is ready, and stops them in reverse order', async () => {
     const { trace, children, supervisor, states } = setUp(['a', 'b', 'c']);
     const started = supervisor.start();
     for (const child of children) {
@@ -145,7 +145,7 @@ describe('the supervisor', () => {
     expect(lines.map((line) => line.level)).toEqual([30, 40, 60]);
   });
 
-  it('treats a component that cannot even be launched as one that ended', async () => {
+  it('treats a component that cannot be launched like one that ended', async () => {
     const { supervisor, children, clock } = setUp(['a']);
     children[0]!.launch = () => {
       throw new RangeError('no such limit');
@@ -190,7 +190,7 @@ describe('the supervisor', () => {
     expect(supervisor.views()[0]!.state).toBe('failed');
   });
 
-  it('kills a component that is not ready in time, or that falls silent', async () => {
+  it('kills a component that is not ready in time, or that becomes silent', async () => {
     const { clock, trace, children, supervisor } = setUp(['a']);
     void supervisor.start();
     await turn();

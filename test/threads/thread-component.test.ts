@@ -88,7 +88,7 @@ describe('a component in its own thread', () => {
     });
   }
 
-  it('carries bulk bytes both ways and its notices across a restart', async () => {
+  it('carries bulk bytes both ways, and its notices survive a restart', async () => {
     const { component, supervisor } = await startFixture('exits');
     const heard: string[] = [];
     component.onEvent('echoed', ({ text }) => heard.push(text));
@@ -102,7 +102,7 @@ describe('a component in its own thread', () => {
     await vi.waitFor(() => expect(heard).toEqual(['one', 'two']));
   });
 
-  it('is sent notices with bulk bytes, which are lost with the life that they were sent to', async () => {
+  it('gets notices with bulk bytes, which are lost with the life that they were sent to', async () => {
     const { component, supervisor } = await startFixture('exits');
     const heard: string[] = [];
     component.onEvent('echoed', ({ text }) => heard.push(text));
@@ -159,7 +159,7 @@ describe('a component in its own thread', () => {
     await expect(component.call('echo', { text: 'alive' })).resolves.toEqual({ text: 'alive' });
   });
 
-  it('is replaced while the kernel still holds its old thread', async () => {
+  it('is replaced while its old thread is still stuck in the kernel', async () => {
     const home = temporarySettings();
     cleanups.push(() => home.remove());
     const blocking = blockingFile(home.dir);

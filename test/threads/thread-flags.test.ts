@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { THREAD_FLAGS } from '../../src/threads/thread-flags.ts';
 
 describe('the flags of a thread', () => {
-  it('keep require from loading ES modules, which would make the thread deadly to end', async () => {
+  it('keep require from loading ES modules, so that a thread can be ended safely', async () => {
     const entry = new URL('../fixtures/threads/jobs.ts', import.meta.url).pathname;
     const program = `
       const { parentPort } = require('node:worker_threads');

@@ -10,7 +10,7 @@ const SOURCE = `
   parentPort.postMessage(getPriority(0));
 `;
 
-it.runIf(process.platform === 'linux')('a thread steps back behind the others, and only itself', async () => {
+it.runIf(process.platform === 'linux')('lowers the priority of one thread and no other', async () => {
   const before = getPriority(0);
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(SOURCE)}`));
   const priority = await new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ async function svc(...argv: string[]) {
 }
 
 describe('a verb that is one file and one line of a table', () => {
-  it('stands in the help, with a help of its own', async () => {
+  it('appears in the help and has its own help', async () => {
     expect((await svc('help')).out).toMatch(/^Tasks:\n {2}greet .*Greet somebody$/m);
     const { code, out } = await svc('greet', '--help');
     expect(code).toBe(0);
@@ -45,7 +45,7 @@ describe('a verb that is one file and one line of a table', () => {
       expect(out).toContain(text);
   });
 
-  it('answers in words and as JSON', async () => {
+  it('prints its result as text and as JSON', async () => {
     expect(await svc('greet', 'ada', '--tone', 'warm')).toEqual({
       code: 0,
       out: 'Hello, dear ada!\n',
@@ -68,7 +68,7 @@ describe('a verb that is one file and one line of a table', () => {
     expect(ended.err).toContain(said);
   });
 
-  it('is refused as JSON where JSON was asked for', async () => {
+  it('is refused as JSON with --json', async () => {
     const { code, out, err } = await svc('greet', 'root', '--json');
     expect([code, out]).toEqual([1, '']);
     expect(JSON.parse(err)).toEqual({

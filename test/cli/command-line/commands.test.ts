@@ -15,7 +15,7 @@ describe('the command table', () => {
     );
   });
 
-  it.each(named)('svc %s has examples of itself', (name, command) => {
+  it.each(named)('svc %s has its own examples', (name, command) => {
     expect(command.verb.examples.length).toBeGreaterThan(0);
     for (const [line] of command.verb.examples) expect(line).toContain(`svc ${name.split(' ')[0]}`);
   });
@@ -32,18 +32,18 @@ describe('the command table', () => {
       expect(one.description, JSON.stringify(one)).not.toBe('');
   });
 
-  it.each(named)('svc %s takes --json and says what it prints, or says why not', (_, { verb, options }) => {
+  it.each(named)('svc %s takes --json and describes its output, or says why not', (_, { verb, options }) => {
     const takes = options.some(({ names }) => names.includes('--json'));
     expect(takes).toBe(verb.json !== undefined);
     if (!takes) expect(verb.no_json).not.toBe('');
   });
 
-  it.each(named)('svc %s gives each argument and option a name of its own', (_, { verb }) => {
+  it.each(named)('svc %s names each argument and option uniquely', (_, { verb }) => {
     const places = [...Object.keys(verb.arguments), ...Object.keys(verb.options)];
     expect(new Set(places).size).toBe(places.length);
   });
 
-  it.each(named)('svc %s names a page that there is', (_, { verb }) => {
+  it.each(named)('svc %s refers to a page that exists', (_, { verb }) => {
     if (verb.page !== undefined)
       expect(existsSync(new URL(`../../../ops/${verb.page}`, import.meta.url))).toBe(true);
   });

@@ -35,7 +35,7 @@ describe('exit codes of the real launcher', () => {
     [3, 'daemon_unreachable', ['log', 'a']],
     [3, 'daemon_unreachable', ['status']],
     [3, 'daemon_unreachable', ['kill', 'a']],
-  ])('ends with %i for %s: svc %j, in words and as JSON', async (code, error, argv) => {
+  ])('exits with %i for %s: svc %j, as text and as JSON', async (code, error, argv) => {
     const [words, json] = await Promise.all([svc(...argv), svc(...argv, '--json')]);
     expect(words).toMatchObject({ code, stdout: '' });
     expect(words.stderr).not.toBe('');
@@ -43,7 +43,7 @@ describe('exit codes of the real launcher', () => {
     expect(JSON.parse(json.stderr)).toEqual({ error, message: expect.stringMatching(/^[^\n]+$/) });
   });
 
-  it('says how to mend what the system refuses, in words and as JSON', async () => {
+  it('names the mend for a system error, as text and as JSON', async () => {
     const file = join(machine.folder, 'file');
     writeFileSync(file, '');
     machine.env.SVC_CONFIG_DIR = file;
@@ -56,7 +56,7 @@ describe('exit codes of the real launcher', () => {
     expect([words.code, json.code]).toEqual([1, 1]);
   });
 
-  it('ends with 0 and no colours for an answer', async () => {
+  it('exits with 0 and without colours for a result', async () => {
     const { code, stdout, stderr } = await svc('host', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toHaveProperty('host');
@@ -64,7 +64,7 @@ describe('exit codes of the real launcher', () => {
     expect((await svc('help')).stdout).not.toContain('\u001b');
   });
 
-  it('ends quietly when the reader of its output goes away', async () => {
+  it('exits quietly when the reader of its output closes the pipe', async () => {
     const script = `"${process.execPath}" "${LAUNCHER}" daemon settings | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await run('bash', ['-c', script], { env: machine.env });
     expect(stderr).toBe('');

@@ -6,7 +6,7 @@ import { chooseAddress } from '../../../src/cli/daemon-client/client.ts';
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 describe('what svc prints', () => {
-  it('lines columns up', () => {
+  it('aligns columns', () => {
     expect(
       formatTable(
         ['a', 'bee'],
@@ -18,7 +18,7 @@ describe('what svc prints', () => {
     ).toBe('A         BEE\nlong one  x\né\n');
   });
 
-  it('keeps one line a row and no control characters, whatever the cells hold', () => {
+  it('keeps one row per line without control characters, whatever the cells contain', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), (rows) => {
@@ -38,17 +38,17 @@ describe('what svc prints', () => {
     [60_000, '1 min'],
     [3_600_000, '1 h'],
     [172_800_000, '2 d'],
-  ])('says %i ms as %s', (ms, text) => {
+  ])('shows %i ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it('says which side of now a moment lies on', () => {
+  it('shows whether a time is past or future', () => {
     expect([formatMoment(0, 5_000), formatMoment(5_000, 0)]).toEqual(['5 s ago', 'in 5 s']);
   });
 });
 
 describe('the addresses of a daemon file', () => {
-  it('are passed over, never thrown at, when they are not addresses', () => {
+  it('are skipped without an error if they are not addresses', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (listen) => {
         const address = chooseAddress(listen);

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('the shapes of the page', () => {
-  it('read as types', () => {
+  it('are written as TypeScript types', () => {
     const named = z.object({ a: z.string() });
     const schema = z.object({
       b: z.array(named),
@@ -37,7 +37,7 @@ describe('the shapes of the page', () => {
   });
 });
 
-describe('what is really printed', () => {
+describe('the actual output', () => {
   /** Runs a command with `--json` and holds its answer against the shape: nothing missing, nothing untold. */
   async function holds(name: string, ...more: string[]): Promise<void> {
     const { code, out, err } = await machine.svc(...name.split(' '), ...more, '--json');
@@ -47,7 +47,7 @@ describe('what is really printed', () => {
     expect(shape.parse(answer), name).toEqual(answer);
   }
 
-  it('by the verbs that work on a store is of their shape', async () => {
+  it('of the verbs that work on a store has the documented shape', async () => {
     const store = join(machine.folder, 'notes');
     mkdirSync(join(machine.folder, 'dev'));
     Object.assign(machine.env, { SVC_STORES: store, SVC_HOST: 'host-a' });
@@ -77,7 +77,7 @@ describe('what is really printed', () => {
     await holds('daemon settings');
   });
 
-  it('by the verbs that ask the daemon is of their shape', async () => {
+  it('of the verbs that ask the daemon has the documented shape', async () => {
     daemon = await serveAnswers({
       'GET /version': { body: versionAnswer() },
       'GET /state': { body: stateAnswer({ running: [runningRow()] }) },
@@ -105,7 +105,7 @@ describe('what is really printed', () => {
   });
 });
 
-describe('a bad value', () => {
+describe('an invalid value', () => {
   it.each([
     ['fiber', 'add', ' '],
     ['fiber', 'add', 'x', '--status', 'done'],
@@ -120,7 +120,7 @@ describe('a bad value', () => {
     ['agents', 'effort', 'codex'],
     ['attach'],
     ['incident', 'resume'],
-  ])('is a usage error in words that name the mend: svc %s %s', async (...argv) => {
+  ])('is a usage error that names the mend: svc %s %s', async (...argv) => {
     const store = join(machine.folder, 'notes');
     machine.env.SVC_STORES = store;
     await machine.svc('fiber', 'init', store);

@@ -29,7 +29,7 @@ describe('svc', () => {
     expect(out).not.toContain(FOR_PROGRAMS);
   });
 
-  it('tells a newcomer without a verb how to begin, in 80 columns', async () => {
+  it('without a verb, shows a new user how to begin, in 80 columns', async () => {
     const { code, out, err } = await machine.svc();
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
@@ -62,7 +62,7 @@ describe('svc', () => {
     expect(err).not.toBe('');
   });
 
-  it('names a setting that does not parse', async () => {
+  it('names a setting with an invalid value', async () => {
     machine.env.SVC_POLL_INTERVAL_MS = 'soon';
     const { code, err } = await machine.svc('ps');
     expect(code).toBe(1);
@@ -91,7 +91,7 @@ describe('svc', () => {
     },
   });
 
-  it('prints a refusal as one sentence, and as JSON where JSON was asked for', async () => {
+  it('prints a refusal as one sentence, and as JSON with --json', async () => {
     const error = new CodedError('locked', 'the fiber is being written', { details: { holder: 7 } });
     const plain = recorded();
     expect(await runVerb(['fail'], plain.context, failing(error))).toBe(1);
@@ -106,7 +106,7 @@ describe('svc', () => {
     });
   });
 
-  it('exits 1 for a mistake of its own and shows the stack only when debugging', async () => {
+  it('exits with 1 on an internal error and shows the stack only when debugging', async () => {
     const quiet = recorded();
     const mistake = failing(new TypeError('x is not a function'));
     expect(await runVerb(['fail'], quiet.context, mistake)).toBe(1);

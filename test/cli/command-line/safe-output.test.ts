@@ -32,14 +32,14 @@ describe('stored text', () => {
     expect(out + err).not.toMatch(RAW);
   });
 
-  it('is seen in full by a person', async () => {
+  it('is shown completely to a person', async () => {
     const { out } = await machine.svc('fiber', 'show', 'odd');
     expect(out).toContain(`name      ${SHOWN}\n`);
     expect(out).toContain(`\n${SHOWN}\n`);
     expect((await machine.svc('fiber', 'ls')).out).toContain(SHOWN);
   });
 
-  it('is JSON of the same value with --json, also in an error', async () => {
+  it('is JSON of the same value with --json, in an error too', async () => {
     const { out } = await machine.svc('fiber', 'show', 'odd', '--json');
     expect(out).not.toMatch(RAW);
     expect(JSON.parse(out).fiber).toMatchObject({ name: HOSTILE, body: `${HOSTILE}\n` });

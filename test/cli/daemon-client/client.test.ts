@@ -51,7 +51,7 @@ describe('the address of a daemon', () => {
 });
 
 describe('finding the daemon', () => {
-  it('finds none, a running one, one whose pid was taken by another, and a file that says nothing', async () => {
+  it('finds none, a running one, one whose pid was reused, and an invalid file', async () => {
     expect(await findDaemon(settings())).toEqual({ kind: 'absent' });
     machine.writeDaemonFile(['127.0.0.1:1']);
     expect(await findDaemon(settings())).toMatchObject({ kind: 'running', daemon: { pid: process.pid } });
@@ -67,7 +67,7 @@ describe('finding the daemon', () => {
     }
   });
 
-  it('says how to start one where none runs', async () => {
+  it('says how to start one if none runs', async () => {
     await expect(connectDaemon(settings())).rejects.toMatchObject({
       code: 'daemon_unreachable',
       message: 'the daemon does not run; start it with: svc daemon start',
@@ -78,7 +78,7 @@ describe('finding the daemon', () => {
 describe('talking to the daemon', () => {
   const schema = z.object({ n: z.number() });
 
-  it('asks and tells over TCP and over a socket file', async () => {
+  it('reads and writes over TCP and over a socket file', async () => {
     for (const path of [undefined, join(machine.folder, 'api.sock')]) {
       const server = await serve({ 'GET /a': { body: { n: 1 } }, 'POST /b': (body) => body }, path);
       machine.writeDaemonFile([server.listen]);
@@ -92,7 +92,7 @@ describe('talking to the daemon', () => {
     }
   });
 
-  it('carries the code, the sentence and the fields of a refusal', async () => {
+  it('keeps the code, the message and the fields of a refusal', async () => {
     const body = { error: 'conflict', message: 'it moved on', conflict: true };
     const server = await serve({ 'GET /a': { status: 409, body }, 'GET /b': { status: 500, body: [] } });
     machine.writeDaemonFile([server.listen]);
@@ -108,7 +108,7 @@ describe('talking to the daemon', () => {
     });
   });
 
-  it('[RDY-1] tells a daemon that boots from one that fails', async () => {
+  it('[RDY-1] distinguishes a daemon that boots from one that fails', async () => {
     const server = await serve({ 'GET /state': { status: 503, body: { error: 'booting', ready: false } } });
     machine.writeDaemonFile([server.listen]);
     await expect((await connectDaemon(settings())).get('/state', schema)).rejects.toMatchObject({
@@ -117,7 +117,7 @@ describe('talking to the daemon', () => {
     });
   });
 
-  it('refuses an answer of another shape, naming the mend', async () => {
+  it('refuses an answer of an unknown shape and names the mend', async () => {
     const server = await serve({ 'GET /a': { body: { n: 'one' } } });
     machine.writeDaemonFile([server.listen]);
     await expect((await connectDaemon(settings())).get('/a', schema)).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('talking to the daemon', () => {
     });
   });
 
-  it('calls a closed port, a cut connection and words that are not JSON unreachable', async () => {
+  it('treats a closed port, a lost connection and an answer that is not JSON as unreachable', async () => {
     const unreachable = { code: 'daemon_unreachable', message: expect.stringContaining('svc daemon logs') };
     const server = await serveAnswers({});
     machine.writeDaemonFile([server.listen]);

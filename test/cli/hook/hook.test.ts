@@ -80,7 +80,7 @@ const events = () => lines(join(dir, 'data', 'events.jsonl'));
 const silent = { code: 0, out: '' };
 
 describe('svc hook event', () => {
-  it('[P7] adds the event, and to its run the session id that the program itself reports', async () => {
+  it('[P7] records the event and, in its run, the session id that the program reports', async () => {
     const run = join(dir, 'run');
     mkdirSync(run);
     writeFileSync(
@@ -115,7 +115,7 @@ describe('svc hook event', () => {
     expect(statSync(join(run, 'sessions.jsonl')).mode & 0o777).toBe(0o600);
   });
 
-  it('[P16] bears the moment at which the agent program told it, and no moment that cannot be', async () => {
+  it('[P16] records the time that the agent program reports, unless that is implausible', async () => {
     const run = join(dir, 'run');
     mkdirSync(run);
     const before = Date.now();
@@ -133,7 +133,7 @@ describe('svc hook event', () => {
     expect(lines(join(run, 'phases.jsonl')).map(({ at }) => at)).toEqual([first, ...others]);
   });
 
-  it('[P10] tells its run of a turn that failed at a usage limit, and of no other failure', async () => {
+  it('[P10] records in its run a turn that failed at a usage limit, and no other failure', async () => {
     const run = join(dir, 'run');
     mkdirSync(run);
     const failure = (said: string) =>
@@ -154,7 +154,7 @@ describe('svc hook event', () => {
   });
 
   it.each(['', 'no json', 'null', '[]', '{"hook_event_name":"PreCompact"}'])(
-    'ends well and writes nothing for what is no event: %j',
+    'exits with 0 and writes nothing for input that is not an event: %j',
     async (input) => {
       expect(await hook(['event'], input)).toMatchObject(silent);
       expect(existsSync(join(dir, 'data'))).toBe(false);
@@ -176,13 +176,13 @@ describe('svc hook event', () => {
     expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
   });
 
-  it('ends well and soon when its input never ends', async () => {
+  it('exits with 0 soon when its input never ends', async () => {
     const ended = await hook(['event'], null);
     expect(ended).toMatchObject(silent);
     expect(ended.ms).toBeLessThan(10_000);
   });
 
-  it('[EVT-4] takes an input that has come whole although nobody ends it', async () => {
+  it('[EVT-4] accepts complete input although the pipe stays open', async () => {
     expect(await hook(['event'], JSON.stringify(START), {}, dir, true)).toMatchObject(silent);
     expect(events()).toMatchObject([{ type: 'session_start', sessionId: 's-1' }]);
   });
@@ -190,7 +190,7 @@ describe('svc hook event', () => {
   it.each([
     ['event', JSON.stringify(START), 'SVC_EVENTS_FILE'],
     ['commit', '', 'SVC_COMMITS_FILE'],
-  ])('`hook %s` ends well and in time when its ledger hangs', async (name, input, variable) => {
+  ])('`hook %s` exits with 0 in time when its ledger hangs', async (name, input, variable) => {
     const ledger = join(dir, 'ledger.jsonl');
     const repo = fileURLToPath(new URL('../../..', import.meta.url));
     const stuck = stuckOpen(join(dir, 'fifo'), [ledger]);
@@ -205,7 +205,7 @@ describe('svc hook event', () => {
   it.each([
     ['event', JSON.stringify(START), 'SVC_EVENTS_FILE'],
     ['commit', '', 'SVC_COMMITS_FILE'],
-  ])('`hook %s` does not wait for a named pipe in the place of its ledger', async (name, input, variable) => {
+  ])('`hook %s` does not wait for a named pipe at the path of its ledger', async (name, input, variable) => {
     const pipe = join(dir, 'pipe');
     const repo = fileURLToPath(new URL('../../..', import.meta.url));
     execFileSync('mkfifo', [pipe]);
@@ -228,7 +228,7 @@ describe('svc hook event', () => {
     ['commit', '', 'run.json'],
     ['commit', '', 'sessions.jsonl'],
     ['event', JSON.stringify(START), 'host.json'],
-  ])('`hook %s` ends well and in time when what it reads hangs', async (name, input, file) => {
+  ])('`hook %s` exits with 0 in time when a file that it reads hangs', async (name, input, file) => {
     const repo = fileURLToPath(new URL('../../..', import.meta.url));
     const run = join(dir, 'run');
     mkdirSync(run);
@@ -246,7 +246,7 @@ describe('svc hook event', () => {
     expect(ended.ms).toBeLessThan(10_000);
   });
 
-  it('takes nothing from a pipe or from what never ends in the place of what it reads', async () => {
+  it('reads nothing from a pipe or an endless file at the path of its files', async () => {
     const run = join(dir, 'run');
     mkdirSync(run);
     execFileSync('mkfifo', [join(run, 'run.json')]);
@@ -267,11 +267,11 @@ describe('svc hook event', () => {
         return {};
       },
     ],
-  ])('ends well and without a word on %s', async (_what, prepare) => {
+  ])('exits with 0 and prints nothing on %s', async (_what, prepare) => {
     expect(await hook(['event'], JSON.stringify(START), prepare())).toMatchObject(silent);
   });
 
-  it('[EVT-4] [P7] loses nothing of 50 processes at once, while one of them rotates the file once', async () => {
+  it('[EVT-4] [P7] loses no line of 50 concurrent processes, while one of them rotates the file once', async () => {
     const path = join(dir, 'data', 'events.jsonl');
     mkdirSync(join(dir, 'data'));
     openSync(path, 'w');
@@ -298,7 +298,7 @@ describe('svc hook event', () => {
   }, 90_000);
 
   const around = { id: 'i', now: 5, harness: 'claude', mux_session: null, host: 'h' };
-  it('keeps the files that a tool was given, and no text of a command, an answer or a message', () => {
+  it('records the files of a tool call, and no text of a command, an answer or a message', () => {
     const secret = 'do not keep';
     const tool = (tool_name: string, tool_input: object) =>
       eventLine(
@@ -320,7 +320,7 @@ describe('svc hook event', () => {
       expect(JSON.stringify(event)).not.toContain(secret);
   });
 
-  it('says that the input of a tool was cut when it had over 8 KiB, and keeps its files', () => {
+  it('marks the input of a tool as truncated above 8 KiB, and keeps its files', () => {
     const write = (length: number) =>
       eventLine(
         {
@@ -334,7 +334,7 @@ describe('svc hook event', () => {
     expect(write(4_100)).toMatchObject({ truncated: true, toolInput: { file_path: '/a' } });
   });
 
-  it('tells what a harness or the service put in from what a person typed', () => {
+  it('distinguishes messages of a harness or the service from messages that a person typed', () => {
     const prompt = (text: string, prompt_source?: string) =>
       eventLine({ hook_event_name: 'UserPromptSubmit', prompt: text, prompt_source }, around);
     for (const text of [
@@ -360,18 +360,18 @@ describe('svc hook event', () => {
     ['Bash', { command: 'git log' }, null],
     ['Bash', { command: 'git status; echo commit' }, null],
     ['Write', { command: 'git commit' }, null],
-  ])('looks for a commit after a shell tool that may have made one: %s %j', (tool, input, folder) => {
+  ])('searches for a commit after a shell command that may have made one: %s %j', (tool, input, folder) => {
     expect(commitFolder(tool, input, '/w')).toBe(folder);
   });
 
-  it('looks for one in a command of megabytes whose every word begins one', () => {
+  it('handles a command of megabytes in which every word may start a match', () => {
     expect(commitFolder('Bash', { command: 'git -C '.repeat(500_000) }, '/w')).toBeNull();
     expect(commitFolder('Bash', { command: `${'git '.repeat(500_000)}commit` }, '/w')).toBe('/w');
   });
 });
 
 describe('svc hook commit', () => {
-  it('adds the last commit once, with the session of its run or of the tool call that made it', async () => {
+  it('records the last commit once, with the session of its run or of the tool call that made it', async () => {
     const run = join(dir, 'run');
     const repo = join(dir, 'repo');
     mkdirSync(run);
@@ -445,7 +445,7 @@ describe('svc hook commit', () => {
     expect(lines(join(dir, 'data', 'commits.jsonl'))).toHaveLength(2);
   });
 
-  it('ends well outside a work tree, and reads only what is a commit', async () => {
+  it('exits with 0 outside a work tree, and records only commits', async () => {
     expect(await hook(['commit'], '', { GIT_CEILING_DIRECTORIES: '/' }, '/')).toMatchObject(silent);
     expect(existsSync(join(dir, 'data'))).toBe(false);
     expect(parseLastCommit('fatal: not a git repository')).toBeNull();

@@ -27,11 +27,11 @@ it.each<[string, ReturnType<typeof phaseLine>, object | null]>([
   ['the end of an agent inside', hook('SubagentStop', { last_assistant_message: 'x' }), null],
   ['an event without a session', phaseLine({ hook_event_name: 'Stop' }, 7), null],
   ['no object', phaseLine('Stop', 7), null],
-])('[P16] tells of %s', (_title, line, expected) => {
+])('[P16] records %s', (_title, line, expected) => {
   expect(line).toEqual(expected === null ? null : { at: 7, session: 's', ...expected });
 });
 
-it('[P16] keeps no more than the beginning of long words, cut between characters', () => {
+it('[P16] truncates long messages between characters', () => {
   const said = hook('Stop', { last_assistant_message: '𝒳'.repeat(600) })?.said ?? '';
   expect([said.length <= 500, said.endsWith('𝒳…')]).toEqual([true, true]);
 });

@@ -21,7 +21,7 @@ it('[RPL-5] svc agents --json prints the effective registry', async () => {
   expect(reply.agents.map((agent) => agent.id)).toContain('claude-opus');
 });
 
-it('svc agents prints one line an agent, the default marked', async () => {
+it('svc agents prints one agent per line and marks the default', async () => {
   scratch.write('agents.json', {
     builtins: 'restrict',
     agents: [{ id: 'a', harness: 'pi', aliases: ['b', 'c'] }],
@@ -35,7 +35,7 @@ it('svc agents prints one line an agent, the default marked', async () => {
   );
 });
 
-it('[OPF-3] svc agents refuses a broken file in a sentence that names it', async () => {
+it('[OPF-3] svc agents refuses an invalid file and names it', async () => {
   const candidate = scratch.write('candidate.json', '{"agents": 1}');
   await expect(agents(['--json'], { SVC_AGENTS_FILE: candidate })).rejects.toMatchObject({
     code: 'invalid_config',

@@ -63,7 +63,7 @@ describe('svc attach', () => {
     expect(tmux(worker, 'list-sessions', '-F', '#{session_name}').trim()).toBe(SESSION);
   });
 
-  it('says so where tmux is missing', async () => {
+  it('says that tmux is missing', async () => {
     machine.env.PATH = machine.folder;
     expect(await machine.svc('attach', SESSION)).toEqual({
       code: 1,
@@ -74,7 +74,7 @@ describe('svc attach', () => {
 });
 
 describe('the command that attaches', () => {
-  it('names the session exactly, on the private server where there is one', () => {
+  it('targets the session by exact name, on the private server if there is one', () => {
     expect(attachCommand('a', null, {})).toEqual({ file: 'tmux', args: ['attach', '-t', '=a'], env: {} });
     expect(attachCommand('a', '/s', {}).args).toEqual(['-S', '/s', 'attach', '-t', '=a']);
   });

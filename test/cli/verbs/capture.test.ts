@@ -36,7 +36,7 @@ async function serve(answers: Answers): Promise<StandIn> {
 const SESSION = CAPTURED.mux_session ?? '';
 
 describe('svc capture', () => {
-  it('[WPL-6] sends the text with a folder made absolute, and says where to watch', async () => {
+  it('[WPL-6] sends the text with an absolute folder, and shows how to watch', async () => {
     const { seen } = await serve({ 'POST /capture': { body: CAPTURED } });
     const { code, out } = await machine.svc(
       ...['capture', 'Make it swift.', '--project-dir', 'sub', '--agent', 'pi', '--effort', 'low'],
@@ -54,7 +54,7 @@ describe('svc capture', () => {
     });
   });
 
-  it('[ERR-17] [WPL-6] tells a refusal and ends with 1; JSON is the answer itself', async () => {
+  it('[ERR-17] [WPL-6] prints a refusal and exits with 1; the JSON is the daemon’s answer', async () => {
     const body = { captured: false, reason: 'agent_unknown', host: 'host-a', message: 'there is no agent x' };
     await serve({ 'POST /capture': { status: 422, body } });
     const args = ['capture', 'x', '--project-dir', '/'];
@@ -72,7 +72,7 @@ describe('svc claim', () => {
     expect(seen[0]?.body).toEqual({ fiber_id: 'a', surface: 'cli', mux_session: SESSION });
   });
 
-  it('[WPL-5] [FIB-11] asks tmux whose pane it is called in', async () => {
+  it('[WPL-5] [FIB-11] asks tmux for the session of its pane', async () => {
     const { seen } = await serve({ 'POST /claim': { body: { ...CLAIMED, already_claimed: true } } });
     const socket = join(machine.folder, 'tmux');
     const { TMUX: _, ...env } = process.env;
@@ -96,7 +96,7 @@ describe('svc claim', () => {
     }
   });
 
-  it('[WPL-5] outside tmux wants a name, and tells the daemon’s refusal', async () => {
+  it('[WPL-5] requires a session name outside tmux, and prints the daemon’s refusal', async () => {
     const refused = { error: 'worker_exists', message: 'a has another worker' };
     await serve({ 'POST /claim': { status: 409, body: refused } });
     expect(await machine.svc('claim', 'a')).toMatchObject({
@@ -109,7 +109,7 @@ describe('svc claim', () => {
     });
   });
 
-  it('takes the conversation that one program tells, and none when two do', () => {
+  it('takes the conversation id that one program passes, and none if two do', () => {
     expect(ownConversation({ CLAUDE_CODE_SESSION_ID: 'c' })).toBe('c');
     expect(ownConversation({ CODEX_THREAD_ID: 'x', CLAUDE_CODE_SESSION_ID: '' })).toBe('x');
     expect(ownConversation({ CODEX_THREAD_ID: 'x', CLAUDE_CODE_SESSION_ID: 'c' })).toBeUndefined();
@@ -139,7 +139,7 @@ describe('svc install in the session of a capture', () => {
     expect(readFileSync(document(), 'utf8')).toContain('status: active');
   });
 
-  it('[WPL-5] arms nothing that it may not claim', async () => {
+  it('[WPL-5] arms nothing that it cannot claim', async () => {
     await serve({ 'POST /claim': { status: 409, body: { error: 'worker_exists', message: 'another' } } });
     machine.env.SVC_CAPTURE = SESSION;
     machine.env.SVC_RUN_DIR = machine.folder;
@@ -147,7 +147,7 @@ describe('svc install in the session of a capture', () => {
     expect(readFileSync(document(), 'utf8')).toContain('status: open');
   });
 
-  it('[WPL-5] claims no more once the capture has its fiber, and says who works on it', async () => {
+  it('[WPL-5] claims nothing once the capture has its fiber, and says who works on it', async () => {
     const { seen } = await serve({});
     machine.env.SVC_CAPTURE = SESSION;
     machine.env.SVC_RUN_DIR = machine.folder;
@@ -167,7 +167,7 @@ describe('svc install in the session of a capture', () => {
 });
 
 describe('svc attach --session', () => {
-  it('[WPL-22] [ERR-15] tells why a past session cannot be opened', async () => {
+  it('[WPL-22] [ERR-15] says why a past session cannot be opened', async () => {
     const body = { error: 'session_running', message: 'it is running' };
     const { seen } = await serve({ 'POST /sessions/resume': { status: 409, body } });
     expect(await machine.svc('attach', '--session', 's-1')).toMatchObject({
@@ -177,12 +177,12 @@ describe('svc attach --session', () => {
     expect(seen).toEqual([{ path: '/sessions/resume', body: { session: 's-1' } }]);
   });
 
-  it('wants either a running one or a past one', async () => {
+  it('requires either a running session or a past one', async () => {
     expect((await machine.svc('attach')).code).toBe(2);
     expect((await machine.svc('attach', 'a', '--session', 's')).code).toBe(2);
   });
 
-  it('knows its own terminal names without a daemon', () => {
+  it('recognises complete session names without a daemon', () => {
     const uuid = '0198c0de-0000-4000-8000-000000000001';
     for (const name of [`capture-${uuid}`, `resume-${uuid}`, `a-${UID}-svc`])
       expect(isSessionName(name)).toBe(true);

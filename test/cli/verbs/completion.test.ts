@@ -67,7 +67,7 @@ describe('completion in a real bash', () => {
     expect(inBash(...words)).toEqual(offered);
   });
 
-  it('offers fibers of the stores, by id and by a leaf that is the only one of its name', () => {
+  it('offers fibers of the stores, by id and by a unique leaf', () => {
     expect(inBash('install', 'work/')).toEqual(['work/loader', 'work/writer']);
     expect(inBash('kill', 'load')).toEqual(['loader']);
     expect(inBash('install', '--agent', 'pi', 'say')).toEqual(['say-hello']);
@@ -77,7 +77,7 @@ describe('completion in a real bash', () => {
     expect(inBash('install', 'say-hello', '--agent', 'claude-s')).toContain('claude-sonnet');
   });
 
-  it('says nothing on any stream where names cannot be known', async () => {
+  it('prints nothing on any stream if the names are unknown', async () => {
     const lost = createMachine();
     lost.env.SVC_POLL_INTERVAL_MS = 'soon';
     expect(await lost.svc('completion', 'fibers')).toEqual({ code: 0, out: '', err: '' });

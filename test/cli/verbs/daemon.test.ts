@@ -65,7 +65,7 @@ async function start(mode: string, timeout = 20): Promise<number> {
 }
 
 describe('svc daemon start and stop', () => {
-  it('waits until the daemon is ready, then stops it and names the workers that go on', async () => {
+  it('waits until the daemon is ready, then stops it and lists the workers that keep running', async () => {
     expect(await start('ready')).toBe(0);
     const { pid } = daemonFile();
     expect(said).toContain(`The daemon runs: pid ${pid}, version 0.1.0`);
@@ -80,7 +80,7 @@ describe('svc daemon start and stop', () => {
     expect(await machine.svc('daemon', 'stop')).toEqual({ code: 0, out: 'No daemon runs.\n', err: '' });
   });
 
-  it('[P33] says who runs where one does already, and starts none', async () => {
+  it('[P33] reports the daemon that runs already, and starts none', async () => {
     await start('ready');
     const { pid, listen } = daemonFile();
     const again = await machine.svc('daemon', 'start');
@@ -91,7 +91,7 @@ describe('svc daemon start and stop', () => {
     expect(daemonFile().pid).toBe(pid);
   });
 
-  it('shows the last words of a daemon that ends while it starts', async () => {
+  it('shows the end of the log of a daemon that ends while starting', async () => {
     writeFileSync(join(machine.data_dir, 'daemon.log'), 'words of yesterday\n');
     await expect(start('dies')).rejects.toMatchObject({
       code: 'launch_failed',
@@ -99,12 +99,12 @@ describe('svc daemon start and stop', () => {
     });
   });
 
-  it('[LIM-19] waits longer than its patience for a daemon that says that it boots', async () => {
+  it('[LIM-19] waits beyond its timeout for a daemon that reports that it boots', async () => {
     expect(await start('slow', 1)).toBe(0);
     expect(said).toContain('The daemon runs: pid ');
   });
 
-  it('[LIM-19] gives up on a daemon that stays silent, and leaves it running', async () => {
+  it('[LIM-19] gives up on a silent daemon, and leaves it running', async () => {
     await expect(start('silent', 1)).rejects.toMatchObject({
       code: 'deadline_exceeded',
       message: expect.stringContaining('has not answered for 1 s'),
@@ -122,7 +122,7 @@ describe('svc daemon start and stop', () => {
     expect(await processLife({ pid, start_time: null })).toBe('alive');
   });
 
-  it('never signals a process that merely has the pid of an earlier daemon', async () => {
+  it('never signals a process that only has the pid of an earlier daemon', async () => {
     machine.writeDaemonFile(['127.0.0.1:1'], { start_time: '1' });
     expect(await machine.svc('daemon', 'stop', '--json')).toMatchObject({
       code: 0,
@@ -132,7 +132,7 @@ describe('svc daemon start and stop', () => {
 });
 
 describe('svc daemon status', () => {
-  it('exits 3 and says how to start it where none runs', async () => {
+  it('exits with 3 and says how to start it if none runs', async () => {
     expect(await machine.svc('daemon', 'status')).toEqual({
       code: 3,
       out: 'The daemon does not run. Start it with: svc daemon start\n',
@@ -143,7 +143,7 @@ describe('svc daemon status', () => {
     expect((await machine.svc('daemon', 'status')).out).toContain('ended without saying so');
   });
 
-  it('[OPR-1] shows what runs, and says so where it is another build', async () => {
+  it('[OPR-1] shows what runs, and whether it is another build', async () => {
     const components = [
       { name: 'audio', state: 'failed' as const, restarts: 5, started_at: null, last_error: 'no recorder' },
     ];
@@ -155,7 +155,7 @@ describe('svc daemon status', () => {
     expect(out).toMatch(/audio +failed +5 +no recorder/);
   });
 
-  it('exits 3 where the process runs but does not answer', async () => {
+  it('exits with 3 if the process runs but does not answer', async () => {
     machine.writeDaemonFile(['127.0.0.1:1']);
     const { code, out } = await machine.svc('daemon', 'status', '--json');
     expect(code).toBe(3);
@@ -177,7 +177,7 @@ async function serve(answers: Parameters<typeof serveAnswers>[0]): Promise<Stand
 describe('svc daemon logs', () => {
   const log = () => join(machine.data_dir, 'daemon.log');
 
-  it('shows the last lines readably, or as they were written', async () => {
+  it('shows the last lines readably, or as written with --json', async () => {
     const record =
       '{"level":40,"time":1767603600000,"component":"poller","msg":"store is slow","store":"/srv/n","ms":7}';
     writeFileSync(log(), `one\ntwo\n${record}\n`);
@@ -192,14 +192,14 @@ describe('svc daemon logs', () => {
     expect((await machine.svc('daemon', 'logs')).out).toBe('\\u001b]0;gotcha\\u0007\n');
   });
 
-  it('says where the log would be', async () => {
+  it('says where the log will be', async () => {
     expect(await machine.svc('daemon', 'logs')).toMatchObject({
       code: 1,
       err: expect.stringContaining(log()),
     });
   });
 
-  it('follows lines as they are completed, also after the log was begun anew', async () => {
+  it('follows lines as they are completed, even after the log was rotated', async () => {
     const { runLogs } = await import('../../../src/cli/verbs/daemon/logs.ts');
     writeFileSync(log(), 'old\n');
     const steps = [

@@ -54,9 +54,9 @@ describe('a verb after demo', () => {
     [['demo', '--dir'], null],
     [['demo', '--help'], null],
     [['status', 'demo'], null],
-  ])('reads %j', (argv, call) => expect(readDemoCall(argv)).toEqual(call));
+  ])('parses %j', (argv, call) => expect(readDemoCall(argv)).toEqual(call));
 
-  it('works on the demo and leaves the user’s own setup alone', async () => {
+  it('works on the demo and leaves the user’s own setup unchanged', async () => {
     const dir = join(folder, 'demo');
     mkdirSync(join(dir, 'store', '.fibers'), { recursive: true });
     const { code, out } = await machine.svc('demo', '--dir', dir, 'fiber', 'add', 'Mine', '--json');
@@ -70,7 +70,7 @@ describe('a verb after demo', () => {
 });
 
 describe('the demo’s settings', () => {
-  it('are its own, whatever the user has set', () => {
+  it('do not depend on the user’s settings', () => {
     const user = {
       SVC_AGENTS_FILE: '/mine/agents.json',
       SVC_HOST_CONFIG_FILE: '/mine/host.json',
@@ -93,7 +93,7 @@ describe('the demo’s settings', () => {
       expect(path!.startsWith(folder)).toBe(true);
   });
 
-  it('give a socket that tmux takes, and each long folder one of its own', () => {
+  it('give a socket path that tmux accepts, different for each long folder', () => {
     const long = (name: string) => join(folder, 'x'.repeat(120), name);
     expect(demoSocket(long('a')).length).toBeLessThan(96);
     expect(demoSocket(long('a'))).not.toBe(demoSocket(long('b')));
@@ -112,7 +112,7 @@ describe('preparing the demo', () => {
     else expect(require).toThrow(message);
   });
 
-  it('makes eight fibers of all kinds once, and an agent beside the built-in ones', async () => {
+  it('makes eight fibers of all kinds once, and an agent in addition to the built-in ones', async () => {
     const folders = demoFolders(join(folder, 'demo'));
     const options = { runner: createRunner(), pace_ms: 5, socket: join(folder, 'demo', 't.sock') };
     await prepareDemo(folders, options);
@@ -174,7 +174,7 @@ describe('the demo agent', () => {
 });
 
 describe('the welcome', () => {
-  it('shows the bound address and its three commands', () => {
+  it('shows the address and its three commands', () => {
     const text = demoWelcome({
       listen: ['127.0.0.1:4711'],
       svc: 'npx svc',
@@ -188,12 +188,12 @@ describe('the welcome', () => {
       expect(text).toContain(`\n  ${command}\n`);
   });
 
-  it('says when an earlier run has left nothing to do', () => {
+  it('says when an earlier run has finished the fibers', () => {
     const facts = { listen: ['127.0.0.1:1'], svc: 'svc', dir: null, root: '/d', played_out: true };
     expect(demoWelcome(facts)).toContain('type svc demo --remove, and start again');
   });
 
-  it('tells how to begin where stores are configured', () => {
+  it('shows how to begin if stores are configured', () => {
     const text = configuredWelcome({ listen: ['unix:/run/x.sock'], svc: 'svc', stores: ['/srv/notes'] });
     for (const part of ['/srv/notes', 'curl --unix-socket /run/x.sock', 'svc daemon release'])
       expect(text).toContain(part);
@@ -206,8 +206,8 @@ describe('the welcome', () => {
   ])('quotes %j', (text, quoted) => expect(quoteWord(text)).toBe(quoted));
 });
 
-describe('the words that run this svc', () => {
-  it('are svc where a terminal’s PATH leads here, npx svc where the folder links it, else the path', () => {
+describe('the command that runs this svc', () => {
+  it('is svc if a terminal’s PATH leads here, npx svc if the folder links it, else the path', () => {
     const launcher = program('package', 'svc.cjs');
     const links = { bin: join(folder, 'bin'), dependency: join(folder, 'node_modules', '.bin') };
     for (const path of Object.values(links)) {

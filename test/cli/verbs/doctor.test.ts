@@ -40,7 +40,7 @@ function write(name: string, value: unknown): string {
 }
 
 describe('svc doctor', () => {
-  it('finds nothing to fail on a fresh machine, and gives every warning its mend', async () => {
+  it('finds no failure on a fresh machine, and gives every warning its mend', async () => {
     const { code, out } = await machine.svc('doctor', '--json');
     const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] };
     expect({ code, ok }).toEqual({ code: 0, ok: true });
@@ -52,7 +52,7 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('writes for a person what is wrong and how to mend it', async () => {
+  it('prints for a person what is wrong and how to mend it', async () => {
     const { out } = await machine.svc('doctor');
     expect(out).toContain(
       'warn  daemon: the daemon does not run\n      mend: start it with: svc daemon start\n',
@@ -81,7 +81,7 @@ describe('svc doctor', () => {
     }
   });
 
-  it('warns of folders that others can open, and fails for a folder that cannot be one', async () => {
+  it('warns about folders that are open to others, and fails for an unusable folder', async () => {
     chmodSync(machine.data_dir, 0o755);
     rmSync(machine.config_dir, { recursive: true });
     writeFileSync(machine.config_dir, '');
@@ -116,7 +116,7 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('[VER-3] tells the contract skew that only the daemon knows, with its mend', async () => {
+  it('[VER-3] reports the contract skew that only the daemon knows, with its mend', async () => {
     const skew = [{ of: 'cli' as const, where: '/opt/svc', what: 'it speaks none', mend: 'mend it' }];
     await serve({ 'GET /version': { body: versionAnswer({ skew }) } });
     expect((await examine()).of('SVC_CLI')).toEqual([
@@ -168,7 +168,7 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('[DSP-3] says where the host id comes from', async () => {
+  it('[DSP-3] shows the source of the host id', async () => {
     expect((await examine()).of('host id')[0]!.what).toContain('at the first start');
     const path = write('host.json', { version: 1, host: 'host-a' });
     expect((await examine()).of('host id')[0]!.what).toBe(`host-a, from ${path}`);
@@ -176,7 +176,7 @@ describe('svc doctor', () => {
     expect((await examine()).of('host id')[0]!.what).toBe('host-b, from SVC_HOST');
   });
 
-  it.runIf(process.platform === 'linux')('[P34] says who holds the port', async () => {
+  it.runIf(process.platform === 'linux')('[P34] names the process that holds the port', async () => {
     taken = createServer();
     await new Promise<void>((resolve) => taken!.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
@@ -186,7 +186,7 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('reads the address it would listen on', async () => {
+  it('checks the address that it would listen on', async () => {
     for (const [listen, level] of [
       ['unix:/run/x.sock', 'ok'],
       ['127.0.0.1:0', 'ok'],
@@ -198,7 +198,7 @@ describe('svc doctor', () => {
     }
   });
 
-  it('[P33] warns where the daemon is another build, and fails for a part that has failed', async () => {
+  it('[P33] warns if the daemon is another build, and fails for a failed component', async () => {
     const audio = {
       name: 'audio',
       state: 'failed' as const,
@@ -231,7 +231,7 @@ describe('svc doctor', () => {
     ]);
   });
 
-  it('fails for a daemon that does not answer and for a file that names none', async () => {
+  it('fails for a daemon that does not answer and for an invalid daemon file', async () => {
     machine.writeDaemonFile(['127.0.0.1:1']);
     expect((await examine()).of('daemon')).toMatchObject([
       { level: 'fail', mend: 'run: svc daemon restart' },

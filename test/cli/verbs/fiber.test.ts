@@ -78,7 +78,7 @@ describe('svc fiber', () => {
     expect(JSON.parse((await run(['ls', '--json'], inProject)).out)).toEqual({ fibers: [], errors: [] });
   });
 
-  it('refuses an edit with a digest that moved', async () => {
+  it('refuses an edit with an outdated digest', async () => {
     const { digest } = await temp.store.create({ name: 'a' });
     expect((await run(['edit', 'a', '--outcome', 'one', '--expected-digest', digest])).code).toBe(0);
     expect(await run(['edit', 'a', '--outcome', 'two', '--expected-digest', digest])).toMatchObject({
@@ -100,7 +100,7 @@ describe('svc fiber', () => {
     expect(await run(args)).toMatchObject({ code: null, error });
   });
 
-  it('lists a store that cannot be read as an error, beside the fibers of the others', async () => {
+  it('reports a store that cannot be read as an error, beside the fibers of the others', async () => {
     await temp.store.create({ name: 'a' });
     const outcome = await run(['ls'], { env: { SVC_STORES: `${temp.root},${temp.root}/nowhere` } });
     expect(outcome.code).toBe(1);
@@ -110,7 +110,7 @@ describe('svc fiber', () => {
     expect(find.error).toBe('store_unavailable');
   });
 
-  it('checks the documents and ends with 1 while something is to be mended', async () => {
+  it('checks the documents and exits with 1 while one is invalid', async () => {
     await temp.store.create({ name: 'a' });
     expect(await run(['check'])).toMatchObject({ code: 0, out: '1 checked, 0 to mend\n' });
     temp.write('bad/bad.md', '---\nname: [\n---\n');
@@ -122,7 +122,7 @@ describe('svc fiber', () => {
     });
   });
 
-  it('takes the stores from stores.json, then from the folder it runs in, and else says what to do', async () => {
+  it('takes the stores from stores.json, else from the current folder, else says what to do', async () => {
     await temp.store.create({ name: 'a' });
     writeFileSync(join(temp.root, 'stores.json'), JSON.stringify({ version: 1, stores: [temp.root] }));
     expect((await run(['show', 'a'], { env: { SVC_CONFIG_DIR: temp.root } })).code).toBe(0);
@@ -133,7 +133,7 @@ describe('svc fiber', () => {
     expect(await run(['ls'], { env: {}, cwd: '/' })).toMatchObject({ error: 'store_not_found' });
   });
 
-  it('prints hostile names without letting them steer the terminal', async () => {
+  it('prints hostile names without terminal control sequences', async () => {
     await temp.store.create({ name: 'x\u001b[2Jy\nz', slug: 'h' });
     expect((await run(['ls'])).out).toContain('h      open                x\\u001b[2Jy z\n');
     expect(readFileSync(join(temp.root, '.fibers/h/h.md'), 'utf8')).toContain('\\u001b[2Jy\\nz');

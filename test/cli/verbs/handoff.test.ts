@@ -50,7 +50,7 @@ describe('svc handoff', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    '[LIF-7] stamps, records the reason and hangs up on its own agent',
+    '[LIF-7] stamps, records the reason and sends SIGHUP to its own agent',
     async () => {
       const agent = await startAgent('');
       const gone = once(agent, 'exit');
@@ -66,7 +66,7 @@ describe('svc handoff', () => {
   it.runIf(process.platform === 'linux').each([
     ['HUP', 'SIGTERM'],
     ['HUP TERM', 'SIGKILL'],
-  ])('insists when the agent ignores %s', async (trap, signal) => {
+  ])('sends the next signal when the agent ignores %s', async (trap, signal) => {
     const agent = await startAgent(trap);
     const gone = once(agent, 'exit');
     expect(await endSession(runDir, { hangUpMs: 60, terminateMs: 60 })).toMatch(/ended|still there/);
@@ -89,7 +89,7 @@ describe('svc handoff', () => {
     await expect.poll(() => commands.map((pid) => readProcessStart(pid))).toEqual([null, null]);
   });
 
-  it.runIf(process.platform === 'linux')('signals no process but the one that was named', async () => {
+  it.runIf(process.platform === 'linux')('signals only the process that was named', async () => {
     const agent = await startAgent('');
     const patience = { hangUpMs: 20, terminateMs: 20 };
     nameAgent(agent.pid!, '1');

@@ -19,14 +19,14 @@ it('[DSP-3] svc host prints the id alone, and writes nothing', async () => {
   expect(readdirSync(scratch.path)).toEqual([]);
 });
 
-it('[DSP-3] svc host --json tells where the id comes from', async () => {
+it('[DSP-3] svc host --json shows the source of the id', async () => {
   scratch.write('host.json', { host: 'filed' });
   expect(JSON.parse((await host(['--json'])).out)).toEqual({ host: 'filed', source: 'file', contract: 1 });
   const fromEnvironment = await host(['--json'], { SVC_HOST: 'given' });
   expect(JSON.parse(fromEnvironment.out)).toEqual({ host: 'given', source: 'environment', contract: 1 });
 });
 
-it('[OPF-4] svc host refuses a broken host file in a sentence that names it', async () => {
+it('[OPF-4] svc host refuses an invalid host file and names it', async () => {
   const candidate = scratch.write('candidate.json', '{"host": ""}');
   await expect(host(['--json'], { SVC_HOST_CONFIG_FILE: candidate })).rejects.toMatchObject({
     code: 'invalid_config',

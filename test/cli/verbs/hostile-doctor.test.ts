@@ -87,7 +87,7 @@ describe('a check of svc doctor', () => {
 });
 
 describe('svc doctor', () => {
-  it('names the fiber whose project_dir no system call can take, and checks every other one', async () => {
+  it('names the fiber whose project_dir no system call accepts, and checks every other one', async () => {
     const svc = (dir: string) =>
       `id: 01HZZZZZZZZZZZZZZZZZZZZZZZ\nstatus: active\nsvc: {kind: one-shot, host: host-a, agent: codex, project_dir: ${dir}}`;
     writeFiber('nul', svc('"/tmp/a\\0b"'));
@@ -102,7 +102,7 @@ describe('svc doctor', () => {
     expect(found.some(({ name }) => name === 'agent codex')).toBe(true);
   });
 
-  it('ends with a finding and its mend for whatever operator files and documents hold', async () => {
+  it('ends with a finding and its mend, whatever operator files and documents contain', async () => {
     const hostileText = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\0', '/tmp/\0', '\u001b]0;x\u0007', '\u202e', '/'.repeat(5_000), 'a'.repeat(70_000)),

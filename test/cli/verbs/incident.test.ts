@@ -39,7 +39,7 @@ async function serve(answers: Answers): Promise<StandIn> {
 }
 
 describe('svc incident', () => {
-  it('[P2] lists what was cut off, why a start was refused, and how to go on', async () => {
+  it('[P2] lists what was ended, why a start was refused, and how to resume', async () => {
     await serve({ 'GET /state': { body: stateAnswer({ incidents: [INCIDENT] }) } });
     const { code, out } = await machine.svc('incident');
     expect(code).toBe(0);
@@ -70,7 +70,7 @@ describe('svc incident', () => {
     expect(seen.map(({ body }) => body)).toEqual([{ id: 'i1' }, {}, {}]);
   });
 
-  it('[P2] dismisses, and says so where there is nothing', async () => {
+  it('[P2] dismisses, and says when there is nothing to dismiss', async () => {
     const { seen } = await serve({
       'POST /incidents/dismiss': { body: { fibers: [], incidents: [] } },
     });

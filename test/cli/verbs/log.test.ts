@@ -175,7 +175,7 @@ describe('svc log', () => {
     expect(server!.seen.map(({ path }) => path)).toEqual(['/fibers/work/loader', asked]);
   });
 
-  it('passes a refusal on, and says how to start a daemon that does not run', async () => {
+  it('prints a refusal, and says how to start a daemon that does not run', async () => {
     expect(await machine.svc('log', 'a')).toMatchObject({
       code: 3,
       out: '',

@@ -15,7 +15,7 @@ const file = () => join(scratch.path, 'remotes.json');
 const listed = async () => JSON.parse((await remotes('list', '--configured', '--json')).out).remotes;
 
 describe('svc remotes', () => {
-  it('[OPF-2] lists what remotes.json configures, every key of it', async () => {
+  it('[OPF-2] lists the remotes of remotes.json, with every key', async () => {
     expect(await listed()).toEqual([]);
     expect((await remotes()).out).toBe('No remote.\n');
     const remote = { name: 'host-b', port: 4001, ssh_flags: ['-4'], auth: 'pubkey', odd: { a: 1 } };
@@ -39,7 +39,7 @@ describe('svc remotes', () => {
       says: /two remotes are named "a"/,
     },
     { text: '{"version": 2, "remotes": []}', says: /not valid at version/ },
-  ])('[OPF-2] refuses $text in a sentence', async ({ text, says }) => {
+  ])('[OPF-2] refuses $text with a message', async ({ text, says }) => {
     scratch.write('remotes.json', text);
     await expect(remotes('list')).rejects.toMatchObject({
       code: 'invalid_config',
@@ -51,7 +51,7 @@ describe('svc remotes', () => {
     expect(readFileSync(file(), 'utf8')).toBe(text);
   });
 
-  it('[AUT-4] adds, replaces and removes one remote, and leaves the text of the others alone', async () => {
+  it('[AUT-4] adds, replaces and removes one remote, and does not change the text of the others', async () => {
     const text = `{ "defaults": {"request_timeout_ms": 2000},\n  "remotes": [ {"name": "host-b", "port": 4001, "auth": "pubkey", "big": 1e2} ] }\n`;
     scratch.write('remotes.json', text);
     const shown = await remotes('add', 'host-c', '--ssh', 'c', '--port', '4002', '--dry-run');
@@ -70,7 +70,7 @@ describe('svc remotes', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8')).defaults).toEqual({ request_timeout_ms: 2000 });
   });
 
-  it('[OPF-6] the last remote takes the file with it', async () => {
+  it('[OPF-6] removes the file with the last remote', async () => {
     await remotes('add', 'host-b', '--port', '4001');
     expect((await remotes('rm', 'host-b')).out).toMatch(/: no remote\n$/);
     expect(existsSync(file())).toBe(false);

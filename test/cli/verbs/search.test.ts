@@ -40,7 +40,7 @@ async function serve(path: string, body: unknown, status = 200): Promise<void> {
 }
 
 describe('svc search', () => {
-  it('[RPL-4] shows each hit with where it matched, and how many there are', async () => {
+  it('[RPL-4] shows each hit with its matches, and their number', async () => {
     await serve('/search?query=loader', REPLY);
     const { code, out } = await machine.svc('search', 'loader');
     expect(code).toBe(0);
@@ -50,7 +50,7 @@ describe('svc search', () => {
     );
   });
 
-  it('[RPL-4] keeps what the shell was given in quotes together, and passes the filters on', async () => {
+  it('[RPL-4] keeps quoted words together, and sends the filters', async () => {
     await serve('/search?query=fonts+%22the+loader%22&limit=5&tag=a+b&status=open', {
       ...REPLY,
       complete: false,
@@ -72,7 +72,7 @@ describe('svc search', () => {
     expect(JSON.parse(out)).toMatchObject({ total: 3, complete: false });
   });
 
-  it('[RPL-4] says when bodies are still unread, and passes a refusal on', async () => {
+  it('[RPL-4] says when bodies are still unread, and prints a refusal', async () => {
     await serve('/search?query=loader', { ...REPLY, total: 1, complete: false });
     expect((await machine.svc('search', 'loader')).out).toContain('1 fiber matches. Some bodies');
     await server!.close();

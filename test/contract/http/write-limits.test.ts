@@ -104,7 +104,7 @@ describe('a write request', () => {
       text(WRITE_LIMITS.prompt_chars),
       text(WRITE_LIMITS.prompt_chars + 1),
     ],
-  ])('takes %s at the limit and refuses one above', (_what, schema, rest, field, most, over) => {
+  ])('accepts %s at the limit and refuses one above', (_what, schema, rest, field, most, over) => {
     expect(schema.safeParse({ ...rest, [field]: most }).error).toBeUndefined();
     expect(schema.safeParse({ ...rest, [field]: over }).success).toBe(false);
   });

@@ -35,7 +35,7 @@ describe('a batch of attachments', () => {
     }
   });
 
-  it('[ERR-3] [LIM-2] names a kind that is not taken, and bytes of another kind', () => {
+  it('[ERR-3] [LIM-2] names an unsupported type, and bytes of another type', () => {
     expect(refusalOf([sentImage(), { ...sentImage(), mime: 'image/svg+xml' }])).toEqual({
       code: 'attachment_mime',
       index: 1,
@@ -94,7 +94,7 @@ describe('a batch of attachments', () => {
     });
   });
 
-  it('[ERR-3] names the first broken rule where several are', () => {
+  it('[ERR-3] names the first broken rule if several are broken', () => {
     const large = sentImage('image/png', 10_000_001);
     expect(refusalOf([large, { ...sentImage(), mime: 'text/html' }])).toMatchObject({
       code: 'attachment_mime',

@@ -34,7 +34,7 @@ function store(attachments: SentImage[], uid = UID, now = Date.now()) {
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('storing a batch', () => {
-  it('[ATT-1] [REC-1] names each file by its content, below the uid of its fiber, for its owner alone', () => {
+  it('[ATT-1] [REC-1] names each file by its content, below the uid of its fiber, readable only by its owner', () => {
     const images = [sentImage('image/jpeg', 80, 1), sentImage('image/png', 90, 2)];
     const files = store(images);
     expect(files).toEqual(
@@ -69,7 +69,7 @@ describe('storing a batch', () => {
     expect([modeOf(first!.path), modeOf(join(folder, UID))]).toEqual([0o600, 0o700]);
   });
 
-  it('[ATT-1] rewrites an image whose file is damaged, and follows no link in its place', () => {
+  it('[ATT-1] rewrites a damaged image, and follows no link at its path', () => {
     const [file] = store([sentImage()]);
     writeFileSync(file!.path, Buffer.alloc(sentImage().bytes.length));
     store([sentImage()]);
@@ -83,7 +83,7 @@ describe('storing a batch', () => {
     expect(readFileSync(place).equals(other.bytes)).toBe(true);
   });
 
-  it('[ATT-1] leaves nothing of a batch that cannot be stored whole', () => {
+  it('[ATT-1] leaves nothing of a batch that cannot be stored completely', () => {
     const [good, bad] = [sentImage('image/png', 80, 1), sentImage('image/png', 90, 2)];
     mkdirSync(join(folder, UID, `${bad.sha256.slice(0, 16)}.png`, 'in-the-way'), { recursive: true });
     expect(() => store([good, bad])).toThrowError(expect.objectContaining({ code: 'store_unavailable' }));
@@ -132,7 +132,7 @@ describe('the sweep', () => {
     expect(existsSync(join(folder, 'a-link'))).toBe(true);
   });
 
-  it('[LIM-7] has nothing to do where nothing was ever stored', () => {
+  it('[LIM-7] does nothing if nothing was ever stored', () => {
     expect(() => sweepAttachments(folder)).not.toThrow();
   });
 });

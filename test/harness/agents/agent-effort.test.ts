@@ -43,7 +43,7 @@ describe('setAgentEffort', () => {
     );
   });
 
-  it('[WPL-17] adds the key as the entry is laid out, and takes it away again', async () => {
+  it('[WPL-17] adds the key in the layout of the entry, and removes it again', async () => {
     writeFileSync(file, MINE);
     await setAgentEffort(settings(), 'mine', 'high');
     expect(readFileSync(file, 'utf8')).toContain('2], "default_effort": "high"}');
@@ -53,7 +53,7 @@ describe('setAgentEffort', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).agents[1]).toEqual({ id: 'yours', harness: 'claude' });
   });
 
-  it('[WPL-17] lays an entry over a built-in agent, in a file that did not exist', async () => {
+  it('[WPL-17] adds an entry that overrides a built-in agent, in a file that did not exist', async () => {
     const builtin = createAgentsOnDisk(settings(), silentLogger)().agents.find(
       (agent) => agent.effort_levels.length > 1,
     )!;
@@ -73,7 +73,7 @@ describe('setAgentEffort', () => {
     );
   });
 
-  it('[WPL-17] is seen by the next launch of a daemon that had read the file before', async () => {
+  it('[WPL-17] applies to the next launch of a daemon that had read the file before', async () => {
     writeFileSync(file, MINE);
     const registry = createAgentsOnDisk(settings(), silentLogger);
     expect(resolveAgent(registry(), 'yours').default_effort).toBe('low');
@@ -90,7 +90,7 @@ describe('setAgentEffort', () => {
     expect(readFileSync(file, 'utf8')).toBe(MINE);
   });
 
-  it('leaves a file that cannot be used as it is', async () => {
+  it('does not change an invalid file', async () => {
     writeFileSync(file, '{"agents": [');
     await expect(setAgentEffort(settings(), 'mine', 'low')).rejects.toMatchObject({ code: 'invalid_config' });
     expect(readFileSync(file, 'utf8')).toBe('{"agents": [');

@@ -33,7 +33,7 @@ describe('the built-in agents', () => {
 });
 
 describe('agents.json', () => {
-  it('adds an agent, filling in what its harness usually takes', () => {
+  it('adds an agent with the defaults of its harness', () => {
     const agent = resolveAgent(parse([own('mine', { model: 'm', env: { A: '1' } })]), 'mine');
     expect(agent).toMatchObject({
       cli: 'codex',
@@ -45,20 +45,20 @@ describe('agents.json', () => {
     });
   });
 
-  it('changes of a built-in agent what it names, and keeps the rest', () => {
+  it('overrides the given fields of a built-in agent, and keeps the rest', () => {
     const registry = parse([{ id: 'claude-opus', harness: 'claude-code', default_effort: 'high' }]);
     expect(resolveAgent(registry, 'claude-opus')).toMatchObject({ model: 'opus', default_effort: 'high' });
     expect(registry.default_id).toBe('claude-sonnet');
   });
 
-  it('replaces a built-in agent whose id it gives to another harness', () => {
+  it('replaces a built-in agent if its id names another harness', () => {
     expect(resolveAgent(parse([own('claude-opus')]), 'claude-opus')).toMatchObject({
       cli: 'codex',
       model: null,
     });
   });
 
-  it('leaves only its own agents with "restrict", the first of them the default', () => {
+  it('keeps only its own agents with "restrict", the first of them as the default', () => {
     const registry = parse([own('a'), own('b')], { builtins: 'restrict' });
     expect(registry.agents.map((agent) => agent.id)).toEqual(['a', 'b']);
     expect(registry.default_id).toBe('a');
@@ -68,13 +68,13 @@ describe('agents.json', () => {
     );
   });
 
-  it('names another default, which is then the only one', () => {
+  it('sets another default, which is then the only one', () => {
     const registry = parse([own('mine', { default: true })]);
     expect(registry.default_id).toBe('mine');
     expect(registry.agents.filter((agent) => agent.default)).toHaveLength(1);
   });
 
-  it('gives agents other names, also through other names', () => {
+  it('gives agents aliases, also through other aliases', () => {
     const registry = parse([
       own('mine', { aliases: ['m'] }),
       { id: 'fast', alias_of: 'quick' },
@@ -118,14 +118,14 @@ describe('agents.json', () => {
     { agents: [{ id: 'a', harness: 'emacs' }], says: /agents\.0\.harness: unknown harness "emacs"/ },
     { agents: [{ id: 'a' }], says: /agents\.0\.harness/ },
     { agents: [own('a', { args: 'one string' })], says: /agents\.0\.args/ },
-  ])('is refused when it says $agents', ({ agents, says }) => {
+  ])('is refused with $agents', ({ agents, says }) => {
     expect(() => parse(agents)).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(says) }),
     );
     expect(() => parse(agents)).toThrow(FILE);
   });
 
-  it('never sends a name in a circle, however the aliases are drawn', () => {
+  it('never resolves a name in a cycle, whatever the aliases are', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'codex', 'nobody');
     const alias = fc.record({ id, alias_of: id });
     fc.assert(
@@ -143,7 +143,7 @@ describe('agents.json', () => {
   });
 });
 
-describe('a registry on disk', () => {
+describe('the registry of a host', () => {
   let scratch: ScratchFolder;
   beforeEach(() => {
     scratch = scratchFolder();
@@ -151,11 +151,11 @@ describe('a registry on disk', () => {
   afterEach(() => scratch.remove());
   const load = () => loadRegistry(readSettings({ SVC_CONFIG_DIR: scratch.path }));
 
-  it('is the built-in one without a file', () => {
+  it('is the built-in one if there is no file', () => {
     expect(load()).toMatchObject({ problem: null, registry: { default_id: 'claude-sonnet' } });
   });
 
-  it('keeps the daemon working on the built-in agents when the file is broken, and says so', () => {
+  it('falls back to the built-in agents if the file is invalid, and reports it', () => {
     scratch.write('agents.json', '{"agents": [{"id": "a"}]}');
     const { registry, problem } = load();
     expect(problem).toMatchObject({ code: 'invalid_config' });
@@ -165,7 +165,7 @@ describe('a registry on disk', () => {
 });
 
 describe('choosing', () => {
-  it('an unknown agent is refused with the ones there are', () => {
+  it('an unknown agent is refused with a list of the known ones', () => {
     for (const name of ['nobody', 'constructor', '']) {
       expect(() => resolveAgent(parse([]), name)).toThrow(
         expect.objectContaining({ code: 'agent_unknown', message: expect.stringContaining('claude-opus') }),
@@ -173,7 +173,7 @@ describe('choosing', () => {
     }
   });
 
-  it('an effort is the one asked for, else the agent’s default, else the program’s own', () => {
+  it('an effort is the requested one, else the agent’s default, else the program’s own', () => {
     const agent = resolveAgent(
       parse([own('a', { effort_levels: ['low', 'high'], default_effort: 'low' })]),
       'a',
@@ -187,7 +187,7 @@ describe('choosing', () => {
   });
 });
 
-it('[RPL-5] the served registry hides the values of every env', () => {
+it('[RPL-5] the registry that is served hides the values of every env', () => {
   const reply = agentsReply(parse([own('a', { env: { TOKEN: 'secret' } })]));
   expect(agentsReplySchema.parse(reply)).toEqual(reply);
   expect(JSON.stringify(reply)).not.toContain('secret');

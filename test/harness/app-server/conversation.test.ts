@@ -22,7 +22,7 @@ describe('an app conversation', () => {
     ).toBe(phase);
   });
 
-  it('[WRK-4] [WRK-5] [WRK-6] has the identity of its transcript from the transcript, and a project', () => {
+  it('[WRK-4] [WRK-5] [WRK-6] has the identity of its transcript, and a project', () => {
     const thread = { id: THREAD, status: { type: 'idle' as const }, cwd: '/srv/dev', updatedAt: 1 };
     const path = `/h/sessions/2026/11/21/rollout-2026-11-21T05-34-44-${TRANSCRIPT}.jsonl`;
     expect(conversationOf({ ...thread, path, projectId: 'p1' })).toMatchObject({
@@ -36,13 +36,13 @@ describe('an app conversation', () => {
     });
   });
 
-  it('[WRK-7] has a desktop link only when scheme and id make a valid one', () => {
+  it('[WRK-7] has a desktop link only if scheme and id make a valid one', () => {
     expect(desktopLink('codex', THREAD)).toBe(`codex://threads/${THREAD}`);
     expect(desktopLink('java script', THREAD)).toBeNull();
     expect(desktopLink('codex', '../x')).toBeNull();
   });
 
-  it('runs under the approvals and the sandbox of its agent', () => {
+  it('runs with the approval policy and the sandbox of its agent', () => {
     expect(agentPolicy({ args: ['-a', 'never', '--sandbox=read-only'] })).toEqual({
       approval: 'never',
       sandbox: 'read-only',

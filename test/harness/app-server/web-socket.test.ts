@@ -60,7 +60,7 @@ describe('the connection to an app server', () => {
     ['a port', undefined],
     ['a Unix socket', 'app.sock'],
     ['a Unix socket with signs in its path', 'a b:c%20?#.sock'],
-  ])('carries texts both ways over %s', async (_what, name) => {
+  ])('sends texts both ways over %s', async (_what, name) => {
     const { socket, peer, asked, texts } = await serve(name && join(folder.path, name));
     expect(asked).toMatchObject({ host: 'localhost', url: '/' });
     expect(asked).not.toHaveProperty('sec-websocket-extensions');
@@ -87,7 +87,7 @@ describe('the connection to an app server', () => {
       (peer: WebSocket) => peer.send(Buffer.alloc(MOST_BYTES + 1, 'x'), { binary: false }),
       `it sent a message longer than ${MOST_BYTES} bytes`,
     ],
-  ])('tells once when it is %s, and takes nothing afterwards', async (_what, end, reason) => {
+  ])('reports once that it is %s, and accepts nothing afterwards', async (_what, end, reason) => {
     const { socket, peer, reasons } = await serve();
     end(peer);
     await until('the end', () => reasons.length > 0);
@@ -105,7 +105,7 @@ describe('the connection to an app server', () => {
     expect(texts).toEqual([]);
   });
 
-  it('ends with a server that does not read', async () => {
+  it('is closed if the server does not read', async () => {
     const { socket, peer, reasons } = await serve();
     peer.pause();
     const text = 'x'.repeat(4 * 1024 * 1024);
@@ -134,13 +134,13 @@ describe('the connection to an app server', () => {
     ],
     ['says nothing', createNetServer(), 'no answer within 200 ms'],
     ['hangs up', createNetServer((socket) => void socket.destroy()), 'socket hang up'],
-  ])('is not made where a server %s', async (_what, server, reason) => {
+  ])('fails if a server %s', async (_what, server, reason) => {
     server.on('connection', (socket) => stops.push(() => socket.destroy()));
     const address = await listen(server);
     await expect(connectTextSocket(address, unheard, 200)).rejects.toThrow(reason);
   });
 
-  it('is not made where nobody listens', async () => {
+  it('fails if nothing listens', async () => {
     const address = parseAppServerAddress(`unix:${join(folder.path, 'nobody.sock')}`)!;
     await expect(connectTextSocket(address, unheard, 1_000)).rejects.toThrow('ENOENT');
   });

@@ -20,7 +20,7 @@ function find(text: string, options: { seen?: number; to?: number } = {}): strin
 }
 
 describe('the bridge address of a transcript', () => {
-  it('[RPL-14] [REC-6] is the last that it records', () => {
+  it('[RPL-14] [REC-6] is the last one recorded', () => {
     expect(find(lines([said('hi')]))).toBeNull();
     expect(find('')).toBeNull();
     expect(find(lines([status(URL_OF('a')), said('hi'), status(URL_OF('b')), said('bye')]))).toBe(
@@ -34,7 +34,7 @@ describe('the bridge address of a transcript', () => {
     );
   });
 
-  it('[RPL-14] is none of an address elsewhere, or one that somebody only quotes', () => {
+  it('[RPL-14] is neither an address of another host nor one that is only quoted', () => {
     for (const url of [
       'http://claude.ai/code/session_a',
       'https://claude.ai.evil.example/code/session_a',
@@ -53,7 +53,7 @@ describe('the bridge address of a transcript', () => {
     expect(find(lines([{ type: 'bridge-session', bridgeSessionId: '../../x' }]))).toBeNull();
   });
 
-  it('[RPL-14] [P20] is found wherever it lies in a long transcript', () => {
+  it('[RPL-14] [P20] is found anywhere in a long transcript', () => {
     const filler = lines([said('x'.repeat(5_000))]);
     const record = lines([status(URL_OF('deep'))]);
     for (const before of [0, 1, 104, 209, 210, 400])
@@ -66,7 +66,7 @@ describe('the bridge address of a transcript', () => {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  it('[RPL-23] of what has grown is looked for in what came since, and in a record that was torn', () => {
+  it('[RPL-23] is searched only in the added part, and in a line that was incomplete', () => {
     const first = lines([status(URL_OF('a'))]);
     const padding = lines(Array.from({ length: 40 }, () => said('x'.repeat(1_000))));
     expect(find(first + padding, { seen: first.length + padding.length })).toBeNull();
@@ -75,7 +75,7 @@ describe('the bridge address of a transcript', () => {
     expect(find(torn, { seen: torn.length - 5 })).toBe(URL_OF('b'));
   });
 
-  it('[RPL-14] is none of a file that has gone', () => {
+  it('[RPL-14] is null for a file that was removed', () => {
     expect(findBridgeUrl(`${scratch.path}/none`, 0, 100)).toBeNull();
   });
 });

@@ -37,7 +37,7 @@ const wrong = (errorMessage: string) => ({
 });
 const right = { messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }] };
 
-it('[P16] tells a turn that went wrong once, when Pi does not try again, and not at all when a later try went well', async () => {
+it('[P16] reports a failed turn once if Pi does not retry, and not at all if a retry succeeded', async () => {
   const pi = await loaded();
   pi.fire('agent_start');
   pi.fire('agent_end', wrong('overloaded, first try'));

@@ -29,8 +29,8 @@ const write = (
     at: BORN,
   });
 
-describe('transcripts by the ids of their sessions', () => {
-  it('[RPL-12] are found for every harness, with and without a word from the ledger, in the order asked', async () => {
+describe('transcripts by session id', () => {
+  it('[RPL-12] are found for every harness, with or without a ledger line, in the requested order', async () => {
     const paths = HARNESS_NAMES.map((name) => write(name, 1));
     const wanted = HARNESS_NAMES.map((name) => ({ ...unknown, session: FIXTURE_HOMES[name].uuid(1) }));
     const expected = HARNESS_NAMES.map((harness, index) => ({
@@ -45,7 +45,7 @@ describe('transcripts by the ids of their sessions', () => {
     );
   });
 
-  it('[RPL-12] are missing where there is none, where another harness is named, and in an empty home', async () => {
+  it('[RPL-12] are missing if there is none, if another harness is named, and in an empty home', async () => {
     const session = FIXTURE_HOMES.claude.uuid(1);
     expect(await findTranscripts(agents, [{ ...unknown, session }], env, answeringDisks)).toEqual([null]);
     write('claude', 1);
@@ -63,7 +63,7 @@ describe('transcripts by the ids of their sessions', () => {
     ).toEqual([null, null]);
   });
 
-  it('[RPL-12] are looked for first with the agent that the ledger names, then with the others', async () => {
+  it('[RPL-12] are searched first with the agent in the ledger, then with the others', async () => {
     const session = FIXTURE_HOMES.claude.uuid(1);
     const here = write('claude', 1);
     const there = write('claude', 1, 'other-home');

@@ -124,7 +124,7 @@ describe('the words of a record', () => {
 });
 
 describe('a moment of a transcript', () => {
-  it('is what a reading of the whole transcript finds, wherever it lies', () => {
+  it('is what a reading of the whole transcript finds, at any position', () => {
     const path = join(root, 'long.jsonl');
     const said: { at: number; text: string }[] = [];
     let text = '';
@@ -153,7 +153,7 @@ describe('a moment of a transcript', () => {
     );
   });
 
-  it('shows the hundred words nearest to it, each cut to a readable length', () => {
+  it('shows the hundred messages nearest to it, each truncated', () => {
     const path = join(root, 'dense.jsonl');
     const records = Array.from({ length: 300 }, (_, index) => ({
       type: 'user',

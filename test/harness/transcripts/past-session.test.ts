@@ -49,12 +49,12 @@ function write(harness: HarnessName, cwd: string | null): string {
 const find = (harness: HarnessName, id = ID) => findPastSession(agentOf(harness), id, { HOME: home });
 
 describe.each(HARNESS_NAMES)('a past session of %s', (harness) => {
-  it('[WPL-21] is found by its id alone, with the folder it began in', async () => {
+  it('[WPL-21] is found by its id, with the folder where it began', async () => {
     const path = write(harness, '/srv/some/project');
     expect(await find(harness)).toEqual({ kind: 'found', path, cwd: '/srv/some/project' });
   });
 
-  it('[ERR-20] is missing without a transcript, in a home that has none at all too', async () => {
+  it('[ERR-20] is missing without a transcript, also in an empty home', async () => {
     expect(await find(harness)).toEqual({ kind: 'missing' });
     write(harness, '/srv/some/project');
     expect(await find(harness, ID.replace('1', '2'))).toEqual({ kind: 'missing' });
@@ -66,7 +66,7 @@ it.each(['codex', 'pi'] as const)('[ERR-20] a transcript of %s may record no fol
   expect(await find(harness)).toMatchObject({ kind: 'found', cwd: null });
 });
 
-it('passes over files beside the project folders', async () => {
+it('skips files beside the project folders', async () => {
   const path = write('claude', '/srv/p');
   writeFileSync(join(home, '.claude', 'projects', '-a-file'), '');
   expect(await find('claude')).toMatchObject({ kind: 'found', path });

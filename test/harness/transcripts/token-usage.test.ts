@@ -87,7 +87,7 @@ function told(harness: HarnessName, records: object[]): { tokens: Tokens | null;
   return sumUsage(usage);
 }
 
-describe('tokens that a transcript tells', () => {
+describe('the tokens in a transcript', () => {
   it.each<[string, HarnessName, object[], Tokens | null, number]>([
     ['nothing, where no answer came', 'claude', [{ type: 'user', message: { content: 'hi' } }], null, 0],
     [
@@ -152,8 +152,8 @@ describe('tokens that a transcript tells', () => {
   });
 });
 
-describe('what sessions used', () => {
-  it('[P25] is unknown, and not nothing, where a transcript is gone or tells no count', async () => {
+describe('the usage of sessions', () => {
+  it('[P25] is unknown, not zero, if a transcript is missing or has no counts', async () => {
     const silent = join(root, 'silent.jsonl');
     writeFileSync(silent, lines([{ type: 'user', message: { content: 'hi' } }]));
     const spends = await readSpend(
@@ -173,7 +173,7 @@ describe('what sessions used', () => {
     ]);
   });
 
-  it('counts an answer that a fork copied for the session that it was given to', async () => {
+  it('counts an answer that a fork copied for the session that received it', async () => {
     const parent = join(root, 'parent.jsonl');
     const fork = join(root, 'fork.jsonl');
     writeFileSync(parent, lines([claude('a', 10)]));
@@ -189,7 +189,7 @@ describe('what sessions used', () => {
     expect(await outputs()).toEqual([10, 5]);
   });
 
-  it('counts the agents that a session started', async () => {
+  it('includes the sub-agents of a session', async () => {
     const path = join(root, 's1.jsonl');
     writeFileSync(path, lines([claude('a', 10)]));
     mkdirSync(join(root, 's1', 'subagents'), { recursive: true });
@@ -198,7 +198,7 @@ describe('what sessions used', () => {
     expect(spend).toMatchObject({ answers: 2, tokens: { output: 17 }, models: ['claude-sonnet-5'] });
   });
 
-  it('is the same for a transcript read in steps, torn, replaced or with its cache lost, as read at once', async () => {
+  it('is the same for a transcript read in steps, incomplete, replaced or with its cache lost, as read at once', async () => {
     const record = fc.oneof(
       fc
         .tuple(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 50 }))
@@ -245,7 +245,7 @@ describe('what sessions used', () => {
     );
   });
 
-  it('reads only what was appended since the last question', async () => {
+  it('reads only what was appended since the last call', async () => {
     const path = join(root, 'long.jsonl');
     const filler = `${JSON.stringify({ type: 'mode', text: 'x'.repeat(2_000) })}\n`;
     writeFileSync(path, filler + lines([claude('a', 10), claude('b', 1)]) + filler);

@@ -11,8 +11,8 @@ const claude = (type: string, content: unknown, more: object = {}) => ({
   ...more,
 });
 
-describe('the end of a turn that no hook tells of', () => {
-  it('[P16] of Codex is one that failed or was cut short, and none while the next goes on', () => {
+describe('the end of a turn that no hook reports', () => {
+  it('[P16] of Codex is one that failed or was interrupted, and none while the next one runs', () => {
     const error = { message: '400 not like this', codex_error_info: 'other' };
     const failed = codex({ type: 'task_complete', last_agent_message: null, error });
     expect(HARNESSES.codex.records.turnEnd([codex({ type: 'token_count' }), failed])).toEqual({
@@ -28,7 +28,7 @@ describe('the end of a turn that no hook tells of', () => {
     expect(HARNESSES.codex.records.turnEnd([{ ...failed, timestamp: 'soon' }])).toBeNull();
   });
 
-  it('[P16] of Claude Code is one that a person cut short, and that nothing follows', () => {
+  it('[P16] of Claude Code is one that a person interrupted, with nothing after it', () => {
     const words = '[Request interrupted by user for tool use]';
     const cut = claude('user', [{ type: 'text', text: words }]);
     const foreign = claude('assistant', [], { isSidechain: true });
@@ -42,7 +42,7 @@ describe('the end of a turn that no hook tells of', () => {
     expect(HARNESSES.claude.records.turnEnd([])).toBeNull();
   });
 
-  it('of Pi is none, since its hooks tell each', () => {
+  it('of Pi is none, since its hooks report each', () => {
     expect(HARNESSES.pi.records.turnEnd([codex({ type: 'turn_aborted' })])).toBeNull();
   });
 });

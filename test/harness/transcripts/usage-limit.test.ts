@@ -87,7 +87,7 @@ describe('when a usage limit ends', () => {
     expect(parseResetTime(notice, AT, zone)).toBe(ends === null ? null : at(ends));
   });
 
-  it('[P10] is the next such time of that clock, whatever the day, over changes of summer time too', () => {
+  it('[P10] is the next such time on that clock, on any day, across changes of summer time too', () => {
     const zones = fc.constantFrom('Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'UTC');
     const moments = fc.integer({ min: at('2026-01-01T00:00:00Z'), max: at('2027-01-01T00:00:00Z') });
     fc.assert(
@@ -103,8 +103,8 @@ describe('when a usage limit ends', () => {
   });
 });
 
-describe('the last word of a transcript', () => {
-  it('[P10] of claude is a limit with its end, although records follow it that say nothing', () => {
+describe('the last usage sign of a transcript', () => {
+  it('[P10] of claude is a limit with its end, although unrelated records follow it', () => {
     const notice = "You've hit your session limit · resets 8pm (UTC)";
     const found = sign(
       'claude',
@@ -137,7 +137,7 @@ describe('the last word of a transcript', () => {
     expect(sign('claude', ...records).kind).toBe(kind);
   });
 
-  it('[P10] of claude tells which models alone are over it', () => {
+  it('[P10] of claude names the models that the limit is for', () => {
     expect(
       sign('claude', claude.limit("You've hit your Opus limit · resets Sep 21 at 10pm (UTC)")),
     ).toMatchObject(limited({ family: 'opus' }));
@@ -196,7 +196,7 @@ describe('the last word of a transcript', () => {
     expect(sign('codex', ...records)).toMatchObject(limited({ at: AT, resets_at }));
   });
 
-  it('[P10] of codex is work when it went on, and nothing when another error stopped it', () => {
+  it('[P10] of codex is none if it continued, and none if another error stopped it', () => {
     expect(sign('codex', codex.limit(HIT), codex.said)).toEqual({
       kind: 'working',
       at: at('2026-09-18T17:30:00Z'),
@@ -210,7 +210,7 @@ describe('the last word of a transcript', () => {
     expect(sign('codex', done).kind).toBe('working');
   });
 
-  it('[P10] of pi is a limit that its provider told, and its end', () => {
+  it('[P10] of pi is a limit of its provider, with its end', () => {
     const errorMessage =
       'Codex error: {"type":"error","error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":1790000000}}';
     expect(sign('pi', pi({ stopReason: 'stop' }), pi({ stopReason: 'error', errorMessage }))).toMatchObject(
@@ -222,12 +222,12 @@ describe('the last word of a transcript', () => {
     );
   });
 
-  it('[P10] is read from a notice of megabytes whose every word is a beginning of one', () => {
+  it('[P10] is read from a notice of megabytes in which every word may start a match', () => {
     expect(sign('claude', claude.limit('limit '.repeat(500_000))).kind).toBe('none');
     expect(sign('claude', claude.limit('hit your '.repeat(300_000))).kind).toBe('none');
   });
 
-  it('[P10] is taken from anything that may lie in a transcript without failing', () => {
+  it('[P10] is read from any transcript without failing', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('claude', 'codex', 'pi' as const),
@@ -254,7 +254,7 @@ describe('the end of a transcript', () => {
   });
   afterEach(() => folder.remove());
 
-  it('[P20] is read newest first and no further back than its bound, whatever the size', async () => {
+  it('[P20] is read newest first and up to its limit, whatever the size', async () => {
     const path = join(folder.path, 't.jsonl');
     const line = `${JSON.stringify({ n: 'x'.repeat(1000) })}\n`;
     writeFileSync(path, `${line.repeat(2_000)}{"n":1}\n{"n":2}\n{"torn":`);
@@ -263,7 +263,7 @@ describe('the end of a transcript', () => {
     expect(records.length).toBeLessThan(MOST_TAIL_BYTES / 1000);
   });
 
-  it('[P20] is empty where there is no file, and an error where it cannot be read', async () => {
+  it('[P20] is empty if there is no file, and an error if it cannot be read', async () => {
     expect([...(await readTail(join(folder.path, 'none')))]).toEqual([]);
     mkdirSync(join(folder.path, 'dir'));
     await expect(readTail(join(folder.path, 'dir'))).rejects.toThrow();
@@ -274,7 +274,7 @@ describe('the account of an agent', () => {
   const agent = builtinAgents().find((one) => one.harness === 'claude')!;
   const env = { HOME: '/home/me', ANTHROPIC_API_KEY: 'sk-secret' };
 
-  it('[P10] is the same for agents that share a login, and another for another login', () => {
+  it('[P10] is the same for agents that share a login, and different for another login', () => {
     const own = accountOf(agent, env);
     expect(accountOf({ ...agent, id: 'other', model: 'opus' }, env)).toBe(own);
     expect(accountOf({ ...agent, env: { CLAUDE_CONFIG_DIR: '/work' } }, env)).not.toBe(own);

@@ -47,7 +47,7 @@ describe('a user of the same machine who is not the operator', () => {
     },
   );
 
-  it('[AUT-2] hears one refusal for many requests at once, and none of them is handled', async () => {
+  it('[AUT-2] gets one refusal for many requests at once, and none of them is handled', async () => {
     expectRefused(await actAs(NOBODY, 'ask', target.port, { count: 50 }));
     expect(target.handled()).toBe(0);
   });
@@ -64,7 +64,7 @@ describe('a user of the same machine who is not the operator', () => {
   });
 
   it.each(['close', 'reset'])(
-    '[AUT-2] has no request handled that it left by a %s before the accept',
+    '[AUT-2] has no request handled if it leaves by a %s before the accept',
     async (by) => {
       expect(actBeforeAccept(NOBODY, 'leave', target.port, { count: 100, by })).toBe(100);
       await decided(by === 'close' ? 100 : 1);
@@ -74,7 +74,7 @@ describe('a user of the same machine who is not the operator', () => {
     },
   );
 
-  it('[AUT-2] has no request handled that it resets while the gate looks it up', async () => {
+  it('[AUT-2] has no request handled if it resets during the lookup of its user', async () => {
     const kept = keepAsking();
     const [short, long] = await Promise.all([
       actAs(NOBODY, 'race', target.port, { count: 350, seconds: 25, wait_ms: [0.5, 5.5] }),
@@ -90,7 +90,7 @@ describe('a user of the same machine who is not the operator', () => {
     expect(target.handled()).toBe(own.statuses.length);
   }, 60_000);
 
-  it('[AUT-2] dials a thousand times in one burst with the operator: the operator is served, and nobody else', async () => {
+  it('[AUT-2] connects a thousand times in one burst with the operator: only the operator is served', async () => {
     const [own, foreign] = await Promise.all([
       actAs(0, 'burst', target.port, { count: 500 }),
       actAs(NOBODY, 'burst', target.port, { count: 500 }),
@@ -101,7 +101,7 @@ describe('a user of the same machine who is not the operator', () => {
   }, 60_000);
 
   it.skipIf(!HAS_LOOPBACK_V6)(
-    '[AUT-2] has no request handled over IPv6 that it left before the accept',
+    '[AUT-2] has no request handled over IPv6 if it leaves before the accept',
     async () => {
       for (const by of ['close', 'reset'])
         expect(actBeforeAccept(NOBODY, 'leave', target.port, { count: 50, by, host: '::1' })).toBe(50);
@@ -121,14 +121,14 @@ describe('the operator', () => {
     }
   });
 
-  it('[AUT-2] is refused like anybody after closing before the accept, when nobody holds the socket', async () => {
+  it('[AUT-2] is refused after closing before the accept, since nobody holds the socket', async () => {
     actBeforeAccept(0, 'leave', target.port, { count: 20, by: 'close' });
     await decided(20);
     expect(target.handled()).toBe(0);
     expect(target.verdicts.unresolved).toBe(20);
   });
 
-  it('keeps a connection across the refusals of others, and pipelines on it', async () => {
+  it('keeps a connection while others are refused, and pipelines on it', async () => {
     const requests = Array.from({ length: 20 }, () => requestText('GET', '/act'));
     const pipelined = exchangeRaw(target, [requests.join('')], (text) => parseAnswers(text).length === 20);
     const [heard] = await Promise.all([pipelined, actAs(NOBODY, 'ask', target.port, { count: 5 })]);

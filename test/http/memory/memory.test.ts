@@ -77,7 +77,7 @@ const longHead = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 
 describe.runIf(process.platform === 'linux')('the memory of a server', () => {
-  it('holds a bounded part of what slow readers of contents have not taken, and serves others meanwhile', async () => {
+  it('buffers a limited part of what slow readers have not read, and serves others meanwhile', async () => {
     const before = await heldBytes();
     await Promise.all(Array.from({ length: 600 }, () => askAndStop('/file')));
     // Read ahead for each of them, it would be 300 MiB.
@@ -85,7 +85,7 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
     expect(await ask({ port }, 'GET', '/small', {})).toMatchObject({ status: 200 });
   }, 90_000);
 
-  it('cuts off the answers that wait longest for their clients, and never one that is read', async () => {
+  it('closes the answers that wait longest for their clients, and never one that is being read', async () => {
     const before = await heldBytes();
     const readers = await Promise.all(Array.from({ length: 80 }, () => askAndStop('/answer')));
     // The 320 MiB of all of them were made; those of who was cut off go when more is asked for.
@@ -97,7 +97,7 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
     await until('the oldest is cut off', () => readers[0]!.destroyed || readers[0]!.closed);
   }, 90_000);
 
-  it('takes as many long bodies as it has room for, tells others to come again, and takes short ones', async () => {
+  it('accepts as many long bodies as fit in memory, refuses others with Retry-After, and accepts short ones', async () => {
     const before = await heldBytes();
     const length = 59 * MIB;
     const part = Buffer.alloc(length - 1, 1);

@@ -74,7 +74,7 @@ afterAll(async () => {
   if (process.platform === 'linux') await until('every connection is let go of', () => openFds() <= fds);
 });
 
-describe('what comes over the wire', () => {
+describe('the bytes of a connection', () => {
   it('is at least 150 cases', () => {
     expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
     expect(CASES.length).toBeGreaterThanOrEqual(150);
@@ -91,12 +91,12 @@ describe('what comes over the wire', () => {
     expect(closed).toBe(true);
   });
 
-  it('has no effect where it has no right to one', () => {
+  it('has no effect without permission', () => {
     expect(effects.refused).toBe(0);
     expect(effects.allowed).toBe(CASES.reduce((sum, entry) => sum + (entry.effects ?? 0), 0));
   });
 
-  it('leaves the server as it was', async () => {
+  it('leaves the server unchanged', async () => {
     expect(await ask(served, 'GET', '/ok')).toMatchObject({ status: 200, body: '"ok"' });
   });
 });

@@ -22,7 +22,7 @@ describe('the script of the stub model', () => {
     expect(nextStep(rules, turns, true)).toEqual(step);
   });
 
-  it('gives no command to a request that cannot run one', () => {
+  it('sends no command to a request that cannot run one', () => {
     expect(nextStep(rules, [user('build it')], false)).toEqual({ text: 'ok' });
   });
 
@@ -41,7 +41,7 @@ describe('the stub model', () => {
   const post = (path: string, body: object) =>
     fetch(`${stub.url}${path}`, { method: 'POST', body: JSON.stringify({ model: 'm', ...body }) });
 
-  it('speaks both wire shapes, streamed, and records what it was asked', async () => {
+  it('speaks both wire formats, streamed, and records the requests', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const input = [{ role: 'user', content: [{ type: 'input_text', text: 'hello' }] }];
     const waiting = stub.waitFor(({ path }) => path === '/v1/responses', 5_000);
@@ -56,12 +56,12 @@ describe('the stub model', () => {
     ]);
   });
 
-  it('answers in one piece where no stream is asked for', async () => {
+  it('answers in one piece if no stream is requested', async () => {
     const answer = await post('/v1/messages', { messages: [{ role: 'user', content: 'hello' }] });
     expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'hi there' }] });
   });
 
-  it('turns requests away with what it is given, until it answers again', async () => {
+  it('refuses requests with the given error, until it answers again', async () => {
     stub.refuse({ status: 429, headers: { 'retry-after': '9' }, body: { error: 'limit' } });
     const refused = await post('/v1/messages', { messages: [] });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '9']);
@@ -70,7 +70,7 @@ describe('the stub model', () => {
     expect((await post('/v1/messages', { messages: [] })).status).toBe(200);
   });
 
-  it('answers HEAD, and nothing that it does not know', async () => {
+  it('answers HEAD, and 404 to unknown paths', async () => {
     expect((await fetch(stub.url, { method: 'HEAD' })).status).toBe(200);
     expect((await fetch(`${stub.url}/v1/other`)).status).toBe(404);
     await expect(stub.waitFor(() => true, 10)).rejects.toThrow('no such model request');

@@ -15,7 +15,7 @@ const run = (verb: string, args: string[]) =>
   });
 
 describe('service verbs', () => {
-  it('[FIB-5] installs a fiber on this host, in a folder given relative to where it runs', async () => {
+  it('[FIB-5] installs a fiber on this host, in a folder given relative to the current one', async () => {
     expect(
       await run('install', ['a', '--project-dir', '.', '--agent', 'codex', '--effort', 'high']),
     ).toMatchObject({
@@ -28,7 +28,7 @@ describe('service verbs', () => {
     });
   });
 
-  it('[CAP-7] installs a fiber as an app conversation, with an agent that has those', async () => {
+  it('[CAP-7] installs a fiber as an app conversation, with an agent that supports them', async () => {
     const app = ['a', '--project-dir', '.', '--surface', 'app', '--json'];
     expect(JSON.parse((await run('install', app)).out).fiber.svc).toMatchObject({ surface: 'app' });
     expect(JSON.parse((await run('install', [...app, '--agent', 'codex'])).out).fiber.svc).toMatchObject({
@@ -47,7 +47,7 @@ describe('service verbs', () => {
       /codex agent \(.*codex/,
     ],
   ])(
-    '[WPL-3] refuses an unfit %s, names those that fit, and writes nothing',
+    '[WPL-3] refuses an unsupported %s, lists the supported ones, and writes nothing',
     async (_what, more, code, said) => {
       const { digest } = temp.store.read('a');
       const refused = await run('install', ['a', '--project-dir', '.', ...more]);
@@ -56,7 +56,7 @@ describe('service verbs', () => {
     },
   );
 
-  it('gives a document without a ULID one, since it could not be dispatched otherwise', async () => {
+  it('gives a ULID to a document without one, since it could not be dispatched otherwise', async () => {
     temp.write('old/old.md', 'just text\n');
     await run('install', ['old', '--project-dir', '.']);
     expect(temp.store.read('old')).toMatchObject({
@@ -97,7 +97,7 @@ describe('service verbs', () => {
     expect(temp.store.read('a').digest).toBe(digest);
   });
 
-  it('takes a folder of another host as it is given', async () => {
+  it('accepts a folder of another host unchanged', async () => {
     await run('install', ['a', '--project-dir', '/only/there', '--host', 'host-z']);
     expect(temp.store.read('a').svc).toMatchObject({ host: 'host-z', project_dir: '/only/there' });
   });

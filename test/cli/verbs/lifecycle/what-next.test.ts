@@ -30,7 +30,7 @@ function state(over: Over = {}): State {
   } as unknown as State;
 }
 
-describe('what a written fiber waits for', () => {
+describe('what a changed fiber waits for', () => {
   it.each<[string, Written, State | null, string]>([
     ['no daemon', fiber(), null, 'start it with: svc daemon start'],
     ['the quarantine', fiber(), state({ active: true }), 'let it begin with: svc daemon release'],
@@ -50,17 +50,17 @@ describe('what a written fiber waits for', () => {
     expect(describeNext(written, answer, 'svc')).toContain(sentence);
   });
 
-  it('promises no start of a fiber whose worker runs', () => {
+  it('announces no start of a fiber whose worker runs', () => {
     expect(describeNext(fiber(), state({ running: ['work/loader'] }), 'svc')).toBe('');
     expect(describeNext(fiber(), state({ running: ['other'] }), 'svc')).toContain('starts it within');
   });
 
-  it('says nothing of a document that nobody takes up', () => {
+  it('prints nothing about a document that no worker may start', () => {
     expect(describeNext(fiber({ svc: undefined }), state(), 'svc')).toBe('');
     expect(describeNext(fiber({ status: 'open' }), state(), 'svc')).toBe('');
   });
 
-  it('speaks of the demo inside it', () => {
+  it('names the demo’s commands inside the demo', () => {
     expect(describeNext(fiber(), state(), 'svc demo')).toContain('see: svc demo status work/loader');
   });
 });

@@ -72,7 +72,7 @@ const SETTINGS = [
 
 describe('svc setup', () => {
   it.each(SETTINGS)(
-    'keeps the user’s settings, twice is once, and takes out exactly its part: %s',
+    'keeps the user’s settings, is idempotent, and removes exactly its part: %s',
     async (_how, before) => {
       put('.claude/settings.json', before);
       put('.claude/skills/mine/SKILL.md', 'mine');
@@ -107,7 +107,7 @@ describe('svc setup', () => {
   });
 
   it.each(['{ "hooks": ', '[]', '{"hooks": []}', '{"hooks": {"Stop": {}}}'])(
-    'backs off from settings that it does not understand: %s',
+    'refuses settings of an unknown form: %s',
     async (broken) => {
       put('.claude/settings.json', broken);
       const all = everything();
@@ -118,14 +118,14 @@ describe('svc setup', () => {
     },
   );
 
-  it('backs off from a skill of that name that it did not write', async () => {
+  it('refuses to replace a skill of that name that it did not write', async () => {
     put('.pi/agent/skills/fiber-store/SKILL.md', 'somebody’s own');
     const { code, err } = await svc('setup', 'pi');
     expect([code, existsSync(join(home, '.pi/agent/extensions'))]).toEqual([1, false]);
     expect(err).toContain('move it away');
   });
 
-  it('removes what a setup that was killed left, and not what another one is writing', async () => {
+  it('removes leftovers of a killed setup, but not the files of a running one', async () => {
     const ended = spawnSync(process.execPath, ['-e', '0']).pid;
     const left = (pid: number) => `.pi/agent/skills/fiber-store/.SKILL.md.tmp-${pid}-0123456789ab`;
     put(left(ended), '');
@@ -135,7 +135,7 @@ describe('svc setup', () => {
   });
 
   it.each(['claude', 'pi'])(
-    'says with --dry-run what it would change for %s, and writes nothing',
+    'shows with --dry-run what it would change for %s, and writes nothing',
     async (name) => {
       const dry = JSON.parse((await svc('setup', name, '--dry-run', '--json')).out);
       expect(everything()).toEqual([]);
@@ -145,7 +145,7 @@ describe('svc setup', () => {
     },
   );
 
-  it('leaves the hooks of Codex out where nobody can vouch for them, since Codex would ask', async () => {
+  it('leaves out the hooks of Codex if their hashes are unknown, since Codex would ask about them', async () => {
     const { code, err } = await svc('setup', 'codex');
     expect(code).toBe(1);
     expect(err).toContain('codex is not on the PATH');
@@ -153,7 +153,7 @@ describe('svc setup', () => {
     expect(existsSync(join(home, '.codex/skills/fiber-service/SKILL.md'))).toBe(true);
   });
 
-  it('adds its part to config.toml and takes it out to the byte, and not to one it cannot read', () => {
+  it('adds its part to a valid config.toml and removes it exactly, and refuses an invalid one', () => {
     const hooks = {
       file: '/h/hooks.json',
       places: [{ event: 'SessionStart', group: 2 }],
@@ -168,7 +168,7 @@ describe('svc setup', () => {
     expect(() => withTrust('config.toml', 'a = [', hooks)).toThrow('was not changed');
   });
 
-  it('[VER-3] brings skills of another generation up to date, which are told as a skew until then', async () => {
+  it('[VER-3] updates skills of another generation, which are reported as a skew until then', async () => {
     const state = () => compareSkills(env()).installed.find(({ harness }) => harness === 'claude')?.state;
     expect(state()).toBe('absent');
     await svc('setup', 'claude');
@@ -226,7 +226,7 @@ describe('svc setup', () => {
       expect(installedSkew(env())).toEqual([]);
     });
 
-    it('are not taken for ours when they are the user’s own', () => {
+    it('are not mistaken for ours if they are the user’s own', () => {
       put('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [USERS_HOOK], Stop: 3 } }));
       expect(hooksOf('claude')?.state).toBe('absent');
     });
@@ -238,7 +238,7 @@ describe('the program of a hook command', () => {
     [['/usr/bin/node', '/opt/svc/svc.cjs']],
     [['/usr/bin/node', '/home/a b/it’s/svc.cjs']],
     [["/n'o de", '/x y']],
-  ])('is read back as it was written: %j', (words) => {
+  ])('is parsed as it was written: %j', (words) => {
     const quoted = words.map((word) =>
       /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
     );
