@@ -196,7 +196,7 @@ describe('the last usage sign of a transcript', () => {
     expect(sign('codex', ...records)).toMatchObject(limited({ at: AT, resets_at }));
   });
 
-  it('[P10] of codex is none if it continued, and none if another error stopped it', () => {
+  it('[P10] of codex is no limit if it answered again, nor if another error ended the turn', () => {
     expect(sign('codex', codex.limit(HIT), codex.said)).toEqual({
       kind: 'working',
       at: at('2026-09-18T17:30:00Z'),
