@@ -1,6 +1,6 @@
 import type { Closing } from './http/life.ts';
 
-/** Size and modification time of each ledger file at the last look; opaque, equal while no file changed. */
+/** Size and modification time of each ledger file; opaque, equal while no file changed. */
 export type LedgerStamps = { events: string; sessions: string; commits: string };
 
 /** A part of the life of one fiber, and what its document tells; null if that is gone. */
