@@ -1,3 +1,4 @@
+import { sleep } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { Mutex } from '../base/mutex.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
@@ -25,6 +26,9 @@ import { StartWatch } from './start/start-watch.ts';
 import { type AskedPastSession, PastSessions } from './terminal/past-session-terminal.ts';
 import type { World } from './world.ts';
 import { perform } from './write.ts';
+
+/** How often a worker that is being ended is looked at, in milliseconds. */
+const END_LOOK_MS = 100;
 
 /**
  * The dispatch state machine: reads the documents and the world, asks the kernels, applies what they say.
@@ -206,7 +210,7 @@ export class Dispatcher {
     );
   }
 
-  /** Ends a run on request; false when it could not be seen to end. */
+  /** Ends a run on request, looking again for as long as its processes may take; false when it was not seen to end. */
   async #cut(run: Run, reason: 'kill' | 'forced_start'): Promise<boolean> {
     if (isAppRun(run)) {
       await this.#apps.release(run, reason);
@@ -216,14 +220,22 @@ export class Dispatcher {
     const at = this.#world.clock.now();
     run.ending = { reason, at };
     if (!run.stray) this.#world.launches.writeEnd(run.launch_id, reason, at);
-    await endWorker(this.#world, run);
-    await this.reconcile();
-    const ended = this.#memory.runs.get(run.key)?.launch_id !== run.launch_id;
-    if (!ended) {
-      run.ending = null;
-      if (reason === 'forced_start' && !run.stray) this.#world.launches.withdrawForcedStart(run.launch_id);
+    if (await this.#seenToEnd(run)) return true;
+    run.ending = null;
+    if (reason === 'forced_start' && !run.stray) this.#world.launches.withdrawForcedStart(run.launch_id);
+    return false;
+  }
+
+  async #seenToEnd(run: Run): Promise<boolean> {
+    const { clock, settings } = this.#world;
+    const since = clock.now();
+    for (;;) {
+      await endWorker(this.#world, run);
+      await this.reconcile();
+      if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return true;
+      if (Math.abs(clock.now() - since) >= settings.kill_grace_ms) return false;
+      await sleep(clock, END_LOOK_MS);
     }
-    return ended;
   }
 
   #fresh(fiber_id: string): FiberDocument {
