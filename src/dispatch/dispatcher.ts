@@ -60,8 +60,8 @@ export class Dispatcher {
     this.#world = world;
     this.#memory = memory;
     this.#onMoved = onMoved;
-    this.captures = new Captures(world);
-    this.appCaptures = new AppCaptures(world);
+    this.captures = new Captures(world, memory);
+    this.appCaptures = new AppCaptures(world, memory);
     const unfinished = new UnfinishedClaims(world, memory, { cli: this.captures, app: this.appCaptures });
     this.#reconciler = new Reconciler(world, memory, unfinished);
     this.#launcher = new Launcher(world, memory, { cut: (run) => this.#cut(run, 'forced_start'), onMoved });
@@ -138,9 +138,9 @@ export class Dispatcher {
     });
   }
 
-  /** Resolves when no launch is under way. */
-  launchesSettled(): Promise<void> {
-    return this.#launcher.settled();
+  /** Resolves when no launch and no start of a capture is under way. */
+  async startsSettled(): Promise<void> {
+    await Promise.all([this.#launcher.settled(), this.captures.settled(), this.appCaptures.settled()]);
   }
 
   /**

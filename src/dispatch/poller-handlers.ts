@@ -6,7 +6,6 @@ import { storageErrorOf } from '../platform/storage-error.ts';
 import { withBulk } from '../threads/bulk.ts';
 import type { Handlers } from '../threads/calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { requireMayStart } from './due/start-refusal.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './memory.ts';
 import type { PollLoop } from './poll-loop.ts';
@@ -123,7 +122,6 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     capture(request) {
       const store = storeForNew(documents.roots, request.store, undefined);
-      requireMayStart(memory, store, { look: request.dry_run !== true });
       const { captures, appCaptures } = dispatcher;
       return (request.surface === 'app' ? appCaptures : captures).capture({ ...request, store });
     },

@@ -27,8 +27,8 @@ export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
       const changed = memory.brake.pulled === null;
       const { since, note } = memory.brake.pull(given, world.clock.now());
       world.logger.warn({ note, kill: kill === true }, 'the emergency brake was pulled');
-      // Launches that were under way have their sessions by now, or were refused.
-      await dispatcher.launchesSettled();
+      // What was being started has its session by then, or was refused.
+      await dispatcher.startsSettled();
       const ended = kill === true ? await endAll(parts) : { killed: [], not_killed: [] };
       const running = memory.runs.all().map((run) => run.fiber_id);
       const { fault } = memory.brake;
