@@ -233,7 +233,12 @@ export const SETTINGS = {
   ),
   start_burst: whole('SVC_START_BURST', 100, 1, 'Workers started at once before starts are spaced'),
   start_spacing_ms: whole('SVC_START_SPACING_MS', 1_000, 0, 'Time between two starts after that'),
-  kill_grace_ms: whole('SVC_KILL_GRACE_MS', 3_000, 0, 'Time from SIGTERM to SIGKILL when a process is ended'),
+  kill_grace_ms: whole(
+    'SVC_KILL_GRACE_MS',
+    3_000,
+    0,
+    'Time from SIGTERM to SIGKILL, and to see a worker end',
+  ),
   heartbeat_interval_ms: whole(
     'SVC_HEARTBEAT_INTERVAL_MS',
     3_000,

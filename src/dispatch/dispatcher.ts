@@ -121,9 +121,10 @@ export class Dispatcher {
     });
   }
 
-  /** Resolves when no start is under way. */
-  startsSettled(): Promise<void> {
-    return this.#starter.settled();
+  /** Resolves when no start of a run and none of a capture is under way. */
+  async startsSettled(): Promise<void> {
+    const { cli, app } = this.surfaces;
+    await Promise.all([this.#starter.settled(), cli.captures.settled(), app.captures.settled()]);
   }
 
   /**

@@ -10,7 +10,6 @@ import type { Handlers } from '../threads/calls.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
-import { requireMayStart } from './holds/start-refusal.ts';
 import type { PollLoop } from './poll-loop.ts';
 import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
 import { storeForNew } from './requests/document-requests.ts';
@@ -127,7 +126,6 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     capture(request) {
       const store = storeForNew(documents.roots, request.store, undefined);
-      requireMayStart(memory, store, { look: request.dry_run !== true });
       return surfaceOf(request).captures.capture({ ...request, store });
     },
     async claim(request) {

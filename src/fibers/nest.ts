@@ -36,7 +36,8 @@ const TURN = 100;
  * Moves a fiber below another one, or to the top of its store for null. Its folder moves with children and companions,
  * and every link in the store to a moved id is rewritten (WPL-12). The move survives a crash at any point: it is
  * recorded in the journal, made in one rename, and then links are rewritten; `finishNest` completes a recorded move.
- * `onMoved` is called as soon as the documents are at their new path.
+ * `onMoving` is called under the lock of all moves, while the documents are at their old path; `onMoved` as soon as
+ * they are at their new one.
  *
  * Throws `fiber_not_found`, `already_exists`, `ambiguous_fiber`, and `invalid_request` for a move below itself.
  */
@@ -44,12 +45,13 @@ export async function nestFiber(
   store: Store,
   id: string,
   parent: string | null,
-  onMoved: () => void = () => {},
+  { onMoving, onMoved }: { onMoving?(): void; onMoved?(): void } = {},
 ): Promise<Nested> {
   return withNestLock(store, async () => {
     await finish(store);
     const { path, new_id, journal } = planMove(store, id, parent);
     if (journal === null) return { id, new_id, rewritten: [], unwritten: [] };
+    onMoving?.();
     writeFileAtomic(journalPath(store), `${JSON.stringify(journal)}\n`);
     try {
       await move(store, journal);
@@ -57,7 +59,7 @@ export async function nestFiber(
       if (existsSync(path)) rmSync(journalPath(store), { force: true });
       throw error;
     }
-    onMoved();
+    onMoved?.();
     return { id, new_id, ...(await rewrite(store, journal)) };
   });
 }

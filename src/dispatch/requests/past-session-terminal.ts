@@ -83,11 +83,10 @@ export class PastSessions implements Write<AskedPastSession, PlannedSession, Reh
   async apply({ session, mux_session, start }: PlannedSession): Promise<ResumedSession> {
     if (start === null) return { mux_session, created: false };
     const { cwd } = start;
-    const folder = writeStart(this.#world, session, start);
     // The conversation may have become a worker's again while the transcript was looked for.
     refuseRunning(session, this.#memory, this.#captures);
     requireMayStart(this.#memory, null, { look: true });
-    const command = runScriptCommand(folder);
+    const command = runScriptCommand(writeStart(this.#world, session, start));
     const created = await this.#world.mux.create({ name: mux_session, cwd, command });
     if (created.kind === 'failed') throw new CodedError(created.code, created.detail);
     return { mux_session, created: created.kind === 'created' };

@@ -95,6 +95,8 @@ async function startOne({ world, memory, dispatcher }: Parts, fiber: CutOffFiber
   });
   const settled = settledBefore({ world, memory }, fiber);
   if (settled !== null) return told(settled);
+  // A person may have taken it off the list while the fibers before it were started.
+  if (!memory.incidents.fibers().some(({ uid }) => uid === fiber.uid)) return told('dismissed');
   try {
     const reply = await dispatcher.dispatch({ fiber_id: fiber.uid });
     return reply.dispatched ? told('started') : told('refused', reply.message);

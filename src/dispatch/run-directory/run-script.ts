@@ -35,7 +35,9 @@ export type RunScript = {
  * - the inner shell, which outlasts hang-up and termination, and writes `exit.json` (by rename);
  * - the agent, in the foreground with the terminal and default signals, recorded in `agent.pid` by the very
  *   process that becomes it. That process enters the agent's memory group first, so that nothing the agent starts
- *   is outside; a scope of systemd holds one shell more, which keeps what the scope tells of its memory.
+ *   is outside; a scope of systemd holds one shell more, which keeps what the scope tells of its memory. It becomes
+ *   no agent once `end.json` is there: who ends the run writes that before it looks for `agent.pid`, so that either
+ *   the one or the other sees its counterpart.
  *
  * Trailing newlines of a prompt given as an argument are dropped. Throws `internal` for what no script can carry (NUL, a
  * malformed name, an empty argv).
@@ -162,6 +164,7 @@ export function runScriptCommand(run_dir: string): string[] {
 function recordAndBecome(run_dir: string, memory: Extract<GroupEntry, { kind: 'cgroup' }> | null): string {
   const file = quote(`${run_dir}/${RUN_FILES.agent_pid}`);
   const temporary = quote(`${run_dir}/${RUN_FILES.agent_pid}.tmp`);
+  const end = quote(`${run_dir}/${RUN_FILES.end}`);
   return `${memory === null ? '' : enterGroup(run_dir, memory)}
 _svc_start=
 if [ -r "/proc/$$/stat" ]; then
@@ -173,6 +176,7 @@ else
   _svc_start=\${_svc_start% }
 fi
 (umask 077; printf '{"pid":%s,"start_time":"%s"}\\n' $$ "$_svc_start" >${temporary}) && command -p mv -f ${temporary} ${file}
+[ ! -e ${end} ] || exit 143
 exec "$@"
 `;
 }

@@ -224,22 +224,27 @@ export class StoreDocuments implements Documents {
   ): Promise<Nested & { moved: MovedPath[] }> {
     requireOneStore(document, parent);
     const store = this.#storeOf(document.store);
-    const rows = [...this.#index.rows()].filter(
-      (row) =>
-        row.store === document.store && (row.id === document.id || row.id.startsWith(`${document.id}/`)),
-    );
-    for (const row of rows) this.#parser.wrote(row.digest);
+    let rows: FiberDocument[] = [];
     const moved: MovedPath[] = [];
     const to = parent === null ? document.leaf : `${parent.id}/${document.leaf}`;
-    const nested = await nestFiber(store, document.id, parent?.id ?? null, () => {
-      for (const row of rows) {
-        const id = `${to}${row.id.slice(document.id.length)}`;
-        const path = store.locate(id);
-        if (path === null) continue;
-        moved.push({ from: row.path, path, id });
-        this.refresh(row.path, row.store);
-        this.refresh(path, row.store);
-      }
+    const nested = await nestFiber(store, document.id, parent?.id ?? null, {
+      onMoving: () => {
+        rows = [...this.#index.rows()].filter(
+          ({ id, store: root }) =>
+            root === document.store && (id === document.id || id.startsWith(`${document.id}/`)),
+        );
+        for (const row of rows) this.#parser.wrote(row.digest);
+      },
+      onMoved: () => {
+        for (const row of rows) {
+          const id = `${to}${row.id.slice(document.id.length)}`;
+          const path = store.locate(id);
+          if (path === null) continue;
+          moved.push({ from: row.path, path, id });
+          this.refresh(row.path, row.store);
+          this.refresh(path, row.store);
+        }
+      },
     });
     for (const id of nested.rewritten) {
       const path = store.locate(id);

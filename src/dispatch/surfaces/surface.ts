@@ -73,6 +73,8 @@ export type OpenSurface = {
     ): Promise<Answer<Q, Rehearsal | CaptureRefused, Captured | CaptureRefused>>;
     byConversation(id: string): CaptureRecord | undefined;
     view(): CaptureView[];
+    /** Resolves when none is being started. */
+    settled(): Promise<void>;
   };
   claims: { claim<Q extends ClaimRequest>(asked: Q): Promise<Answer<Q, Rehearsal, Claimed>> };
   /** Ends a run on request; false when it could not be seen to end. */

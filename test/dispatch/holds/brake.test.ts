@@ -1,9 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeferred } from '../../../src/base/deferred.ts';
 import { requireMayStart } from '../../../src/dispatch/holds/start-refusal.ts';
 import { pullBrake, releaseBrake } from '../../../src/dispatch/requests/brake-requests.ts';
-import { type Daemon, FakeWorld } from '../world/fake-world.ts';
+import { STORE } from '../world/fake-documents.ts';
+import { type Daemon, FakeWorld, LEARNING, LEASE } from '../world/fake-world.ts';
 
 let world: FakeWorld;
 let daemon: Daemon;
@@ -120,5 +122,74 @@ describe('the emergency brake', () => {
       running: ['a'],
       not_killed: [{ fiber_id: 'a' }],
     });
+  });
+});
+
+describe.each(['cli', 'app'] as const)('a capture on the surface %s', (surface) => {
+  const CLAIM = { url: 'http://127.0.0.1:4000/api/v1/claim', socket: null };
+  const capture = () => {
+    const request = { prompt: 'x', project_dir: '/srv/dev', claim: CLAIM, store: STORE, surface };
+    return daemon.dispatcher.surfaces[surface].captures.capture(request);
+  };
+  const started = () => world.machine.creates.length + world.app.conversations.length;
+
+  beforeEach(() => world.agents.push({ ...LEARNING, id: 'codex' }));
+
+  it.each([
+    ['the emergency brake is pulled', () => void daemon.memory.brake.pull(null, 0), 'stopped_all'],
+    [
+      'the lease is lost',
+      () => {
+        world.lease = { ...LEASE, state: 'elsewhere' };
+      },
+      'store_leased',
+    ],
+    [
+      'the data folder is taken away',
+      () => {
+        world.data_dir_fault = 'it is gone';
+      },
+      'data_dir_lost',
+    ],
+  ])('does not start where %s while its checks are asked', async (_, stop, code) => {
+    const [asked, answer] = [createDeferred<void>(), createDeferred<void>()];
+    const look = daemon.world.lookAtDirectory;
+    daemon.world.lookAtDirectory = async (path) => {
+      asked.resolve();
+      await answer.promise;
+      return look(path);
+    };
+    const refused = expect(capture()).rejects.toMatchObject({ code });
+    await asked.promise;
+    stop();
+    answer.resolve();
+    await refused;
+    expect(started()).toBe(0);
+  });
+
+  it('that is being started is waited for by the brake', async () => {
+    const [begun, goOn] = [createDeferred<void>(), createDeferred<void>()];
+    const held =
+      <A extends unknown[], R>(start: (...args: A) => Promise<R>) =>
+      async (...args: A) => {
+        begun.resolve();
+        await goOn.promise;
+        return start(...args);
+      };
+    const { mux, app } = daemon.world;
+    Object.assign(mux, { create: held(mux.create) });
+    Object.assign(app ?? {}, { start: held(app?.start ?? (() => Promise.reject(new Error('no server')))) });
+    const capturing = capture();
+    await begun.promise;
+    let waits = true;
+    const pulled = pullBrake(daemon, {}).then(() => {
+      waits = false;
+    });
+    await dispatch('nothing').catch(() => undefined);
+    expect(waits).toBe(true);
+    goOn.resolve();
+    expect(await world.run(capturing)).toMatchObject({ captured: true });
+    await world.run(pulled);
+    expect(started()).toBe(1);
   });
 });

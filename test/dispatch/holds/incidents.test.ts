@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDeferred } from '../../../src/base/deferred.ts';
 import { serverOf } from '../../../src/dispatch/holds/incidents.ts';
-import { resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
+import { dismissIncident, resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -133,6 +134,29 @@ describe('a lost tmux server', () => {
     await round();
     expect([world.machine.living.length, world.machine.creates.length]).toEqual([6, 12]);
     expect(incidents()).toEqual([]);
+  });
+
+  it('[P2] that is dismissed while its fibers are started again starts none of those that wait', async () => {
+    await working();
+    world.machine.loseServer({ told: true });
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    const [begun, goOn] = [createDeferred<void>(), createDeferred<void>()];
+    const look = daemon.world.lookAtDirectory;
+    daemon.world.lookAtDirectory = async (path) => {
+      begun.resolve();
+      await goOn.promise;
+      return look(path);
+    };
+    const resuming = resumeIncident(daemon, {});
+    await begun.promise;
+    await dismissIncident(daemon.memory, {});
+    goOn.resolve();
+    const { fibers } = await world.run(resuming);
+    expect(fibers.map(({ outcome }) => outcome)).toEqual([
+      'started',
+      ...NAMES.slice(1).map(() => 'dismissed'),
+    ]);
+    expect(world.machine.creates).toHaveLength(NAMES.length + 1);
   });
 
   it('[P2] keeps a fiber that is refused, with the reason, and leaves out what a person closed or runs', async () => {

@@ -150,6 +150,7 @@ describe('the terminal of a past session', () => {
     };
     await expect(resume()).rejects.toMatchObject({ code: 'stopped_all' });
     expect(world.machine.creates).toEqual([]);
+    expect(existsSync(join(world.data_dir, 'resumed', ID))).toBe(false);
   });
 
   it('[WPL-22] refuses an id that no session could be named by', async () => {

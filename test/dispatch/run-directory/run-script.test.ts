@@ -94,6 +94,14 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
     expect(readAgentPid(run_dir)).toEqual({ kind: 'none' });
   });
 
+  it('[P13] becomes no agent once its end is recorded, and has told its process all the same', async () => {
+    writeFileSync(join(run_dir, 'end.json'), '{"reason":"kill","at":1}');
+    const result = await start({ argv: agent('console.log("at work")') }, shell);
+    expect(result).toMatchObject({ kind: 'exited', stdout: '' });
+    expect(readAgentPid(run_dir).kind).toBe('found');
+    expect(exitRecord()).toEqual({ code: null, signal: 'SIGTERM', at: undefined });
+  });
+
   it('records a missing agent program', async () => {
     await start({ argv: ['no-such-agent', PROMPT] }, shell);
     expect(exitRecord()).toEqual({ code: null, signal: null, reason: 'agent_missing', at: undefined });

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import {
   claimRun,
   readAgentPid,
@@ -9,13 +13,17 @@ import {
 } from '../../../src/dispatch/run-directory/run-directory.ts';
 import type { RunManifest } from '../../../src/dispatch/run-directory/run-records.ts';
 import { buildRunScript, runScriptCommand } from '../../../src/dispatch/run-directory/run-script.ts';
+import { endWorker } from '../../../src/dispatch/surfaces/terminal/end-worker.ts';
+import type { World } from '../../../src/dispatch/world/world.ts';
 import { PROMPT } from '../../../src/harness/adapter.ts';
 import { workerSessionName } from '../../../src/mux/session-name.ts';
 import type { createTmux } from '../../../src/mux/tmux.ts';
+import type { GroupEntry } from '../../../src/platform/memory-groups.ts';
 import { lookUpProcess } from '../../../src/platform/process-facts.ts';
 import { createPrivateServer, type PrivateServer, until } from '../../fixtures/mux/private-server.ts';
 
 const AGENT = new URL('../../fixtures/mux/terminal-agent.mjs', import.meta.url).pathname;
+const run = promisify(execFile);
 const UID = '01K2Z3V4W5X6Y7Z8A9B0C1D2E3';
 
 let server: PrivateServer;
@@ -26,8 +34,11 @@ beforeEach(() => {
 });
 afterEach(() => server.dispose());
 
-/** Launches the terminal agent as the dispatcher would, and gives its session and what it said of itself. */
-async function launch(mode: string, prompt = "it's $(touch pwn)\n`touch pwn`; é \\") {
+const PROMPT_TEXT = "it's $(touch pwn)\n`touch pwn`; é \\";
+
+/** Claims a launch of the terminal agent as the dispatcher would. */
+function claim(mode: string, options: { memory?: GroupEntry } = {}) {
+  const prompt = PROMPT_TEXT;
   const project_dir = join(server.dir, "pro'ject #(touch pwn);");
   mkdirSync(project_dir);
   const run_dir = join(server.dir, 'runs', 'launch-1');
@@ -59,9 +70,15 @@ async function launch(mode: string, prompt = "it's $(touch pwn)\n`touch pwn`; é
     env: { SAID: join(server.dir, 'said'), QUOTED: `'"$(touch pwn)"'` },
     prompt_bytes: Buffer.byteLength(prompt),
     prompt_on_stdin: false,
-    memory: null,
+    memory: options.memory ?? null,
   });
   claimRun(server.dir, { manifest, prompt, script, files: [] });
+  return { project_dir, run_dir, name, prompt };
+}
+
+/** Launches it, and gives its session and what it said of itself. */
+async function launch(mode: string) {
+  const { project_dir, run_dir, name, prompt } = claim(mode);
   const made = await mux.create({ name, cwd: project_dir, command: runScriptCommand(run_dir) });
   if (made.kind !== 'created') throw new Error(JSON.stringify(made));
   const said = await until('the agent', () =>
@@ -128,6 +145,28 @@ describe('a worker started by its run script in a session', () => {
     const { session, run_dir } = await launch('calm');
     await mux.kill(session);
     expect(await exitOf(run_dir)).toMatchObject({ code: 7, signal: 'SIGHUP' });
+  });
+
+  it('[P13] never becomes its agent where its end came before its record, although nothing heeds the hang-up', async () => {
+    const { run_dir, name } = claim('wait', {
+      memory: { kind: 'cgroup', folder: join(server.dir, 'group'), files: [] },
+    });
+    // Its script stands still here, before it tells which process it is.
+    const gate = join(run_dir, 'memory.error');
+    await run('mkfifo', [gate]);
+    const command = ['/bin/sh', '-c', `trap '' HUP; exec "$@"`, 'sh', ...runScriptCommand(run_dir)];
+    const made = await mux.create({ name, cwd: server.dir, command });
+    const runDirectories = new RunDirectories({ data_dir: server.dir, logger: silentLogger });
+    runDirectories.writeEnd('launch-1', 'kill', Date.now());
+    const ended: unknown[] = [];
+    const processes = { end: async (identity: unknown) => void ended.push(identity) };
+    const world = { mux, runDirectories, processes } as unknown as World;
+    await endWorker(world, { launch_id: 'launch-1', mux_session: name });
+    if (made.kind !== 'created') throw new Error(JSON.stringify(made));
+    expect([await mux.kill(made.session), ended]).toEqual(['gone', []]);
+    readFileSync(gate);
+    expect(await exitOf(run_dir)).toMatchObject({ signal: 'SIGTERM' });
+    expect([readAgentPid(run_dir).kind, existsSync(join(server.dir, 'said'))]).toEqual(['found', false]);
   });
 
   it('survives the interrupt key when the agent does', async () => {

@@ -358,6 +358,34 @@ describe('a kill', () => {
     expect([worker.alive, world.machine.kills]).toEqual([false, []]);
   });
 
+  it('[P13] ends an agent that ignores hang-ups and is recorded only while its session is ended', async () => {
+    world.fiber('a');
+    world.machine.next = 'start_silently';
+    world.machine.hangup = 'ignored';
+    await round();
+    const worker = world.machine.worker('a');
+    const end = daemon.world.mux.kill;
+    daemon.world.mux.kill = async (session) => {
+      world.machine.record(worker);
+      return end(session);
+    };
+    expect(await kill('a')).toMatchObject({ killed: true });
+    expect(worker.alive).toBe(false);
+  });
+
+  it('waits for a worker that takes a while to end', async () => {
+    world.fiber('a');
+    await round();
+    const worker = world.machine.worker('a');
+    daemon.world.processes.end = async () => {};
+    daemon.world.mux.kill = async () => {
+      world.clock.after(500, () => world.machine.exit(worker, { signal: 'SIGTERM' }));
+      return 'killed';
+    };
+    expect(await kill('a')).toMatchObject({ killed: true });
+    expect(daemon.state().running).toEqual([]);
+  });
+
   it('that tmux does not confirm is an error, and the fiber stays held', async () => {
     world.fiber('a');
     await round();

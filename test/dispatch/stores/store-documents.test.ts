@@ -16,18 +16,30 @@ afterEach(() => {
   well.remove();
 });
 
-it('[DSP-1] touches no store whose disk is silent: its documents stay listed and are refused, the others are served', async () => {
-  const isSilent = new Set<string>();
-  const documents = new StoreDocuments({
+const documentsOf = (roots: string[], isSilent: (root: string) => boolean = () => false) =>
+  new StoreDocuments({
     index: new StoreIndex(),
-    roots: [silent.root, well.root],
+    roots,
     store: { clock: systemClock },
-    pool: { run: async (job) => Promise.reject(new Error(`two short documents need no ${job}`)) },
+    pool: { run: async (job) => Promise.reject(new Error(`a few short documents need no ${job}`)) },
     logger: silentLogger,
-    isSilent: (root) => isSilent.has(root),
+    isSilent,
     onRow: () => {},
     onLateRow: () => {},
   });
+
+it('[WPL-12] tells the new path of a fiber that the move before it brought below the one that moves', async () => {
+  const documents = documentsOf([well.root]);
+  const made = async (slug: string) => documents.create(well.root, { name: slug, slug });
+  const [top, parent, child] = [await made('top'), await made('parent'), await made('child')];
+  const [, second] = await Promise.all([documents.nest(child, parent), documents.nest(parent, top)]);
+  expect(second.moved.map(({ id }) => id).sort()).toEqual(['top/parent', 'top/parent/child']);
+  expect([...documents.all()].map(({ id }) => id).sort()).toEqual(['top', 'top/parent', 'top/parent/child']);
+});
+
+it('[DSP-1] touches no store whose disk is silent: its documents stay listed and are refused, the others are served', async () => {
+  const isSilent = new Set<string>();
+  const documents = documentsOf([silent.root, well.root], (root) => isSilent.has(root));
   const far = await documents.create(silent.root, { name: 'Far', slug: 'far' });
   const near = await documents.create(well.root, { name: 'Near', slug: 'near' });
   isSilent.add(silent.root);

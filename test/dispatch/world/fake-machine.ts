@@ -9,6 +9,8 @@ export type Worker = {
   run_dir: string;
   agent: ProcessIdentity;
   alive: boolean;
+  /** Its session was ended, and its agent runs on all the same. */
+  hung_up?: boolean;
   spec: CreateSession;
 };
 
@@ -31,6 +33,8 @@ export class FakeMachine {
   latency_ms = 0;
   /** What the kernel says of every process. */
   kernel: 'answers' | 'silent' = 'answers';
+  /** What agents do when their sessions are ended. */
+  hangup: 'ends' | 'ignored' = 'ends';
   screen = '';
   creates: CreateSession[] = [];
   kills: string[] = [];
@@ -142,17 +146,24 @@ export class FakeMachine {
     this.#pids += 1;
     const agent = { pid: this.#pids, start_time: `t${this.#pids}` };
     const run_dir = dirname(spec.command[1] ?? '');
-    if (script !== 'start_silently') writeFileSync(join(run_dir, 'agent.pid'), JSON.stringify(agent));
-    this.workers.push({ session, run_dir, agent, alive: true, spec });
+    const worker: Worker = { session, run_dir, agent, alive: true, spec };
+    if (script !== 'start_silently') this.record(worker);
+    this.workers.push(worker);
     started();
     return script === 'refuse_but_start' ? failed : { kind: 'created', session };
+  }
+
+  /** The run script tells which process the agent is. */
+  record({ run_dir, agent }: Worker): void {
+    writeFileSync(join(run_dir, 'agent.pid'), JSON.stringify(agent));
   }
 
   kill(target: { id: string; name: string }): 'killed' | 'gone' | 'unknown' {
     if (this.listing === 'unknown') return 'unknown';
     this.kills.push(target.name);
     const worker = this.workers.find((one) => one.session.id === target.id);
-    if (worker?.alive === true) {
+    if (worker?.alive === true && this.hangup === 'ignored') worker.hung_up = true;
+    else if (worker?.alive === true) {
       worker.session = { ...worker.session, panes: 1 };
       this.exit(worker, { signal: 'SIGHUP' });
     }
@@ -223,6 +234,7 @@ export class FakeMachine {
 
   #listed(): MuxSession[] {
     const sessions = this.workers
+      .filter(({ hung_up }) => hung_up !== true)
       .filter((worker) => worker.alive || (!worker.session.pane_dead && worker.session.panes > 0))
       .map((worker) => worker.session);
     return [...sessions, ...this.others];

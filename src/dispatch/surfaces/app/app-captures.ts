@@ -1,4 +1,5 @@
 import { isCoded, messageOf } from '../../../base/errors.ts';
+import { InFlight } from '../../../base/in-flight.ts';
 import type { Captured, CaptureRefused, CaptureView } from '../../../contract/http/capture.ts';
 import { type Rehearsal, rehearsal } from '../../../contract/http/rehearsal.ts';
 import { agentPolicy } from '../../../harness/app-server/agent-policy.ts';
@@ -11,7 +12,9 @@ import {
   checkCapture,
   refusedCapture,
 } from '../../claims/capture-checks.ts';
+import type { Memory } from '../../holds/memory.ts';
 import type { Refusal } from '../../holds/refusals.ts';
+import { requireMayStart } from '../../holds/start-refusal.ts';
 import { NEW_CONVERSATION, sourceOf } from '../../run/app-run.ts';
 import {
   bindCapture,
@@ -36,10 +39,13 @@ export class AppCaptures
     Write<AskedCapture, PlannedCapture | Refusal, Rehearsal | CaptureRefused, Captured | CaptureRefused>
 {
   readonly #world: World;
+  readonly #memory: Memory;
   readonly #unclaimed: UnclaimedConversations;
+  readonly #starts = new InFlight();
 
-  constructor(world: World) {
+  constructor(world: World, memory: Memory) {
     this.#world = world;
+    this.#memory = memory;
     this.#unclaimed = new UnclaimedConversations(world);
   }
 
@@ -60,7 +66,13 @@ export class AppCaptures
     return perform(this, asked);
   }
 
+  /** Resolves when no conversation is being started. */
+  settled(): Promise<void> {
+    return this.#starts.settled();
+  }
+
   async plan(asked: AskedCapture): Promise<PlannedCapture | Refusal> {
+    requireMayStart(this.#memory, asked.store, { look: asked.dry_run !== true });
     const checked = await this.#check(asked);
     if ('reason' in checked) return checked;
     return { checked, record: this.#recordOf(checked), claim: asked.claim };
@@ -79,10 +91,14 @@ export class AppCaptures
   }
 
   async apply(planned: PlannedCapture | Refusal): Promise<Captured | CaptureRefused> {
+    if ('reason' in planned) return refusedCapture(this.#world.host, planned);
+    // The brake may have been pulled, or the lease lost, while the checks were asked.
+    requireMayStart(this.#memory, planned.record.store, { look: true });
+    return this.#starts.add(this.#converse(planned));
+  }
+
+  async #converse({ checked, record, claim }: PlannedCapture): Promise<Captured | CaptureRefused> {
     const world = this.#world;
-    const refuse = (refusal: Refusal) => refusedCapture(world.host, refusal);
-    if ('reason' in planned) return refuse(planned);
-    const { checked, record, claim } = planned;
     // The words are on disk before anything is asked; the whole message needs the conversation's id.
     writeCapture(world.settings.data_dir, { record, prompt: checked.prompt, files: [] });
     this.#unclaimed.begin(record);
@@ -92,7 +108,7 @@ export class AppCaptures
     } catch (error) {
       removeCapture(world.settings.data_dir, record.launch_id);
       this.#unclaimed.forget(record.launch_id);
-      return refuse({
+      return refusedCapture(world.host, {
         reason: isCoded(error) ? error.code : 'app_launch_failed',
         message: messageOf(error),
       });

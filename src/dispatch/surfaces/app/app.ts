@@ -40,7 +40,7 @@ export const APP: SurfaceStarts = {
 
 /** The app surface of this daemon. */
 export function openApp(world: World, memory: Memory, ports: ClaimPorts): OpenSurface {
-  const captures = new AppCaptures(world);
+  const captures = new AppCaptures(world, memory);
   const runs = new AppRuns(world, memory, new UnfinishedClaims(world, memory, captures), ports.onMoved);
   return {
     captures,

@@ -1,4 +1,5 @@
 import { messageOf } from '../../../base/errors.ts';
+import { InFlight } from '../../../base/in-flight.ts';
 import type { Captured, CaptureRefused, CaptureView } from '../../../contract/http/capture.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import type { MuxListing } from '../../../mux/mux.ts';
@@ -10,7 +11,9 @@ import {
   SHOWN_MS,
   viewOfCapture,
 } from '../../claims/capture-checks.ts';
+import type { Memory } from '../../holds/memory.ts';
 import type { Refusal } from '../../holds/refusals.ts';
+import { requireMayStart } from '../../holds/start-refusal.ts';
 import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
 import {
   bindCapture,
@@ -44,11 +47,14 @@ export class Captures
     Write<AskedCapture, PlannedCapture | Refusal, Rehearsal | CaptureRefused, Captured | CaptureRefused>
 {
   readonly #world: World;
+  readonly #memory: Memory;
+  readonly #starts = new InFlight();
   #known = new Map<string, Known>();
   #found = false;
 
-  constructor(world: World) {
+  constructor(world: World, memory: Memory) {
     this.#world = world;
+    this.#memory = memory;
   }
 
   /** `POST /capture` on the terminal surface: every check before any effect; a refusal is a value. */
@@ -56,7 +62,13 @@ export class Captures
     return perform(this, asked);
   }
 
+  /** Resolves when no capture is being started. */
+  settled(): Promise<void> {
+    return this.#starts.settled();
+  }
+
   async plan(asked: AskedCapture): Promise<PlannedCapture | Refusal> {
+    requireMayStart(this.#memory, asked.store, { look: asked.dry_run !== true });
     const checked = await checkCapture(this.#world, asked);
     return 'reason' in checked ? checked : planCapture(this.#world, checked, asked.claim);
   }
@@ -66,8 +78,14 @@ export class Captures
   }
 
   async apply(planned: PlannedCapture | Refusal): Promise<Captured | CaptureRefused> {
+    if ('reason' in planned) return refusedCapture(this.#world.host, planned);
+    // The brake may have been pulled, or the lease lost, while the checks were asked.
+    requireMayStart(this.#memory, planned.record.store, { look: true });
+    return this.#starts.add(this.#start(planned));
+  }
+
+  async #start(planned: PlannedCapture): Promise<Captured | CaptureRefused> {
     const world = this.#world;
-    if ('reason' in planned) return refusedCapture(world.host, planned);
     const { record } = planned;
     const known: Known = { record, state: 'starting', being_started: true };
     this.#known.set(record.launch_id, known);

@@ -1,3 +1,4 @@
+import { sleep } from '../../../base/clock.ts';
 import type { ClaimPorts } from '../../claims/claim-checks.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
@@ -45,7 +46,7 @@ export type TerminalPorts = ClaimPorts & {
 
 /** The terminal surface of this daemon. */
 export function openTerminal(world: World, memory: Memory, ports: TerminalPorts) {
-  const captures = new Captures(world);
+  const captures = new Captures(world, memory);
   return {
     captures,
     claims: new Claims(world, memory, captures, ports),
@@ -55,6 +56,10 @@ export function openTerminal(world: World, memory: Memory, ports: TerminalPorts)
   } satisfies OpenSurface & Record<string, unknown>;
 }
 
+/** How often a worker that is being ended is looked at, in milliseconds. */
+const END_LOOK_MS = 100;
+
+/** Ends a run on request, looking again for as long as its processes may take; false when it was not seen to end. */
 async function cut(
   world: World,
   memory: Pick<Memory, 'runs'>,
@@ -65,12 +70,25 @@ async function cut(
   const at = world.clock.now();
   moveRun(run, { kind: 'ending', end: { reason, at } });
   if (!run.stray) world.runDirectories.writeEnd(run.launch_id, reason, at);
-  await endWorker(world, run);
-  await ports.reconcile();
-  const ended = memory.runs.get(run.key)?.launch_id !== run.launch_id;
-  if (!ended) {
-    moveRun(run, { kind: 'not_ended' });
-    if (reason === 'forced_start' && !run.stray) world.runDirectories.withdrawForcedStart(run.launch_id);
+  if (await isSeenToEnd(world, memory, ports, run)) return true;
+  moveRun(run, { kind: 'not_ended' });
+  if (reason === 'forced_start' && !run.stray) world.runDirectories.withdrawForcedStart(run.launch_id);
+  return false;
+}
+
+async function isSeenToEnd(
+  world: World,
+  memory: Pick<Memory, 'runs'>,
+  ports: Pick<TerminalPorts, 'reconcile'>,
+  run: Run,
+): Promise<boolean> {
+  const { clock, settings } = world;
+  const since = clock.now();
+  for (;;) {
+    await endWorker(world, run);
+    await ports.reconcile();
+    if (memory.runs.get(run.key)?.launch_id !== run.launch_id) return true;
+    if (Math.abs(clock.now() - since) >= settings.kill_grace_ms) return false;
+    await sleep(clock, END_LOOK_MS);
   }
-  return ended;
 }
