@@ -239,7 +239,6 @@ function assemble(options: {
     sessions_file: dataPaths(settings).sessions_file,
     spend_dir: dataPaths(settings).spend_dir,
     clock,
-    route: createRoute(fleet, boot.host),
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
@@ -258,6 +257,7 @@ function assemble(options: {
   const disks = createDisks({ clock, runner: createRunner() });
   const files = createFileReader(clock, disks);
   const server = createHttpServer({
+    host: boot.host,
     routes: createRoutes({ poller, ledgers, fleet, audio, pool, files }, context),
     access: {
       own_names: [hostname(), boot.host],
@@ -265,7 +265,7 @@ function assemble(options: {
       dev_origins: settings.dev_origins,
     },
     booting: createBootingGate(context),
-    route: context.route,
+    route: createRoute(fleet, boot.host),
     http: settings.http,
     observe: requests.observe,
     logger,

@@ -1,5 +1,5 @@
 import type { Settings } from '../src/config/settings.ts';
-import { fleetCalls, fleetEvents } from '../src/contract/threads/fleet.ts';
+import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
@@ -12,7 +12,7 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
   events: fleetEvents,
   async start({ settings, logger, clock, notify }) {
     const remotes_file = remotesPath(settings);
-    const publish = (names: string[]) => notify('remotes_changed', { names });
+    const publish = (remotes: Remote[]) => notify('remotes_changed', { remotes });
     const service = createFleetService({ remotes_file, publish, clock, logger });
     const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);

@@ -5,6 +5,7 @@ import { createHttpServer } from '../../src/http/server.ts';
 import { systemPeerCredentials, UNKNOWN_PEERS } from '../../src/platform/peer-credentials.ts';
 
 const server = createHttpServer({
+  host: 'host-a',
   routes: [
     {
       method: 'GET',

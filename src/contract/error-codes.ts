@@ -46,6 +46,8 @@ export const ERROR_STATUS = {
   expectation_failed: 417,
   /** The path is a WebSocket, but the request is not an upgrade. */
   upgrade_required: 426,
+  /** Another daemon passed on a request that is for a third host. */
+  misdirected: 421,
   invalid_document: 422,
   not_a_file: 422,
   /** A file exceeds the size limit of its kind. */
@@ -101,8 +103,10 @@ export const ERROR_STATUS = {
   app_server_unavailable: 503,
   /** This host has no folder picker (ERR-22). */
   folder_picker_unavailable: 501,
-  /** The request is for another host, and this daemon cannot forward it. */
+  /** The request is for another host, and what it asks for is not passed on. */
   not_forwarded: 501,
+  /** Daemons pass the request on in a circle, or over too many hosts. */
+  forwarding_loop: 508,
   deadline_exceeded: 504,
   cli_unavailable: 503,
   cli_timed_out: 504,

@@ -3,8 +3,10 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FleetState } from '../contract/http/state.ts';
+import type { Remote } from '../contract/threads/fleet.ts';
 import { stampOf } from '../platform/file-stamp.ts';
-import { readRemotesFile } from './remotes-file.ts';
+import { urlOf } from './remote-address.ts';
+import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How often the remotes file is looked at for a change, in milliseconds. */
 const LOOK_MS = 500;
@@ -16,17 +18,17 @@ export type FleetService = {
 };
 
 /**
- * What this host knows of other hosts. `publish` gets the names of the remotes as soon as their file has been read, and
- * after each change. While the file cannot be read, the remotes read last stay listed.
+ * What this host knows of other hosts. `publish` gets the remotes as soon as their file has been read, and after each
+ * change. While the file cannot be read, the remotes read last stay listed.
  */
 export function createFleetService(options: {
   remotes_file: string;
-  publish(names: string[]): void;
+  publish(remotes: Remote[]): void;
   clock: Clock;
   logger: Logger;
 }): FleetService {
   const { remotes_file, publish, clock, logger } = options;
-  let names: string[] | null = null;
+  let remotes: Remote[] | null = null;
   let told = '';
   let seen = '';
   const tell = (problems: string[]): void => {
@@ -39,8 +41,9 @@ export function createFleetService(options: {
     seen = stampText(remotes_file);
     try {
       const file = readRemotesFile(remotes_file);
-      if (names?.join('\n') !== file.names.join('\n')) publish(file.names);
-      names = file.names;
+      const read = file.entries.map(remoteOf);
+      if (JSON.stringify(remotes) !== JSON.stringify(read)) publish(read);
+      remotes = read;
       tell(file.problems);
     } catch (error) {
       tell([messageOf(error)]);
@@ -53,10 +56,19 @@ export function createFleetService(options: {
   return {
     state() {
       refresh();
-      return { remotes: (names ?? []).map((name) => ({ name, state: 'unpolled' })) };
+      return { remotes: (remotes ?? []).map(({ name }) => ({ name, state: 'unpolled' })) };
     },
     stop,
   };
+}
+
+/** A remote that only SSH leads to is one like any other; its problem is told to whoever asks it for something. */
+function remoteOf(entry: RemoteEntry): Remote {
+  try {
+    return { name: entry.name, url: urlOf(entry), problem: null };
+  } catch (error) {
+    return { name: entry.name, url: null, problem: messageOf(error) };
+  }
 }
 
 /** Another text after every change that the file system tells of; the reason where it tells nothing. */

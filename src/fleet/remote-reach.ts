@@ -2,17 +2,8 @@ import { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
 import { askRemote } from './ask-remote.ts';
-import { readRemoteEntries } from './remotes-file.ts';
-
-/** What of a remote's entry says how it is reached. */
-const reachSchema = z.looseObject({
-  name: z.string(),
-  ssh: z.string().min(1).optional(),
-  ssh_flags: z.array(z.string()).optional(),
-  url: z.string().optional(),
-  port: z.int().optional(),
-});
-type Reach = z.infer<typeof reachSchema>;
+import { reachOf, urlOf } from './remote-address.ts';
+import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How the remotes of the operator file are reached; the file is read anew each time. */
 export function createRemoteReach(options: { remotes_file: string }): {
@@ -21,37 +12,18 @@ export function createRemoteReach(options: { remotes_file: string }): {
   /** Where the API of a remote answers, without `/api/v1`; throws `unknown_host` or `invalid_config`. */
   baseUrl(host: string): string;
 } {
-  const reachOf = (host: string): Reach => {
-    const entry = readRemoteEntries(options.remotes_file).find((one) => one.name === host);
-    if (entry === undefined)
-      throw new CodedError(
-        'unknown_host',
-        `No host "${host}" is known here; remotes.json names the others.`,
-        {
-          details: { origin: host },
-        },
-      );
-    const reach = reachSchema.safeParse(entry);
-    if (reach.success) return reach.data;
-    const where = reach.error.issues.map((issue) => issue.path.join('.')).join(', ');
-    throw new CodedError(
-      'invalid_config',
-      `the entry of ${host} in remotes.json is not well-formed at ${where}`,
-    );
+  const entryOf = (host: string): RemoteEntry => {
+    const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
+    if (entry !== undefined) return entry;
+    throw new CodedError('unknown_host', `No host "${host}" is known here; remotes.json names the others.`, {
+      details: { origin: host },
+    });
   };
-  const baseUrl = (host: string): string => {
-    const { url, port } = reachOf(host);
-    if (url === undefined && port === undefined)
-      throw new CodedError(
-        'invalid_config',
-        `the entry of ${host} in remotes.json names neither a url nor a port`,
-      );
-    return (url ?? `http://127.0.0.1:${port}`).replace(/\/$/, '');
-  };
+  const baseUrl = (host: string): string => urlOf(entryOf(host));
   return {
     baseUrl,
     sshTarget(host) {
-      const { ssh, ssh_flags } = reachOf(host);
+      const { ssh, ssh_flags } = reachOf(entryOf(host));
       if (ssh === undefined)
         throw new CodedError('invalid_config', `the entry of ${host} in remotes.json names no "ssh" alias`);
       if (ssh.startsWith('-'))

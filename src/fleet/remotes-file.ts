@@ -7,9 +7,12 @@ import { readRegularTextSync } from '../platform/regular-file.ts';
 const remoteSchema = z.looseObject({ name: z.string().min(1) });
 const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()) });
 
+/** An entry that names a remote, as it is written; what else it holds is for those who use it. */
+export type RemoteEntry = z.infer<typeof remoteSchema>;
+
 export type RemotesFile = {
-  /** Names in file order, each once. */
-  names: string[];
+  /** In file order, each name once. */
+  entries: RemoteEntry[];
   /** One sentence for every entry that is not a remote. */
   problems: string[];
 };
@@ -21,21 +24,16 @@ export function remotesPath(settings: { remotes_file: string | null; config_dir:
 
 /** Reads the configured remotes; none when the file is absent; throws `invalid_config` when it cannot be read. */
 export function readRemotesFile(path: string): RemotesFile {
-  const entries = entriesIn(path);
-  const names = new Set<string>();
+  const written = entriesIn(path);
+  const named = new Map<string, RemoteEntry>();
   const problems: string[] = [];
-  entries.forEach((entry, index) => {
+  written.forEach((entry, index) => {
     const remote = remoteSchema.safeParse(entry);
     if (!remote.success) problems.push(`${path}: entry ${index + 1} of "remotes" needs a "name"`);
-    else if (names.has(remote.data.name)) problems.push(`${path}: two remotes are named ${remote.data.name}`);
-    else names.add(remote.data.name);
+    else if (named.has(remote.data.name)) problems.push(`${path}: two remotes are named ${remote.data.name}`);
+    else named.set(remote.data.name, remote.data);
   });
-  return { names: [...names], problems };
-}
-
-/** The entries that name a remote, as they are written; what else they hold is for those who use it. */
-export function readRemoteEntries(path: string): z.infer<typeof remoteSchema>[] {
-  return entriesIn(path).flatMap((entry) => remoteSchema.safeParse(entry).data ?? []);
+  return { entries: [...named.values()], problems };
 }
 
 function entriesIn(path: string): unknown[] {

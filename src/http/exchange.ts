@@ -1,7 +1,14 @@
 import { BudgetShare, type MemoryBudget } from './memory-budget.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { WholeBody } from './pieces.ts';
-import { isOpen, type OpenBody, type PreparedReply, type StreamedBody } from './prepared-reply.ts';
+import {
+  isRead,
+  type OpenBody,
+  type PreparedReply,
+  type ReadBody,
+  type RelayedBody,
+  type StreamedBody,
+} from './prepared-reply.ts';
 import type { Wire, WireListener } from './socket.ts';
 import type { UnsentAnswers } from './unsent-answers.ts';
 
@@ -18,6 +25,8 @@ export type Unsent = {
   read_ahead: MemoryBudget;
   answers: UnsentAnswers;
   streams: OpenStreams;
+  /** Answers of other hosts. */
+  relays: OpenStreams;
 };
 
 /** What became of bytes that were handed to a connection. */
@@ -44,7 +53,8 @@ export type AnswerOptions = {
  * answer is complete or the client has gone; the class that extends this one is the only place that touches them.
  */
 export abstract class Exchange {
-  readonly id: string;
+  /** Also of the request of another daemon that this one passed on. */
+  id: string;
   /** True until the answer has been given or the client has gone away. */
   open = true;
   /** True once the answer is complete or nobody waits for it. */
@@ -99,6 +109,11 @@ export abstract class Exchange {
   /** Hands over the body as it comes; a chunk is only lent. Nothing more is heard when the client goes away. */
   abstract readBody(hear: (chunk: Uint8Array, last: boolean) => void): void;
 
+  /** Asks for no more of the body until `resumeBody`; what is on its way is still handed over. */
+  abstract pauseBody(): void;
+
+  abstract resumeBody(): void;
+
   /** Called now and then while a body is awaited, so that the transport's own idle time-out stays away. */
   abstract keepReading(): void;
 
@@ -124,34 +139,54 @@ export abstract class Exchange {
   }
 
   /** Sends each piece as the connection takes it; the next one is read when it has. The head is written already. */
-  protected stream(body: StreamedBody): void {
+  protected stream(body: ReadBody): void {
+    const sent =
+      'read' in body ? this.#pump(body) : 'relayed' in body ? this.#relay(body) : this.#streamOpen(body);
     // Half of what was promised is worse than a connection that ends: the client can tell.
-    this.#pump(body).catch(() => this.#cut());
+    sent.catch(() => this.#cut());
   }
 
-  /** Sends what a source brings until one side ends it. The head is written already. */
-  protected streamOpen({ stream }: OpenBody): void {
-    const { streams } = this.#unsent;
-    const source = stream[Symbol.asyncIterator]();
+  /** Sends what a source brings until one side ends it. */
+  #streamOpen({ stream }: OpenBody): Promise<void> {
     const end = () => {
       if (!this.settled) this.endChunks();
     };
-    const forget = streams.add({ keep: () => this.keepReading(), end });
+    const source = stream[Symbol.asyncIterator]();
+    const forget = this.#unsent.streams.add({ keep: () => this.keepReading(), end });
     this.#endSource = () => {
       forget();
       this.#controller?.abort();
-      // A generator that waits for something hears of it when that comes; the signal is for the others.
-      source.return?.()?.catch(() => undefined);
+      endSource(source);
     };
-    this.#pumpOpen(source).then(end, () => this.#cut());
+    return this.#pumpSource(source, (slice) => this.sendChunk(slice)).then(end);
   }
 
-  async #pumpOpen(source: AsyncIterator<Uint8Array>): Promise<void> {
+  /** Sends what another host brings, to its end. */
+  async #relay({ relayed, size }: RelayedBody): Promise<void> {
+    const source = relayed[Symbol.asyncIterator]();
+    const forget = this.#unsent.relays.add({ keep: () => this.keepReading(), end: () => undefined });
+    this.#endSource = () => {
+      forget();
+      endSource(source);
+    };
+    let left = size ?? 0;
+    await this.#pumpSource(source, (slice) => {
+      if (size === null) return this.sendChunk(slice);
+      const sent = this.send(slice, size);
+      left -= sent.taken;
+      if (sent.all) this.settle();
+      return sent;
+    });
+    if (left > 0) throw new Error('less came than was promised');
+    if (size === null && !this.settled) this.endChunks();
+  }
+
+  async #pumpSource(source: AsyncIterator<Uint8Array>, hand: (slice: Uint8Array) => Sent): Promise<void> {
     const { clock, stall_ms } = this.#unsent.streams;
     for (let next = await source.next(); !next.done; next = await source.next()) {
       for (let begin = 0; begin < next.value.length; ) {
         if (this.settled) return;
-        const { taken, flows, room } = this.sendChunk(next.value.subarray(begin, begin + SLICE));
+        const { taken, flows, room } = hand(next.value.subarray(begin, begin + SLICE));
         const cancel = flows ? null : clock.after(stall_ms, () => this.#cut());
         await room;
         cancel?.();
@@ -245,9 +280,14 @@ function sliceOf(piece: Uint8Array, begin: number, left: number): Uint8Array {
   return piece.subarray(begin, begin + SLICE);
 }
 
-/** How many bytes a body has on the wire; none are known of one without a length. */
-export function byteLength(body: WholeBody | StreamedBody | OpenBody): number {
+/** A generator that waits for something hears of it when that comes. */
+function endSource(source: AsyncIterator<Uint8Array>): void {
+  source.return?.()?.catch(() => undefined);
+}
+
+/** How many bytes a body has on the wire; null for one without a length. */
+export function byteLength(body: WholeBody | ReadBody): number | null {
   if (typeof body === 'string') return Buffer.byteLength(body);
-  if (isOpen(body)) return 0;
-  return 'read' in body ? body.size : body.length;
+  if (!isRead(body)) return body.length;
+  return 'stream' in body ? null : body.size;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refusal } from './error-reply.ts';
 import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
 import { Pieces } from './pieces.ts';
-import { FIRST_HEADER, isOpen, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, isRead, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
@@ -71,6 +71,14 @@ export class NodeExchange extends Exchange {
     this.refuse(refusal('invalid_request', 'The chunks of the body are malformed.', { issues: [] }));
   }
 
+  pauseBody(): void {
+    this.#request.pause();
+  }
+
+  resumeBody(): void {
+    this.#request.resume();
+  }
+
   keepReading(): void {
     // Node has no time-out of its own for bodies here.
   }
@@ -83,15 +91,15 @@ export class NodeExchange extends Exchange {
       headers.push(line.slice(0, cut), line.slice(cut + 2));
     }
     const { body } = reply;
-    if (body !== null && !isOpen(body)) headers.push('Content-Length', String(byteLength(body)));
+    const length = body === null ? null : byteLength(body);
+    if (length !== null) headers.push('Content-Length', String(length));
     if (options.close) {
       headers.push('Connection', 'close');
       response.shouldKeepAlive = false;
     }
     response.writeHead(reply.status, headers);
     if (body === null || options.head) response.end();
-    else if (isOpen(body)) this.streamOpen(body);
-    else if (typeof body === 'object' && 'read' in body) this.stream(body);
+    else if (isRead(body)) this.stream(body);
     else {
       if (body instanceof Pieces) {
         response.cork();

@@ -13,7 +13,7 @@ export type PreparedReply = {
   /** The value of the header `FIRST_HEADER` and after it every other header but the length, in lines. */
   headers: string;
   /** Null: this status has no body and no length (204, 304). */
-  body: WholeBody | StreamedBody | OpenBody | null;
+  body: WholeBody | ReadBody | null;
   /** May go out packed, where the client takes that. */
   packable: boolean;
 };
@@ -24,8 +24,14 @@ export type StreamedBody = { size: number; read(from: number, end: number): Asyn
 /** A body without a length, which its source ends. */
 export type OpenBody = { stream: AsyncIterable<Uint8Array> };
 
-export function isOpen(body: WholeBody | StreamedBody | OpenBody): body is OpenBody {
-  return typeof body === 'object' && 'stream' in body;
+/** What another host answers, as it comes: `size` bytes, or as many as its chunks have where that is null. */
+export type RelayedBody = { relayed: AsyncIterable<Uint8Array>; size: number | null };
+
+/** A body that is read while it is sent. */
+export type ReadBody = StreamedBody | OpenBody | RelayedBody;
+
+export function isRead(body: WholeBody | ReadBody): body is ReadBody {
+  return typeof body === 'object' && ('read' in body || 'stream' in body || 'relayed' in body);
 }
 
 /** What of a request decides how it is answered. */
@@ -169,7 +175,7 @@ function headerLinesOf(reply: Reply, row: AnswerTo['row'], with_type: boolean): 
 
 function makeHeaderLines(reply: Reply, row: AnswerTo['row'], with_type: boolean): HeaderLines {
   let after = '';
-  if (with_type && !('empty' in reply)) {
+  if (with_type && ('json' in reply || 'content_type' in reply)) {
     after = `\r\nContent-Type: ${'json' in reply ? 'application/json' : checked(reply.content_type)}`;
   }
   const modified = lastModified(reply);
@@ -200,8 +206,9 @@ function fixedOf({ headers }: Reply, row: AnswerTo['row']): string {
   );
 }
 
-function bodyOf(reply: Reply): WholeBody | StreamedBody | OpenBody {
+function bodyOf(reply: Reply): WholeBody | ReadBody {
   if ('empty' in reply) return '';
+  if ('relayed' in reply) return { relayed: reply.relayed, size: reply.size };
   if ('bytes' in reply) return reply.bytes;
   if ('pieces' in reply) return reply.pieces;
   if ('stream' in reply) return { stream: reply.stream };

@@ -7,7 +7,8 @@ import type { SlowBodies } from './slow-bodies.ts';
  * Collects a request body over a buffer of its own. `done` gets all of it; `refused` is called instead, once and as
  * early as it is known, when it is larger than `limit` bytes, has not come whole within `timeout_ms`, or `hasRoom` is
  * false for what has come so far. Neither is called when the client goes away. `length` is what was announced, null
- * where nothing was. `discard` gives back what has come of a body that nobody waits for any more.
+ * where nothing was. `came` sees each piece after it was added. `discard` gives back what has come of a body that nobody
+ * waits for any more; `divert` takes it out and has the rest handed to `sink`, under the same rules.
  */
 export function collectBody(
   exchange: Exchange,
@@ -18,39 +19,55 @@ export function collectBody(
     slow: SlowBodies;
     hasRoom: (bytes: number) => boolean;
   },
-  handlers: { done(body: Uint8Array): void; refused(error: Error): void },
-): { discard(): void } {
+  handlers: { done(body: Uint8Array): void; refused(error: Error): void; came?(chunk: Uint8Array): void },
+): CollectedBody {
   const { length, limit, timeout_ms, slow, hasRoom } = rules;
-  let bytes: BodyBytes | null = new BodyBytes(length);
+  const bytes = new BodyBytes(length);
+  let size = 0;
+  let sink: BodySink | null = null;
+  let awaited = true;
   const settle = () => {
-    bytes = null;
+    awaited = false;
     slow.remove(exchange);
   };
   const discard = () => {
-    bytes?.discard();
+    if (awaited && sink === null) bytes.discard();
     settle();
   };
   exchange.readBody((chunk, last) => {
-    if (bytes === null) return;
-    const size = bytes.size + chunk.length;
-    if (size > limit || !hasRoom(size)) {
+    if (!awaited) return;
+    size += chunk.length;
+    if (size > limit || (sink === null && !hasRoom(size))) {
       discard();
       handlers.refused(size > limit ? tooLarge(limit) : noMemory());
       return;
     }
-    bytes.add(chunk);
-    if (!last) return;
-    const body = bytes.take();
+    if (sink === null) {
+      bytes.add(chunk);
+      handlers.came?.(chunk);
+    } else sink.write(chunk);
+    if (!last || !awaited) return;
     settle();
-    handlers.done(body);
+    if (sink === null) handlers.done(bytes.take());
+    else sink.end();
   });
   slow.add(exchange, timeout_ms, () => {
     discard();
     const seconds = Math.round(timeout_ms / 1_000);
     handlers.refused(refusal('request_timeout', `The body did not come whole within ${seconds} s.`));
   });
-  return { discard };
+  return {
+    discard,
+    divert(to) {
+      sink = to;
+      return bytes.take();
+    },
+  };
 }
+
+export type CollectedBody = { discard(): void; divert(sink: BodySink): Uint8Array };
+/** Where a body goes that is not collected; a chunk is only lent. */
+export type BodySink = { write(chunk: Uint8Array): void; end(): void };
 
 /** The refusal of a body of more than `limit` bytes. */
 export function tooLarge(limit: number): Error {

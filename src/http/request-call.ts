@@ -10,8 +10,12 @@ export type Call = {
   head: RequestHead;
   started_at: number;
   row: Row | null;
-  /** The other host that it is for; null for this one. */
+  /** The hosts that passed it on. */
+  hops: readonly string[];
+  /** The other host that it is for, where its row answers for that one; else null. */
   remote: string | null;
+  /** The other host that it is passed on to; null where it is answered here. */
+  forward: { host: string; url: string } | null;
   /** True once a turn has passed since everything of the request had come. */
   waited: boolean;
   /** True once its handler has been called. */

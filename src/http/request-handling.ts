@@ -3,29 +3,35 @@ import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-acc
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
+import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
 import { codingOf, Packer } from './content-coding.ts';
 import { refusal, replyOfError } from './error-reply.ts';
 import { byteLength, type Exchange, type Unsent } from './exchange.ts';
+import { Forwarder, type ForwarderOptions } from './forwarder.ts';
 import { asksForSocket, handshakeFault } from './handshake.ts';
 import { BudgetShare, MemoryBudget } from './memory-budget.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { OpenStreams } from './open-streams.ts';
+import { OriginScan } from './origin-scan.ts';
 import type { WholeBody } from './pieces.ts';
 import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
-import { collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
+import { type CollectedBody, collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
-import { namedHost, type Route, requireLocal } from './routing.ts';
+import { namedHost, type Route } from './routing.ts';
 import type { Reply, RequestView, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
 import { SharedReads } from './shared-reads.ts';
 import { SlowBodies } from './slow-bodies.ts';
 import type { RequestTaker } from './transport.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
+import { Upload } from './upload.ts';
 import { parseQuery } from './url-query.ts';
 
 export type HandlingOptions = {
+  /** The id of this host. */
+  host: string;
   routes: readonly Row[];
   access: AccessPolicy;
   /** The 503 body while the daemon boots, null once it is ready (RDY-1). */
@@ -43,7 +49,7 @@ export type HandlingOptions = {
     streams: number;
     stall_ms: number;
     ping_ms: number;
-  };
+  } & ForwarderOptions['limits'];
   /** Decides about new connections that are still undecided, and closes those it refuses (AUT-2). */
   settlePeers: () => void;
   /** Told of every request that was given an answer. */
@@ -65,19 +71,25 @@ export type AnsweredRequest = {
 
 /** Time for a whole body where its row says nothing, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
+/** Time for the answer of another host to begin where its row says nothing, in milliseconds (LIM-6). */
+const ANSWER_MS = 120_000;
 /** A body of up to this many bytes needs no budget: so many requests wait at most that they are bounded. */
 const SHORT_BODY = 16 * 1024;
 /** Bodies above this have a part of the budget of their own, so that documents are taken while they use it up. */
 const LONG_BODY = 4 * 1024 * 1024;
 const KEPT_FROM_LONG_BODIES = 0.2;
 const NO_ROW = {};
+const NO_HOPS: string[] = [];
+/** As heads have them. */
+const [HOPS, ANSWERED_BY] = [HOPS_HEADER.toLowerCase(), ANSWERED_BY_HEADER.toLowerCase()];
 /** Bytes of the longest control frame, which transports hold to the limit of messages too. */
 const CONTROL_FRAME_BYTES = 125;
 /** Close code of a server that stops (RFC 6455). */
 const GOING_AWAY = 1001;
 
 /**
- * Takes each request through the same ladder: framing, access, row, readiness, query, host, body, handler, answer.
+ * Takes each request through the same ladder: framing, access, row, readiness, query, host, body, handler or another
+ * host, answer.
  * Nothing that a handler or a client does gets past it as an exception.
  */
 export class RequestHandling implements RequestTaker {
@@ -94,6 +106,7 @@ export class RequestHandling implements RequestTaker {
   readonly longest_message: number;
   readonly most_unsent: number;
   #sockets: OpenSockets;
+  #forwarder: Forwarder;
   #bodies: MemoryBudget;
   #longBodies: MemoryBudget;
   #shared = new SharedReads<SharingCall, Reply>({
@@ -118,7 +131,9 @@ export class RequestHandling implements RequestTaker {
       read_ahead: new MemoryBudget(read_ahead_bytes),
       answers: new UnsentAnswers(unsent_bytes),
       streams: new OpenStreams({ clock: options.clock, most: streams, stall_ms }),
+      relays: new OpenStreams({ clock: options.clock, most: options.limits.forwards, stall_ms }),
     };
+    this.#forwarder = new Forwarder(options);
     const sockets = options.routes.flatMap(({ socket }) => (socket === undefined ? [] : [socket]));
     this.longest_message = Math.max(
       CONTROL_FRAME_BYTES,
@@ -140,12 +155,17 @@ export class RequestHandling implements RequestTaker {
     if (!exchange.open) return;
     let call: Call | null = null;
     try {
+      const head = read(source);
+      const hops = hopsOf(head);
+      if (hops.length > 0) exchange.id = idOf(head) ?? exchange.id;
       const taken: Call = {
         exchange,
-        head: read(source),
+        head,
+        hops,
         started_at: performance.now(),
         row: null,
         remote: null,
+        forward: null,
         waited: false,
         handling: false,
         body_share: null,
@@ -167,6 +187,7 @@ export class RequestHandling implements RequestTaker {
     this.#closing = true;
     this.unsent.streams.endAll();
     await this.#sockets.closeAll(GOING_AWAY, 'The daemon stops.');
+    this.#forwarder.stop();
     if (this.#pending === 0) return;
     await new Promise<void>((resolve) => {
       this.#whenIdle = resolve;
@@ -296,10 +317,20 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const rules = { length, limit, timeout_ms, slow: this.#slow, hasRoom };
-    const refused = (error: Error) => this.#fail(call, error, true);
-    const body = collectBody(call.exchange, rules, { refused, done });
+    let upload: Upload | null = null;
+    const refused = (error: unknown) => {
+      body.discard();
+      upload?.stop();
+      this.#fail(call, upload?.waits ? takesNothing(call) : error, true);
+    };
+    const divert = () => {
+      upload = this.#divert(call, row, body);
+    };
+    const came = this.#looksForOrigin(row) ? this.#originFinder(call, row, divert, refused) : undefined;
+    const body = collectBody(call.exchange, rules, { refused, done, ...(came && { came }) });
     call.exchange.whenSettled = () => {
       body.discard();
+      if (upload?.whole === false) upload.stop();
       // A handler that works on the body has it for as long as it works.
       if (!call.handling) call.body_share?.release();
     };
@@ -316,6 +347,7 @@ export class RequestHandling implements RequestTaker {
     if (!parsed.ok) throw refusal('invalid_request', parsed.message, { issues: [] });
     const { values } = parsed;
     this.#route(call, row, values);
+    if (call.forward !== null) return undefined;
     const value = Object.freeze(parseInput(schema, values, 'query'));
     lastQueries.set(row, { text, values, value });
     return value;
@@ -325,6 +357,7 @@ export class RequestHandling implements RequestTaker {
     if (row.body === 'bytes') return bytes;
     const json = parseJsonBody(bytes, content_type);
     this.#route(call, row, json);
+    if (call.forward !== null) return bytes;
     return row.body === undefined ? undefined : parseInput(row.body, json, 'body');
   }
 
@@ -332,9 +365,17 @@ export class RequestHandling implements RequestTaker {
   #route(call: Call, row: Row, input: unknown): void {
     const named = namedHost(row.routing, input);
     if (named === undefined) return;
-    const destination = this.#options.route(row.routing, named);
-    if (destination.kind === 'remote' && row.remote !== undefined) call.remote = destination.host;
-    else requireLocal(destination);
+    const destination = this.#options.route(row.routing, named, call.hops);
+    if (destination.kind === 'local') return;
+    if (destination.kind === 'refused')
+      throw refusal(destination.code, destination.message, destination.details);
+    const { host, url } = destination;
+    if (row.remote !== undefined) call.remote = host;
+    else if (url !== null) call.forward = { host, url };
+    else
+      throw refusal('unknown_host', `No address of "${host}" is known here; see: svc remotes list`, {
+        origin: host,
+      });
   }
 
   #upgrade(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
@@ -355,6 +396,12 @@ export class RequestHandling implements RequestTaker {
       return;
     }
     const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
+    if (call.forward !== null) {
+      const { host } = call.forward;
+      const sentence = `A WebSocket is not passed on to another host; connect to the daemon of ${host}.`;
+      this.#fail(call, refusal('not_forwarded', sentence, { origin: host }), true);
+      return;
+    }
     if (this.#closing || !this.#sockets.hasRoom(socket)) {
       const sentence = `At most ${socket.most} clients may have ${row.path} open at one time; close one.`;
       this.#fail(call, refusal('too_many_connections', sentence), true);
@@ -395,6 +442,10 @@ export class RequestHandling implements RequestTaker {
     query: unknown,
     body: unknown,
   ): void {
+    if (call.forward !== null) {
+      this.#forward(call, row, call.forward, body instanceof Uint8Array ? body : null);
+      return;
+    }
     if (row.shared === true) {
       this.#share(call, row, params, query);
       return;
@@ -416,6 +467,58 @@ export class RequestHandling implements RequestTaker {
     );
   }
 
+  /** A body that is not parsed here is looked through for its origin while it comes. */
+  #looksForOrigin({ body, routing }: Row): boolean {
+    return body === 'bytes' && (routing === 'owner' || routing === 'host');
+  }
+
+  /** Sees the pieces of a body; calls `divert` once it is for another host, `refused` where it is for none. */
+  #originFinder(call: Call, row: Row, divert: () => void, refused: (error: unknown) => void) {
+    const scan = new OriginScan();
+    let routed = false;
+    return (chunk: Uint8Array) => {
+      scan.feed(chunk);
+      try {
+        if (scan.ambiguous)
+          throw refusal('invalid_request', 'The body names its origin twice.', { issues: [] });
+        if (routed || scan.origin === undefined) return;
+        routed = true;
+        this.#route(call, row, { origin: scan.origin });
+        if (call.forward !== null) divert();
+      } catch (error) {
+        refused(error);
+      }
+    };
+  }
+
+  /** Passes a body on while the rest of it comes. */
+  #divert(call: Call, row: Row, body: CollectedBody): Upload {
+    const { exchange } = call;
+    const upload = new Upload(exchange, (sink) => body.divert(sink));
+    this.#forward(call, row, call.forward!, upload);
+    return upload;
+  }
+
+  #forward(call: Call, row: Row, to: { host: string; url: string }, body: Uint8Array | Upload | null): void {
+    const { exchange, head, hops } = call;
+    const upload = body instanceof Upload ? body : null;
+    const { answer_ms = ANSWER_MS, body_timeout_ms = BODY_TIMEOUT_MS } = row;
+    const deadline_ms = answer_ms + (upload === null ? 0 : body_timeout_ms);
+    const signal = upload === null ? exchange.signal : AbortSignal.any([exchange.signal, upload.stopped]);
+    const request = { id: exchange.id, head, hops, to, body, deadline_ms, signal };
+    call.handling = true;
+    this.#forwarder.forward(request).then(
+      (reply) => {
+        call.body_share?.release();
+        this.#answerLater(call, reply, upload?.whole === false);
+      },
+      (error: unknown) => {
+        upload?.stop();
+        this.#fail(call, error, upload?.whole === false);
+      },
+    );
+  }
+
   #share(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown): void {
     const { path, query: text } = call.head;
     const compute = (shared: { first: SharingCall; readonly signal: AbortSignal }) => {
@@ -426,9 +529,9 @@ export class RequestHandling implements RequestTaker {
     this.#shared.join(`${path}?${text}`, new SharingCall(call), compute);
   }
 
-  #answerLater(call: Call, reply: Reply): void {
+  #answerLater(call: Call, reply: Reply, close = false): void {
     try {
-      this.#answer(call, reply);
+      this.#answer(call, reply, close);
     } catch (error) {
       this.#fail(call, error);
     }
@@ -444,9 +547,10 @@ export class RequestHandling implements RequestTaker {
     }
   }
 
-  #answer(call: Call, reply: Reply, close = false): void {
+  #answer(call: Call, given: Reply, close = false): void {
     const { exchange, head, row } = call;
     if (!exchange.open) return;
+    const reply = call.hops.length === 0 ? given : answeredBy(this.#options.host, given);
     const reads = head.method === 'GET' || head.method === 'HEAD';
     const { id } = exchange;
     if ('stream' in reply && (this.#closing || !this.unsent.streams.hasRoom()))
@@ -486,15 +590,40 @@ export class RequestHandling implements RequestTaker {
     const debug = logger.isLevelEnabled('debug');
     if (observe === undefined && !debug) return;
     const { method, path } = head;
+    const to = call.forward === null ? {} : { forwarded_to: call.forward.host };
     const ms = performance.now() - call.started_at;
-    const bytes = body === null ? 0 : byteLength(body);
+    const bytes = body === null ? 0 : (byteLength(body) ?? 0);
     observe?.({ method, path: call.row?.path ?? null, status, ms, bytes });
-    if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms }, 'request');
+    if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms, ...to }, 'request');
   }
 }
 
 function answerOf(row: Row, view: RequestView, remote: string | null): Reply | Promise<Reply> {
   return remote === null ? row.handler(view) : row.remote!(view, remote);
+}
+
+/** Hosts that passed a request on; a caller that is no daemon names none. */
+function hopsOf({ headers }: RequestHead): string[] {
+  const hops = headers[HOPS];
+  return hops === undefined ? NO_HOPS : hops.split(',').flatMap((hop) => hop.trim() || []);
+}
+
+/** The id under which the daemon that passed a request on has it in its log. */
+function idOf({ headers }: RequestHead): string | null {
+  return /^[\w.-]{1,64}$/.exec(headers['x-request-id'] ?? '')?.[0] ?? null;
+}
+
+/** An answer to a daemon says whose it is, so that what else may listen at an address is not taken for a daemon. */
+function answeredBy(host: string, reply: Reply): Reply {
+  if ('relayed' in reply || reply.headers?.[ANSWERED_BY] !== undefined) return reply;
+  return { ...reply, headers: { ...reply.headers, [ANSWERED_BY]: host } };
+}
+
+function takesNothing({ forward }: Call): Error {
+  const host = forward?.host ?? '';
+  return refusal('deadline_exceeded', `${host} takes the body too slowly; see whether its daemon is well.`, {
+    origin: host,
+  });
 }
 
 /** What each row's last acceptable query meant: a client that polls sends the same one again and again. */

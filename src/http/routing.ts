@@ -1,5 +1,3 @@
-import { refusal } from './error-reply.ts';
-
 /** Which daemon answers a route (RTE-1). `origin` is read from the query of a GET, from the JSON body otherwise. */
 export type Routing =
   /** This daemon (RTE-6). */
@@ -18,11 +16,12 @@ export type Routing =
 /** Where a request is answered. */
 export type Destination =
   | { kind: 'local' }
-  | { kind: 'remote'; host: string }
+  /** Where its daemon answers; null for a host that nobody configured. */
+  | { kind: 'remote'; host: string; url: string | null }
   | { kind: 'refused'; code: string; message: string; details: Record<string, unknown> };
 
-/** Decides where a request is answered; `named` is the host that it names. */
-export type Route = (routing: Routing, named: string | undefined) => Destination;
+/** Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. */
+export type Route = (routing: Routing, named: string | undefined, hops: readonly string[]) => Destination;
 
 /** The host that a parsed query or body names, if it names one. */
 export function namedHost(routing: Routing, input: unknown): string | undefined {
@@ -31,22 +30,4 @@ export function namedHost(routing: Routing, input: unknown): string | undefined 
   const name = typeof routing === 'object' ? routing.param : 'origin';
   const value: unknown = Object.getOwnPropertyDescriptor(input, name)?.value;
   return typeof value === 'string' ? value : undefined;
-}
-
-/** The refusal of a request for another host. */
-export function notForwarded(host: string): Destination & { kind: 'refused' } {
-  return {
-    kind: 'refused',
-    code: 'not_forwarded',
-    message: `"${host}" is another host, and this daemon passes no requests on; ask the daemon of ${host}.`,
-    details: { origin: host },
-  };
-}
-
-/** Throws the refusal of what is not answered by this daemon. */
-export function requireLocal(destination: Destination): void {
-  if (destination.kind === 'local') return;
-  const { code, message, details } =
-    destination.kind === 'remote' ? notForwarded(destination.host) : destination;
-  throw refusal(code, message, details);
 }

@@ -44,7 +44,7 @@ export type Content = {
 
 /**
  * An answer: a value to encode, finished bytes, whole or in pieces, content (of which a GET may ask for a range), an
- * open-ended stream, or no body at all.
+ * open-ended stream, what another host answers, or no body at all.
  */
 export type Reply =
   | (ReplyHead & { json: unknown })
@@ -57,6 +57,8 @@ export type Reply =
    * request: when the client goes away, takes nothing for too long, or the daemon stops. What it throws closes the connection.
    */
   | (ReplyHead & { stream: AsyncIterable<Uint8Array>; content_type: string })
+  /** The answer of another host: sent as it comes, and a connection that closes where it ends early. */
+  | (ReplyHead & { relayed: AsyncIterable<Uint8Array>; size: number | null })
   | (ReplyHead & { empty: true });
 
 /** `text` and `content` stand for bodies that are not JSON. */
@@ -90,6 +92,8 @@ export type Row = {
   body_limit: number;
   /** Milliseconds within which a body must have come whole, else 408; 30 s unless given. */
   body_timeout_ms?: number;
+  /** Milliseconds within which the daemon of another host must begin its answer; 120 s unless given. */
+  answer_ms?: number;
   /** False: never sent in gzip or br. JSON of more than 1 KiB is, where the client takes it. */
   compress?: boolean;
   /**
@@ -107,7 +111,7 @@ export type Row = {
   socket?: SocketRow;
   /** May answer at once or later; an answer given at once costs no turn of the event loop. */
   handler(request: RequestView): Reply | Promise<Reply>;
-  /** Answers a request for another host in place of `handler`; without it such a request is refused. */
+  /** Answers a request for another host in place of `handler`; without it the daemon of that host is asked. */
   remote?(request: RequestView, host: string): Reply | Promise<Reply>;
 };
 

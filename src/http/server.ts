@@ -33,6 +33,11 @@ export type HttpLimits = {
   streams: number;
   /** Milliseconds that a client of one may take nothing for while there is something to take. */
   stall_ms: number;
+  /** Requests that one other host, and all of them together, may have to answer at one time. */
+  forwards_of_one_host: number;
+  forwards: number;
+  /** Milliseconds that the rest of another host's answer may be waited for; what comes wins time. */
+  relay_wait_ms: number;
   /** Milliseconds between two pings of a WebSocket; after three without an answer it is cut off. */
   ping_ms: number;
 };
@@ -47,10 +52,15 @@ const DEFAULT_LIMITS: HttpLimits = {
   unsent_bytes: 128 * MIB,
   streams: 256,
   stall_ms: 30_000,
+  forwards_of_one_host: 64,
+  forwards: 1_024,
+  relay_wait_ms: 30_000,
   ping_ms: 20_000,
 };
 
 export type HttpServerOptions = {
+  /** The id of this host, as other daemons are told it. */
+  host: string;
   routes: readonly Row[];
   access: AccessPolicy;
   /** The 503 body while the daemon boots; null once it is ready (RDY-1). */
@@ -116,7 +126,7 @@ class Server implements HttpServer {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#wanted = options.http ?? 'auto';
-    const { routes, access, booting, route, logger, clock, observe } = options;
+    const { host, routes, access, booting, route, logger, clock, observe } = options;
     const limits = this.#limits;
     const peers = options.peers ?? systemPeerCredentials();
     const gate = 'judge' in peers ? new PeerGate({ credentials: peers, logger, clock }) : null;
@@ -124,7 +134,7 @@ class Server implements HttpServer {
     this.#gate = gate;
     this.#held_gate = 'lookUp' in peers ? new HeldPeerGate({ lookup: peers, logger, clock }) : null;
     this.#handling = new RequestHandling({
-      ...{ routes, access, booting, route, limits, logger, clock },
+      ...{ host, routes, access, booting, route, limits, logger, clock },
       ...(observe !== undefined && { observe }),
       settlePeers: gate === null ? () => undefined : () => gate.settle(),
     });

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
 import { Pieces, type WholeBody } from './pieces.ts';
-import { FIRST_HEADER, isOpen, type PreparedReply } from './prepared-reply.ts';
+import { FIRST_HEADER, isRead, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
@@ -38,6 +38,7 @@ export class UwsExchange extends Exchange {
   #response: HttpResponse;
   #onBody: () => void;
   #handshake: UwsHandshake | null;
+  #paused = false;
   /** True while the library may hold some of what was written. */
   #held = false;
   /** Ends the wait for a client that takes no more. */
@@ -62,9 +63,21 @@ export class UwsExchange extends Exchange {
     this.#response.onData((chunk, last) => hear(new Uint8Array(chunk), last));
   }
 
+  pauseBody(): void {
+    if (this.settled || this.#paused) return;
+    this.#paused = true;
+    this.#response.pause();
+  }
+
+  resumeBody(): void {
+    if (this.settled || !this.#paused) return;
+    this.#paused = false;
+    this.#response.resume();
+  }
+
   /** The library allows ten seconds for each 160 kB; being resumed starts them anew. */
   keepReading(): void {
-    if (this.settled) return;
+    if (this.settled || this.#paused) return;
     this.#response.pause();
     this.#response.resume();
   }
@@ -143,14 +156,14 @@ export class UwsExchange extends Exchange {
     const { body } = reply;
     if (body === null || options.head) {
       // Given a length, the library would wait for a body that never comes and take no further request.
-      if (body !== null && !isOpen(body)) response.writeHeader('Content-Length', String(byteLength(body)));
+      const length = body === null ? null : byteLength(body);
+      if (length !== null) response.writeHeader('Content-Length', String(length));
       // Told to close, it adds a length and a line of its own.
       if (options.close) response.writeHeader('Connection', 'close');
       response.endWithoutBody();
-    } else if (typeof body === 'object' && ('read' in body || isOpen(body))) {
+    } else if (isRead(body)) {
       if (options.close) response.writeHeader('Connection', 'close');
-      if (isOpen(body)) this.streamOpen(body);
-      else this.stream(body);
+      this.stream(body);
       return;
     } else if (byteLengthAtMost(body, LARGE_BODY)) {
       response.end(body instanceof Pieces ? body.joined() : body, options.close);

@@ -1,8 +1,73 @@
-import { type IncomingHttpHeaders, request as plainRequest } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  request as plainRequest,
+} from 'node:http';
+import type { Agent as TlsAgent } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { messageOf } from '../base/errors.ts';
 
 /** Where a server listens: a socket file, an address, or a URL that the path of a request is added to. */
 export type ServerAddress = { socketPath: string } | { host: string; port: number } | { url: string };
+
+/** Free connections to one server that are kept for the next request. */
+const MOST_FREE_CONNECTIONS = 64;
+/** Less than any server keeps a connection without a request, so that none is used while the server closes it. */
+const FREE_CONNECTION_MS = 4_000;
+
+/** Connections to other servers that are kept after an answer. Whoever uses them bounds how many requests there are. */
+export class KeptConnections {
+  readonly #rules = {
+    keepAlive: true,
+    maxFreeSockets: MOST_FREE_CONNECTIONS,
+    timeout: FREE_CONNECTION_MS,
+  } as const;
+  readonly #plain = new Agent(this.#rules);
+  #tls: Promise<TlsAgent> | null = null;
+
+  agentFor(protocol: string | undefined): Agent | Promise<TlsAgent> {
+    if (protocol !== 'https:') return this.#plain;
+    this.#tls ??= import('node:https').then((https) => new https.Agent(this.#rules));
+    return this.#tls;
+  }
+
+  /** Closes those that are free. */
+  close(): void {
+    this.#plain.destroy();
+    void this.#tls?.then((agent) => agent.destroy());
+  }
+}
+
+/**
+ * Begins a request, whose body is still to be written, over one of the `kept` connections or over one of its own, which ends
+ * with the answer. The path goes out as it is. Rejects where the URL or the path is none; what fails later is told by the
+ * request.
+ */
+export async function openRequest(options: {
+  to: ServerAddress;
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: OutgoingHttpHeaders;
+  kept?: KeptConnections | null;
+  signal?: AbortSignal;
+}): Promise<ClientRequest> {
+  const { to, method, path, headers, kept, signal } = options;
+  const url = 'url' in to ? new URL(to.url) : null;
+  const base = url === null ? null : urlToHttpOptions(url);
+  const prefix = url?.pathname.replace(/\/$/, '') ?? '';
+  const open = url?.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
+  return open({
+    ...(base ?? to),
+    method,
+    path: `${prefix}${path}`,
+    headers: { ...('socketPath' in to ? { host: 'localhost' } : {}), ...headers },
+    agent: (await kept?.agentFor(url?.protocol)) ?? false,
+    ...(signal && { signal }),
+  });
+}
 
 export type HttpRequest = {
   to: ServerAddress;
@@ -28,26 +93,19 @@ export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: u
 export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
   const { to, method, path, deadline_ms, most_bytes } = request;
   const bytes = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
-  const options = {
-    method,
-    agent: false,
-    headers: {
-      accept: 'application/json',
-      ...('socketPath' in to ? { host: 'localhost' } : {}),
-      ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': bytes.length }),
-    },
-    signal: AbortSignal.timeout(deadline_ms),
+  const signal = AbortSignal.timeout(deadline_ms);
+  const headers = {
+    accept: 'application/json',
+    ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': bytes.length }),
   };
-  const url = 'url' in to ? new URL(`${to.url}${path}`) : null;
-  const open = url?.protocol === 'https:' ? (await import('node:https')).request : plainRequest;
+  const call = await openRequest({ to, method, path, headers, signal });
   return new Promise((resolve, reject) => {
     const failed = (cause: Error) =>
       reject(
-        new Error(options.signal.aborted ? `no answer within ${deadline_ms / 1_000} s` : messageOf(cause), {
+        new Error(signal.aborted ? `no answer within ${deadline_ms / 1_000} s` : messageOf(cause), {
           cause,
         }),
       );
-    const call = url === null ? open({ ...options, ...to, path }) : open(url, options);
     call.on('error', failed);
     call.on('response', (response) => {
       const chunks: Buffer[] = [];
@@ -64,11 +122,15 @@ export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
       });
       response.on('error', failed);
       response.on('end', () => {
-        const { statusCode: status = 0, headers } = response;
+        const { statusCode: status = 0, headers: received } = response;
         const text = Buffer.concat(chunks).toString('utf8');
         try {
-          const isText = headers['content-type']?.startsWith('text/plain') === true;
-          resolve({ status, headers, body: isText ? text : text === '' ? null : JSON.parse(text) });
+          const isText = received['content-type']?.startsWith('text/plain') === true;
+          resolve({
+            status,
+            headers: received,
+            body: isText ? text : text === '' ? null : JSON.parse(text),
+          });
         } catch (cause) {
           reject(new Error('its answer is not JSON', { cause }));
         }

@@ -17,14 +17,15 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
 - While the daemon boots, most endpoints answer 503 with \`"error": "booting"\`; \`/api/v1/version\` says when it is ready.
 - Every answer has an \`X-Request-Id\`, which the log has too.
 - \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. The routing of an endpoint says what
-  follows. A host of \`remotes.json\` is answered 501 \`not_forwarded\` before the body is checked: ask its own daemon.
+  follows. A request for a host of \`remotes.json\` is passed on to its daemon, whose answer comes back as it is, with the
+  header \`Svc-Host\`; see [other-hosts.md](other-hosts.md).
 
   | routing       | who answers                                                                                      |
   | ------------- | ------------------------------------------------------------------------------------------------ |
   | \`local\`       | this daemon; it takes no \`origin\`                                                                |
   | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up |
   | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                       |
-  | \`host-scoped\` | this daemon, about its own machine; an unknown \`origin\` is 404 \`unknown_host\`                    |
+  | \`host-scoped\` | this daemon, about its own machine; another \`origin\` is 501 \`not_forwarded\` or 404 \`unknown_host\` |
   | \`?host=\`      | the host that holds the transcript                                                               |
   | \`fan-in\`      | this daemon, for all hosts it knows                                                              |
 

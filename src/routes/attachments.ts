@@ -5,7 +5,6 @@ import {
   attachmentsRequestSchema,
 } from '../contract/http/attachments.ts';
 import { rehearsal } from '../contract/http/rehearsal.ts';
-import { requireLocal } from '../http/routing.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -25,7 +24,7 @@ const MOST_WAITING = 8;
 /** `POST /attachments`: images for a fiber; the pool does all the work with their bytes (ATT-1, WPL-9). */
 export function attachmentsRows(
   { poller, pool }: Pick<Callers, 'poller' | 'pool'>,
-  context: Pick<RouteContext, 'attachments_dir' | 'route'>,
+  context: Pick<RouteContext, 'attachments_dir'>,
 ): Row[] {
   const lane = new Lane(MOST_WAITING);
   return [
@@ -51,9 +50,7 @@ export function attachmentsRows(
         requireJson(headers['content-type']);
         return lane.run(async () => {
           const { value, bulk } = await pool.run('check_attachments', {}, { bulk: body });
-          const { fiber, images, dry_run, origin } = value;
-          // Its origin is found by the pool: a body of this size is not parsed on the main thread.
-          requireLocal(context.route('owner', origin));
+          const { fiber, images, dry_run } = value;
           const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
           if (uid === null)
             throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);

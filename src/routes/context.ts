@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts';
 import type { ComponentView } from '../contract/component.ts';
 import type { Skew, Version } from '../contract/http/version.ts';
 import type { OperatorFileId } from '../contract/operator-files.ts';
-import type { Route } from '../http/routing.ts';
 import type { RequestFigures } from './request-figures.ts';
 
 /** What the routes know of the daemon they stand in. */
@@ -31,8 +30,6 @@ export type RouteContext = {
   generation: string;
   skew: Skew[];
   clock: Clock;
-  /** Decides which daemon answers a request that names a host. */
-  route: Route;
   /** Addresses bound so far. */
   listen(): string[];
   /** Which server speaks HTTP; null until something is bound. */

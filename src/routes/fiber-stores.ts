@@ -1,5 +1,6 @@
 import {
   chooseFolderSchema,
+  FOLDER_DIALOG_MS,
   fiberStoresSchema,
   folderChoiceSchema,
   projectsWrittenSchema,
@@ -73,6 +74,7 @@ export function fiberStoresRows(callers: Pick<Callers, 'poller'>, context: Route
       example: { body: { title: 'Where shall it work?' } },
       page: 'operator-files.md',
       routing: 'host',
+      answer_ms: FOLDER_DIALOG_MS + 30_000,
       state: 'ready',
       body: chooseFolderSchema,
       body_limit: REQUEST_LIMIT,

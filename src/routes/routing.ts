@@ -1,17 +1,22 @@
 import { WRITE_LIMITS } from '../contract/document-limits.ts';
-import type { fleetEvents } from '../contract/threads/fleet.ts';
-import { type Destination, notForwarded, type Route, type Routing } from '../http/routing.ts';
+import { MOST_HOPS } from '../contract/http/forwarding.ts';
+import type { fleetEvents, Remote } from '../contract/threads/fleet.ts';
+import type { Destination, Route, Routing } from '../http/routing.ts';
 import type { Notices } from './callers.ts';
 
-/** This host, and the names of the configured remotes: null until the fleet has published them. */
-export type KnownHosts = { host: string; remotes: ReadonlySet<string> | null };
+/** This host, and the configured remotes by name: null until the fleet has published them. */
+export type KnownHosts = { host: string; remotes: ReadonlyMap<string, Remote> | null };
 
 const LOCAL: Destination = { kind: 'local' };
 
-/** Where a request is answered (RTE-2 to RTE-7); `named` is the host that it names. */
+/**
+ * Where a request is answered (RTE-2 to RTE-7); `named` is the host that it names, `hops` those that passed it on. A host
+ * that passes a request on means this one by the name, so a name that this one does not know is not taken for its own.
+ */
 export function decideRoute(
   routing: Routing,
   named: string | undefined,
+  hops: readonly string[],
   { host, remotes }: KnownHosts,
 ): Destination {
   if (routing === 'local' || routing === 'fan-in') return LOCAL;
@@ -22,18 +27,44 @@ export function decideRoute(
       `The origin is longer than the ${WRITE_LIMITS.reference_chars} characters that a name may have.`,
       { issues: [] },
     );
+  const remote = remotes?.get(named);
+  const from = hops.at(-1);
+  if (remotes !== null && remote === undefined && from !== undefined)
+    return refused(
+      'misdirected',
+      `${from} passed on a request for "${named}", but this is ${host}; mend the entry of ${named} in remotes.json of ${from}.`,
+      { origin: named, host },
+    );
   // Whoever asks for a transcript learns in the answer that a host cannot be placed (RPL-12).
-  if (typeof routing === 'object') return { kind: 'remote', host: named };
+  if (typeof routing === 'object' && remote === undefined) return { kind: 'remote', host: named, url: null };
   if (remotes === null)
     return refused(
       'component_unavailable',
       `Whether "${named}" is another host is not known yet: remotes.json has not been read; try again shortly, or see: svc doctor`,
       { component: 'fleet' },
     );
-  if (remotes.has(named))
-    return routing === 'host-scoped' ? notForwarded(named) : { kind: 'remote', host: named };
-  if (routing === 'owner') return LOCAL;
-  return refused('unknown_host', `No host "${named}" is known here; this is ${host}.`, { origin: named });
+  if (remote === undefined)
+    return routing === 'owner'
+      ? LOCAL
+      : refused('unknown_host', `No host "${named}" is known here; this is ${host}.`, { origin: named });
+  if (routing === 'host-scoped')
+    return refused(
+      'not_forwarded',
+      `This answers for the machine of ${host} alone and is not passed on; ask the daemon of ${named}.`,
+      { origin: named },
+    );
+  const path = [...hops, host];
+  if (hops.includes(host) || path.length > MOST_HOPS)
+    return refused(
+      'forwarding_loop',
+      `The request for "${named}" went from ${path.join(' to ')} and found no owner; mend the entries of ${named} in their remotes.json.`,
+      { origin: named, path },
+    );
+  if (remote.problem !== null && typeof routing !== 'object')
+    return refused('invalid_config', `${remote.problem}; mend it with: svc remotes add ${named}`, {
+      origin: named,
+    });
+  return { kind: 'remote', host: named, url: remote.url };
 }
 
 function refused(code: string, message: string, details: Record<string, unknown>): Destination {
@@ -42,9 +73,9 @@ function refused(code: string, message: string, details: Record<string, unknown>
 
 /** Decides from the remotes that the fleet published last, so that no request waits for the fleet. */
 export function createRoute(fleet: Notices<typeof fleetEvents>, host: string): Route {
-  let remotes: ReadonlySet<string> | null = null;
-  fleet.onEvent('remotes_changed', ({ names }) => {
-    remotes = new Set(names);
+  let remotes: ReadonlyMap<string, Remote> | null = null;
+  fleet.onEvent('remotes_changed', (published) => {
+    remotes = new Map(published.remotes.map((remote) => [remote.name, remote]));
   });
-  return (routing, named) => decideRoute(routing, named, { host, remotes });
+  return (routing, named, hops) => decideRoute(routing, named, hops, { host, remotes });
 }

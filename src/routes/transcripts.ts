@@ -96,7 +96,6 @@ export function transcriptsRows(
           headers: { [BYTE_COUNT_HEADER]: String(place.stamp.size), [SHA256_HEADER]: sha256 },
         };
       },
-      remote: ({ query: { session } }, host) => notRelayed(session, host),
     }),
     defineRow({
       method: 'GET',
@@ -149,10 +148,4 @@ function notThere(receipt: TranscriptReceipt): Reply {
       ? `which transcript ${session} writes is not known yet; ask again when it has spoken`
       : `${host} has no transcript of the session ${session}`;
   return { status: 404, json: { ...receipt, error: availability, message } };
-}
-
-/** The bytes of another host are not relayed here; its receipt is. */
-function notRelayed(session: string, host: string): Reply {
-  const message = `the transcript of ${session} lies on ${host}; ask the daemon of ${host} for its bytes`;
-  return { status: 503, json: { error: 'remote_unreachable', message, host } };
 }

@@ -47,9 +47,9 @@ describe('the API of a daemon', () => {
     const agents = () => daemon.http.get('/agents?origin=host-b');
     expect(await agents()).toMatchObject({ status: 404, body: { error: 'unknown_host' } });
     daemon.home.write('config/remotes.json', { remotes: [{ name: 'host-b', port: 1 }] });
-    await until('the remote being known', async () => (await agents()).status === 501);
+    await until('the remote being known', async () => (await agents()).status === 503);
     const kill = await daemon.http.post('/kill', { fiber_id: 'say-hello', origin: 'host-b' });
-    expect(kill).toMatchObject({ status: 501, body: { error: 'not_forwarded', origin: 'host-b' } });
+    expect(kill).toMatchObject({ status: 503, body: { error: 'remote_unreachable', origin: 'host-b' } });
     rmSync(daemon.home.path('config/remotes.json'));
     await until('the remote being forgotten', async () => (await agents()).status === 404);
   });

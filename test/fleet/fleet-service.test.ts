@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
+import type { Remote } from '../../src/contract/threads/fleet.ts';
 import { createFleetService } from '../../src/fleet/fleet-service.ts';
 import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
 
@@ -11,6 +12,7 @@ let dir: string;
 let path: string;
 let log: string[];
 let published: string[][];
+let all: Remote[];
 let clock: FakeClock;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
@@ -27,7 +29,10 @@ function service() {
     level: 'warn',
     destination: { write: (text) => log.push(text) },
   });
-  const publish = (names: string[]) => void published.push(names);
+  const publish = (remotes: Remote[]) => {
+    all = remotes;
+    published.push(remotes.map(({ name }) => name));
+  };
   return createFleetService({ remotes_file: path, publish, clock, logger });
 }
 
@@ -86,9 +91,38 @@ describe('the remotes that the fleet publishes', () => {
   it('are not published again if the file has the same content', () => {
     write('host-b');
     service();
-    writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
+    writeFileSync(path, '{"remotes": [{"name": "host-b", "note": "new"}]}');
     clock.advance(500);
     expect(published).toEqual([['host-b']]);
+  });
+
+  it('[AUT-4] have the URL of each daemon, or say why it has none', () => {
+    const entries = [
+      { name: 'host-b', port: 4001 },
+      { name: 'host-c', url: 'https://host-c.example/svc/', auth: { kept: true } },
+      { name: 'host-d', ssh: 'd-login' },
+      { name: 'host-e', port: 70_000 },
+      { name: 'host-f', url: 'file:///etc/passwd' },
+      { name: 'host-g', url: 'host-g:4000' },
+    ];
+    writeFileSync(path, JSON.stringify({ remotes: entries }));
+    service();
+    expect(all).toEqual([
+      { name: 'host-b', url: 'http://127.0.0.1:4001', problem: null },
+      { name: 'host-c', url: 'https://host-c.example/svc', problem: null },
+      { name: 'host-d', url: null, problem: expect.stringContaining('host-d') },
+      { name: 'host-e', url: null, problem: expect.stringContaining('port') },
+      { name: 'host-f', url: null, problem: expect.stringContaining('http://') },
+      { name: 'host-g', url: null, problem: expect.stringContaining('http://') },
+    ]);
+  });
+
+  it('are published anew where one answers elsewhere', () => {
+    write('host-b');
+    service();
+    writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
+    clock.advance(500);
+    expect(all).toEqual([{ name: 'host-b', url: 'http://127.0.0.1:4001', problem: null }]);
   });
 
   it('are published before the next check if a caller asks', () => {
@@ -113,8 +147,8 @@ describe('the remotes that the fleet publishes', () => {
 describe('the remotes file', () => {
   it('skips invalid entries and names them', () => {
     writeFileSync(path, '{"remotes":[{"name":"host-b"},{"port":1},7,{"name":""},{"name":"host-b"}]}');
-    const { names, problems } = readRemotesFile(path);
-    expect(names).toEqual(['host-b']);
+    const { entries, problems } = readRemotesFile(path);
+    expect(entries).toEqual([{ name: 'host-b' }]);
     expect(problems).toEqual([
       `${path}: entry 2 of "remotes" needs a "name"`,
       `${path}: entry 3 of "remotes" needs a "name"`,

@@ -34,6 +34,7 @@ const hello = getRow('/hello', () => ({ status: 200, json: 'hello' }));
 
 function create(routes: Row[] = [hello], limits: Partial<HttpLimits> = {}): HttpServer {
   const server = createHttpServer({
+    host: 'host-a',
     routes,
     access: LOOPBACK_ONLY,
     booting: () => null,

@@ -15,6 +15,7 @@ describe('the observer of requests', () => {
     const seen: AnsweredRequest[] = [];
     let scope: string | undefined;
     server = createHttpServer({
+      host: 'host-a',
       routes: [
         getRow('/plain/:name', () => {
           scope = requestScope();

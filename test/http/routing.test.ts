@@ -4,6 +4,9 @@ import { namedHost, type Route, type Routing } from '../../src/http/routing.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, postRow, type Served, serve } from './served.ts';
 
+/** Where no daemon answers. */
+const NOBODY = 'http://127.0.0.1:1';
+
 let served: Served;
 /** What the kernel asked, oldest first. */
 let asked: [Routing, string | undefined][];
@@ -12,7 +15,7 @@ const route: Route = (routing, named) => {
   if (named === 'here') return { kind: 'local' };
   if (named === 'nowhere')
     return { kind: 'refused', code: 'unknown_host', message: 'No such host.', details: { origin: named } };
-  return { kind: 'remote', host: named ?? '' };
+  return { kind: 'remote', host: named ?? '', url: NOBODY };
 };
 
 const query = z.object({ count: z.coerce.number(), origin: z.string().optional() });
@@ -61,7 +64,7 @@ describe('a request that names a host', () => {
   });
 
   it('[RTE-2] [RTE-3] is routed before its query or body is checked', async () => {
-    const elsewhere = [501, { error: 'not_forwarded', origin: 'there' }];
+    const elsewhere = [503, { error: 'remote_unreachable', origin: 'there' }];
     expect(await get('/owner?count=none&origin=there')).toMatchObject(elsewhere);
     expect(await post('/write', '{"count":"none","origin":"there"}')).toMatchObject(elsewhere);
     const refused = [404, { error: 'unknown_host', origin: 'nowhere', message: 'No such host.' }];
@@ -88,7 +91,7 @@ describe('a request that names a host', () => {
     expect((await get('/local?count=1&origin=there'))[0]).toBe(200);
     expect((await get('/owner?count=1'))[0]).toBe(200);
     expect((await post('/write', '{"count":1}'))[0]).toBe(200);
-    expect((await post('/bytes', '{"origin":"there"}'))[0]).toBe(200);
+    expect((await post('/bytes', '{"of":"there"}'))[0]).toBe(200);
     expect(asked).toEqual([]);
   });
 });

@@ -37,6 +37,7 @@ export type Served = { server: HttpServer; port: number };
 export async function serve(
   routes: readonly Row[],
   options: {
+    host?: string;
     access?: Partial<AccessPolicy>;
     booting?: () => Record<string, unknown> | null;
     limits?: Partial<HttpLimits>;
@@ -48,6 +49,7 @@ export async function serve(
   } = {},
 ): Promise<Served> {
   const server = createHttpServer({
+    host: options.host ?? 'host-a',
     routes,
     access: { ...LOOPBACK_ONLY, ...options.access },
     booting: options.booting ?? (() => null),

@@ -9,7 +9,7 @@ import { ask } from './raw-exchange.ts';
 import { getRow, json, serve } from './served.ts';
 
 const streams = new OpenStreams({ clock: systemClock, most: 0, stall_ms: 0 });
-const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0), streams };
+const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0), streams, relays: streams };
 const requests = {
   ...{ nextId: () => '1', unsent, settled: () => undefined, take: () => undefined },
   ...{ longest_message: 0, most_unsent: 0 },

@@ -171,9 +171,10 @@ export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
     this.#hearers.push(hear as (payload: RemotesChanged) => void);
   }
 
-  /** Says which remotes are configured. */
-  publish(...names: string[]): void {
-    for (const hear of this.#hearers) hear(fleetEvents.remotes_changed.parse({ names }));
+  /** Says which remotes are configured, by name, and where each answers. */
+  publish(remotes: Readonly<Record<string, string>>): void {
+    const all = Object.entries(remotes).map(([name, url]) => ({ name, url, problem: null }));
+    for (const hear of this.#hearers) hear(fleetEvents.remotes_changed.parse({ remotes: all }));
   }
 }
 

@@ -100,9 +100,11 @@ describe('the routing of a row', () => {
 });
 
 describe('where a request is answered', () => {
-  const known = { host: 'host-a', remotes: new Set(['host-b']) };
+  const remotesOf = (...names: string[]) =>
+    new Map(names.map((name) => [name, { name, url: `http://${name}`, problem: null }]));
+  const known = { host: 'host-a', remotes: remotesOf('host-b', 'host-c') };
   const LOCAL = { kind: 'local' };
-  const remote = (host: string) => ({ kind: 'remote', host });
+  const remote = (host: string, url: string | null = `http://${host}`) => ({ kind: 'remote', host, url });
   const refused = (code: string) => ({ kind: 'refused', code, message: expect.any(String) });
   const unread = refused('component_unavailable');
   const unknown = refused('unknown_host');
@@ -114,16 +116,52 @@ describe('where a request is answered', () => {
     ['RTE-2', 'owner', LOCAL, LOCAL, remote('host-b'), LOCAL, unread],
     ['RTE-3', 'host', LOCAL, LOCAL, remote('host-b'), unknown, unread],
     ['RTE-5', 'host-scoped', LOCAL, LOCAL, refused('not_forwarded'), unknown, unread],
-    ['RTE-4', HOLDER, LOCAL, LOCAL, remote('host-b'), remote('host-z'), remote('host-b')],
+    ['RTE-4', HOLDER, LOCAL, LOCAL, remote('host-b'), remote('host-z', null), remote('host-b', null)],
   ] as const)('[%s] for %j', (_, routing, nobody, itself, other, stranger, unpublished) => {
-    const decide = (named: string | undefined) => decideRoute(routing, named, known);
+    const decide = (named: string | undefined) => decideRoute(routing, named, [], known);
     expect([decide(undefined), decide('host-a'), decide('host-b'), decide('host-z')]).toMatchObject([
       nobody,
       itself,
       other,
       stranger,
     ]);
-    expect(decideRoute(routing, 'host-b', { host: 'host-a', remotes: null })).toMatchObject(unpublished);
+    expect(decideRoute(routing, 'host-b', [], { host: 'host-a', remotes: null })).toMatchObject(unpublished);
+  });
+
+  it.each([
+    ['owner', 'host-b', ['host-x'], remote('host-b')],
+    ['owner', 'host-z', ['host-x'], refused('misdirected')],
+    ['host', 'host-z', ['host-x'], refused('misdirected')],
+    [HOLDER, 'host-z', ['host-x'], refused('misdirected')],
+    ['host-scoped', 'host-z', ['host-x'], refused('misdirected')],
+    ['owner', 'host-a', ['host-x'], LOCAL],
+    ['owner', 'host-a', ['host-a', 'host-x'], LOCAL],
+    ['owner', 'host-b', ['host-a', 'host-x'], refused('forwarding_loop')],
+    ['host', 'host-b', ['1', '2', '3', '4', '5', '6', '7', '8'], refused('forwarding_loop')],
+    ['host-scoped', 'host-b', ['host-x'], refused('not_forwarded')],
+    ['local', 'host-z', ['host-x'], LOCAL],
+  ] as const)('[RTE-2] [RTE-3] for %j, %s and the hops %j', (routing, named, hops, expected) => {
+    expect(decideRoute(routing, named, hops, known)).toMatchObject(expected);
+  });
+
+  it('[RTE-2] names every host of a loop, and the file to mend', () => {
+    expect(decideRoute('owner', 'host-b', ['host-a', 'host-x'], known)).toMatchObject({
+      message: expect.stringMatching(/host-a to host-x to host-a.*remotes\.json/),
+      details: { origin: 'host-b', path: ['host-a', 'host-x', 'host-a'] },
+    });
+  });
+
+  it('[AUT-4] says what is wrong with an entry that leads nowhere', () => {
+    const broken = {
+      name: 'host-b',
+      url: null,
+      problem: 'the entry of host-b names neither a url nor a port',
+    };
+    const remotes = new Map([['host-b', broken]]);
+    expect(decideRoute('owner', 'host-b', [], { host: 'host-a', remotes })).toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringContaining('neither a url nor a port; mend it with: svc remotes add host-b'),
+    });
   });
 
   it('[RTE-2] [RTE-3] is this host for its own name, and never one that is not configured', () => {
@@ -135,9 +173,9 @@ describe('where a request is answered', () => {
         fc.string(),
         fc.array(fc.string()),
         (routing, named, host, names) => {
-          const remotes = new Set(names);
-          expect(decideRoute(routing, host, { host, remotes })).toEqual(LOCAL);
-          const destination = decideRoute(routing, named, { host, remotes });
+          const remotes = remotesOf(...names);
+          expect(decideRoute(routing, host, [], { host, remotes })).toEqual(LOCAL);
+          const destination = decideRoute(routing, named, [], { host, remotes });
           if (destination.kind === 'remote')
             expect([destination.host, remotes.has(named)]).toEqual([named, true]);
         },
@@ -147,16 +185,16 @@ describe('where a request is answered', () => {
 
   it('[RTE-3] refuses an invalid host name', () => {
     const long = 'x'.repeat(4_097);
-    expect(decideRoute('host', long, known)).toMatchObject(refused('invalid_request'));
+    expect(decideRoute('host', long, [], known)).toMatchObject(refused('invalid_request'));
   });
 
   it('uses the table that the fleet published last', () => {
     const fleet = new InProcessFleet();
     const route = createRoute(fleet, 'host-a');
-    expect(route('owner', 'host-b')).toMatchObject(unread);
-    fleet.publish('host-b');
-    expect(route('owner', 'host-b')).toEqual(remote('host-b'));
-    fleet.publish();
-    expect(route('owner', 'host-b')).toEqual(LOCAL);
+    expect(route('owner', 'host-b', [])).toMatchObject(unread);
+    fleet.publish({ 'host-b': 'http://host-b' });
+    expect(route('owner', 'host-b', [])).toEqual(remote('host-b'));
+    fleet.publish({});
+    expect(route('owner', 'host-b', [])).toEqual(LOCAL);
   });
 });

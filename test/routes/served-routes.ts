@@ -51,8 +51,8 @@ export async function serveRoutes(
     ready_ms?: number | null;
     ui_dist?: string | null;
     home?: string;
-    /** The configured remotes; null while the fleet has not told them. */
-    remotes?: readonly string[] | null;
+    /** Where each configured remote answers; null while the fleet has not told them. */
+    remotes?: Readonly<Record<string, string>> | null;
   } = {},
 ): Promise<ServedRoutes> {
   const callers = createInProcessCallers();
@@ -60,6 +60,7 @@ export async function serveRoutes(
   let components: ComponentView[] = [runningPoller()];
   const changed: (() => void)[] = [];
   const requests = new RequestFigures();
+  const route = createRoute(callers.fleet, 'host-a');
   const context: RouteContext = {
     host: 'host-a',
     host_class: 'personal',
@@ -77,7 +78,6 @@ export async function serveRoutes(
     sessions_file: join(options.home ?? '/nowhere', 'sessions.jsonl'),
     spend_dir: join(options.home ?? '/nowhere', 'spend'),
     clock: { ...systemClock },
-    route: createRoute(callers.fleet, 'host-a'),
     listen: () => server.addresses(),
     server: () => server.kind(),
     peer_gate: () => server.peerGate(),
@@ -88,14 +88,15 @@ export async function serveRoutes(
     requests,
     onChanged: (run) => void changed.push(run),
   };
-  const { remotes = [] } = options;
-  if (remotes !== null) callers.fleet.publish(...remotes);
+  const { remotes = {} } = options;
+  if (remotes !== null) callers.fleet.publish(remotes);
   const rows = createRoutes(callers, context);
   const server = createHttpServer({
+    host: 'host-a',
     routes: rows,
     access: LOOPBACK_ONLY,
     booting: createBootingGate(context),
-    route: context.route,
+    route,
     http: SERVER_KIND,
     observe: requests.observe,
     logger: silentLogger,

@@ -161,14 +161,14 @@ describe('GET /transcript/raw', () => {
     expect(await raw(uuid(1))).toMatchObject({ status: 200, body: '{}\n' });
   });
 
-  it('[RPL-13] is 404 with the receipt if there is none, and does not relay another host’s', async () => {
+  it('[RPL-13] is 404 with the receipt where there is none, and for a host that nobody configured', async () => {
     expect(await raw(uuid(1))).toMatchObject({
       status: 404,
       json: { error: 'transcript_missing', availability: 'transcript_missing', host: 'host-a' },
     });
     expect(await served.get(`/api/v1/transcript/raw?session=${uuid(1)}&host=host-b`)).toMatchObject({
-      status: 503,
-      json: { error: 'remote_unreachable', host: 'host-b' },
+      status: 404,
+      json: { error: 'unknown_host', origin: 'host-b' },
     });
   });
 });

@@ -29,8 +29,16 @@ export const fleetCalls = {
   },
 } satisfies CallTable;
 
+/** A configured remote: the URL where its daemon answers, without `/api/v1`; null with the `problem` of its entry. */
+const remoteSchema = z.object({
+  name: z.string(),
+  url: z.string().nullable(),
+  problem: z.string().nullable(),
+});
+export type Remote = z.infer<typeof remoteSchema>;
+
 /** Notices of the fleet component. */
 export const fleetEvents = {
-  /** The names of the configured remotes: sent at the start and after each change. */
-  remotes_changed: z.object({ names: z.array(z.string()) }),
+  /** All configured remotes: sent at the start and after each change. */
+  remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
 } satisfies EventTable;

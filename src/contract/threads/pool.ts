@@ -20,7 +20,6 @@ export type FileStamp = z.infer<typeof fileStampSchema>;
 /** A checked batch of images; the `data` of each is in the bulk at `offset`. */
 const checkedImagesSchema = z.object({
   fiber: z.string(),
-  origin: z.string().optional(),
   dry_run: z.boolean(),
   images: z.array(
     z.object({

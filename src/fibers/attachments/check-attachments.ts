@@ -45,8 +45,8 @@ export function checkAttachments(body: Uint8Array): { checked: CheckedImages; by
     // Frees the base64 text, which is as large as the image.
     attachment.data = '';
   }
-  const { fiber, origin, dry_run = false } = request;
-  return { checked: { fiber, dry_run, images, ...(origin === undefined ? {} : { origin }) }, bytes };
+  const { fiber, dry_run = false } = request;
+  return { checked: { fiber, dry_run, images }, bytes };
 }
 
 /** Decodes one image to its offset and checks its bytes. */

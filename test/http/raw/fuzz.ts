@@ -52,6 +52,7 @@ const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.lengt
 
 let handled = 0;
 const server = createHttpServer({
+  host: 'host-a',
   routes: [
     getRow('/ok', () => json('ok', { etag: '"1"' })),
     getRow('/files/*path', (request) => json(request.params.path)),

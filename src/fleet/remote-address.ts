@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { CodedError } from '../base/errors.ts';
+import type { RemoteEntry } from './remotes-file.ts';
+
+/** What of a remote's entry says how it is reached. */
+const reachSchema = z.looseObject({
+  ssh: z.string().min(1).optional(),
+  ssh_flags: z.array(z.string()).optional(),
+  url: z.string().optional(),
+  port: z.int().min(1).max(65_535).optional(),
+});
+export type Reach = z.infer<typeof reachSchema>;
+
+/** How the remote of an entry is reached; throws `invalid_config`. */
+export function reachOf(entry: RemoteEntry): Reach {
+  const reach = reachSchema.safeParse(entry);
+  if (reach.success) return reach.data;
+  const where = reach.error.issues.map((issue) => issue.path.join('.')).join(', ');
+  throw invalid(entry, `is not well-formed at ${where}`);
+}
+
+/** Where the API of the remote of an entry answers, without `/api/v1`; throws `invalid_config`. */
+export function urlOf(entry: RemoteEntry): string {
+  const { url, port } = reachOf(entry);
+  if (url === undefined && port === undefined) throw invalid(entry, 'names neither a url nor a port');
+  const base = url ?? `http://127.0.0.1:${port}`;
+  if (!/^https?:$/.test(URL.parse(base)?.protocol ?? ''))
+    throw invalid(entry, 'has a url that does not begin with http:// or https://');
+  return base.replace(/\/+$/, '');
+}
+
+function invalid({ name }: RemoteEntry, what: string): CodedError {
+  return new CodedError('invalid_config', `the entry of ${name} in remotes.json ${what}`, {
+    details: { origin: name },
+  });
+}

@@ -1,0 +1,276 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { type CodedError, messageOf } from '../base/errors.ts';
+import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { KeptConnections, openRequest } from '../platform/http-client.ts';
+import { refusal } from './error-reply.ts';
+import { STATUS_LINES } from './prepared-reply.ts';
+import type { RequestHead } from './request-head.ts';
+import type { Reply } from './row.ts';
+import { Upload } from './upload.ts';
+
+/** For a connection to another host, in milliseconds. */
+const CONNECT_MS = 5_000;
+/** Bytes of an answer that win a millisecond more to wait for the rest of it. */
+const LEAST_BYTES_PER_MS = 16;
+
+export type ForwarderOptions = {
+  /** The id of this host. */
+  host: string;
+  clock: Clock;
+  limits: {
+    /** Requests that one other host may have open, so that one that hangs leaves room for the others. */
+    forwards_of_one_host: number;
+    /** Requests that all other hosts may have open. */
+    forwards: number;
+    /**
+     * Milliseconds that an answer may be waited for after its head, all waits together. What comes wins time, so that an
+     * answer may be of any length; one that comes too slowly is cut off.
+     */
+    relay_wait_ms: number;
+  };
+};
+
+/** What of a request matters to the daemon that it is for. */
+const PASSED_ON = [
+  ...['accept', 'accept-encoding', 'content-type', 'range', 'if-range'],
+  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
+];
+/** What of an answer concerns its content; the rest is about the connection, or for the daemon to say that the client asked. */
+const RELAYED =
+  /^(?:accept-ranges|age|allow|cache-control|content-(?:disposition|encoding|language|range|type)|etag|expires|last-modified|retry-after|vary|svc-.+|x-transcript-.+)$/;
+
+/** A request for another host. */
+export type ForeignRequest = {
+  id: string;
+  head: RequestHead;
+  /** The hosts that passed it on before this one. */
+  hops: readonly string[];
+  to: { host: string; url: string };
+  body: Uint8Array | Upload | null;
+  /** Milliseconds until the answer must have begun. */
+  deadline_ms: number;
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+};
+
+/**
+ * Passes requests on to the daemons of other hosts. Bytes go through as they come, both ways, and no faster than the slower
+ * side takes them. A request that may have an effect is sent once, over a connection of its own.
+ */
+export class Forwarder {
+  readonly #host: string;
+  readonly #clock: Clock;
+  readonly #limits: ForwarderOptions['limits'];
+  readonly #kept = new KeptConnections();
+  /** Requests that are open, by host. */
+  readonly #open = new Map<string, number>();
+  #all = 0;
+
+  constructor({ host, clock, limits }: ForwarderOptions) {
+    this.#host = host;
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Resolves when the head of the answer is there; rejects with a `CodedError` that names the host. */
+  async forward(request: ForeignRequest): Promise<Reply> {
+    const leave = this.#enter(request.to.host);
+    try {
+      const answer = await this.#ask(request);
+      answer.once('close', leave);
+      return this.#replyOf(request, answer);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  stop(): void {
+    this.#kept.close();
+  }
+
+  /** Takes one of the places of a host; the function that is returned gives it back. */
+  #enter(host: string): () => void {
+    const open = this.#open.get(host) ?? 0;
+    const { forwards_of_one_host, forwards } = this.#limits;
+    if (open >= forwards_of_one_host || this.#all >= forwards) {
+      const why =
+        open >= forwards_of_one_host
+          ? `${host} has ${open} requests of this daemon to answer; see whether it is well.`
+          : 'Other hosts have as many requests to answer as may be passed on; ask again in a moment.';
+      throw refusal('queue_full', why, { origin: host });
+    }
+    this.#open.set(host, open + 1);
+    this.#all += 1;
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      this.#all -= 1;
+      const left = this.#open.get(host)! - 1;
+      if (left === 0) this.#open.delete(host);
+      else this.#open.set(host, left);
+    };
+  }
+
+  /** A kept connection may be closed by its server while a request is on its way: a read is then sent once more. */
+  async #ask(request: ForeignRequest): Promise<IncomingMessage> {
+    const reads = readsOnly(request.head);
+    const until = this.#clock.now() + request.deadline_ms;
+    const first = await this.#begin(request, reads ? this.#kept : null);
+    try {
+      return await this.#answerTo(first, request, until);
+    } catch (error) {
+      if (!reads || !first.reusedSocket || request.signal.aborted || this.#clock.now() >= until) throw error;
+      const second = await this.#begin(request, null);
+      return this.#answerTo(second, request, until);
+    }
+  }
+
+  async #begin(request: ForeignRequest, kept: KeptConnections | null): Promise<ClientRequest> {
+    const { head, hops, to, id, body } = request;
+    const { headers } = head;
+    const length = body instanceof Upload ? headers['content-length'] : body?.length;
+    const passed = PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+    try {
+      return await openRequest({
+        to: { url: to.url },
+        method: head.method,
+        path: head.query === '' ? head.path : `${head.path}?${head.query}`,
+        headers: {
+          ...Object.fromEntries(passed),
+          ...(length !== undefined && { 'content-length': length }),
+          [HOPS_HEADER]: [...hops, this.#host].join(', '),
+          'x-request-id': id,
+        },
+        kept,
+      });
+    } catch (error) {
+      throw unreachable(request, messageOf(error), 'nothing');
+    }
+  }
+
+  #answerTo(call: ClientRequest, request: ForeignRequest, until: number): Promise<IncomingMessage> {
+    const { body, signal, to } = request;
+    return new Promise((resolve, reject) => {
+      let sent = false;
+      const late = this.#clock.after(until - this.#clock.now(), () => {
+        reject(tooLate(request));
+        call.destroy();
+      });
+      const unconnected = this.#clock.after(CONNECT_MS, () => {
+        if (sent) return;
+        reject(unreachable(request, `no connection within ${CONNECT_MS / 1_000} s`, 'nothing'));
+        call.destroy();
+      });
+      const leave = () => call.destroy();
+      call.once('socket', (socket) => {
+        const connected = () => {
+          sent = true;
+          unconnected();
+        };
+        if (socket.connecting) socket.once('connect', connected);
+        else connected();
+      });
+      call.once('response', (response) => {
+        late();
+        response.on('error', () => undefined);
+        resolve(response);
+      });
+      call.on('error', (error) => reject(unreachable(request, messageOf(error), sent ? 'maybe' : 'nothing')));
+      call.once('close', () => {
+        late();
+        unconnected();
+        signal.removeEventListener('abort', leave);
+        reject(unreachable(request, `the connection to ${to.host} was closed`, sent ? 'maybe' : 'nothing'));
+      });
+      signal.addEventListener('abort', leave, { once: true });
+      if (signal.aborted) leave();
+      else if (body instanceof Upload) body.sendTo(call);
+      else call.end(body ?? undefined);
+    });
+  }
+
+  /** The answer as it goes on; one that cannot be of a daemon, or whose end could not be told, is none. */
+  #replyOf(request: ForeignRequest, answer: IncomingMessage): Reply {
+    const { statusCode: status = 0, headers } = answer;
+    const { host, url } = request.to;
+    const refused = (what: string) => {
+      answer.destroy();
+      return unreachable(request, `${what}; is ${placeOf(url)} the address of ${host}?`, 'maybe');
+    };
+    if (headers[ANSWERED_BY_HEADER.toLowerCase()] === undefined || !STATUS_LINES.has(status))
+      throw refused(`what answers there (with ${status}) is no daemon that takes requests of other hosts`);
+    const relayed: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers))
+      if (RELAYED.test(name) && typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value))
+        relayed[name] = value;
+    const length = headers['content-length'];
+    const size = length === undefined ? null : Number(length);
+    if (status === 204 || status === 304 || size === 0) {
+      answer.resume();
+      return { status, headers: relayed, empty: true };
+    }
+    if (request.head.method === 'HEAD') {
+      answer.resume();
+      return { status, headers: relayed, relayed: NOTHING, size };
+    }
+    if (size === null && headers['transfer-encoding'] === undefined)
+      throw refused('its answer does not say where it ends');
+    return { status, headers: relayed, relayed: this.#bytesOf(answer), size };
+  }
+
+  async *#bytesOf(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+    const pieces: AsyncIterator<Uint8Array> = answer.iterator({ destroyOnReturn: false });
+    let left_ms = this.#limits.relay_wait_ms;
+    try {
+      for (;;) {
+        const from = performance.now();
+        const cancel = this.#clock.after(left_ms, () =>
+          answer.destroy(new Error('the answer comes too slowly')),
+        );
+        const next = await pieces.next().finally(cancel);
+        if (next.done) return;
+        left_ms += next.value.length / LEAST_BYTES_PER_MS - (performance.now() - from);
+        yield next.value;
+      }
+    } finally {
+      await pieces.return?.();
+      // The connection of an answer that is there to its end is kept.
+      if (answer.complete) answer.resume();
+      else answer.destroy();
+    }
+  }
+}
+
+const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: async function* nothing() {} };
+
+function readsOnly({ method }: RequestHead): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** A URL without what may be secret in it. */
+function placeOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** What the caller of a request that may have an effect has to know before it is sent again. */
+function effectOf({ head }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
+  if (readsOnly(head)) return '';
+  return sent === 'nothing'
+    ? ' Nothing was sent.'
+    : ' It may have taken effect: look there before you send it again.';
+}
+
+function unreachable(request: ForeignRequest, why: string, sent: 'nothing' | 'maybe'): CodedError {
+  const { host, url } = request.to;
+  const sentence = `${host} does not answer at ${placeOf(url)}: ${why}. See that its daemon and its tunnel are up.`;
+  return refusal('remote_unreachable', `${sentence}${effectOf(request, sent)}`, { origin: host });
+}
+
+function tooLate(request: ForeignRequest): CodedError {
+  const { host, url } = request.to;
+  const sentence = `${host} did not answer at ${placeOf(url)} within ${Math.round(request.deadline_ms / 1_000)} s.`;
+  return refusal('deadline_exceeded', `${sentence}${effectOf(request, 'maybe')}`, { origin: host });
+}
