@@ -11,6 +11,7 @@ import { bench as endNoticed } from './questions/end-noticed.ts';
 import { bench as eventsIndex } from './questions/events-index.ts';
 import { bench as fibers304 } from './questions/fibers-304.ts';
 import { bench as fileThroughput } from './questions/file-throughput.ts';
+import { bench as forward } from './questions/forward.ts';
 import { bench as framePath } from './questions/frame-path.ts';
 import { bench as hookStart } from './questions/hook-start.ts';
 import { bench as idleCost } from './questions/idle-cost.ts';
@@ -45,6 +46,7 @@ const BENCHES = [
   largeWork,
   search,
   fileThroughput,
+  forward,
   eventsIndex,
   activity,
   framePath,

@@ -13,7 +13,7 @@ import { messageOf } from '../base/errors.ts';
 export type ServerAddress = { socketPath: string } | { host: string; port: number } | { url: string };
 
 /** Free connections to one server that are kept for the next request. */
-const MOST_FREE_CONNECTIONS = 16;
+const MOST_FREE_CONNECTIONS = 64;
 /** Less than any server keeps a connection without a request, so that none is used while the server closes it. */
 const FREE_CONNECTION_MS = 4_000;
 

@@ -125,7 +125,7 @@ describe('the remotes that the fleet publishes', () => {
     expect(all).toEqual([{ name: 'host-b', url: 'http://127.0.0.1:4001', problem: null }]);
   });
 
-  it('are told of first where somebody asks before the next look', () => {
+  it('are published before the next check if a caller asks', () => {
     const fleet = service();
     write('host-b');
     fleet.state();
