@@ -3,7 +3,7 @@ import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 import { captureReference, workerSkills } from './launch-message.ts';
 import { buildPrompt, type CaptureMessageFacts, type FiberMessageFacts } from './prompt.ts';
 
-const SHARED = { run_id: 'run', launch_id: 'start', user_message: 'words' } as const;
+const SHARED = { run_id: 'run', launch_id: 'launch', user_message: 'words' } as const;
 const FIBER: Omit<FiberMessageFacts, 'skills'> = {
   ...SHARED,
   variant: 'fiber',
