@@ -61,7 +61,7 @@ export class Dispatcher {
     this.surfaces = openSurfaces(world, memory, ports);
     this.kills = new Kills(world, memory, {
       adopted: ports.adopted,
-      settled: async (key) => this.#starter.underWay(key),
+      underWay: ports.underWay,
       cut: (run) => this.surfaces[run.surface].cut(run, 'kill'),
       moved: onMoved,
     });

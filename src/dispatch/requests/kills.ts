@@ -15,8 +15,8 @@ import type { Write } from '../world/write.ts';
 type KillPorts = {
   /** Rejects while nobody can tell what runs. */
   adopted(): Promise<void>;
-  /** Resolves when no start of the fiber is under way. */
-  settled(key: string): Promise<unknown>;
+  /** The launch of the fiber that is under way; never rejects. */
+  underWay(key: string): Promise<unknown> | undefined;
   /** Ends the worker; false when it could not be seen to end. */
   cut(run: Run): Promise<boolean>;
   /** Told whose rows may be others now. */
@@ -26,7 +26,9 @@ type KillPorts = {
 type PlannedKill =
   | { kind: 'end'; id: string; run: Run }
   /** It was ended here before; `holds`: somebody has armed the fiber since, so it is held once more. */
-  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean };
+  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean }
+  /** What there is to end is known only after the launch. */
+  | { kind: 'launching'; id: string; request: KillRequest; launch: Promise<unknown> };
 type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
 
 /** `POST /kill`: ends a worker and keeps the poller from starting it again; once more is success (P5). */
@@ -48,10 +50,11 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
   }
 
   /** Rejects with `no_worker` where nothing runs and nothing was ended here. */
-  async plan({ fiber_id }: KillRequest): Promise<PlannedKill> {
+  async plan(request: KillRequest): Promise<PlannedKill> {
     await this.#ports.adopted();
-    const { key, id, document } = this.#killable(fiber_id);
-    await this.#ports.settled(key);
+    const { key, id, document } = this.#killable(request.fiber_id);
+    const launch = this.#ports.underWay(key);
+    if (launch !== undefined) return { kind: 'launching', id, request, launch };
     const run = this.#memory.runs.get(key);
     if (run !== undefined) return { kind: 'end', id, run };
     const killed = this.#killed.get(key);
@@ -62,6 +65,8 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
 
   async show(plan: PlannedKill): Promise<Rehearsal> {
     const { id } = plan;
+    if (plan.kind === 'launching')
+      return rehearsal(`wait for the launch of ${id} that is under way, end its worker and hold the fiber`);
     if (plan.kind === 'again') {
       const what = `end nothing: the worker of ${id} was ended already`;
       return rehearsal(plan.holds ? `${what}; hold the fiber, which was armed again since` : what);
@@ -83,6 +88,10 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
 
   async apply(plan: PlannedKill): Promise<Killed> {
     const { id } = plan;
+    if (plan.kind === 'launching') {
+      await plan.launch;
+      return this.apply(await this.plan(plan.request));
+    }
     if (plan.kind === 'again') {
       if (plan.holds) {
         this.#memory.quarantine.hold(plan.key, 'killed');

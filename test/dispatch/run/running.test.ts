@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/base/clock.ts';
+import { createDeferred } from '../../../src/base/deferred.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
@@ -305,6 +306,24 @@ describe('a kill', () => {
     expect(killed).toMatchObject({ killed: true });
     await round();
     expect([world.machine.living.length, world.machine.creates.length]).toEqual([0, 1]);
+  });
+
+  it('[WPL-4] is rehearsed during a launch without waiting for it', async () => {
+    world.fiber('a');
+    await world.run(daemon.dispatcher.reconcile());
+    const [begun, goOn] = [createDeferred<void>(), createDeferred<void>()];
+    const { create } = daemon.world.mux;
+    daemon.world.mux.create = async (spec) => {
+      begun.resolve();
+      await goOn.promise;
+      return create(spec);
+    };
+    const launch = daemon.dispatcher.dispatch({ fiber_id: 'a' });
+    await begun.promise;
+    const shown = await world.run(perform(daemon.dispatcher.kills, { fiber_id: 'a', dry_run: true }));
+    expect(shown.would).toContain('wait for the launch of a');
+    goOn.resolve();
+    await world.run(launch);
   });
 
   it('[P5] while the poller is still busy with other fibers keeps it from starting this one', async () => {
