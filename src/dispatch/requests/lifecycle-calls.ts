@@ -7,8 +7,9 @@ import type {
   TransitionRefused,
   TransitionRequest,
 } from '../../contract/http/lifecycle.ts';
-import type { Rehearsal } from '../../contract/http/rehearsal.ts';
+import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import type { PlannedWrite } from '../../fibers/store.ts';
 import { describeFiber, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
@@ -53,12 +54,16 @@ type PlannedVerb = {
   document: FiberDocument;
   run: Run | undefined;
   kill: boolean;
+  /** Null where another program runs the verb. */
+  written: PlannedWrite | null;
 };
 type PlannedMove = {
   request: TransitionRequest;
   document: FiberDocument;
   run: Run | undefined;
   plan: TransitionPlan;
+  /** Null for a start, which plans its own writes. */
+  written: PlannedWrite | null;
 };
 
 /**
@@ -99,14 +104,14 @@ export class LifecycleCalls {
       await this.#requireDirectory(document, request);
       const kill = 'kill' in request && request.kill === true;
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: kill });
-      return { request, document, run, kill };
-    },
-    show: ({ request, document, run, kill }) => {
+      if (this.#ports.cli !== null) return { request, document, run, kill, written: null };
       const facts = this.#facts(run !== undefined && !kill);
-      return this.#show(document, kill ? run : undefined, (current) =>
+      const written = await this.#planWrite(document, kill ? run : undefined, (current) =>
         this.#planAction(current, request, facts),
       );
+      return { request, document, run, kill, written };
     },
+    show: ({ run, kill, written }) => showWrite(written, kill ? run : undefined),
     apply: (planned) => this.#applyVerb(planned),
   };
 
@@ -117,15 +122,19 @@ export class LifecycleCalls {
       const run = await this.#ports.dispatcher.workerOf(keyOf(document), { sure: true });
       const facts = this.#facts(run !== undefined);
       const plan = planTransition(document, request.target, facts, this.#ports.world.clock.now());
-      return { request, document, run, plan };
+      const move = { request, document, run, plan };
+      const written = plan.dispatch
+        ? null
+        : await this.#planWrite(document, plan.end_worker ? run : undefined, this.#editOf(move));
+      return { ...move, written };
     },
     show: async (planned) => {
-      const { document, run, plan } = planned;
+      const { document, run, plan, written } = planned;
       if (plan.dispatch) {
         const shown = await this.#ports.dispatcher.dispatch({ ...startOf(document), dry_run: true });
         return 'dry_run' in shown ? shown : { ...this.#moved(planned), ...shown, invoked: false };
       }
-      return this.#show(document, plan.end_worker ? run : undefined, this.#editOf(planned));
+      return showWrite(written, plan.end_worker ? run : undefined);
     },
     apply: async (planned) => {
       const { document, plan } = planned;
@@ -147,7 +156,11 @@ export class LifecycleCalls {
   }
 
   /** Planned anew on what the end of the worker wrote into the document: a role that was at work is closed by then. */
-  #editOf({ request, run, plan }: PlannedMove): (current: FiberDocument) => PlannedEdit | null {
+  #editOf({
+    request,
+    run,
+    plan,
+  }: Omit<PlannedMove, 'written'>): (current: FiberDocument) => PlannedEdit | null {
     const facts = this.#facts(run !== undefined && !plan.end_worker);
     return (current) => planTransition(current, request.target, facts, this.#ports.world.clock.now()).edit;
   }
@@ -157,19 +170,21 @@ export class LifecycleCalls {
     return planAction(current, request, facts, agents, this.#ports.world.clock.now());
   }
 
-  /** The write, on top of what the end of the worker writes itself where one is ended first. */
-  async #show(
+  /**
+   * The write, on top of what the end of the worker writes itself where one is ended first. Planned before anything is
+   * ended, so that a request that is refused leaves the worker alone.
+   */
+  #planWrite(
     document: FiberDocument,
     ended: Run | undefined,
     plan: (current: FiberDocument) => PlannedEdit | null,
-  ): Promise<Rehearsal> {
+  ): Promise<PlannedWrite> {
     const { documents, clock } = this.#ports.world;
-    const written = await documents.planChange(document, (current) => {
+    return documents.planChange(document, (current) => {
       if (ended === undefined) return plan(current) ?? NOTHING;
       const end = concludedBy(current, ended, clock.now());
       return afterwards(end, plan(asConcluded(current, end)) ?? NOTHING);
     });
-    return { ...rehearsedWrite('write', written), ends: ended === undefined ? [] : [workerName(ended)] };
   }
 
   async #applyVerb({ request, document: known, run, kill }: PlannedVerb): Promise<LifecycleAnswer> {
@@ -267,6 +282,11 @@ const NOTHING: DocumentChange = { set: {}, unset: [] };
 
 function startOf(document: FiberDocument): { fiber_id: string; force: true } {
   return { fiber_id: document.uid ?? document.id, force: true };
+}
+
+function showWrite(written: PlannedWrite | null, ended: Run | undefined): Rehearsal {
+  const shown = written === null ? rehearsal('') : rehearsedWrite('write', written);
+  return { ...shown, ends: ended === undefined ? [] : [workerName(ended)] };
 }
 
 function refusedAnswer(error: unknown): LifecycleAnswer {

@@ -24,6 +24,7 @@ const situation = fc.record({
   braked: fc.boolean(),
   server_lost: fc.boolean(),
   folder_gone: fc.boolean(),
+  broken: fc.boolean(),
 });
 type Situation = typeof situation extends fc.Arbitrary<infer S> ? S : never;
 type Asked = { dry_run?: boolean };
@@ -180,6 +181,11 @@ async function prepare(world: FakeWorld, { standing, app, ...given }: Situation)
   // What a fiber that was armed comes to by itself later is not part of the write.
   daemon.dispatcher.rounds.stop();
   if (given.folder_gone) world.directories.set('/srv/dev', { kind: 'missing' });
+  if (given.broken) {
+    for (const path of world.documents.files.keys())
+      world.documents.edit(path, (text) => text.replace('svc:', 'svc: [\nx: }'));
+    world.documents.list();
+  }
   if (given.braked) daemon.memory.brake.pull('test', world.clock.now());
   return daemon;
 }
@@ -192,6 +198,11 @@ async function outcomeOf(sent: Promise<unknown>): Promise<object> {
     if (!isCoded(error)) throw error;
     return { code: error.code, message: error.message };
   }
+}
+
+/** A refusal may leave its own row; and who asks for a start has said that nothing holds the fiber, also where it is refused. */
+function withoutRefusals({ refused: _, held: __, state, ...rest }: ReturnType<typeof traces>) {
+  return { ...rest, state: { ...JSON.parse(state), blocked: [], pending_launch: [] } };
 }
 
 const timeless = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
@@ -230,8 +241,7 @@ it.each(Object.keys(WRITES))(
           const answer = await outcomeOf(world.run(send({})));
           if (!('dry_run' in shown)) {
             expect(answer).toEqual(shown);
-            expect([...world.documents.files]).toEqual(before.texts);
-            expect(world.machine.creates.length).toBe(before.machine[0]);
+            expect(withoutRefusals(traces(world, daemon))).toEqual(withoutRefusals(before));
             return;
           }
           const { documents, steps, command } = shown as Rehearsal;

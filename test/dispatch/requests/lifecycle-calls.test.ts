@@ -157,6 +157,19 @@ describe('a lifecycle verb in the poller', () => {
     expect(world.documents.writes).toBe(writes);
   });
 
+  it('[WPL-3] leaves the worker alone where its document cannot be written, as its dry run says', async () => {
+    const path = world.fiber('a');
+    await round();
+    world.documents.edit(path, (text) => text.replace('svc:', 'svc: [\nx: }'));
+    const close = { action: 'close', fiber: 'a', kill: true } as const;
+    const shown = await world.run(calls.lifecycle({ ...close, dry_run: true }));
+    expect(shown).toMatchObject({ status: 1, error: 'invalid_document' });
+    expect(await world.run(calls.lifecycle(close))).toEqual(shown);
+    await expect(move('composted')).rejects.toMatchObject({ code: 'invalid_document' });
+    expect(world.machine.living).toHaveLength(1);
+    expect(daemon.memory.runs.size).toBe(1);
+  });
+
   it('works while tmux does not answer', async () => {
     world.fiber('a');
     world.machine.listing = 'unknown';
