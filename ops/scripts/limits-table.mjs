@@ -1325,7 +1325,7 @@ export const LIMITS = [
       [
         'routes/activity-pieces.ts',
         'MOST_KEPT',
-        'Pieces of activity that are kept',
+        'Pieces of activity in the cache',
         'pieces',
         'The oldest are dropped',
         'API',

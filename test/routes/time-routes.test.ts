@@ -35,7 +35,7 @@ const asked = () => served.callers.ledgers.asked.map(({ name, input }) => [name,
 describe('GET /activity', () => {
   const PATH = '/api/v1/activity?from_ms=60001&to_ms=239999';
 
-  it('[TMP-1] [REC-9] rounds the window inward to whole minutes and hands the bytes over', async () => {
+  it('[TMP-1] [REC-9] rounds the window inward to whole minutes and passes the bytes on', async () => {
     served.callers.ledgers.answers.activity = () => inPieces('W/"x"', ACTIVITY);
     const answer = await served.get(PATH);
     expect(answer).toMatchObject({ status: 200, json: ACTIVITY, headers: { etag: 'W/"x"' } });
