@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { CodedError, messageOf, systemCode } from '../../base/errors.ts';
@@ -170,8 +170,19 @@ export function readAgentPid(dir: string): FileRead<AgentPid> {
   return readRecord(join(dir, RUN_FILES.agent_pid), agentPidSchema);
 }
 
+/** How much later than the second that it names the file of an exit can have been written. */
+const EXIT_WRITTEN_WITHIN_MS = 2_000;
+
+/** Not every `date` tells more than the second, so the milliseconds are those of the file that the run script wrote. */
 export function readExit(dir: string): FileRead<ExitRecord> {
-  return readRecord(join(dir, RUN_FILES.exit), exitRecordSchema);
+  const path = join(dir, RUN_FILES.exit);
+  const read = readRecord(path, exitRecordSchema);
+  if (read.kind !== 'found' || read.value.at % 1_000 !== 0) return read;
+  const written_at = Math.floor(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  const after = written_at - read.value.at;
+  return after > 0 && after < EXIT_WRITTEN_WITHIN_MS
+    ? { kind: 'found', value: { ...read.value, at: written_at } }
+    : read;
 }
 
 export function readEnd(dir: string): FileRead<EndRecord> {

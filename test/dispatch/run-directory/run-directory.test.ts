@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -104,6 +113,40 @@ describe('a run directory', () => {
       expect(read(dir).kind).toBe('unknown');
       rmSync(join(dir, name), { recursive: true });
     }
+  });
+
+  it.each([
+    { what: 'its file', at: 1_700_000_000_000, written: 1_700_000_000.625, expected: 1_700_000_000_625 },
+    {
+      what: 'its file, a second later',
+      at: 1_700_000_000_000,
+      written: 1_700_000_001.5,
+      expected: 1_700_000_001_500,
+    },
+    {
+      what: 'the record, if the file is copied later',
+      at: 1_700_000_000_000,
+      written: 1_700_000_009,
+      expected: 1_700_000_000_000,
+    },
+    {
+      what: 'the record, if the file is older',
+      at: 1_700_000_000_000,
+      written: 1_600_000_000,
+      expected: 1_700_000_000_000,
+    },
+    {
+      what: 'the record, if it has its own',
+      at: 1_700_000_000_321,
+      written: 1_700_000_000.625,
+      expected: 1_700_000_000_321,
+    },
+  ])('tells an exit to the millisecond, from $what', ({ at, written, expected }) => {
+    const dir = claim('a1');
+    const path = join(dir, 'exit.json');
+    writeFileSync(path, JSON.stringify({ code: 0, signal: null, at }));
+    utimesSync(path, written, written);
+    expect(readExit(dir)).toEqual({ kind: 'found', value: { code: 0, signal: null, at: expected } });
   });
 
   it('keeps the first reason for which it was ended', () => {
