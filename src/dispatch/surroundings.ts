@@ -20,10 +20,12 @@ import { readTail } from '../harness/transcripts/transcript-tail.ts';
 import { appendLineSync } from '../ledgers/append-line.cjs';
 import type { Mux, MuxListing } from '../mux/mux.ts';
 import { createTmux } from '../mux/tmux.ts';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readBootId } from '../platform/boot-id.ts';
 import type { Disks } from '../platform/disks.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { machineMemory, readMachineResources } from '../platform/machine-resources.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { openMemoryGroups } from '../platform/memory-groups.ts';
 import { findMuxOwner, type MuxOwner } from '../platform/mux-owner.ts';
 import { networkVariables } from '../platform/network-environment.ts';
@@ -32,19 +34,17 @@ import type { ProcessRunner } from '../platform/process.ts';
 import { commandsFrom } from '../platform/process-commands.ts';
 import { createProcessFacts, isAlive } from '../platform/process-facts.ts';
 import { endProcessTree } from '../platform/process-tree.ts';
+import { READ_LIMITS } from '../platform/read-limits.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
 import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
-import { StartGate } from './holds/start-gate.ts';
-import { startPolicy } from './holds/start-policy.ts';
+import { StartGate, startPolicy } from './holds/start-gate.ts';
 import { RunDirectories } from './run-directory/run-directories.ts';
 import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
-import { writeSvcCommand } from './svc-command.ts';
-import { withoutTmux } from './without-tmux.ts';
-import { directoryLook } from './world/directory-look.ts';
 import type { Documents } from './world/documents.ts';
 import type { PollerSettings } from './world/poller-settings.ts';
-import type { World } from './world/world.ts';
+import { directoryLook, type World } from './world/world.ts';
 
 /** The world of a real daemon, and what only the poller's own rooms need of it. */
 export type Surroundings = {
@@ -229,4 +229,47 @@ function workerEnv(settings: PollerSettings, bin_dir: string): Record<string, st
     SVC_DATA_DIR: settings.data_dir,
     SVC_CONFIG_DIR: settings.config_dir,
   };
+}
+
+const DETAIL =
+  'tmux is not on the PATH of the daemon; install it, or start the daemon with a PATH that has it (`svc doctor`)';
+
+/** The multiplexer of a machine without tmux: knows nothing, and says what is missing (P31). */
+export function withoutTmux(): Mux {
+  return {
+    list: async () => ({ kind: 'unknown', detail: DETAIL }),
+    create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
+    kill: async () => 'unknown',
+    capture: async () => null,
+    panes: async () => null,
+    onChange: () => () => {},
+    describe: () => ({
+      tmux: 'tmux',
+      socket: null,
+      attach_argv: (name) => ['tmux', 'attach', '-t', `=${name}`],
+    }),
+    stop: async () => {},
+  };
+}
+
+/** Puts an `svc` into `folder` that runs this very package on this very runtime, for the workers' PATH. */
+export function writeSvcCommand(folder: string): string {
+  const launcher = join(packageRoot(), 'src', 'cli', 'svc.cjs');
+  const text = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(launcher)} "$@"\n`;
+  const path = join(folder, 'svc');
+  makeFolder(folder);
+  if (textOf(path) !== text) writeFileAtomic(path, text, { mode: 0o700 });
+  return path;
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readRegularTextSync(path, READ_LIMITS.short_file);
+  } catch {
+    return null;
+  }
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -10,9 +10,8 @@ import { resolveEffort } from '../../harness/agents/registry.ts';
 import { DEFAULT_SURFACE, SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { captureReference, workerSkills } from '../plan/launch-message.ts';
-import { refuseByDirectory } from '../plan/preflight.ts';
+import { refuseByDirectory, requestedDirectory } from '../plan/preflight.ts';
 import { buildPrompt } from '../plan/prompt.ts';
-import { requestedDirectory } from '../plan/requested-directory.ts';
 import type { CaptureRecord } from '../run-directory/capture-directory.ts';
 import type { World } from '../world/world.ts';
 

@@ -1,9 +1,8 @@
 import { CodedError, messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { isMarked, markClaim } from '../edits/claim-markers.ts';
-import type { Memory } from '../holds/memory.ts';
-import { type Run, runStarted } from '../run/run.ts';
-import { recordDispatch } from '../run/run-ledger.ts';
+import { cameAbout, type Memory } from '../holds/memory.ts';
+import type { Run } from '../run/run.ts';
 import { isClaimed } from '../run/run-state.ts';
 import type { World } from '../world/world.ts';
 
@@ -38,11 +37,7 @@ export class UnfinishedClaims {
       (current) => isMarked(current, run) || isFor(current, run, this.#world.host),
     );
     if (outcome !== 'made') return outcome;
-    runStarted(run);
-    recordDispatch(this.#world, run);
-    this.#world.runDirectories.update(run.launch_id, { state: 'spawned' });
-    this.#memory.refusals.clear(run.key);
-    this.#memory.quarantine.sawRunning(run.key);
+    cameAbout(this.#world, this.#memory, run);
     return 'made';
   }
 

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { sleep } from '../../base/clock.ts';
 import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { blockWhenPaused } from '../holds/breaker-row.ts';
+import { blockWhenPaused } from '../holds/breaker-book.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
 import { showLimit } from '../holds/usage-limits.ts';

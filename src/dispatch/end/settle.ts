@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
-import { abandonClaim } from '../edits/abandon-claim.ts';
-import { blockWhenPaused } from '../holds/breaker-row.ts';
+import { abandonClaim } from '../edits/start-markers.ts';
+import { blockWhenPaused } from '../holds/breaker-book.ts';
 import type { Memory } from '../holds/memory.ts';
 import { lookForLimit } from '../holds/usage-limits.ts';
 import type { Run } from '../run/run.ts';

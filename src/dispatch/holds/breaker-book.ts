@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
+import type { World } from '../world/world.ts';
 import {
   afterRun,
   type BreakerEntry,
@@ -12,6 +13,7 @@ import {
   pausedUntil,
   type RunEnd,
 } from './breaker.ts';
+import type { Memory } from './memory.ts';
 
 const bookSchema = z.object({ version: z.literal(1), fibers: z.record(z.string(), breakerEntrySchema) });
 
@@ -82,4 +84,28 @@ export class BreakerBook {
       this.#logger.error({ err: error, path: this.#path }, 'the loop breaker’s counts cannot be written');
     }
   }
+}
+
+/** Lists a fiber that the loop breaker pauses as blocked, with the last screen of its last worker (P26). */
+export function blockWhenPaused(world: World, memory: Memory, key: string, fiber_id: string): void {
+  const now = world.clock.now();
+  const paused = memory.breaker.paused(key, now);
+  if (paused === null) return;
+  const screen = paused.launch_id === undefined ? null : world.runDirectories.readScreen(paused.launch_id);
+  memory.refusals.record(
+    key,
+    {
+      reason: 'loop_breaker',
+      message: `${sentenceOf(paused)}; \`svc dispatch ${fiber_id} --force\` tries again at once`,
+      ...(screen === null ? {} : { screen }),
+    },
+    now,
+    paused.until,
+  );
+}
+
+function sentenceOf({ deaths, quick_ends }: { deaths: number; quick_ends: number }): string {
+  return quick_ends > deaths
+    ? `${quick_ends} workers in a row handed off or died soon after their start`
+    : `${deaths} workers in a row died soon after their start`;
 }

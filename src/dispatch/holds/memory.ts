@@ -1,6 +1,8 @@
-import type { Run } from '../run/run.ts';
+import { type Run, runStarted } from '../run/run.ts';
+import { recordDispatch } from '../run/run-ledger.ts';
 import type { Runs } from '../run/runs.ts';
 import type { StoreLeases } from '../stores/store-leases.ts';
+import type { World } from '../world/world.ts';
 import type { Brake } from './brake.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import type { DataDirWatch } from './data-dir-watch.ts';
@@ -40,3 +42,16 @@ export type Memory = {
   /** Usage limits that accounts are over (P10). */
   limits: UsageLimitBook;
 };
+
+/** A start has come about: in the ledger, in the run directory, and in what is remembered of its fiber. */
+export function cameAbout(
+  world: Pick<World, 'clock' | 'host' | 'recordSession' | 'runDirectories'>,
+  { refusals, quarantine }: Pick<Memory, 'quarantine' | 'refusals'>,
+  run: Run,
+): void {
+  runStarted(run);
+  recordDispatch(world, run);
+  world.runDirectories.update(run.launch_id, { state: 'spawned' });
+  refusals.clear(run.key);
+  quarantine.sawRunning(run.key);
+}

@@ -1,8 +1,8 @@
 import { isAbsolute, sep } from 'node:path';
-import { holdsControlCharacters } from '../../config/resolve-directory.ts';
+import { holdsControlCharacters, resolveDirectory } from '../../config/resolve-directory.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Refusal } from '../holds/refusals.ts';
-import type { DirectoryLook } from '../world/directory-look.ts';
+import type { DirectoryLook } from '../world/world.ts';
 
 /**
  * Refusals that frontmatter alone decides, before anything is touched: a missing ULID (DSP-9), an id
@@ -71,4 +71,9 @@ export function refuseByDirectory(directory: string, look: DirectoryLook): Refus
 
 function missing(message: string): Refusal {
   return { reason: 'project_dir_missing', message, needs: 'project_dir' };
+}
+
+/** The directory that a person confirmed for a dispatch (WPL-1), made absolute; `~` is the daemon's home. */
+export function requestedDirectory(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : resolveDirectory(text, null);
 }

@@ -11,7 +11,7 @@ import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { Memory } from '../holds/memory.ts';
-import { followMoves } from '../run/run-moves.ts';
+import { followMoves } from '../run/runs.ts';
 import type { StoreDocuments } from '../stores/store-documents.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';

@@ -1,4 +1,5 @@
 import { CodedError, isCoded } from '../../base/errors.ts';
+import { Mutex } from '../../base/mutex.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type {
   LifecycleAnswer,
@@ -26,7 +27,6 @@ import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import type { Dispatches } from './dispatches.ts';
 import type { ExternalCli } from './external-cli.ts';
-import { FiberTurns } from './fiber-turns.ts';
 import type { Kills } from './kills.ts';
 
 /** What the calls need of the poller. */
@@ -332,5 +332,22 @@ function noteOf(document: FiberDocument, request: LifecycleRequest, running: boo
       return 'The worker that runs keeps what it was started with.\n';
     default:
       return '';
+  }
+}
+
+/** One step after another for each fiber: what a person orders for it is done in the order it came. */
+export class FiberTurns {
+  readonly #turns = new Map<string, { mutex: Mutex; waiting: number }>();
+
+  async run<T>(key: string, step: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(key) ?? { mutex: new Mutex(), waiting: 0 };
+    this.#turns.set(key, turn);
+    turn.waiting += 1;
+    try {
+      return await turn.mutex.run(step);
+    } finally {
+      turn.waiting -= 1;
+      if (turn.waiting === 0) this.#turns.delete(key);
+    }
   }
 }

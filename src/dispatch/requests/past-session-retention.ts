@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { resumeSessionName } from '../../mux/session-name.ts';
-import { DEFAULT_RETENTION } from '../run-directory/run-retention.ts';
+import { DEFAULT_RETENTION } from '../run-directory/run-directories.ts';
 
 /** Below the data dir: one folder for each past session that was opened in a terminal, with what started it. */
 export const RESUMED_FOLDER = 'resumed';

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -5,6 +6,7 @@ import type { LaunchPlan } from '../../harness/adapter.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
 import { type PhaseSign, phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
+import type { RunEntry } from './run-directory.ts';
 import {
   claimRun,
   listRuns,
@@ -20,7 +22,6 @@ import {
   writeScreen,
 } from './run-directory.ts';
 import type { AgentPid, EndRecord, ExitRecord, FileRead, RunManifest } from './run-records.ts';
-import { removeRuns, selectExpiredRuns } from './run-retention.ts';
 import { readSessionStarts, type SessionStart } from './session-starts.ts';
 import { readUsageNoticeOf, type UsageNotice } from './usage-notices.ts';
 
@@ -186,4 +187,30 @@ export class RunDirectories {
       return 0;
     }
   }
+}
+
+/** How many ended runs are kept, and how long, in milliseconds; a run over either bound is removed. */
+export type RunRetention = { most: number; max_age_ms: number };
+
+export const DEFAULT_RETENTION: RunRetention = { most: 200, max_age_ms: 14 * 24 * 60 * 60 * 1000 };
+
+/** Directories to remove. Only ended runs are: one that may be alive or cannot be read is never touched. */
+export function selectExpiredRuns(
+  entries: readonly RunEntry[],
+  now: number,
+  retention: RunRetention = DEFAULT_RETENTION,
+): string[] {
+  const ended = entries
+    .filter((entry) => entry.kind === 'run')
+    .filter((entry) => entry.manifest.state === 'ended')
+    .map(({ dir, manifest }) => ({ dir, at: manifest.ended_at ?? manifest.dispatched_at }))
+    .sort((a, b) => b.at - a.at);
+  return ended
+    .filter((run, rank) => rank >= retention.most || now - run.at > retention.max_age_ms)
+    .map((run) => run.dir);
+}
+
+/** Removes what `selectExpiredRuns` chose. */
+export function removeRuns(dirs: readonly string[]): void {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
 }

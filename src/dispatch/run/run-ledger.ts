@@ -3,7 +3,7 @@ import type { Run } from './run.ts';
 import { muxSessionOf } from './runs.ts';
 
 /** The ledger line of a start (EVT-4); written again by an adoption that finds a start cut short. */
-export function recordDispatch(world: World, run: Run): void {
+export function recordDispatch(world: Pick<World, 'host' | 'recordSession'>, run: Run): void {
   world.recordSession({
     ...lineOf(world, run),
     at: run.started_at,
@@ -13,13 +13,13 @@ export function recordDispatch(world: World, run: Run): void {
 }
 
 /** The ledger line of the conversation that a run went on in (P7). */
-export function recordLearned(world: World, run: Run): void {
+export function recordLearned(world: Pick<World, 'clock' | 'host' | 'recordSession'>, run: Run): void {
   world.recordSession({ ...lineOf(world, run), at: world.clock.now(), kind: 'learned' });
 }
 
 /** The ledger line of an end (EVT-4); an end that is settled again after a crash has it twice. */
 export function recordEnd(
-  world: World,
+  world: Pick<World, 'host' | 'recordSession'>,
   run: Run,
   { reason, detail }: { reason: string; detail?: string },
   at: number,
@@ -33,7 +33,7 @@ export function recordEnd(
   });
 }
 
-function lineOf(world: World, run: Run) {
+function lineOf(world: Pick<World, 'host'>, run: Run) {
   return {
     fiber: run.fiber_id,
     uid: run.uid,

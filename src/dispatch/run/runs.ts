@@ -1,6 +1,8 @@
 import type { RunView } from '../../contract/fiber.ts';
 import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
+import type { MovedPath } from '../stores/store-documents.ts';
+import type { World } from '../world/world.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
 import { type Run, runStarted } from './run.ts';
 import { phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
@@ -130,4 +132,36 @@ export class Runs {
   all(): Run[] {
     return [...this.#byKey.values()];
   }
+}
+
+/** The workers of fibers that were filed elsewhere stay theirs: a run is known by its uid, and learns its new place. */
+export function followMoves(
+  world: Pick<World, 'runDirectories'>,
+  runs: Runs,
+  moved: readonly MovedPath[],
+): void {
+  for (const { from, path, id } of moved) {
+    for (const run of runs.all()) {
+      if (run.path !== from) continue;
+      run.path = path;
+      run.fiber_id = id;
+      if (!run.stray) world.runDirectories.update(run.launch_id, { fiber: id, path });
+    }
+  }
+}
+
+/** What tells a worker's shell which run it is in; `svc handoff` reads them. */
+export function workerVariables(
+  run: Pick<Run, 'fiber_id' | 'uid' | 'store' | 'run_id' | 'harness' | 'surface'>,
+  run_dir: string,
+): Record<string, string> {
+  return {
+    SVC_FIBER: run.fiber_id,
+    SVC_FIBER_UID: run.uid,
+    SVC_STORE: run.store,
+    SVC_RUN_ID: run.run_id,
+    SVC_RUN_DIR: run_dir,
+    SVC_HARNESS: run.harness,
+    SVC_SURFACE: run.surface,
+  };
 }

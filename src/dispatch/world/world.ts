@@ -10,13 +10,12 @@ import type { PastSession } from '../../harness/transcripts/past-session.ts';
 import type { TurnEnd } from '../../harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../harness/transcripts/usage-limit.ts';
 import type { Mux } from '../../mux/mux.ts';
-import type { Disks } from '../../platform/disks.ts';
+import type { Disks, PathCheck } from '../../platform/disks.ts';
 import type { ProcessCommand } from '../../platform/process-commands.ts';
 import type { ProcessIdentity, ProcessLife } from '../../platform/process-facts.ts';
 import type { TerminalLaunch, TerminalLaunched } from '../../platform/terminal-kitty.ts';
 import type { RunDirectories } from '../run-directory/run-directories.ts';
 import type { WorkerMemory } from '../run-directory/worker-memory.ts';
-import type { DirectoryLook } from './directory-look.ts';
 import type { Documents } from './documents.ts';
 
 /** Everything outside the dispatcher's own memory; tests put their own in. */
@@ -82,3 +81,19 @@ export type World = {
   newUuid(): string;
   newUlid(): string;
 };
+
+/** What the disk says of a directory; `real` is its path with links resolved. */
+export type DirectoryLook =
+  | { kind: 'directory'; real: string }
+  | { kind: 'not_directory' }
+  | { kind: 'missing' }
+  | { kind: 'unreadable'; detail: string }
+  /** Its own disk did not answer; `place` is what did not: a mount, or this one path. */
+  | { kind: 'silent'; after_ms: number; place: string }
+  /** Other looks had every turn: no answer about this directory. */
+  | { kind: 'unchecked' };
+
+/** What a look at a path says of a directory. */
+export function directoryLook(look: PathCheck): DirectoryLook {
+  return look.kind === 'file' || look.kind === 'other' ? { kind: 'not_directory' } : (look as DirectoryLook);
+}

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeRuns, selectExpiredRuns } from '../../../src/dispatch/run-directory/run-directories.ts';
 import {
   claimRun,
   listRuns,
@@ -25,7 +26,6 @@ import {
   writeScreen,
 } from '../../../src/dispatch/run-directory/run-directory.ts';
 import type { RunManifest } from '../../../src/dispatch/run-directory/run-records.ts';
-import { removeRuns, selectExpiredRuns } from '../../../src/dispatch/run-directory/run-retention.ts';
 
 let data: string;
 beforeEach(() => {

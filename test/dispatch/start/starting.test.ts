@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeferred } from '../../../src/base/deferred.ts';
-import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
+import type { DirectoryLook } from '../../../src/dispatch/world/world.ts';
 import type { Proof } from '../../../src/platform/disks.ts';
 import { until } from '../../kit/until.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';

@@ -17,16 +17,19 @@ import { IncidentBook } from '../../../src/dispatch/holds/incidents.ts';
 import type { Memory } from '../../../src/dispatch/holds/memory.ts';
 import { Quarantine } from '../../../src/dispatch/holds/quarantine.ts';
 import { Refusals } from '../../../src/dispatch/holds/refusals.ts';
-import { type FreeResources, StartGate, type StartPolicy } from '../../../src/dispatch/holds/start-gate.ts';
-import { startPolicy } from '../../../src/dispatch/holds/start-policy.ts';
+import {
+  type FreeResources,
+  StartGate,
+  type StartPolicy,
+  startPolicy,
+} from '../../../src/dispatch/holds/start-gate.ts';
 import { UsageLimitBook } from '../../../src/dispatch/holds/usage-limit-book.ts';
 import { Rows } from '../../../src/dispatch/rows.ts';
 import { Runs } from '../../../src/dispatch/run/runs.ts';
 import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import type { MemoryEnd, WorkerMemory } from '../../../src/dispatch/run-directory/worker-memory.ts';
 import { viewState } from '../../../src/dispatch/state-view.ts';
-import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
-import type { World } from '../../../src/dispatch/world/world.ts';
+import type { DirectoryLook, World } from '../../../src/dispatch/world/world.ts';
 import {
   type HarnessAdapter,
   type LaunchRequest,

@@ -5,7 +5,7 @@ import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState } from '../../../src/contract/http/state.ts';
 import type { CallInput } from '../../../src/contract/threads/call-table.ts';
 import type { pollerCalls } from '../../../src/contract/threads/poller.ts';
-import type { DirectoryLook } from '../../../src/dispatch/world/directory-look.ts';
+import type { DirectoryLook } from '../../../src/dispatch/world/world.ts';
 import { Store } from '../../../src/fibers/store.ts';
 import { parseWorkerSessionName } from '../../../src/mux/session-name.ts';
 import type { WithBulk } from '../../../src/threads/bulk.ts';

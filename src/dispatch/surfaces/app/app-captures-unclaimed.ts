@@ -11,7 +11,7 @@ import {
   updateCapture,
 } from '../../run-directory/capture-directory.ts';
 import type { World } from '../../world/world.ts';
-import { requireAppServer } from './require-app-server.ts';
+import { requireAppServer } from './app-preflight.ts';
 
 export type AppCaptureRecord = CaptureRecord & { app: NonNullable<CaptureRecord['app']> };
 type Known = { record: AppCaptureRecord; state: CaptureView['state']; being_started: boolean };

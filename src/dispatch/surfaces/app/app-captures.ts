@@ -27,8 +27,7 @@ import type { RunManifest } from '../../run-directory/run-records.ts';
 import type { World } from '../../world/world.ts';
 import { perform, type Write } from '../../world/write.ts';
 import { type AppCaptureRecord, UnclaimedConversations } from './app-captures-unclaimed.ts';
-import { refuseByAppServer, refuseWithoutServer } from './app-preflight.ts';
-import { requireAppServer } from './require-app-server.ts';
+import { refuseByAppServer, refuseWithoutServer, requireAppServer } from './app-preflight.ts';
 
 /** A capture that passed its checks; its launch message takes the conversation's id. */
 type PlannedCapture = { checked: CheckedCapture; record: AppCaptureRecord; claim: AskedCapture['claim'] };

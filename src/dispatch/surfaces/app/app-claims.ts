@@ -16,17 +16,17 @@ import {
 } from '../../claims/claim-checks.ts';
 import { markClaim, needsMark } from '../../edits/claim-markers.ts';
 import type { Memory } from '../../holds/memory.ts';
+import { cameAbout } from '../../holds/memory.ts';
 import { isAppRun, recordOf } from '../../run/app-run.ts';
-import { moveRun, type Run, runStarted } from '../../run/run.ts';
-import { recordDispatch } from '../../run/run-ledger.ts';
+import { moveRun, type Run } from '../../run/run.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { AppRecord, RunManifest } from '../../run-directory/run-records.ts';
 import { keyOf } from '../../world/documents.ts';
 import type { World } from '../../world/world.ts';
 import { perform, type Write } from '../../world/write.ts';
 import type { AppCaptures } from './app-captures.ts';
+import { requireAppServer } from './app-preflight.ts';
 import { missing } from './app-start.ts';
-import { requireAppServer } from './require-app-server.ts';
 
 /** The conversation of a claim: a capture of ours, or one that a person began at the app. */
 type Claimable = Pick<RunManifest, 'claim' | 'launch_id' | 'run_id' | 'agent' | 'project_dir'> & {
@@ -119,11 +119,7 @@ export class AppClaims implements Write<ClaimRequest, PlannedClaim, Rehearsal, C
       moveRun(run, { kind: 'start_over' });
       this.#ports.onMoved([run.key]);
     }
-    recordDispatch(world, run);
-    world.runDirectories.update(run.launch_id, { state: 'spawned' });
-    runStarted(run);
-    this.#memory.refusals.clear(run.key);
-    this.#memory.quarantine.sawRunning(run.key);
+    cameAbout(world, this.#memory, run);
     world.logger.info(
       { fiber: run.fiber_id, thread: run.app?.thread_id, run: run.run_id },
       'an app conversation was claimed as a worker',

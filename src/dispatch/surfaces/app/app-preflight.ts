@@ -1,12 +1,12 @@
-import { isCoded, messageOf } from '../../../base/errors.ts';
+import { CodedError, isCoded, messageOf } from '../../../base/errors.ts';
 import type { Agent } from '../../../contract/agent.ts';
 import { APP_HARNESS } from '../../../contract/harness-name.ts';
+import type { AppServer } from '../../../harness/app-server/app-server.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { Conversation } from '../../plan/conversation.ts';
 import { appRunOf } from '../../run/app-run.ts';
 import type { AppRun } from '../../run/run.ts';
 import type { World } from '../../world/world.ts';
-import { requireAppServer } from './require-app-server.ts';
 
 /** Refuses an app start that its agent or the host's app server cannot serve; changes no surface (CAP-7). */
 export async function refuseByAppServer(
@@ -45,4 +45,14 @@ export function planAppRun(checked: { effort: string | null; conversation: Conve
     resumed: thread_id !== null,
     effort,
   });
+}
+
+/** The app server of this host; throws `app_server_unavailable` with what a person can do instead (CAP-7). */
+export function requireAppServer(world: Pick<World, 'app'>): AppServer {
+  if (world.app !== null) return world.app;
+  throw new CodedError(
+    'app_server_unavailable',
+    'this daemon knows no app server: set SVC_APP_SERVER to the one that runs here, choose a configured remote host, or set svc.surface to cli',
+    { details: { sent: false } },
+  );
 }

@@ -9,9 +9,8 @@ import { type AppSurfaceRun, moveRun } from '../../run/run.ts';
 import { isStarting } from '../../run/run-state.ts';
 import { viewRun } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
-import { appLaunchFailed, confirm, missing } from './app-start.ts';
-import { noteConversation } from './note-conversation.ts';
-import { requireAppServer } from './require-app-server.ts';
+import { requireAppServer } from './app-preflight.ts';
+import { appLaunchFailed, confirm, missing, noteConversation } from './app-start.ts';
 
 /**
  * Holds the runs on the app surface against the app server. What the server does not answer stays as it is

@@ -5,20 +5,19 @@ import { rehearsedDocuments } from '../../../fibers/rehearsed-write.ts';
 import { agentPolicy } from '../../../harness/app-server/agent-policy.ts';
 import type { AppServer, ConversationSettings } from '../../../harness/app-server/app-server.ts';
 import type { AppConversation } from '../../../harness/app-server/conversation.ts';
-import { abandonClaim } from '../../edits/abandon-claim.ts';
-import { markStart } from '../../edits/start-markers.ts';
+import { desktopLink } from '../../../harness/app-server/conversation.ts';
+import { abandonClaim, markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { StartOutcome } from '../../plan/planned-run.ts';
 import { NEW_CONVERSATION, recordOf, sourceOf } from '../../run/app-run.ts';
 import { type AppSurfaceRun, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
-import { recordDispatch } from '../../run/run-ledger.ts';
-import { manifestOfRun } from '../../run/runs.ts';
-import { workerVariables } from '../../run/worker-variables.ts';
+import { recordDispatch, recordLearned } from '../../run/run-ledger.ts';
+import { isStarted } from '../../run/run-state.ts';
+import { manifestOfRun, workerVariables } from '../../run/runs.ts';
 import type { DocumentChange } from '../../world/documents.ts';
 import type { World } from '../../world/world.ts';
-import { noteConversation } from './note-conversation.ts';
-import { requireAppServer } from './require-app-server.ts';
+import { requireAppServer } from './app-preflight.ts';
 
 /**
  * Starts a planned run as an app conversation: the claim on disk, the document's markers, the conversation, its
@@ -262,4 +261,28 @@ function settingsOf(world: World, run: AppSurfaceRun): ConversationSettings {
       ...workerVariables(run, world.runDirectories.directory(run.launch_id)),
     },
   };
+}
+
+/** Takes over what the server tells of a conversation; the run directory is told when an identity is new. */
+export function noteConversation(world: World, run: AppSurfaceRun, seen: AppConversation): void {
+  const { app } = run;
+  const { thread_id, transcript_session_uuid, project_id, phase } = seen;
+  const known =
+    app.thread_id === thread_id &&
+    app.transcript_session_uuid === transcript_session_uuid &&
+    app.project_id === project_id;
+  Object.assign(app, {
+    thread_id,
+    transcript_session_uuid,
+    project_id,
+    phase,
+    missing: false,
+    desktop_link: desktopLink(world.settings.app_scheme, thread_id),
+  });
+  run.session_uuid = thread_id;
+  run.last_activity_at = Math.max(run.last_activity_at ?? 0, seen.updated_at);
+  if (known) return;
+  world.runDirectories.update(run.launch_id, { session_uuid: thread_id, app: recordOf(app) });
+  // A start has its ledger line when it is confirmed; a later identity has one of its own (WRK-8).
+  if (isStarted(run.state)) recordLearned(world, run);
 }

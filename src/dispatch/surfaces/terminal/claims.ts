@@ -15,8 +15,8 @@ import {
 } from '../../claims/claim-checks.ts';
 import { markClaim, needsMark } from '../../edits/claim-markers.ts';
 import type { Memory } from '../../holds/memory.ts';
-import { moveRun, type Run, runStarted } from '../../run/run.ts';
-import { recordDispatch } from '../../run/run-ledger.ts';
+import { cameAbout } from '../../holds/memory.ts';
+import { moveRun, type Run } from '../../run/run.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import { writeForeignRun } from '../../run-directory/capture-directory.ts';
 import type { AgentPid, RunManifest } from '../../run-directory/run-records.ts';
@@ -138,11 +138,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
       throw error;
     }
     if (worker.process === null) this.#captures.take(run.launch_id);
-    recordDispatch(world, run);
-    world.runDirectories.update(run.launch_id, { state: 'spawned' });
-    runStarted(run);
-    this.#memory.refusals.clear(run.key);
-    this.#memory.quarantine.sawRunning(run.key);
+    cameAbout(world, this.#memory, run);
     world.logger.info(
       { fiber: run.fiber_id, session: run.mux_session, run: run.run_id, agent: run.agent },
       'a session was claimed as a worker',

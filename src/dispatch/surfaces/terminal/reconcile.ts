@@ -4,9 +4,10 @@ import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-cla
 import { Settler } from '../../end/settle.ts';
 import { isWaiting, type Loss, serverOf } from '../../holds/incidents.ts';
 import type { Memory } from '../../holds/memory.ts';
+import { cameAbout } from '../../holds/memory.ts';
 import { recallOwed } from '../../holds/owed-starts.ts';
 import { agentFact, assessLiveness, type Liveness } from '../../run/liveness.ts';
-import { moveRun, type Run, runStarted } from '../../run/run.ts';
+import { moveRun, type Run } from '../../run/run.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
 import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
@@ -99,7 +100,7 @@ export class Reconciler {
 
   #lives(run: Run, life: Exclude<Liveness, { kind: 'ended' }>, pass: Pass): void {
     const before = shownState(run.state);
-    if (!isStarted(run.state) && life.kind === 'alive') this.#spawned(run);
+    if (!isStarted(run.state) && life.kind === 'alive') cameAbout(this.#world, this.#memory, run);
     const { listing } = pass;
     if (listing.kind === 'alive' && listing.server !== undefined && life.kind === 'alive')
       if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
@@ -117,15 +118,6 @@ export class Reconciler {
     if (run.server?.pid === server.pid && run.server.started_at === server.started_at) return;
     run.server = server;
     if (!run.stray) this.#world.runDirectories.update(run.launch_id, { server });
-  }
-
-  /** A claim turns out to have become a worker. */
-  #spawned(run: Run): void {
-    runStarted(run);
-    recordDispatch(this.#world, run);
-    this.#world.runDirectories.update(run.launch_id, { state: 'spawned' });
-    this.#memory.refusals.clear(run.key);
-    this.#memory.quarantine.sawRunning(run.key);
   }
 
   /** What the world says of one run now. */

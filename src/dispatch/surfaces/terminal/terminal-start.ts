@@ -1,15 +1,13 @@
 import { messageOf } from '../../../base/errors.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
-import { abandonClaim } from '../../edits/abandon-claim.ts';
-import { markStart } from '../../edits/start-markers.ts';
+import { abandonClaim, markStart } from '../../edits/start-markers.ts';
 import type { Refusal } from '../../holds/refusals.ts';
 import type { PlannedRun, StartOutcome } from '../../plan/planned-run.ts';
 import { mayBeOf } from '../../run/liveness.ts';
 import { type Run, runStarted } from '../../run/run.ts';
 import type { Authority } from '../../run/run-id.ts';
 import { recordDispatch } from '../../run/run-ledger.ts';
-import { manifestOfRun } from '../../run/runs.ts';
-import { workerVariables } from '../../run/worker-variables.ts';
+import { manifestOfRun, workerVariables } from '../../run/runs.ts';
 import { buildRunScript, runScriptCommand } from '../../run-directory/run-script.ts';
 import type { World } from '../../world/world.ts';
 
