@@ -108,8 +108,8 @@ export function feedState(stores: readonly StoreHealth[]): FeedState {
 
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
-  world: World,
-  memory: Memory,
+  world: Pick<World, 'clock' | 'documents' | 'host'>,
+  memory: Pick<Memory, 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
   facts: EligibilityFacts,

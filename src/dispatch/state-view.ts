@@ -91,7 +91,10 @@ function leaseOf({ leases }: Memory, root: string) {
   return { lease, held_back: message === null ? null : { message, mend: mendOfLease(lease) } };
 }
 
-function blockedRows(world: World, memory: Memory): PollerState['blocked'] {
+function blockedRows(
+  world: Pick<World, 'documents'>,
+  memory: Pick<Memory, 'refusals'>,
+): PollerState['blocked'] {
   const rows: PollerState['blocked'] = [];
   for (const document of world.documents.all()) {
     const view = memory.refusals.get(keyOf(document));
@@ -100,7 +103,7 @@ function blockedRows(world: World, memory: Memory): PollerState['blocked'] {
   return rows;
 }
 
-function documentErrors(world: World): PollerState['document_errors'] {
+function documentErrors(world: Pick<World, 'documents'>): PollerState['document_errors'] {
   const all: PollerState['document_errors']['first'] = [];
   for (const { store, path, error } of world.documents.all()) {
     if (error !== undefined) all.push({ store, path, error });
@@ -109,7 +112,9 @@ function documentErrors(world: World): PollerState['document_errors'] {
   return { count: all.length, first: byPath.slice(0, MOST_NAMED) };
 }
 
-function standingRows(world: World): PollerState['standing_roles'] {
+function standingRows(
+  world: Pick<World, 'clock' | 'documents' | 'host' | 'zone'>,
+): PollerState['standing_roles'] {
   const rows: PollerState['standing_roles'] = [];
   for (const document of world.documents.all()) {
     if (document.svc?.kind !== 'standing' || document.svc.host !== world.host) continue;

@@ -35,7 +35,7 @@ export type CheckedCapture = {
 
 /** Every check of a capture, before any effect; throws `invalid_request` for what no resend would mend. */
 export async function checkCapture(
-  world: World,
+  world: Pick<World, 'harness' | 'lookAtDirectory'>,
   request: CaptureRequest & { store: string },
 ): Promise<CheckedCapture | Refusal> {
   if (request.meeting !== undefined)
@@ -71,7 +71,7 @@ export async function checkCapture(
 
 /** The launch message of a capture (PRM-8). */
 export function capturePrompt(
-  world: World,
+  world: Pick<World, 'host' | 'skillsDir'>,
   checked: CheckedCapture,
   record: CaptureRecord,
   claim: ClaimAddress,

@@ -20,7 +20,7 @@ export type ClaimPorts = {
 };
 
 /** Its worker may have ended, and the claim been taken back, while the document was locked. */
-export function requireCurrent(memory: Memory, run: Run): void {
+export function requireCurrent(memory: Pick<Memory, 'runs'>, run: Run): void {
   if (memory.runs.get(run.key)?.launch_id !== run.launch_id)
     throw new CodedError('conflict', `the worker of ${run.fiber_id} has just ended; claim it again`);
 }

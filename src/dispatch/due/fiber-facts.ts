@@ -10,7 +10,7 @@ import { runElsewhere } from './run-elsewhere.ts';
 import { type Due, standingDue } from './standing.ts';
 
 /** When the role is due, or null for anything but an armed standing role. */
-export function dueOf(world: World, document: FiberDocument): Due | null {
+export function dueOf(world: Pick<World, 'clock' | 'zone'>, document: FiberDocument): Due | null {
   if (document.svc?.kind !== 'standing' || document.status !== 'active') return null;
   return standingDue(document, world.clock.now(), world.zone);
 }
@@ -39,13 +39,13 @@ export function eligibilityFacts(world: World, memory: Memory, document: FiberDo
 }
 
 /** Workers that run, start, or cannot be told to be gone. */
-export function workerCount(memory: Memory): number {
+export function workerCount(memory: Pick<Memory, 'runs' | 'starting'>): number {
   let count = memory.runs.size;
   for (const key of memory.starting) if (memory.runs.get(key) === undefined) count += 1;
   return count;
 }
 
 /** Why this fiber waits, or null. */
-export function holdOf(memory: Memory, key: string): HoldReason | null {
+export function holdOf(memory: Pick<Memory, 'quarantine' | 'unconcluded'>, key: string): HoldReason | null {
   return memory.unconcluded.has(key) ? 'not_concluded' : memory.quarantine.holdOf(key);
 }

@@ -87,7 +87,12 @@ export class BreakerBook {
 }
 
 /** Lists a fiber that the loop breaker pauses as blocked, with the last screen of its last worker (P26). */
-export function blockWhenPaused(world: World, memory: Memory, key: string, fiber_id: string): void {
+export function blockWhenPaused(
+  world: Pick<World, 'clock' | 'runDirectories'>,
+  memory: Pick<Memory, 'breaker' | 'refusals'>,
+  key: string,
+  fiber_id: string,
+): void {
   const now = world.clock.now();
   const paused = memory.breaker.paused(key, now);
   if (paused === null) return;

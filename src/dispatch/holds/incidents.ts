@@ -169,7 +169,7 @@ export class IncidentBook {
 }
 
 /** Whether nobody has decided on the fiber since: a oneshot is still armed, a role has had no other run. */
-export function isWaiting(world: World, fiber: CutOffFiber): boolean {
+export function isWaiting(world: Pick<World, 'documents' | 'host'>, fiber: CutOffFiber): boolean {
   const document = world.documents.byUid(fiber.uid);
   // A document that is not listed says nothing: its store may not be.
   if (document === undefined) return true;

@@ -26,7 +26,7 @@ export function recallOwed(memory: Owed, manifests: readonly RunManifest[]): voi
 }
 
 /** The fiber is no longer armed: nothing is owed to it any more. */
-export function forgetOwed(world: World, memory: Owed, key: string): void {
+export function forgetOwed(world: Pick<World, 'runDirectories'>, memory: Owed, key: string): void {
   const owed = memory.owed.get(key);
   if (owed === undefined) return;
   memory.owed.delete(key);

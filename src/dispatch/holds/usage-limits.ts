@@ -11,7 +11,11 @@ const MOST_NOTICE = 200;
 const NO_SIGN: UsageSign = { kind: 'none' };
 
 /** The limit that keeps the agent of this fiber from being started; null when none does (P10). */
-export function limitOf(world: World, memory: Memory, agent_id: string | null): AccountLimit | null {
+export function limitOf(
+  world: World,
+  memory: Pick<Memory, 'limits'>,
+  agent_id: string | null,
+): AccountLimit | null {
   if (memory.limits.isEmpty) return null;
   try {
     return memory.limits.of(payerOf(world, world.harness.agent(agent_id)), world.clock.now());
@@ -39,7 +43,7 @@ export function describeLimit(limit: AccountLimit): string {
  */
 export async function lookForLimit(
   world: World,
-  memory: Memory,
+  memory: Pick<Memory, 'limits' | 'refusals'>,
   run: Run,
   transcript: string | null,
 ): Promise<boolean> {
@@ -114,7 +118,7 @@ export function showLimit(
   return true;
 }
 
-function signOfHooks(world: World, run: Run): UsageSign {
+function signOfHooks(world: Pick<World, 'runDirectories' | 'zone'>, run: Run): UsageSign {
   const told = world.runDirectories.usageNotice(run.launch_id);
   return told === null ? NO_SIGN : readUsageNotice(told.notice, told.at, world.zone);
 }
@@ -125,6 +129,6 @@ function laterOf(transcript: UsageSign, hooks: UsageSign): UsageSign {
   return transcript.kind === 'working' && transcript.at > hooks.limit.at ? transcript : hooks;
 }
 
-function payerOf(world: World, agent: Agent): Payer {
+function payerOf(world: Pick<World, 'harness'>, agent: Agent): Payer {
   return { account: world.harness.account(agent), model: agent.model };
 }

@@ -77,7 +77,7 @@ async function resumeFacts(
 }
 
 /** The start that the document's markers are of; its run directory may have been cleared since. */
-function lastRun(world: World, document: FiberDocument): RunManifest | undefined {
+function lastRun(world: Pick<World, 'runDirectories'>, document: FiberDocument): RunManifest | undefined {
   const run_id = document.svc?.runtime?.run_id;
   if (run_id === undefined) return undefined;
   return world.runDirectories
@@ -86,7 +86,11 @@ function lastRun(world: World, document: FiberDocument): RunManifest | undefined
 }
 
 /** What the hooks reported counts even when the daemon was down at that time (P7). */
-function sessionOf(world: World, document: FiberDocument, run: RunManifest | undefined): string | null {
+function sessionOf(
+  world: Pick<World, 'runDirectories'>,
+  document: FiberDocument,
+  run: RunManifest | undefined,
+): string | null {
   const known = document.svc?.runtime?.session_uuid ?? run?.session_uuid ?? null;
   if (run === undefined) return known;
   const left = run.left_sessions ?? [];
@@ -118,7 +122,12 @@ async function findPrevious(
 }
 
 /** The agent that a conversation ran on, or one that looks where that harness keeps its transcripts by default. */
-function agentOf(world: World, harness: HarnessName, agent: Agent, run: RunManifest | undefined): Agent {
+function agentOf(
+  world: Pick<World, 'harness'>,
+  harness: HarnessName,
+  agent: Agent,
+  run: RunManifest | undefined,
+): Agent {
   if (run !== undefined) {
     try {
       const its = world.harness.agent(run.agent);
@@ -130,13 +139,17 @@ function agentOf(world: World, harness: HarnessName, agent: Agent, run: RunManif
   return agent.harness === harness ? agent : { ...agent, harness, args: [], env: {} };
 }
 
-async function isSameFolder(world: World, before: string, now: string): Promise<boolean> {
+async function isSameFolder(
+  world: Pick<World, 'lookAtDirectory'>,
+  before: string,
+  now: string,
+): Promise<boolean> {
   if (before === now) return true;
   const [one, other] = await Promise.all([world.lookAtDirectory(before), world.lookAtDirectory(now)]);
   return one.kind === 'directory' && other.kind === 'directory' && one.real === other.real;
 }
 
-async function isOpenInResume(world: World, session_uuid: string): Promise<boolean | null> {
+async function isOpenInResume(world: Pick<World, 'mux'>, session_uuid: string): Promise<boolean | null> {
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return null;
   const name = resumeSessionName(session_uuid);

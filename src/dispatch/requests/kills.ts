@@ -33,13 +33,17 @@ type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
 
 /** `POST /kill`: ends a worker and keeps the poller from starting it again; once more is success (P5). */
 export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed> {
-  readonly #world: World;
-  readonly #memory: Memory;
+  readonly #world: Pick<World, 'clock' | 'documents' | 'host'>;
+  readonly #memory: Pick<Memory, 'quarantine' | 'runs'>;
   readonly #ports: KillPorts;
   /** Workers that were ended here, by fiber key. */
   readonly #killed = new Map<string, EndedWorker>();
 
-  constructor(world: World, memory: Memory, ports: KillPorts) {
+  constructor(
+    world: Pick<World, 'clock' | 'documents' | 'host'>,
+    memory: Pick<Memory, 'quarantine' | 'runs'>,
+    ports: KillPorts,
+  ) {
     this.#world = world;
     this.#memory = memory;
     this.#ports = ports;

@@ -77,7 +77,7 @@ export function terminals(
 }
 
 function windowArgv(
-  world: World,
+  world: Pick<World, 'mux'>,
   mux_session: string,
   ssh: SshTarget | null,
 ): { argv: readonly string[]; unnested: string[] } {
@@ -98,7 +98,7 @@ export function shellLine(argv: readonly string[]): string {
     .join(' ');
 }
 
-async function requireSession(world: World, mux_session: string): Promise<void> {
+async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {
   const listing = await world.mux.list();
   if (listing.kind === 'unknown')
     throw new CodedError('mux_unavailable', `tmux did not tell its sessions (${listing.detail}); try again`);

@@ -101,7 +101,11 @@ function refuseApp(session: string, lines: readonly SessionLine[]): void {
     );
 }
 
-function refuseRunning(session: string, memory: Memory, captures: CapturesByConversation): void {
+function refuseRunning(
+  session: string,
+  memory: Pick<Memory, 'runs'>,
+  captures: CapturesByConversation,
+): void {
   const run = memory.runs.all().find((one) => one.session_uuid === session);
   const capture = captures.byConversation(session);
   const running = run?.mux_session ?? capture?.mux_session;
@@ -113,7 +117,11 @@ function refuseRunning(session: string, memory: Memory, captures: CapturesByConv
 }
 
 /** The agent of the newest line that names one; of older lines the harness tells which program it was. */
-function agentOf(world: World, session: string, lines: readonly SessionLine[]): Agent {
+function agentOf(
+  world: Pick<World, 'harness' | 'host'>,
+  session: string,
+  lines: readonly SessionLine[],
+): Agent {
   const own = lines.filter((line) => line.host === world.host);
   const agents = world.harness.agents();
   const named = own.findLast((line) => line.agent !== undefined)?.agent;
@@ -132,7 +140,11 @@ function agentOf(world: World, session: string, lines: readonly SessionLine[]): 
   return found;
 }
 
-async function folderOf(world: World, agent: Agent, session: string): Promise<string> {
+async function folderOf(
+  world: Pick<World, 'harness' | 'host' | 'lookAtDirectory'>,
+  agent: Agent,
+  session: string,
+): Promise<string> {
   const past = await world.harness.findPastSession(agent, session);
   if (past.kind === 'unknown')
     throw new CodedError('store_unavailable', `the transcripts could not be looked through: ${past.detail}`);
@@ -162,7 +174,11 @@ async function folderOf(world: World, agent: Agent, session: string): Promise<st
 const BY_HAND = { prompt_bytes: 0, prompt_on_stdin: false, memory: null };
 
 /** The script that the session runs; the agent's variables are secrets and never part of a command line. */
-function writeStart(world: World, session: string, { argv, cwd, env }: PlannedStart): string {
+function writeStart(
+  world: Pick<World, 'settings'>,
+  session: string,
+  { argv, cwd, env }: PlannedStart,
+): string {
   const folder = join(world.settings.data_dir, RESUMED_FOLDER, session);
   const script = buildRunScript({ run_dir: folder, project_dir: cwd, argv, ...BY_HAND, env });
   makeFolder(folder);

@@ -66,7 +66,7 @@ function replyOf({ incidents }: Memory, fibers: Outcome[]): IncidentReply {
   return { fibers, incidents: incidents.all(), ...(fault === null ? {} : { fault }) };
 }
 
-function chosen(memory: Memory, id: string | undefined): CutOffFiber[] {
+function chosen(memory: Pick<Memory, 'incidents'>, id: string | undefined): CutOffFiber[] {
   const fibers = memory.incidents.fibers(id);
   if (fibers.length === 0 && id !== undefined)
     throw new CodedError('not_found', `there is no incident ${id}; \`svc incident\` lists them`);

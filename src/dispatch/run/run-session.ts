@@ -81,7 +81,7 @@ export function isInVain(resume: ResumeRecord, transcript: TranscriptProbe): boo
 
 /** Finds a transcript; an adapter that fails says as little as a disk that does not answer. */
 export async function probeTranscript(
-  world: World,
+  world: Pick<World, 'harness'>,
   query: {
     harness: HarnessName;
     agent: Agent;

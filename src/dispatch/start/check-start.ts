@@ -109,7 +109,11 @@ export function planRun(
 }
 
 /** Any error of a start as a refusal, so that it is seen where the fiber is seen. */
-export function refusalOf(world: World, document: FiberDocument, error: unknown): Refusal {
+export function refusalOf(
+  world: Pick<World, 'logger' | 'settings'>,
+  document: FiberDocument,
+  error: unknown,
+): Refusal {
   if (isCoded(error)) return { reason: error.code, message: messageOf(error) };
   const refused = storageErrorOf(error, world.settings.data_dir, 'no worker was started');
   if (isCoded(refused)) return { reason: refused.code, message: refused.message };

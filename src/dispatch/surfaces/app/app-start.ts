@@ -190,7 +190,11 @@ export function confirm(world: World, run: AppSurfaceRun): StartOutcome {
 }
 
 /** Writes the conversation's id into the document; nothing when another run has begun since. */
-async function nameInDocument(world: World, run: AppSurfaceRun, thread_id: string): Promise<void> {
+async function nameInDocument(
+  world: Pick<World, 'documents'>,
+  run: AppSurfaceRun,
+  thread_id: string,
+): Promise<void> {
   const document = world.documents.of(run);
   if (document === undefined) return;
   const { thread_id: known, session_uuid } = document.svc?.runtime ?? {};
@@ -248,7 +252,10 @@ function mayHaveBegun(error: unknown): boolean {
   return isCoded(error, 'app_server_unavailable') && error.details.sent === true;
 }
 
-function settingsOf(world: World, run: AppSurfaceRun): ConversationSettings {
+function settingsOf(
+  world: Pick<World, 'harness' | 'runDirectories' | 'workerEnv'>,
+  run: AppSurfaceRun,
+): ConversationSettings {
   const agent = world.harness.agent(run.agent);
   return {
     project_dir: run.project_dir,

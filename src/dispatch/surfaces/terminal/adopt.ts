@@ -21,7 +21,7 @@ export type AdoptedSession = { run: Run; message: string };
  */
 export async function recogniseSession(
   world: World,
-  memory: Memory,
+  memory: Pick<Memory, 'runs' | 'starting'>,
   session: MuxSession,
 ): Promise<AdoptedSession | 'remnant' | null> {
   const named = parseWorkerSessionName(session.name);
@@ -49,7 +49,7 @@ export async function recogniseSession(
 }
 
 /** The start that made this session. */
-function manifestOf(world: World, session: MuxSession): RunManifest | undefined {
+function manifestOf(world: Pick<World, 'runDirectories'>, session: MuxSession): RunManifest | undefined {
   return world.runDirectories.all().findLast(
     (manifest) =>
       manifest.mux_session === session.name &&
@@ -86,7 +86,7 @@ function strayRun(world: World, document: FiberDocument, uid: string, session: M
   };
 }
 
-function agentOf(world: World, document: FiberDocument): Agent | null {
+function agentOf(world: Pick<World, 'harness'>, document: FiberDocument): Agent | null {
   for (const id of [document.svc?.agent ?? null, null]) {
     try {
       return world.harness.agent(id);

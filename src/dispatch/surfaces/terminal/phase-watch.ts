@@ -14,12 +14,12 @@ function isSame(sign: PhaseSign, known: PhaseSign | undefined): boolean {
 
 /** Keeps what the hooks of each worker told last of its phase (P16). */
 export class PhaseWatch {
-  readonly #world: World;
-  readonly #memory: Memory;
+  readonly #world: Pick<World, 'harness' | 'logger' | 'runDirectories'>;
+  readonly #memory: Pick<Memory, 'runs'>;
   /** Mark of the file that was read last, by start: nothing is read while it stands. */
   #marks = new WeakMap<Run, string>();
 
-  constructor(world: World, memory: Memory) {
+  constructor(world: Pick<World, 'harness' | 'logger' | 'runDirectories'>, memory: Pick<Memory, 'runs'>) {
     this.#world = world;
     this.#memory = memory;
   }

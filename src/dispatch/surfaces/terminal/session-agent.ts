@@ -17,7 +17,7 @@ const INTERPRETERS = /^(node|bun|deno|sh|bash|dash|zsh|python[\d.]*)$/;
  * default. Throws `no_agent_in_session`, or `mux_unavailable` when the panes or processes are not told.
  */
 export async function findSessionAgent(
-  world: World,
+  world: Pick<World, 'harness' | 'mux' | 'processes'>,
   session: MuxSession,
   preferred: string | undefined,
 ): Promise<SessionAgent> {

@@ -44,7 +44,7 @@ export async function startRun(
 }
 
 /** A session whose start failed may be there all the same: only what was seen to be missing is a refusal. */
-async function createSession(world: World, run: Run): Promise<StartOutcome> {
+async function createSession(world: Pick<World, 'mux' | 'runDirectories'>, run: Run): Promise<StartOutcome> {
   const created = await world.mux
     .create({
       name: run.mux_session,
@@ -81,7 +81,7 @@ function nameTaken(run: Run): Refusal {
 
 /** What a start writes into its run directory and hands to its worker; nothing is written yet. */
 export function composeStart(
-  world: World,
+  world: Pick<World, 'runDirectories' | 'workerEnv'>,
   document: FiberDocument,
   planned: PlannedRun,
 ): { claim: Parameters<World['runDirectories']['claim']>[0]; env: Record<string, string> } {
