@@ -86,7 +86,7 @@ const DIALOGS: Dialog[] = [
       writeFileSync(join(project_dir, '.pi', 'settings.json'), '{}');
     },
     screen: /Trust project folder/,
-    finding: /has not been told to trust it/,
+    finding: /would ask whether to trust it/,
   },
 ];
 
