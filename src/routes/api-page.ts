@@ -19,14 +19,14 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
   follows. A request for a host of \`remotes.json\` is passed on to its daemon, whose answer comes back as it is, with the
   header \`Svc-Host\`; see [other-hosts.md](other-hosts.md).
 
-  | routing       | who answers                                                                                      |
-  | ------------- | ------------------------------------------------------------------------------------------------ |
-  | \`local\`       | this daemon; it takes no \`origin\`                                                                |
-  | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up |
-  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                       |
+  | routing       | who answers                                                                                       |
+  | ------------- | ------------------------------------------------------------------------------------------------- |
+  | \`local\`       | this daemon; it takes no \`origin\`                                                                 |
+  | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up  |
+  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                        |
   | \`host-scoped\` | this daemon, about its own machine; another \`origin\` is 501 \`not_forwarded\` or 404 \`unknown_host\` |
-  | \`?host=\`      | the host that holds the transcript                                                               |
-  | \`fan-in\`      | this daemon, for all hosts it knows                                                              |
+  | \`?host=\`      | the host that holds the transcript                                                                |
+  | \`fan-in\`      | this daemon, for all hosts it knows                                                               |
 
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
