@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { RunDirectories } from '../../../src/dispatch/run-directory/run-directories.ts';
 import {
@@ -164,7 +164,9 @@ describe('a worker started by its run script in a session', () => {
     await endWorker(world, { launch_id: 'launch-1', mux_session: name });
     if (made.kind !== 'created') throw new Error(JSON.stringify(made));
     expect([await mux.kill(made.session), ended]).toEqual(['gone', []]);
-    readFileSync(gate);
+    // As long as somebody reads it, nothing waits at it.
+    const open_gate = openSync(gate, constants.O_RDONLY | constants.O_NONBLOCK);
+    onTestFinished(() => closeSync(open_gate));
     expect(await exitOf(run_dir)).toMatchObject({ signal: 'SIGTERM' });
     expect([readAgentPid(run_dir).kind, existsSync(join(server.dir, 'said'))]).toEqual(['found', false]);
   });
