@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import type { PlannedNest } from './nest.ts';
-import type { PlannedWrite } from './store.ts';
+import type { PlannedRemoval, PlannedWrite } from './store.ts';
 import { unifiedDiff } from './text-diff.ts';
 
 /** The diff of a planned write; empty if it would write nothing. */
@@ -18,6 +18,17 @@ export function rehearsedWrite(verb: string, planned: PlannedWrite): Rehearsal {
   const minted: Record<string, string> = document.updated_at === undefined ? {} : { at: document.updated_at };
   if (document.uid !== null && adds(written.diff, document.uid)) minted.uid = document.uid;
   return rehearsal(`${verb} ${document.id}`, { documents: [written], minted });
+}
+
+/** A planned removal of a document and what is beside it; `before` is its text, null for one that cannot be read. */
+export function rehearsedRemoval(
+  { id, path, name, beside }: PlannedRemoval,
+  before: string | null,
+): Rehearsal {
+  const rest =
+    beside.length === 0 ? '' : ` and, beside it, ${beside.map((other) => basename(other)).join(', ')}`;
+  const documents = before === null ? [] : [{ path, diff: unifiedDiff(name, before, null) }];
+  return rehearsal(`remove ${id}${rest}`, { documents });
 }
 
 /** A planned write of another file; null means that the file does not exist. */

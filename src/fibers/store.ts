@@ -62,9 +62,11 @@ export type PlannedWrite = {
   before: string | null;
   /** Equal to `before` if nothing is to be written. */
   after: string | null;
-  /** The document after the write; for a removal, the document before it. */
+  /** The document after the write. */
   document: DocumentWithBody;
 };
+/** A planned removal; `beside`: paths of the other entries that are removed with the document. */
+export type PlannedRemoval = { id: string; path: string; name: string; beside: string[] };
 type PlannedEdit = PlannedWrite & { file: DocumentFile; after: string };
 export type Listing = { documents: FiberDocument[]; errors: SweepError[] };
 
@@ -235,22 +237,19 @@ export class Store {
    * `conflict` unless `recursive`, which removes the whole folder.
    */
   async remove(id: string, options: { recursive?: boolean } = {}): Promise<{ id: string; path: string }> {
-    const path = this.requireOwn(id);
+    // Planned before the lock: a fiber that leads out of the store must not even get a lock file.
+    const { path } = this.planRemove(id, options);
     const lock = await this.#lockExisting(path);
-    const folder = dirname(path);
-    const own = folder !== this.#base;
     try {
       this.#cleanAround(path);
-      const others = this.#removable(id, path, options);
+      const { beside } = this.planRemove(id, options);
       rmSync(path);
-      if (own && options.recursive === true) {
-        for (const name of others) this.#removeBeside(path, join(folder, name));
-      }
-      confirmDone(path, 'removed', folder);
+      for (const companion of beside) this.#removeBeside(path, companion);
+      confirmDone(path, 'removed', dirname(path));
     } finally {
       lock.release();
     }
-    if (own) this.#removeEmptyFolders(folder);
+    if (dirname(path) !== this.#base) this.#removeEmptyFolders(dirname(path));
     return { id, path };
   }
 
@@ -267,25 +266,18 @@ export class Store {
     return this.#planEdit(path, place ?? path, plan, expectedDigest);
   }
 
-  /** The plan of `remove` at this moment; of its folder only the document. */
-  planRemove(id: string, options: { recursive?: boolean } = {}): PlannedWrite {
-    const path = this.#require(id);
-    this.#removable(id, path, options);
-    const bytes = this.readBytes(path);
-    const document = this.#parser.parse(bytes, this.#place(path));
-    return { path, name: this.#nameOf(path), before: bytes.toString('utf8'), after: null, document };
-  }
-
-  /** The other entries beside a document, which would be removed with it; refused unless `recursive`. */
-  #removable(id: string, path: string, options: { recursive?: boolean }): string[] {
+  /** The plan of `remove` at this moment, with all its checks and no effect. */
+  planRemove(id: string, options: { recursive?: boolean } = {}): PlannedRemoval {
+    const path = this.requireOwn(id);
     const folder = dirname(path);
     const others = folder === this.#base ? [] : this.#others(folder, path);
-    if (others.length === 0 || options.recursive === true) return others;
-    throw new CodedError(
-      'conflict',
-      `"${id}" has ${others.length} other ${others.length === 1 ? 'entry' : 'entries'} beside it (${others.slice(0, 3).join(', ')}); remove them too with --recursive`,
-      { details: { entries: others } },
-    );
+    if (others.length > 0 && options.recursive !== true)
+      throw new CodedError(
+        'conflict',
+        `"${id}" has ${others.length} other ${others.length === 1 ? 'entry' : 'entries'} beside it (${others.slice(0, 3).join(', ')}); remove them too with --recursive`,
+        { details: { entries: others } },
+      );
+    return { id, path, name: this.#nameOf(path), beside: others.map((name) => join(folder, name)) };
   }
 
   #nameOf(path: string): string {

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import {
   LIFECYCLE_ACTIONS,
+  type LifecycleAnswer,
   lifecycleRequestSchema,
+  REFUSAL_CODE_HEADER,
   transitionedSchema,
   transitionRefusedSchema,
   transitionRequestSchema,
 } from '../contract/http/lifecycle.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
-import { defineRow, type Row } from '../http/row.ts';
+import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { textReply, verbReply } from './verb-reply.ts';
 
 const REQUEST_LIMIT = 1024 * 1024;
 
@@ -75,4 +76,20 @@ function sentenceOf(body: Record<string, unknown>, error: z.ZodError): string {
 
 function known(): string {
   return LIFECYCLE_ACTIONS.join(', ');
+}
+
+/** What a lifecycle verb answered, in the texts of `POST /lifecycle` (WPL-3). */
+function verbReply(answer: LifecycleAnswer): Reply {
+  if (answer.status === 0) return textReply(200, answer.text);
+  return textReply(422, `svc exited ${answer.status}: ${answer.text.trimEnd()}\n`, answer.error);
+}
+
+/** An answer as plain text; `code` is that of its error. */
+function textReply(status: number, body: string, code: string | null = null): Reply {
+  return {
+    status,
+    bytes: Buffer.from(body),
+    content_type: 'text/plain; charset=utf-8',
+    ...(code === null ? {} : { headers: { [REFUSAL_CODE_HEADER]: code } }),
+  };
 }

@@ -3,25 +3,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rehearsal } from '../../src/contract/http/rehearsal.ts';
 import { stateAnswer, versionAnswer } from './answers.ts';
-import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
+import { type Answers, createMachine, type Machine, serveDaemon } from './kit.ts';
 
 let machine: Machine;
-let server: StandIn | undefined;
 
 beforeEach(() => {
   machine = createMachine();
 });
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-  machine.remove();
-});
+afterEach(() => machine.remove());
 
-async function serve(answers: Answers): Promise<StandIn> {
-  server = await serveAnswers(answers);
-  machine.writeDaemonFile([server.listen]);
-  return server;
-}
+const serve = (answers: Answers) => serveDaemon(machine, answers);
 
 const WHY = {
   fiber_id: 'work/loader',

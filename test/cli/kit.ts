@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CliProcess } from '../../src/cli/command-line/safe-output.ts';
 import type { ExitCode } from '../../src/cli/command-line/verb.ts';
@@ -125,4 +126,12 @@ export async function serveAnswers(answers: Answers, socketPath?: string): Promi
     seen,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
+}
+
+/** `serveAnswers` as the daemon of a machine, until the test ends. */
+export async function serveDaemon(machine: Machine, answers: Answers): Promise<StandIn> {
+  const server = await serveAnswers(answers);
+  onTestFinished(() => server.close());
+  machine.writeDaemonFile([server.listen]);
+  return server;
 }

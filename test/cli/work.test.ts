@@ -1,25 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseSession } from '../../src/cli/verbs/attach.ts';
 import { fiberAnswer, OWN_LEASE, runningRow, stateAnswer, versionAnswer } from './answers.ts';
-import { type Answers, createMachine, type Machine, type StandIn, serveAnswers } from './kit.ts';
+import { type Answers, createMachine, type Machine, serveDaemon } from './kit.ts';
 
 let machine: Machine;
-let server: StandIn | undefined;
 
 beforeEach(() => {
   machine = createMachine();
 });
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-  machine.remove();
-});
+afterEach(() => machine.remove());
 
-async function serve(answers: Answers): Promise<StandIn> {
-  server = await serveAnswers(answers);
-  machine.writeDaemonFile([server.listen]);
-  return server;
-}
+const serve = (answers: Answers) => serveDaemon(machine, answers);
 
 describe('svc status', () => {
   it('[OPR-2] shows on one page what runs, what is blocked and why, what is held and what starts next', async () => {
@@ -274,9 +265,9 @@ describe('svc kill', () => {
   });
 
   it('counts an ended worker as stopped, but refuses a fiber that does not exist', async () => {
-    await serve({ 'POST /kill': { status: 404, body: { error: 'no_worker' } } });
+    const server = await serve({ 'POST /kill': { status: 404, body: { error: 'no_worker' } } });
     expect(await machine.svc('kill', 'a')).toEqual({ code: 0, out: 'No worker runs for a\n', err: '' });
-    await server?.close();
+    await server.close();
     await serve({ 'POST /kill': { status: 404, body: { error: 'fiber_not_found', message: 'no fiber a' } } });
     expect(await machine.svc('kill', 'a')).toEqual({ code: 1, out: '', err: 'svc: no fiber a\n' });
   });

@@ -1,22 +1,8 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { Row } from '../../src/http/row.ts';
+import { describe, expect, it } from 'vitest';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
-import { getRow, json, type Served, serve } from './served.ts';
-
-let served: Served | null = null;
-
-afterEach(async () => {
-  await served?.server.stop();
-  served = null;
-});
-
-async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Promise<Served> {
-  served = await serve(rows, options);
-  return served;
-}
-
-const hello = getRow('/hello', () => json({ hello: 'world' }));
+import { getRow, json } from './served.ts';
+import { hello, start } from './start.ts';
 
 describe('answers', () => {
   it('carries type, length, request id and the fixed security headers', async () => {

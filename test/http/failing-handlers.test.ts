@@ -1,25 +1,11 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDeferred } from '../../src/base/deferred.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import type { Row } from '../../src/http/row.ts';
 import { ask, requestText } from './raw-exchange.ts';
-import { getRow, json, postRow, type Served, serve } from './served.ts';
-
-let served: Served | null = null;
-
-afterEach(async () => {
-  await served?.server.stop();
-  served = null;
-});
-
-async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Promise<Served> {
-  served = await serve(rows, options);
-  return served;
-}
-
-const hello = getRow('/hello', () => json({ hello: 'world' }));
+import { getRow, json, postRow } from './served.ts';
+import { hello, start } from './start.ts';
 
 describe('handlers that fail', () => {
   it('turns any throw into 500, logs the reason without showing it to the client, and keeps serving', async () => {

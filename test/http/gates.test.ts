@@ -1,23 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDeferred } from '../../src/base/deferred.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import type { Row } from '../../src/http/row.ts';
 import { ask } from './raw-exchange.ts';
-import { getRow, json, type Served, serve } from './served.ts';
-
-let served: Served | null = null;
-
-afterEach(async () => {
-  await served?.server.stop();
-  served = null;
-});
-
-async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Promise<Served> {
-  served = await serve(rows, options);
-  return served;
-}
-
-const hello = getRow('/hello', () => json({ hello: 'world' }));
+import { getRow, json } from './served.ts';
+import { hello, start } from './start.ts';
 
 describe('gates before the handler', () => {
   it('checks the access rules on every request, known path or not', async () => {

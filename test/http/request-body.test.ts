@@ -1,23 +1,10 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Row } from '../../src/http/row.ts';
 import { ask, exchangeRaw, parseAnswers, requestText } from './raw-exchange.ts';
-import { getRow, json, postRow, SERVER_KIND, type Served, serve } from './served.ts';
-
-let served: Served | null = null;
-
-afterEach(async () => {
-  await served?.server.stop();
-  served = null;
-});
-
-async function start(rows: Row[], options: Parameters<typeof serve>[1] = {}): Promise<Served> {
-  served = await serve(rows, options);
-  return served;
-}
-
-const hello = getRow('/hello', () => json({ hello: 'world' }));
+import { json, postRow, SERVER_KIND } from './served.ts';
+import { hello, start } from './start.ts';
 
 describe('request bodies', () => {
   const schema = z.object({ name: z.string().optional(), deep: z.object({ n: z.number() }).optional() });

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_DOCUMENT_BYTES } from '../../../src/fibers/document.ts';
 import { runVerb } from '../../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../../fixtures/fibers/temp-store.ts';
 
@@ -76,6 +77,28 @@ describe('svc fiber', () => {
     expect((await run(['ls', '--status', 'closed'], inProject)).out).toBe('No fibers.\n');
     expect((await run(['rm', 'rewrite-it'], inProject)).code).toBe(0);
     expect(JSON.parse((await run(['ls', '--json'], inProject)).out)).toEqual({ fibers: [], errors: [] });
+  });
+
+  it('shows what a removal would take with it, and takes just that', async () => {
+    await temp.store.create({ name: 'a' });
+    await temp.store.create({ name: 'b', parent: 'a' });
+    temp.write('a/notes.txt', 'mine');
+    for (const dry of [['--dry-run'], []])
+      expect(await run(['rm', 'a', ...dry])).toMatchObject({ error: 'conflict' });
+    const shown = await run(['rm', 'a', '--recursive', '--dry-run']);
+    expect(shown).toMatchObject({ code: 0, error: null });
+    expect(shown.out).toContain('remove a and, beside it, b, notes.txt');
+    expect(shown.out).toContain('-name: a');
+    expect(temp.store.list().documents).toHaveLength(2);
+    expect((await run(['rm', 'a', '--recursive'])).code).toBe(0);
+    expect(temp.store.list().documents).toEqual([]);
+  });
+
+  it('removes a document that cannot be read, and says so before', async () => {
+    temp.write('a/a.md', 'x'.repeat(MAX_DOCUMENT_BYTES + 1));
+    expect(await run(['rm', 'a', '--dry-run'])).toMatchObject({ code: 0, error: null });
+    expect(await run(['rm', 'a'])).toMatchObject({ code: 0, error: null });
+    expect(existsSync(join(temp.root, '.fibers/a'))).toBe(false);
   });
 
   it('refuses an edit with an outdated digest', async () => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
+import { isCoded } from '../../../base/errors.ts';
+import { rehearsedRemoval } from '../../../fibers/rehearsed-write.ts';
+import type { Store } from '../../../fibers/store.ts';
 import { DRY_RUN, FIBER, option, STORE } from '../../command-line/options.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { defineVerb } from '../../command-line/verb.ts';
@@ -18,8 +20,21 @@ export const verb = defineVerb({
   json: z.object({ removed: z.object({ id: z.string(), path: z.string() }) }),
   async run(context, { fiber, recursive, dry_run, ...given }) {
     const { store, id } = findInStores(context, fiber, given.store);
-    if (dry_run === true) return rehearsed(rehearsedWrite('remove', store.planRemove(id, { recursive })));
+    if (dry_run === true) {
+      const planned = store.planRemove(id, { recursive });
+      return rehearsed(rehearsedRemoval(planned, textOf(store, planned.path)));
+    }
     const removed = await store.remove(id, { recursive });
     return { json: { removed }, text: `Removed ${removed.path}\n`, one_line: true };
   },
 });
+
+/** Null for a document that cannot be read, which can be removed all the same. */
+function textOf(store: Store, path: string): string | null {
+  try {
+    return store.readBytes(path).toString('utf8');
+  } catch (error) {
+    if (isCoded(error)) return null;
+    throw error;
+  }
+}
