@@ -1,6 +1,7 @@
+import type { Clock } from '../base/clock.ts';
 import { BudgetShare, type MemoryBudget } from './memory-budget.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { WholeBody } from './pieces.ts';
+import type { Pieces, WholeBody } from './pieces.ts';
 import {
   isRead,
   type OpenBody,
@@ -27,6 +28,9 @@ export type Unsent = {
   streams: OpenStreams;
   /** Answers of other hosts. */
   relays: OpenStreams;
+  clock: Clock;
+  /** Milliseconds that a client may take nothing for while there is something to take. */
+  stall_ms: number;
 };
 
 /** What became of bytes that were handed to a connection. */
@@ -69,6 +73,9 @@ export abstract class Exchange {
   #unsent: Unsent;
   #forgetUnsent: (() => void) | null = null;
   #endSource: (() => void) | null = null;
+  #cancelStall: (() => void) | null = null;
+  /** True once a body without a length has been given its end. */
+  #ended = false;
 
   constructor(id: string, onSettled: () => void, unsent: Unsent) {
     this.id = id;
@@ -138,6 +145,30 @@ export abstract class Exchange {
     this.#forgetUnsent = this.#unsent.answers.add(body, () => this.#cut());
   }
 
+  /** False while its answer waits for that to an earlier request of its connection. */
+  protected get hasTurn(): boolean {
+    return true;
+  }
+
+  /** Cuts off the client unless, within the time, the answer is settled or the function that is returned is called. */
+  protected expectTaken(): () => void {
+    const { clock, stall_ms } = this.#unsent;
+    const { hasTurn } = this;
+    let cancel = clock.after(stall_ms, () => {
+      if (hasTurn) this.#cut();
+      else cancel = this.expectTaken();
+    });
+    this.#cancelStall?.();
+    this.#cancelStall = () => cancel();
+    return this.#cancelStall;
+  }
+
+  /** Sends a long body that is in memory a slice at a time: the kernel copies megabytes for as long as it has room. */
+  protected sendLong(body: Pieces): void {
+    this.#pumpLong(body).catch(() => this.#cut());
+    this.holdUnsent(body);
+  }
+
   /** Sends each piece as the connection takes it; the next one is read when it has. The head is written already. */
   protected stream(body: ReadBody): void {
     const sent =
@@ -148,9 +179,7 @@ export abstract class Exchange {
 
   /** Sends what a source brings until one side ends it. */
   #streamOpen({ stream }: OpenBody): Promise<void> {
-    const end = () => {
-      if (!this.settled) this.endChunks();
-    };
+    const end = () => this.#endTaken();
     const source = stream[Symbol.asyncIterator]();
     const forget = this.#unsent.streams.add({ keep: () => this.keepReading(), end });
     this.#endSource = () => {
@@ -178,22 +207,42 @@ export abstract class Exchange {
       return sent;
     });
     if (left > 0) throw new Error('less came than was promised');
-    if (size === null && !this.settled) this.endChunks();
+    if (size === null) this.#endTaken();
+  }
+
+  /** Ends a body without a length, once, and waits no longer for the client to take that than for a slice. */
+  #endTaken(): void {
+    if (this.settled || this.#ended) return;
+    this.#ended = true;
+    this.endChunks();
+    if (!this.settled) this.expectTaken();
   }
 
   async #pumpSource(source: AsyncIterator<Uint8Array>, hand: (slice: Uint8Array) => Sent): Promise<void> {
-    const { clock, stall_ms } = this.#unsent.streams;
     for (let next = await source.next(); !next.done; next = await source.next()) {
       for (let begin = 0; begin < next.value.length; ) {
-        if (this.settled) return;
-        const { taken, flows, room } = hand(next.value.subarray(begin, begin + SLICE));
-        const cancel = flows ? null : clock.after(stall_ms, () => this.#cut());
-        await room;
-        cancel?.();
-        begin += taken;
+        if (this.settled || this.#ended) return;
+        const sent = hand(next.value.subarray(begin, begin + SLICE));
+        await this.#roomAfter(sent);
+        begin += sent.taken;
       }
-      if (this.settled) return;
+      if (this.settled || this.#ended) return;
     }
+  }
+
+  async #pumpLong(body: Pieces): Promise<void> {
+    for (let at = 0; at < body.length && !this.settled; ) {
+      const sent = this.send(body.at(at, SLICE), body.length);
+      at += sent.taken;
+      if (sent.all) this.settle();
+      else await this.#roomAfter(sent);
+    }
+  }
+
+  async #roomAfter({ flows, room }: Sent): Promise<void> {
+    const cancel = flows ? null : this.expectTaken();
+    await room;
+    cancel?.();
   }
 
   #cut(): void {
@@ -218,11 +267,11 @@ export abstract class Exchange {
     for await (const piece of read(at, size)) {
       for (let begin = 0; begin < piece.length; ) {
         if (this.settled) return size;
-        const { taken, all, room } = this.send(sliceOf(piece, begin, size - at), size);
-        if (all) this.settle();
-        else await room;
-        begin += taken;
-        at += taken;
+        const sent = this.send(sliceOf(piece, begin, size - at), size);
+        if (sent.all) this.settle();
+        else await this.#roomAfter(sent);
+        begin += sent.taken;
+        at += sent.taken;
       }
     }
     if (at < size && !this.settled) throw new Error('less was read than was promised');
@@ -232,7 +281,7 @@ export abstract class Exchange {
   /** Keeps nothing while the client takes nothing: what did not fit is read again when there is room. */
   async #sendFrugally({ size, read }: StreamedBody, from: number): Promise<number> {
     let at = from;
-    let stalled: Promise<void> | null = null;
+    let stalled: Sent | null = null;
     const end = Math.min(size, from + FRUGAL_SLICE);
     reading: for await (const piece of read(from, end)) {
       for (let begin = 0; begin < piece.length; ) {
@@ -245,13 +294,13 @@ export abstract class Exchange {
           return size;
         }
         if (!sent.flows) {
-          stalled = sent.room;
+          stalled = sent;
           break reading;
         }
         await sent.room;
       }
     }
-    if (stalled !== null) await stalled;
+    if (stalled !== null) await this.#roomAfter(stalled);
     else if (at < end && !this.settled) throw new Error('less was read than was promised');
     return at;
   }
@@ -267,6 +316,7 @@ export abstract class Exchange {
   protected settle(): void {
     if (this.settled) return;
     this.settled = true;
+    this.#cancelStall?.();
     this.#forgetUnsent?.();
     this.#endSource?.();
     this.whenSettled?.();

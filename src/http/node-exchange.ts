@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refusal } from './error-reply.ts';
-import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
-import { Pieces } from './pieces.ts';
+import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
+import { Pieces, piecesOf } from './pieces.ts';
 import { FIRST_HEADER, isRead, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 import type { Wire, WireListener } from './socket.ts';
@@ -99,15 +99,17 @@ export class NodeExchange extends Exchange {
     }
     response.writeHead(reply.status, headers);
     if (body === null || options.head) response.end();
-    else if (isRead(body)) this.stream(body);
-    else {
-      if (body instanceof Pieces) {
-        response.cork();
-        for (const piece of body.all) response.write(piece);
-        response.end();
-      } else response.end(body);
+    else if (isRead(body)) {
+      this.stream(body);
+      return;
+    } else if (length! > SLICE) {
+      this.sendLong(piecesOf(body));
+      return;
+    } else {
+      response.end(body instanceof Pieces ? body.joined() : body);
       if (response.writableLength > 0) this.holdUnsent(body);
     }
+    if (response.writableLength > 0) this.expectTaken();
   }
 
   get upgradable(): boolean {
@@ -116,6 +118,10 @@ export class NodeExchange extends Exchange {
 
   protected switchProtocols(accept: (wire: Wire) => WireListener): void {
     this.#handshake?.(accept);
+  }
+
+  protected override get hasTurn(): boolean {
+    return this.#response.socket !== null;
   }
 
   protected closeNow(): void {

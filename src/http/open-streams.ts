@@ -13,17 +13,14 @@ export type OpenStream = {
 
 /** The open-ended answers of a server, and how many there may be. */
 export class OpenStreams {
-  readonly clock: Clock;
-  /** Milliseconds that a client may take nothing for while there is something to take. */
-  readonly stall_ms: number;
+  readonly #clock: Clock;
   readonly #most: number;
   readonly #open = new Set<OpenStream>();
   #cancel: (() => void) | null = null;
 
-  constructor(options: { clock: Clock; most: number; stall_ms: number }) {
-    this.clock = options.clock;
-    this.stall_ms = options.stall_ms;
-    this.#most = options.most;
+  constructor(clock: Clock, most: number) {
+    this.#clock = clock;
+    this.#most = most;
   }
 
   hasRoom(): boolean {
@@ -33,7 +30,7 @@ export class OpenStreams {
   /** Keeps it until the function that is returned is called. */
   add(stream: OpenStream): () => void {
     this.#open.add(stream);
-    this.#cancel ??= this.clock.every(KEEP_EVERY_MS, () => {
+    this.#cancel ??= this.#clock.every(KEEP_EVERY_MS, () => {
       for (const one of this.#open) one.keep();
     });
     return () => {

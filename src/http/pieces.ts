@@ -42,3 +42,9 @@ export class Pieces {
     return Buffer.concat(this.all, this.length);
   }
 }
+
+/** A body that is in memory, to be sent piece by piece. */
+export function piecesOf(body: WholeBody): Pieces {
+  if (body instanceof Pieces) return body;
+  return new Pieces([typeof body === 'string' ? Buffer.from(body) : body]);
+}

@@ -130,8 +130,9 @@ export class RequestHandling implements RequestTaker {
     this.unsent = {
       read_ahead: new MemoryBudget(read_ahead_bytes),
       answers: new UnsentAnswers(unsent_bytes),
-      streams: new OpenStreams({ clock: options.clock, most: streams, stall_ms }),
-      relays: new OpenStreams({ clock: options.clock, most: options.limits.forwards, stall_ms }),
+      streams: new OpenStreams(options.clock, streams),
+      relays: new OpenStreams(options.clock, options.limits.forwards),
+      ...{ clock: options.clock, stall_ms },
     };
     this.#forwarder = new Forwarder(options);
     const sockets = options.routes.flatMap(({ socket }) => (socket === undefined ? [] : [socket]));

@@ -31,7 +31,7 @@ export type HttpLimits = {
   unsent_bytes: number;
   /** Open-ended answers that may be sent at one time. */
   streams: number;
-  /** Milliseconds that a client of one may take nothing for while there is something to take. */
+  /** Milliseconds that a client may take nothing for while there is something to take; then it is cut off. */
   stall_ms: number;
   /** Requests that one other host, and all of them together, may have to answer at one time. */
   forwards_of_one_host: number;

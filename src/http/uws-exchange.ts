@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
-import { type AnswerOptions, byteLength, Exchange, type Sent, SLICE } from './exchange.ts';
-import { Pieces, type WholeBody } from './pieces.ts';
+import { type AnswerOptions, byteLength, Exchange, type Sent } from './exchange.ts';
+import { Pieces, piecesOf, type WholeBody } from './pieces.ts';
 import { FIRST_HEADER, isRead, type PreparedReply } from './prepared-reply.ts';
 import { HeaderCollector, type RequestHead } from './request-head.ts';
 import type { Wire, WireListener } from './socket.ts';
@@ -169,45 +169,16 @@ export class UwsExchange extends Exchange {
       response.end(body instanceof Pieces ? body.joined() : body, options.close);
     } else {
       if (options.close) response.writeHeader('Connection', 'close');
-      this.#writeLarge(body instanceof Pieces ? body : new Pieces([bytesOf(body)]));
+      this.sendLong(piecesOf(body));
       return;
     }
     this.settle();
-  }
-
-  /** A slice a turn of the event loop: the kernel copies megabytes for as long as its buffers take them. */
-  #writeLarge(body: Pieces): void {
-    const response = this.#response;
-    const start = response.getWriteOffset();
-    const writeFrom = (from: number): boolean => {
-      const end = Math.min(from + SLICE, body.length);
-      let [at, taken, all] = [from, true, false];
-      while (at < end && taken && !all) {
-        const piece = body.at(at, end - at);
-        [taken, all] = response.tryEnd(piece, body.length);
-        at += piece.length;
-      }
-      if (all) this.settle();
-      else if (taken) {
-        setImmediate(() => {
-          if (!this.settled) response.cork(() => writeFrom(end));
-        });
-      }
-      return taken;
-    };
-    response.onWritable((offset) => writeFrom(offset - start));
-    writeFrom(0);
-    this.holdUnsent(body);
   }
 
   #leave(): void {
     this.abort();
     this.#resume?.();
   }
-}
-
-function bytesOf(body: string | Uint8Array): Uint8Array {
-  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 /** A string of UTF-16 units has at most three bytes a unit, so most need no counting. */

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { AccessPolicy } from '../../src/access/decide-access.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { Route } from '../../src/http/routing.ts';
 import type { Reply, Row } from '../../src/http/row.ts';
@@ -46,6 +46,7 @@ export async function serve(
     route?: Route;
     observe?: HttpServerOptions['observe'];
     http?: HttpServerOptions['http'];
+    clock?: Clock;
   } = {},
 ): Promise<Served> {
   const server = createHttpServer({
@@ -59,7 +60,7 @@ export async function serve(
     http: options.http ?? SERVER_KIND,
     ...(options.observe && { observe: options.observe }),
     ...(options.peers && { peers: options.peers }),
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
   });
   const [address] = await server.listen('127.0.0.1:0');
   return { server, port: Number(address!.split(':').at(-1)) };

@@ -8,8 +8,11 @@ import { UnsentAnswers } from '../../src/http/unsent-answers.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, serve } from './served.ts';
 
-const streams = new OpenStreams({ clock: systemClock, most: 0, stall_ms: 0 });
-const unsent = { read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0), streams, relays: streams };
+const streams = new OpenStreams(systemClock, 0);
+const unsent = {
+  ...{ read_ahead: new MemoryBudget(0), answers: new UnsentAnswers(0), streams, relays: streams },
+  ...{ clock: systemClock, stall_ms: 0 },
+};
 const requests = {
   ...{ nextId: () => '1', unsent, settled: () => undefined, take: () => undefined },
   ...{ longest_message: 0, most_unsent: 0 },
