@@ -4,6 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Wire, WireListener } from './socket.ts';
 import type { RequestTaker } from './transport.ts';
 
+const NOTHING = new Uint8Array(0);
+
 /** Makes WebSockets of connections of Node's own `http`. What it is given has been judged: only whole handshakes. */
 export class NodeWebSockets {
   readonly #server: WebSocketServer;
@@ -32,6 +34,10 @@ export class NodeWebSockets {
       wire.listener = accept(wire);
       opened.on('message', (data: Buffer, binary) => wire.listener?.message(data, binary));
       opened.on('pong', () => wire.listener?.pong());
+      // The library has answered it, and does not tell when the answer has left.
+      opened.on('ping', () => {
+        if (wire.buffered() > 0) socket.write(NOTHING, wire.sent);
+      });
       // The library answers broken frames with the code that fits, and closes.
       opened.on('error', () => undefined);
       opened.once('close', () => wire.listener?.closed());
@@ -48,10 +54,13 @@ class NodeWire implements Wire {
     this.#socket = socket;
   }
 
+  /** Called when a frame has left; the last one may be any. */
+  readonly sent = (): void => {
+    if (this.buffered() === 0) this.listener?.drained();
+  };
+
   send(message: Uint8Array, binary: boolean): void {
-    this.#socket.send(message, { binary }, () => {
-      if (this.buffered() === 0) this.listener?.drained();
-    });
+    this.#socket.send(message, { binary }, this.sent);
   }
 
   buffered(): number {
@@ -59,7 +68,7 @@ class NodeWire implements Wire {
   }
 
   ping(): void {
-    this.#socket.ping();
+    this.#socket.ping(undefined, false, this.sent);
   }
 
   end(code: number, reason: string): void {
