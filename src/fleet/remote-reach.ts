@@ -33,7 +33,11 @@ export function createRemoteReach(options: { remotes_file: string }): {
     async resumeSession(host, session) {
       const base = baseUrl(host);
       const unreachable = (why: string) =>
-        new CodedError('remote_unreachable', `${host} does not answer at ${base}: ${why}; is its tunnel up?`);
+        new CodedError(
+          'remote_unreachable',
+          // A url may hold a password.
+          `${host} does not answer at ${new URL(base).host}: ${why}; is its tunnel up?`,
+        );
       const asked = askRemote(base, 'POST', '/sessions/resume', { session });
       const { status, body } = await asked.catch((error: Error) => {
         throw unreachable(error.message);

@@ -86,4 +86,12 @@ describe('the past session of a remote', () => {
     await expect(to.resumeSession('gone', 'x')).rejects.toMatchObject({ code: 'remote_unreachable' });
     await expect(to.resumeSession('nowhere', 'x')).rejects.toMatchObject({ code: 'invalid_config' });
   });
+
+  it('[WPL-21] is told of by host and port alone where its url holds a password', async () => {
+    const to = reach({ name: 'host-b', url: 'http://me:hunter2@127.0.0.1:1/' });
+    const error = await to.resumeSession('host-b', 'x').catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ code: 'remote_unreachable' });
+    expect((error as Error).message).toContain('host-b does not answer at 127.0.0.1:1: ');
+    expect((error as Error).message).not.toMatch(/me:|hunter2/);
+  });
 });
