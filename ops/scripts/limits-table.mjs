@@ -1243,6 +1243,14 @@ export const LIMITS = [
       ],
       [
         'routes/feed-window.ts',
+        'MOST_MOVES',
+        'Notices of changes that the main thread keeps',
+        'notices',
+        'Older tags are asked of the poller',
+        '',
+      ],
+      [
+        'routes/feed-window.ts',
         'MOST_BYTES',
         'Their bytes',
         'bytes',

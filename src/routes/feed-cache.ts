@@ -173,13 +173,13 @@ export function createFeedCache(
   context: Pick<RouteContext, 'components' | 'onChanged' | 'host'>,
 ): FeedCache {
   const feed = new FeedCache(poller, context.host);
-  const isRunning = () =>
-    context.components().some((view) => view.name === 'poller' && view.state === 'running');
-  let was_running = isRunning();
+  const view = () => context.components().find(({ name }) => name === 'poller');
+  let last = view();
   context.onChanged(() => {
-    const running = isRunning();
-    if (was_running && !running) feed.drop();
-    was_running = running;
+    const now = view();
+    // A life may end before it was ready, and has told of its feed by then.
+    if (now !== last && now?.state !== 'running' && now?.state !== 'starting') feed.drop();
+    last = now;
   });
   return feed;
 }

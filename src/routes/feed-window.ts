@@ -3,6 +3,8 @@ import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
 
 /** What changed lately; a tag from before it is asked of the poller. */
 const MOST_CHANGES = 1_000;
+/** Notices that are kept; one of a state that changed has no rows. */
+const MOST_MOVES = 1_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 export type FeedVariant = 'all' | 'svc';
@@ -41,7 +43,7 @@ export class FeedWindow {
     this.#moves.push(move);
     this.#changes += move.changes.length;
     this.#bytes += move.bytes;
-    while (this.#changes > MOST_CHANGES || this.#bytes > MOST_BYTES) {
+    while (this.#moves.length > MOST_MOVES || this.#changes > MOST_CHANGES || this.#bytes > MOST_BYTES) {
       const oldest = this.#moves.shift()!;
       this.#changes -= oldest.changes.length;
       this.#bytes -= oldest.bytes;

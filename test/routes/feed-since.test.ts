@@ -1,11 +1,13 @@
 import { basename } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ComponentView } from '../../src/contract/component.ts';
 import type { FiberRow } from '../../src/contract/fiber.ts';
 import { Feed } from '../../src/dispatch/feed.ts';
 import { Pieces } from '../../src/http/pieces.ts';
 import type { Reply } from '../../src/http/row.ts';
-import { FeedCache } from '../../src/routes/feed-cache.ts';
+import { createFeedCache, FeedCache } from '../../src/routes/feed-cache.ts';
+import { FeedWindow } from '../../src/routes/feed-window.ts';
 import { fiberDocument } from '../fixtures/fibers/fiber-document.ts';
 import { InProcessPoller } from './in-process-callers.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
@@ -308,4 +310,56 @@ describe('GET /fibers?since=', () => {
       json: { error: 'invalid_request', message: expect.stringContaining('leave body out') },
     });
   });
+});
+
+it('keeps a bounded number of notices, also of those that bring no row', () => {
+  const { feed } = setUp();
+  const window = new FeedWindow();
+  const etags: string[] = [];
+  for (let nth = 0; nth < 1_002; nth += 1) {
+    feed.setState(nth % 2 === 0 ? 'fresh' : 'partial', nth);
+    const { value, bytes } = feed.notice();
+    window.push(value, bytes);
+    etags.push(value.etags.all!);
+  }
+  expect(window.since(etags[0]!, 'all')).toBeNull();
+  expect(window.since(etags[1]!, 'all')).toMatchObject({ etag: etags.at(-1), rows: [] });
+});
+
+it('forgets the feed of a poller that ends, also of one that ends before it is ready', () => {
+  const poller = new InProcessPoller();
+  let view: ComponentView = {
+    ...{ name: 'poller', state: 'starting', restarts: 0 },
+    ...{ started_at: null, last_error: null },
+  };
+  let changed = () => {};
+  const cache = createFeedCache(poller, {
+    host: HOST,
+    components: () => [view],
+    onChanged: (run) => {
+      changed = run;
+    },
+  });
+  const become = (change: Partial<ComponentView>) => {
+    view = { ...view, ...change };
+    changed();
+  };
+  const told: (string | null)[] = [];
+  cache.onDelta('all', ({ tag }) => told.push(tag));
+  poller.notify('"one"');
+  become({ state: 'running' });
+  changed();
+  expect(cache.current(false)?.etag).toBe('"one"');
+  become({ state: 'restarting', last_error: 'it died' });
+  expect(cache.current(false)).toBeNull();
+  // The next life tells of its feed with its first tick, and ends before it is ready.
+  view = { ...view, restarts: 1 };
+  poller.notify('"two"');
+  expect(cache.current(false)?.etag).toBe('"two"');
+  become({ state: 'restarting' });
+  expect(cache.current(false)).toBeNull();
+  poller.notify('"three"');
+  become({ state: 'failed' });
+  expect(cache.current(false)).toBeNull();
+  expect(told).toEqual(['one', null, 'two', null, 'three', null]);
 });
