@@ -1,3 +1,4 @@
+import { runForRequest } from '../base/request-scope.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
@@ -141,7 +142,8 @@ export class PollLoop {
       this.#again = true;
       return this.#ticking;
     }
-    this.#ticking = this.#tick()
+    // What it starts is for all fibers, whichever request asked for it.
+    this.#ticking = runForRequest(undefined, () => this.#tick())
       .catch((error) => this.#report(error))
       .finally(() => {
         this.#ticking = null;
@@ -212,13 +214,14 @@ export class PollLoop {
     const { clock } = this.#options.world;
     if (this.#stopped) return;
     const wait = leftOf(URGENT_MS, this.#last_moved_at, clock.now());
-    this.#movedTimer ??= clock.after(wait, () => {
+    const start = () => {
       this.#movedTimer = null;
       this.#last_moved_at = clock.now();
       const moved = this.#moved;
       this.#moved = new Set();
       void this.#options.dispatcher.rounds.startMoved(moved).catch((error) => this.#report(error));
-    });
+    };
+    this.#movedTimer ??= runForRequest(undefined, () => clock.after(wait, start));
   }
 
   /** A tick no sooner than `spacing` after the last; an earlier appointment stands. */

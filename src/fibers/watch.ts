@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { messageOf, systemCode } from '../base/errors.ts';
+import { runForRequest } from '../base/request-scope.ts';
 import { inotifyLimit } from '../platform/inotify-limits.ts';
 
 /** Watches a store's folders. Events are only hints; the result of a sweep counts. */
@@ -58,12 +59,14 @@ export function watchStore(onHint: OnHint, options: { maxWatches?: number } = {}
       return false;
     }
     try {
-      const watcher = watch(folder, { persistent: false }, (event, name) => {
+      const hear = (event: string, name: string | null) => {
         if (closed) return;
         eventCount.add();
         // The kernel tells of the folder itself without a name; Node then gives the name of the folder.
         onHint(folder, event === 'rename' && name === basename(folder));
-      });
+      };
+      // It outlives the request that may have asked for the store.
+      const watcher = runForRequest(undefined, () => watch(folder, { persistent: false }, hear));
       watcher.on('error', (error) => {
         degraded = `${folder}: ${messageOf(error)}`;
         stop(folder);

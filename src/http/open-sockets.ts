@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { runForRequest } from '../base/request-scope.ts';
 import type { RequestView } from './row.ts';
 import type { Socket, SocketHandler, SocketRow, Wire, WireListener } from './socket.ts';
 
@@ -47,9 +48,11 @@ export class OpenSockets {
       },
     });
     sockets.add(socket);
-    this.#cancel ??= clock.every(ping_ms, () => {
+    const ping = () => {
       for (const one of this.#all()) one.ping();
-    });
+    };
+    // It outlives the request that brought the first socket.
+    this.#cancel ??= runForRequest(undefined, () => clock.every(ping_ms, ping));
     return socket;
   }
 

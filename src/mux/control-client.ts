@@ -3,6 +3,7 @@ import { type BackoffPolicy, backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { createDeferred, type Deferred } from '../base/deferred.ts';
 import type { Logger } from '../base/logger.ts';
+import { runForRequest } from '../base/request-scope.ts';
 import type { PipedProcess } from '../platform/process.ts';
 import { controlLine, printMark, type TmuxCommand } from './command.ts';
 import { type ControlEvent, ControlParser } from './control-protocol.ts';
@@ -89,11 +90,12 @@ export class ControlClient {
     if (this.#stopped || this.attached) return Promise.resolve();
     this.#cancelRetry?.();
     this.#cancelRetry = null;
-    this.#connecting ??= this.#options
-      .alone(() => this.#tryConnect())
-      .finally(() => {
-        this.#connecting = null;
-      });
+    // The connection outlives the request that may have asked for it.
+    this.#connecting ??= runForRequest(undefined, () =>
+      this.#options.alone(() => this.#tryConnect()),
+    ).finally(() => {
+      this.#connecting = null;
+    });
     return this.#connecting;
   }
 

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { runForRequest } from '../base/request-scope.ts';
 import type { JobPacket } from './pool-entry.ts';
 import { THREAD_FLAGS, YOUNG_GENERATION } from './thread-flags.ts';
 
@@ -36,7 +37,8 @@ export class PoolThreads {
   /** Runs one job on a free thread; an abort rejects at once and ends the thread. */
   async run(packet: JobPacket, signal: AbortSignal): Promise<JobPacket> {
     const transferList = packet.bulk === null ? [packet.frame.buffer] : [packet.frame.buffer, packet.bulk];
-    const result = this.#piscina.run(packet, { transferList, signal });
+    // A thread that is started for it lives longer than its request; the packet says whose the job is.
+    const result = runForRequest(undefined, () => this.#piscina.run(packet, { transferList, signal }));
     this.#follow();
     return await result;
   }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -6,12 +9,19 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { requestScope, runForRequest } from '../../src/base/request-scope.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
+import { PollLoop, type PollLoopOptions } from '../../src/dispatch/poll-loop.ts';
+import { watchStore } from '../../src/fibers/watch.ts';
+import { OpenSockets } from '../../src/http/open-sockets.ts';
+import type { RequestView } from '../../src/http/row.ts';
+import type { Wire } from '../../src/http/socket.ts';
+import { ControlClient } from '../../src/mux/control-client.ts';
 import { channelPair } from '../../src/threads/channel.ts';
 import { createPeer } from '../../src/threads/peer.ts';
 import { createPoolComponent } from '../../src/threads/pool.ts';
 import { fixtureJobs } from '../fixtures/threads/jobs.ts';
 import { ask } from '../http/raw-exchange.ts';
 import { getRow, json, postRow, serve } from '../http/served.ts';
+import { until } from '../kit/until.ts';
 
 const calls = {
   work: { input: z.object({ ms: z.number() }), output: z.string().nullable(), deadline_ms: 5_000 },
@@ -145,5 +155,87 @@ describe('the id of a request', () => {
     const jobs = [runForRequest('r-4', scope), scope(), runForRequest('r-5', scope)];
     expect(await Promise.all(jobs)).toEqual(['r-4', null, 'r-5']);
     await life.stop(5_000);
+  });
+});
+
+describe('what outlives the request that began it', () => {
+  it('belongs to no request: the watch of a folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-scope-'));
+    const seen: (string | undefined)[] = [];
+    const watch = watchStore(() => seen.push(requestScope()));
+    runForRequest('over', () => watch.update([folder]));
+    await until('an event', () => {
+      writeFileSync(join(folder, 'a'), `${seen.length}`);
+      return seen.length > 0;
+    });
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+    watch.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('belongs to no request: the pings of open sockets', async () => {
+    const sockets = new OpenSockets({ clock: systemClock, logger: silentLogger, ping_ms: 5 });
+    const seen: (string | undefined)[] = [];
+    const nothing = () => undefined;
+    const wire: Wire = {
+      ...{ send: nothing, buffered: () => 0, end: nothing, cut: nothing },
+      ping: () => seen.push(requestScope()),
+    };
+    const row = { sends: z.unknown(), takes: null, unsent_bytes: 1, most: 1, open: () => ({}) };
+    const listener = runForRequest('over', () => sockets.opened(row, { id: 'over' } as RequestView, wire));
+    await until('a ping', () => seen.length > 0);
+    expect(seen[0]).toBeUndefined();
+    listener.closed();
+  });
+
+  it('belongs to no request: the connection to tmux', async () => {
+    const seen: (string | undefined)[] = [];
+    const client = new ControlClient({
+      alone: (attempt) => attempt(),
+      prepare: async () => {
+        seen.push(requestScope());
+        return 'not_now';
+      },
+      spawn: () => {
+        throw new Error('nothing to attach to');
+      },
+      ...{ clock: systemClock, logger: silentLogger, deadline_ms: 1_000 },
+      backoff: { first_ms: 1, most_ms: 1 } as never,
+      onChange: () => undefined,
+    });
+    await runForRequest('over', () => client.connect());
+    expect(seen).toEqual([undefined]);
+    await client.stop();
+  });
+
+  it('belongs to no request: the tick of the poller, and the look at what moved', async () => {
+    const seen: unknown[] = [];
+    const nothing = async () => undefined;
+    const note = (what: string) => async () => seen.push([what, requestScope()]);
+    const loop = new PollLoop({
+      world: {
+        ...{ clock: systemClock, logger: silentLogger, settings: { data_dir: tmpdir() } },
+        disks: { isSilent: () => false },
+      },
+      roots: () => [],
+      leases: { keep: nothing },
+      memory: {
+        runs: { all: () => [] },
+        ...{ brake: { pulled: null, look: () => null }, data_dir: { fault: null, look: () => null } },
+      },
+      dispatcher: {
+        ...{ reconcile: nothing, watchApps: nothing, watchActivity: nothing },
+        rounds: { startDue: note('tick'), startMoved: note('moved') },
+      },
+      rows: { refreshAll: () => undefined },
+    } as unknown as PollLoopOptions);
+    runForRequest('over', () => {
+      loop.takeUpStores();
+      loop.followMoved('/s/a.md');
+    });
+    await until('both', () => seen.length === 2);
+    expect(seen).toContainEqual(['tick', undefined]);
+    expect(seen).toContainEqual(['moved', undefined]);
+    await loop.stop();
   });
 });
