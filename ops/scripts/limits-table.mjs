@@ -965,6 +965,14 @@ export const LIMITS = [
         'API',
       ],
       [
+        'routes/live.ts',
+        'ALL_QUEUES_BYTES',
+        'Messages that wait for all clients of it',
+        'bytes',
+        'Dropped; once it has read, one is told to read the feed again',
+        '',
+      ],
+      [
         'http/open-sockets.ts',
         'MOST_UNANSWERED',
         'Unanswered pings of a WebSocket, one every 20 s',

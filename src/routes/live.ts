@@ -1,5 +1,6 @@
 import { LIVE_LEDGERS, type LiveFeed, type LiveMessage, liveMessageSchema } from '../contract/http/live.ts';
 import type { LedgerStamps } from '../contract/ledger-tags.ts';
+import { BudgetShare, MemoryBudget } from '../http/memory-budget.ts';
 import type { Row } from '../http/row.ts';
 import { defineSocketRow, type Socket, type SocketHandler } from '../http/socket.ts';
 import type { Callers } from './callers.ts';
@@ -11,6 +12,10 @@ import { tagOf } from './feed-window.ts';
 const MOST_CLIENTS = 256;
 /** Bytes that may wait for one client; what comes above it is replaced by `whole` once the client has read. */
 const QUEUE_BYTES = 1024 * 1024;
+/** Bytes that may wait for all clients together; above it, one is told to read the feed again, as above its own. */
+const ALL_QUEUES_BYTES = 32 * 1024 * 1024;
+/** Messages are handed out for so many milliseconds before other work has its turn. */
+const DELIVERY_MS = 2;
 /** Milliseconds in which the changes of a ledger become one message. */
 const HINT_EVERY_MS = 100;
 
@@ -21,8 +26,27 @@ export function liveRows(
   context: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
   const clients = new Set<Client>();
+  const budget = new MemoryBudget(ALL_QUEUES_BYTES);
+  const waiting: { feed: LiveFeed; bytes: Uint8Array; to: Client[] }[] = [];
+  let later = false;
+  const handOut = () => {
+    const until = performance.now() + DELIVERY_MS;
+    later = false;
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const { feed, bytes, to } = next;
+      for (let client = to.pop(); client !== undefined; client = to.pop()) {
+        if (clients.has(client)) client.deliver(feed, bytes);
+        if (performance.now() <= until) continue;
+        later = true;
+        setImmediate(handOut);
+        return;
+      }
+      waiting.shift();
+    }
+  };
   const deliver = (feed: LiveFeed, bytes: Uint8Array) => {
-    for (const client of clients) client.deliver(feed, bytes);
+    waiting.push({ feed, bytes, to: [...clients] });
+    if (!later) handOut();
   };
   followLedgers(ledgers, context, (message) => {
     if (clients.size > 0) deliver(message.feed, encode(message));
@@ -47,7 +71,7 @@ export function liveRows(
         most: MOST_CLIENTS,
         unsent_bytes: 2 * QUEUE_BYTES,
         open(socket) {
-          const client = new Client(socket, () => leave(client));
+          const client = new Client(socket, budget, () => leave(client));
           clients.add(client);
           unfollow ??= feed.onDelta('all', (move) => deliver('fibers', encodeMove(move)));
           const etag = feed.current(false)?.etag;
@@ -64,26 +88,35 @@ class Client implements SocketHandler {
   readonly #socket: Socket;
   readonly #left: () => void;
   readonly #behind = new Set<LiveFeed>();
+  /** What waits for it, of the budget of all clients. */
+  readonly #share: BudgetShare;
 
-  constructor(socket: Socket, left: () => void) {
+  constructor(socket: Socket, budget: MemoryBudget, left: () => void) {
     this.#socket = socket;
+    this.#share = new BudgetShare(budget);
     this.#left = left;
   }
 
   deliver(feed: LiveFeed, message: Uint8Array): void {
     if (this.#behind.has(feed)) return;
     const { unsent } = this.#socket;
-    if (unsent + message.length <= QUEUE_BYTES) this.#socket.send(message);
+    this.#share.release();
+    const bytes = unsent + message.length;
+    if (bytes <= QUEUE_BYTES && this.#share.growTo(bytes)) this.#socket.send(message);
     else if (unsent === 0) this.#socket.send(encode({ feed, whole: true }));
     else this.#behind.add(feed);
+    this.#share.release();
+    this.#share.growTo(this.#socket.unsent);
   }
 
   drained(): void {
     for (const feed of this.#behind) this.#socket.send(encode({ feed, whole: true }));
     this.#behind.clear();
+    this.#share.release();
   }
 
   closed(): void {
+    this.#share.release();
     this.#left();
   }
 }

@@ -195,6 +195,59 @@ describe('a message to a client of GET /live', () => {
     expect(slow.told().at(-1)).toEqual({ feed: 'fibers', tag: 'd' });
   });
 
+  it('waits within a bound for all clients together, and again when one that waited has gone', () => {
+    const { connect, feed } = row();
+    const slow = Array.from({ length: 40 }, () => {
+      const client = connect();
+      client.socket.unsent = 1_000_000;
+      return client;
+    });
+    feed('a');
+    // Each may have a MiB, all of them 32 MiB.
+    expect(slow.filter(({ sent }) => sent.length === 1)).toHaveLength(33);
+    const other = connect();
+    feed('b');
+    expect(other.told()).toEqual([{ feed: 'fibers', tag: 'b' }]);
+    const behind = slow.find(({ sent }) => sent.length === 0)!;
+    behind.socket.unsent = 0;
+    behind.handler.drained?.();
+    expect(behind.told()).toEqual([{ feed: 'fibers', whole: true }]);
+    for (const one of slow) one.handler.closed?.();
+    const late = connect();
+    late.socket.unsent = 1_000_000;
+    feed('c');
+    expect(late.told()).toEqual([{ feed: 'fibers', tag: 'c' }]);
+  });
+
+  it('is handed out in turns of a few milliseconds, each message to all before the next', async () => {
+    const { connect, feed } = row();
+    let turns = 0;
+    const order: number[] = [];
+    const all = Array.from({ length: 10 }, (_, nth) => {
+      const client = connect();
+      const { send } = client.socket;
+      client.socket.send = (message) => {
+        const end = performance.now() + 1.5;
+        while (performance.now() < end);
+        order.push(nth);
+        send(message);
+      };
+      return client;
+    });
+    const count = () => {
+      turns += 1;
+      if (order.length < 20) setImmediate(count);
+    };
+    setImmediate(count);
+    feed('a');
+    feed('b');
+    expect(order.length).toBeLessThan(10);
+    await until('both messages', () => order.length === 20);
+    expect(turns).toBeGreaterThan(5);
+    for (const { told } of all)
+      expect(told().map((message) => 'tag' in message && message.tag)).toEqual(['a', 'b']);
+  });
+
   it('is not made for a client that has disconnected', () => {
     const { connect, feed } = row();
     const { handler, sent } = connect();
