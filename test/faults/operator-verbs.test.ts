@@ -152,7 +152,7 @@ const VERBS: {
 /** A later verb of the list takes these back. */
 const UNDONE = ['stop-all', 'install', 'close'];
 
-const MEND = /free space there|make it writable/;
+const MEND = /free space there|remount it writable/;
 
 describe.each([
   ['full', (disk: SmallDisk) => disk.fill()],
