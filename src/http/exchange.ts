@@ -66,7 +66,7 @@ export abstract class Exchange {
   /** Called once, when the answer is complete or the client has gone. */
   whenSettled: (() => void) | null = null;
   /** Answers a request whose body turns out to be unreadable; set by whoever takes the request. */
-  refuse: (error: Error) => void = () => this.drop();
+  refuse: ((error: Error) => void) | null = null;
   #controller: AbortController | null = null;
   #aborted = false;
   #onSettled: () => void;
@@ -143,6 +143,11 @@ export abstract class Exchange {
   protected holdUnsent(body: WholeBody): void {
     if (this.settled) return;
     this.#forgetUnsent = this.#unsent.answers.add(body, () => this.#cut());
+  }
+
+  /** Whether its server may come to call `refuse`. */
+  get may_refuse(): boolean {
+    return false;
   }
 
   /** False while its answer waits for that to an earlier request of its connection. */

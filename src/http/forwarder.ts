@@ -200,7 +200,7 @@ export class Forwarder {
       answer.destroy();
       return unreachable(request, `${what}; is ${placeOf(url)} the address of ${host}?`, 'maybe');
     };
-    if (headers[ANSWERED_BY_HEADER.toLowerCase()] === undefined || !STATUS_LINES.has(status))
+    if (headers[ANSWERED_BY_HEADER] === undefined || !STATUS_LINES.has(status))
       throw refused(`what answers there (with ${status}) is no daemon that takes requests of other hosts`);
     const relayed: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers))

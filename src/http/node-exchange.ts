@@ -66,9 +66,15 @@ export class NodeExchange extends Exchange {
     this.#request.once('end', () => hear(new Uint8Array(0), true));
   }
 
+  override get may_refuse(): boolean {
+    return true;
+  }
+
   /** The chunks of its body are malformed, so that nothing more of it can be read. */
   refuseBody(): void {
-    this.refuse(refusal('invalid_request', 'The chunks of the body are malformed.', { issues: [] }));
+    const refused = refusal('invalid_request', 'The chunks of the body are malformed.', { issues: [] });
+    if (this.refuse === null) this.drop();
+    else this.refuse(refused);
   }
 
   pauseBody(): void {
