@@ -1,5 +1,5 @@
 import { CodedError } from '../base/errors.ts';
-import { isPlainSessionName } from './session-name.ts';
+import { isSessionName } from './session-name.ts';
 
 /**
  * The one place where tmux command text is made. A word is either literal text or a session target that was validated
@@ -18,7 +18,7 @@ export function idTarget(id: string): string {
 
 /** The session with exactly this name: a bare name would also match by prefix and by pattern. */
 export function nameTarget(name: string): string {
-  if (!isPlainSessionName(name)) throw refused(`${JSON.stringify(name)} is not a plain session name`);
+  if (!isSessionName(name)) throw refused(`${JSON.stringify(name)} is no name that a session keeps`);
   return `=${name}`;
 }
 
@@ -33,6 +33,11 @@ export function paneOf(sessionTarget: string): string {
  */
 export function literalFormat(text: string): string {
   return text.replaceAll(/#+(?![#[])/g, (run) => run + run);
+}
+
+/** Text inside `#{…}`, where a comma or a brace would end it. */
+function literalArgument(text: string): string {
+  return literalFormat(text).replaceAll(/[,}]/g, '#$&');
 }
 
 /** A line for a control client: every word in single quotes, inside which tmux interprets nothing. */
@@ -123,10 +128,14 @@ export function killGuarded(target: { id: string; name: string }): TmuxCommand {
     '-F',
     '-t',
     paneOf(id),
-    `#{==:#{session_name},${target.name}}`,
+    `#{==:#{session_name},${literalArgument(target.name)}}`,
     `kill-session -t '${id}'`,
     `display-message -p ${NOT_THAT_SESSION}`,
   ];
+}
+
+export function killById(id: string): TmuxCommand {
+  return ['kill-session', '-t', idTarget(id)];
 }
 
 export function killByName(name: string): TmuxCommand {

@@ -3,30 +3,53 @@ import { CodedError } from '../base/errors.ts';
 /** Session that keeps a server running and that our control client attaches to; never a worker [DSP-10]. */
 export const ANCHOR_SESSION = 'svc-anchor';
 
-const LEAF_BYTES = 80;
+/** As long as a folder name in an id may be. */
+const LEAF_BYTES = 200;
+const MOST_NAME_BYTES = 240;
+/**
+ * Characters that a session name does not keep: tmux replaces `.` and `:` and escapes `$`, `\`, control characters, line
+ * separators and code points without a character; a bidirectional control would reorder the line of a terminal.
+ */
+const NOT_KEPT = /[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]|[.:$\\\p{Bidi_Control}]/gu;
 const ULID = '[0-9A-HJKMNP-TV-Z]{26}';
 const WORKER = new RegExp(`^(.*)-(${ULID})-svc$`);
 
 /**
- * The session name of a fiber's worker, `<leaf>-<uid>-svc` [DSP-9]. tmux rewrites `.`, `:`, `$` and control
- * characters, expands `#`, and reads a leading `-` as an option; such characters of the leaf become `_`, and
- * at most 80 bytes of it are kept. The identity is the uid. Throws `uid_missing` for anything but a ULID.
+ * The session name of a fiber's worker, `<leaf>-<uid>-svc` [DSP-9]. Characters of the leaf that a name does not keep
+ * become `_`, and at most 200 bytes of it are kept. The identity is the uid. Throws `uid_missing` for anything but a
+ * ULID.
  */
 export function workerSessionName(leaf: string, uid: string): string {
   if (!new RegExp(`^${ULID}$`).test(uid)) {
     throw new CodedError('uid_missing', 'The fiber has no ULID `id`; give it one before dispatching it.');
   }
-  const safe = leaf
-    .replaceAll(/[^A-Za-z0-9_-]/gu, '_')
-    .replace(/^-/, '_')
-    .slice(0, LEAF_BYTES);
-  return `${safe || '_'}-${uid}-svc`;
+  return `${firstBytes(leaf.replaceAll(NOT_KEPT, '_'), LEAF_BYTES) || '_'}-${uid}-svc`;
+}
+
+/** The beginning of a text that fits into this many bytes of UTF-8; no character is cut. */
+function firstBytes(text: string, most: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most));
+  return text.slice(0, read);
 }
 
 /** The leaf (as written in the name) and uid of a worker's session name; null for every other session [DSP-10]. */
 export function parseWorkerSessionName(name: string): { leaf: string; uid: string } | null {
   const [, leaf, uid] = WORKER.exec(name) ?? [];
   return leaf === undefined || uid === undefined ? null : { leaf, uid };
+}
+
+/** True where `written` is this name as tmux escapes it for a character that its C library does not know. */
+export function isEscaped(written: string, name: string): boolean {
+  const bytes = Buffer.from(name).toString('latin1');
+  const plain = Buffer.from(written)
+    .toString('latin1')
+    .replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return written !== name && plain === bytes;
+}
+
+/** True for the id of a conversation that programs print: it is part of session names and file names. */
+export function isConversationId(id: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/.test(id);
 }
 
 /** The session name under which a past conversation is opened by hand. */
@@ -46,7 +69,7 @@ export function isNeverWorker(name: string): boolean {
   return name === ANCHOR_SESSION || name.startsWith('resume-');
 }
 
-/** True for a name that tmux keeps as it is and that means nothing in its formats and targets. */
-export function isPlainSessionName(name: string): boolean {
-  return /^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$/.test(name);
+/** True for a name that tmux keeps as it is. */
+export function isSessionName(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= MOST_NAME_BYTES && name.search(NOT_KEPT) === -1;
 }

@@ -7,6 +7,7 @@ import { createProcessFacts, isEndedState, isRealPid, type ProcessFacts } from '
 import {
   capturePane,
   keepEmptyServer,
+  killById,
   killByName,
   killGuarded,
   listPanes,
@@ -21,7 +22,7 @@ import type { Created, CreateSession, Mux, MuxListing, MuxPane, MuxSession } fro
 import { PaneWatch } from './pane-watch.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
-import { ANCHOR_SESSION, isPlainSessionName } from './session-name.ts';
+import { ANCHOR_SESSION, isEscaped, isSessionName } from './session-name.ts';
 import { startByTerminal, type TerminalStart } from './start-by-terminal.ts';
 import { type ServerStarted, startServer } from './start-server.ts';
 import { TmuxClient } from './tmux-client.ts';
@@ -154,7 +155,8 @@ class Tmux implements Mux {
   async create(spec: CreateSession): Promise<Created> {
     const refused = (detail: string): Created => ({ kind: 'failed', code: 'mux_unavailable', detail });
     if (this.#stopped) return refused('the multiplexer is being stopped');
-    if (!isPlainSessionName(spec.name)) return refused(`${JSON.stringify(spec.name)} is no session name`);
+    if (!isSessionName(spec.name))
+      return refused(`${JSON.stringify(spec.name)} is no name that a session keeps`);
     let commands: TmuxCommand[];
     try {
       commands = newSession({ ...SIZE, ...spec });
@@ -167,14 +169,15 @@ class Tmux implements Mux {
     const asked_at = this.#options.clock.now();
     const answer = await this.#ask(() => commands);
     if (answer.kind === 'refused') {
-      return answer.message.startsWith('duplicate session') ? { kind: 'duplicate' } : refused(answer.message);
+      if (answer.message.startsWith('duplicate session')) return { kind: 'duplicate' };
+      return refused((await this.#undoAltered(spec.name)) ?? answer.message);
     }
     const [id] = answer.kind === 'done' ? (answer.text.split('\n')[0] ?? '').split(' ') : [];
     return this.#verify(spec.name, id ?? null, asked_at);
   }
 
   async kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'> {
-    if (!isPlainSessionName(target.name) || target.name === ANCHOR_SESSION) return 'unknown';
+    if (!isSessionName(target.name) || target.name === ANCHOR_SESSION) return 'unknown';
     const answer = await this.#ask(() => [killGuarded(target)]);
     if (answer.kind === 'done') return answer.text.trim() === NOT_THAT_SESSION ? 'gone' : 'killed';
     return answer.kind === 'no_server' ? 'gone' : 'unknown';
@@ -340,6 +343,16 @@ class Tmux implements Mux {
       }
     }
     return { kind: 'failed', code: 'mux_unavailable', detail };
+  }
+
+  /** Ends the session that tmux made under an escaped name, since nothing would find it again; why it did so. */
+  async #undoAltered(name: string): Promise<string | null> {
+    const listing = await this.#listOnce();
+    const made =
+      listing.kind === 'alive' ? listing.sessions.find((one) => isEscaped(one.name, name)) : undefined;
+    if (made === undefined) return null;
+    await this.#ask(() => [killById(made.id)]);
+    return `this tmux writes the session name ${name} as ${made.name}, because it does not know one of its characters; rename the fiber’s folder`;
   }
 
   async #runs(session: MuxSession): Promise<boolean> {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   ANCHOR_SESSION,
   captureSessionName,
+  isEscaped,
   isNeverWorker,
-  isPlainSessionName,
+  isSessionName,
   parseWorkerSessionName,
   resumeSessionName,
   workerSessionName,
@@ -21,15 +22,30 @@ describe('session names', () => {
   });
 
   it.each([
+    'über-fäden',
+    'two words',
+    'x+y=z',
+    '-dash',
+    '#(id) #{pid} #[fg=red]',
+    'a,b}{c',
+    '日本語のしごと',
+    '👩‍💻 é',
+    `it's "q" ;`,
+    'あ'.repeat(66),
+  ])('[DSP-9] keeps every character of the leaf %j, as tmux does', (leaf) => {
+    expect(workerSessionName(leaf, UID)).toBe(`${leaf}-${UID}-svc`);
+  });
+
+  it.each([
     ['v1.2', 'v1_2'],
     ['a:b', 'a_b'],
-    ['-dash', '_dash'],
-    ['$(id) #(id)', '__id____id_'],
-    ['two words', 'two_words'],
-    ['é💥', '__'],
+    ['$HOME \\n', '_HOME _n'],
+    ['a\u0007\u0085\u2028b', 'a___b'],
+    ['txt\u202egpj', 'txt_gpj'],
     ['', '_'],
-    ['x'.repeat(200), 'x'.repeat(80)],
-  ])('[DSP-9] replaces what tmux would alter in the leaf %j', (leaf, kept) => {
+    ['x'.repeat(300), 'x'.repeat(200)],
+    ['é'.repeat(101), 'é'.repeat(100)],
+  ])('[DSP-9] replaces what tmux does not keep in the leaf %j', (leaf, kept) => {
     expect(workerSessionName(leaf, UID)).toBe(`${kept}-${UID}-svc`);
   });
 
@@ -46,10 +62,15 @@ describe('session names', () => {
       fc.property(fc.string({ unit: 'binary' }), ulid, (leaf, uid) => {
         const name = workerSessionName(leaf, uid);
         expect(parseWorkerSessionName(name)?.uid).toBe(uid);
-        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(80 + 1 + 26 + 4);
-        expect(isPlainSessionName(name)).toBe(true);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200 + 1 + 26 + 4);
+        expect(isSessionName(name)).toBe(true);
       }),
     );
+  });
+
+  it('[DSP-9] recognises a name that tmux escaped', () => {
+    expect(isEscaped('a\\340\\242\\217b', 'a\u088fb')).toBe(true);
+    for (const written of ['a\u088fb', 'ab', 'a\\340b']) expect(isEscaped(written, 'a\u088fb')).toBe(false);
   });
 
   it('[DSP-9] parses the name from the right', () => {

@@ -106,10 +106,20 @@ describe.each([['the control client'], ['runs of tmux']])('sessions by %s', (way
 
   it('refuses names that tmux would alter', async () => {
     const mux = open();
-    for (const name of ['a.b', 'a:b', '', '-x', 'a b', '#(touch pwn)', 'é']) {
+    for (const name of ['a.b', 'a:b', '', '$x', 'a\\b', 'a\u0007b']) {
       expect(await mux.create({ name, cwd: server.dir, command: SLEEP })).toMatchObject({ kind: 'failed' });
     }
     expect(await mux.list()).toEqual({ kind: 'absent' });
+  });
+
+  it('[DSP-9] ends a session whose name has a character that this tmux does not know, and names the mend', async () => {
+    const mux = open();
+    // A glyph of 2025 (Unicode 17), which the C library of this machine may know one day.
+    const name = `a\u088fb-svc`;
+    const made = await mux.create({ name, cwd: server.dir, command: SLEEP });
+    if (made.kind === 'created') expect(made.session.name).toBe(name);
+    else expect(made).toMatchObject({ detail: expect.stringContaining('rename the fiber’s folder') });
+    expect(names(await mux.list())).toEqual([ANCHOR_SESSION, ...(made.kind === 'created' ? [name] : [])]);
   });
 
   it('never keeps a session whose command could not be executed', async () => {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../base/shell-word.ts';
 import { escapeForTerminal } from '../../base/terminal-text.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
@@ -61,7 +62,7 @@ export function formatTime(at: number): string {
 
 /** How to show the terminal of a new worker; empty for a worker without a terminal. */
 export function watchLine(settings: Settings, mux_session: string | null): string {
-  return mux_session === null ? '' : `Watch it with: ${svcOf(settings)} attach ${mux_session}\n`;
+  return mux_session === null ? '' : `Watch it with: ${svcOf(settings)} attach ${shellWord(mux_session)}\n`;
 }
 
 /** The command that runs `svc` with these settings. */

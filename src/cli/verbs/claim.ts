@@ -75,12 +75,12 @@ export async function ownSession(context: CliContext): Promise<string> {
     );
   const answer = await createRunner().run({
     file: 'tmux',
-    args: ['-S', socket, 'display-message', '-p', '-t', TMUX_PANE, '#{session_name}'],
+    args: ['-u', '-S', socket, 'display-message', '-p', '-t', TMUX_PANE, '#{session_name}'],
     env: context.env,
     timeout_ms: 5_000,
     max_output_bytes: 64 * 1024,
   });
-  const name = answer.kind === 'exited' && answer.code === 0 ? answer.stdout.trimEnd() : '';
+  const name = answer.kind === 'exited' && answer.code === 0 ? answer.stdout.replace(/\n$/, '') : '';
   if (name !== '') return name;
   throw new CodedError(
     'mux_unavailable',

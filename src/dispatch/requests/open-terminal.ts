@@ -1,8 +1,9 @@
 import { CodedError } from '../../base/errors.ts';
+import { shellLine } from '../../base/shell-word.ts';
 import type { SshTarget } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal, stepOf } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
-import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
+import { isSessionName, resumeSessionName } from '../../mux/session-name.ts';
 import type { World } from '../world/world.ts';
 import type { Write } from '../world/write.ts';
 import type { PastSessions } from './past-session-terminal.ts';
@@ -42,7 +43,7 @@ export function terminals(
       const { mux_session: named, session = '', lines, ssh } = asked;
       const mux_session = named ?? resumeSessionName(session);
       if (ssh !== null) {
-        if (!isPlainSessionName(mux_session)) throw notATerminal(mux_session);
+        if (!isSessionName(mux_session)) throw notATerminal(mux_session);
       } else if (named !== undefined) await requireSession(world, named);
       const past = named === undefined && ssh === null ? await pastSessions.plan({ session, lines }) : null;
       return { asked, mux_session, past };
@@ -88,14 +89,7 @@ function windowArgv(
 
 /** argv that shows a session of another host; the far shell gets one word that it reads nothing into. */
 export function sshArgv({ alias, flags }: SshTarget, mux_session: string): string[] {
-  return ['ssh', ...flags, '-t', '--', alias, `tmux attach-session -t '=${mux_session}'`];
-}
-
-/** The words as one line for a POSIX shell. */
-export function shellLine(argv: readonly string[]): string {
-  return argv
-    .map((word) => (/^[A-Za-z0-9_./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(' ');
+  return ['ssh', ...flags, '-t', '--', alias, shellLine(['tmux', 'attach-session', '-t', `=${mux_session}`])];
 }
 
 async function requireSession(world: Pick<World, 'mux'>, mux_session: string): Promise<void> {

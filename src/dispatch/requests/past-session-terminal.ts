@@ -4,7 +4,7 @@ import type { Agent } from '../../contract/agent.ts';
 import type { ResumedSession } from '../../contract/http/attach.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
-import { isPlainSessionName, resumeSessionName } from '../../mux/session-name.ts';
+import { isConversationId, resumeSessionName } from '../../mux/session-name.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 import type { Memory } from '../holds/memory.ts';
@@ -52,7 +52,7 @@ export class PastSessions implements Write<AskedPastSession, PlannedSession, Reh
     await this.#adopted();
     const world = this.#world;
     const mux_session = resumeSessionName(session);
-    if (!isPlainSessionName(mux_session))
+    if (!isConversationId(session))
       throw new CodedError('invalid_request', `${JSON.stringify(session)} is not the id of a session`);
     refuseApp(session, lines);
     refuseRunning(session, this.#memory, this.#captures);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { shellLine } from '../../base/shell-word.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../contract/harness-name.ts';
 import { packageRoot } from '../../platform/package-root.ts';
 
@@ -15,10 +16,7 @@ export function hookArgv(harness: HarnessName): string[] {
 
 /** The shell command of a hook. It always succeeds for the agent, even if this installation is broken or removed. */
 export function hookCommand(harness: HarnessName): string {
-  const words = hookArgv(harness).map((word) =>
-    /^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
-  );
-  return `${words.join(' ')} >/dev/null 2>&1 || true`;
+  return `${shellLine(hookArgv(harness))} >/dev/null 2>&1 || true`;
 }
 
 /** True for a hook command that `svc setup` wrote, from this installation or another. */

@@ -13,12 +13,7 @@ import {
   demoFolders,
   isPlayedOut,
 } from '../../../src/cli/verbs/demo/store.ts';
-import {
-  configuredWelcome,
-  demoCommands,
-  demoWelcome,
-  quoteWord,
-} from '../../../src/cli/verbs/demo/welcome.ts';
+import { configuredWelcome, demoCommands, demoWelcome } from '../../../src/cli/verbs/demo/welcome.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import { openStore } from '../../../src/fibers/store.ts';
 import { createRunner } from '../../../src/platform/process.ts';
@@ -198,12 +193,6 @@ describe('the welcome', () => {
     for (const part of ['/srv/notes', 'curl --unix-socket /run/x.sock', 'svc daemon release'])
       expect(text).toContain(part);
   });
-
-  it.each([
-    ['/plain/path-1.txt', '/plain/path-1.txt'],
-    ["it's", "'it'\\''s'"],
-    ['', "''"],
-  ])('quotes %j', (text, quoted) => expect(quoteWord(text)).toBe(quoted));
 });
 
 describe('the command that runs this svc', () => {

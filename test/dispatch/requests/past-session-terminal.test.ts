@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SshTarget } from '../../../src/contract/http/attach.ts';
 import type { SessionLine } from '../../../src/contract/ledger.ts';
-import { type AskedTerminal, shellLine, terminals } from '../../../src/dispatch/requests/open-terminal.ts';
+import { type AskedTerminal, terminals } from '../../../src/dispatch/requests/open-terminal.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { STORE } from '../world/fake-documents.ts';
 import { AGENT, type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
@@ -195,7 +195,9 @@ describe('a terminal window', () => {
     expect(world.terminals.map(({ argv }) => argv)).toEqual([
       [...UNNESTED, 'ssh', '-p', '22', '-t', '--', 'host-b-login', "tmux attach-session -t '=a-U-svc'"],
     ]);
-    for (const name of ["x'; reboot; '", 'a b', '$(x)'])
+    await openTerminal("x'; reboot; '", { alias: 'b', flags: [] });
+    expect(world.terminals[1]!.argv.at(-1)).toBe(`tmux attach-session -t '=x'\\''; reboot; '\\'''`);
+    for (const name of ['$(x)', 'a\nb', ''])
       await expect(openTerminal(name, { alias: 'b', flags: [] })).rejects.toMatchObject({
         code: 'surface_unsupported',
       });
@@ -224,9 +226,5 @@ describe('a terminal window', () => {
       code: 'mux_unavailable',
     });
     expect(world.terminals).toEqual([]);
-  });
-
-  it('writes words for a shell so that they come out as they were', () => {
-    expect(shellLine(['tmux', '-S', '/a b/s', '=x', "it's"])).toBe(`tmux -S '/a b/s' '=x' 'it'\\''s'`);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { shellWord } from '../../../base/shell-word.ts';
 import { findExecutable } from '../../../platform/find-executable.ts';
-import { quoteWord } from './welcome.ts';
 
 const LINKED = join('node_modules', '.bin');
 
@@ -19,7 +19,7 @@ export function ownCommand(options: { path: string; cwd: string; launcher: strin
   const onPath = findExecutable('svc', typed);
   if (onPath !== null && isSame(onPath, launcher)) return 'svc';
   if (isSame(join(cwd, LINKED, 'svc'), launcher)) return 'npx svc';
-  return quoteWord(launcher);
+  return shellWord(launcher);
 }
 
 function isSame(path: string, launcher: string): boolean {

@@ -1,3 +1,5 @@
+import { shellWord } from '../../../base/shell-word.ts';
+
 /** What the welcome shows: the addresses of the daemon, and the command that runs `svc` here. */
 export type WelcomeFacts = {
   listen: readonly string[];
@@ -10,7 +12,7 @@ export type WelcomeFacts = {
 
 /** The page for a new user when the demo's daemon listens: the address, and three commands to paste. */
 export function demoWelcome(facts: WelcomeFacts): string {
-  const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${quoteWord(facts.dir)}`}`;
+  const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${shellWord(facts.dir)}`}`;
   const [first, second, third] = demoCommands(demo);
   const again = facts.played_out
     ? `Its fibers are done since an earlier run; for a fresh demo stop this, type ${demo} --remove, and start again.\n\n`
@@ -53,7 +55,7 @@ export function configuredWelcome(facts: {
   Address                          ${addressOf(listen)}
   Look                             ${svc} status
   Let held-back fibers start       ${svc} daemon release
-  Add a task                       ${svc} fiber add "What to do" --store ${quoteWord(stores[0] ?? '.')}
+  Add a task                       ${svc} fiber add "What to do" --store ${shellWord(stores[0] ?? '.')}
 
 Ctrl-C stops the daemon; workers go on.
 `;
@@ -62,11 +64,6 @@ Ctrl-C stops the daemon; workers go on.
 function addressOf(listen: readonly string[]): string {
   const first = listen[0] ?? '';
   if (first.startsWith('unix:'))
-    return `curl --unix-socket ${quoteWord(first.slice('unix:'.length))} http://localhost/api/v1/fibers`;
+    return `curl --unix-socket ${shellWord(first.slice('unix:'.length))} http://localhost/api/v1/fibers`;
   return `http://${first}/api/v1/fibers`;
-}
-
-/** Quotes one word for a POSIX shell. */
-export function quoteWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
