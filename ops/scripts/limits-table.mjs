@@ -898,6 +898,7 @@ export const LIMITS = [
         'Truncated; the uid identifies the fiber',
         'file',
       ],
+      ['mux/session-name.ts', 'MOST_NAME_BYTES', 'The name of a session', 'bytes', '`invalid_request`', ''],
       ['mux/command.ts', 'MAX_ARGV_BYTES', 'A command for tmux', 'bytes', '`invalid_request`', ''],
       ['mux/tmux-client.ts', 'MAX_OUTPUT', 'The output of tmux', 'bytes', 'Treated as no answer', ''],
       [
