@@ -77,6 +77,8 @@ export type Row = {
   example?: { params?: Record<string, string>; query?: string; body?: unknown };
   /** `session`: answered with an error where no session has run. */
   needs?: 'session';
+  /** The group of endpoints that it is listed in. */
+  group?: string;
   /** The page of `ops/` that tells more. */
   page?: string;
   /** Which daemon answers; decided before the body is checked against its schema. */

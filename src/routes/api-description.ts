@@ -23,19 +23,22 @@ import { sessionLineSchema } from '../contract/ledger.ts';
 import type { Routing } from '../http/routing.ts';
 import type { ReplySchema, Row } from '../http/row.ts';
 import type { SocketRow } from '../http/socket.ts';
+import { ANSWERED_BY, GROUPS, PARAMETERS, routingName, STATUSES } from './api-words.ts';
 
 export type JsonSchema = { [key: string]: unknown };
 export type ApiParameter = {
   name: string;
   in: 'query' | 'path';
   required: boolean;
-  description?: string;
+  description: string;
   schema: JsonSchema;
 };
 export type ApiContent = { [media: string]: { schema: JsonSchema } };
 export type ApiOperation = {
   operationId: string;
   summary: string;
+  description: string;
+  tags: string[];
   'x-routing': Routing;
   parameters: ApiParameter[];
   requestBody?: { required: true; content: ApiContent };
@@ -46,14 +49,22 @@ export type ApiOperation = {
 /** An OpenAPI 3.1 document. */
 export type ApiDescription = {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
+  /** Empty: no credentials are sent. */
+  security: [];
+  tags: { name: string; description: string }[];
   paths: { [path: string]: { [method: string]: ApiOperation } };
   components: { schemas: Record<string, JsonSchema> };
 };
 
 const ABOUT =
-  'The HTTP API of the per-machine daemon. It is meant for the board and for scripts on the operator’s own machine, and is no stability contract: a route may change with the next build.';
+  'The HTTP API of the per-machine daemon. It is meant for the board and for scripts on the operator’s own machine, and is no stability contract: a route may change with the next build. There are no tokens: the daemon refuses (403) whoever is not its own user on this machine, and pages of other origins.';
 const BINARY = { type: 'string', format: 'binary' } as const;
 const TEXT = { 'text/*': { schema: { type: 'string' } } } as const;
 
@@ -87,11 +98,21 @@ export function describeApi(rows: readonly Row[], version: string): ApiDescripti
   }
   const document = createDocument({
     openapi: '3.1.0',
-    info: { title: 'Fiber Dispatch', version, description: ABOUT },
+    info: {
+      title: 'Fiber Dispatch',
+      version,
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/' }],
+    security: [],
+    tags: Object.entries(GROUPS).map(([name, description]) => ({ name, description })),
     paths,
   });
-  return document as ApiDescription;
+  const api = document as ApiDescription;
+  for (const { parameters } of Object.values(api.paths).flatMap(Object.values) as ApiOperation[])
+    for (const parameter of parameters) parameter.description ??= PARAMETERS[parameter.name] ?? '';
+  return api;
 }
 
 /** The path of a row as OpenAPI writes it; a last `*name` stands for the rest of the path, slashes and all. */
@@ -104,6 +125,8 @@ function operationOf(row: Row): ZodOpenApiOperationObject {
   return {
     operationId: operationId(row),
     summary: row.summary,
+    description: descriptionOf(row),
+    ...(row.group === undefined ? {} : { tags: [row.group] }),
     'x-routing': row.routing,
     parameters: pathParameters(row.path),
     ...(row.query === undefined ? {} : { requestParams: { query: row.query as z.ZodObject } }),
@@ -111,6 +134,15 @@ function operationOf(row: Row): ZodOpenApiOperationObject {
     responses: responsesOf(row),
     ...(row.socket === undefined ? {} : { 'x-websocket': messagesOf(row.socket) }),
   };
+}
+
+function descriptionOf({ summary, routing, state, page }: Row): string {
+  return [
+    `${summary}.`,
+    `Answered by ${ANSWERED_BY[routingName(routing)]}.`,
+    ...(state === 'ready' ? ['While the daemon boots: 503 `booting`.'] : []),
+    ...(page === undefined ? [] : [`More in ops/${page}.`]),
+  ].join(' ');
 }
 
 function messagesOf({ sends, takes }: SocketRow): ApiOperation['x-websocket'] {
@@ -132,7 +164,7 @@ function pathParameters(path: string): ApiParameter[] {
     name,
     in: 'path',
     required: true,
-    ...(kind === '*' ? { description: 'The rest of the path; may hold slashes' } : {}),
+    description: PARAMETERS[`${kind}${name}`] ?? '',
     schema: { type: 'string' },
   }));
 }
@@ -141,9 +173,13 @@ function bodyOf(body: z.ZodType | 'bytes'): ZodOpenApiContentObject {
   return body === 'bytes' ? { 'application/octet-stream': { schema: BINARY } } : json(body);
 }
 
-function responsesOf({ replies, state }: Row): Record<string, ZodOpenApiResponseObject> {
+function responsesOf(row: Row): Record<string, ZodOpenApiResponseObject> {
+  const { replies, state } = row;
   const booting = state === 'ready' ? [bootingSchema] : [];
+  const takes = row.query !== undefined || row.body !== undefined;
   const all: Record<string, ReplySchema> = {
+    ...(takes ? { 400: errorBodySchema } : {}),
+    403: errorBodySchema,
     ...(state === 'ready' ? { 503: errorBodySchema } : {}),
     ...replies,
   };
@@ -153,7 +189,10 @@ function responsesOf({ replies, state }: Row): Record<string, ZodOpenApiResponse
     const content = contentOf(reply, others);
     return [
       status,
-      { description: STATUS_CODES[status] ?? status, ...(content === null ? {} : { content }) },
+      {
+        description: STATUSES[Number(status)] ?? STATUS_CODES[status] ?? status,
+        ...(content === null ? {} : { content }),
+      },
     ];
   });
   return {

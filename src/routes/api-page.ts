@@ -1,6 +1,7 @@
 import { markdownTable } from '../base/markdown-table.ts';
 import type { Row } from '../http/row.ts';
 import { type ApiOperation, apiPath, describeApi, type JsonSchema } from './api-description.ts';
+import { ANSWERED_BY, routingName } from './api-words.ts';
 
 const INTRO = `# The HTTP API
 
@@ -18,16 +19,7 @@ here use \`SVC=http://127.0.0.1:4000\`. The same as a document for programs: \`/
 - \`origin\` names the host that is meant: in the query of a GET, in the body otherwise. The routing of an endpoint says what
   follows. A request for a host of \`remotes.json\` is passed on to its daemon, whose answer comes back as it is, with the
   header \`Svc-Host\`; see [other-hosts.md](other-hosts.md).
-
-  | routing       | who answers                                                                                       |
-  | ------------- | ------------------------------------------------------------------------------------------------- |
-  | \`local\`       | this daemon; it takes no \`origin\`                                                                 |
-  | \`owner\`       | the owner of the fiber; an unknown \`origin\` is taken for this host, where the fiber is looked up  |
-  | \`host\`        | the host itself; an unknown \`origin\` is 404 \`unknown_host\`                                        |
-  | \`host-scoped\` | this daemon, about its own machine; another \`origin\` is 501 \`not_forwarded\` or 404 \`unknown_host\` |
-  | \`?host=\`      | the host that holds the transcript                                                                |
-  | \`fan-in\`      | this daemon, for all hosts it knows                                                               |
-
+${routings()}
 - \`"dry_run": true\` answers what a write would do and does nothing; see [why.md](why.md#rehearse). Times are milliseconds
   since the Unix epoch. This is no stability contract: an endpoint may change with the next build.
 `;
@@ -67,23 +59,26 @@ function endpointText(row: Row, operation: ApiOperation): string {
   const body = operation.requestBody?.content['application/json']?.schema;
   const messages = operation['x-websocket'];
   return [
-    `\n## ${row.method} ${row.path}\n\n${row.summary}.${more} Routing: \`${routingOf(row)}\`.\n`,
+    `\n## ${row.method} ${row.path}\n\n${row.summary}.${more} Routing: \`${routingName(row.routing)}\`.\n`,
     `\n\`\`\`sh\n${curlOf(row)}\n\`\`\`\n`,
     markdownTable(
-      ['parameter', 'in', 'is'],
+      ['parameter', 'in', 'is', 'means'],
       operation.parameters.map((one) => [
         `\`${one.name}\`${one.required ? '' : '?'}`,
         one.in,
         typeOf(one.schema),
+        one.description,
       ]),
     ),
     body === undefined ? '' : markdownTable(['body', 'is'], fieldsOf(body)),
-    messages === undefined ? `\nAnswers ${answersOf(operation)}.\n` : `\n${socketText(messages)}\n`,
+    messages === undefined ? `\nAnswers ${answersOf(row, operation)}.\n` : `\n${socketText(messages)}\n`,
   ].join('');
 }
 
-function routingOf({ routing }: Row): string {
-  return typeof routing === 'string' ? routing : `?${routing.param}=`;
+/** Indented: it is a part of the list of the introduction. */
+function routings(): string {
+  const rows = Object.entries(ANSWERED_BY).map(([routing, who]) => [`\`${routing}\``, who]);
+  return markdownTable(['routing', 'who answers'], rows).replaceAll(/^(?=\|)/gm, '  ');
 }
 
 function socketText({ sends, takes }: NonNullable<ApiOperation['x-websocket']>): string {
@@ -95,9 +90,10 @@ function messageOf(schema: JsonSchema): string {
   return schema.format === 'binary' ? 'binary messages' : jsonOf(schema);
 }
 
-function answersOf(operation: ApiOperation): string {
+/** The answers of this endpoint alone; what every one may answer is told in the introduction. */
+function answersOf({ replies }: Row, operation: ApiOperation): string {
   return Object.entries(operation.responses)
-    .filter(([status]) => status !== 'default' && status !== '503')
+    .filter(([status]) => status in replies && status !== '503')
     .map(([status, { content }]) => {
       const kinds = Object.entries(content ?? {}).map(([media, { schema }]) =>
         media === 'application/json' ? jsonOf(schema) : media === '*/*' ? 'the bytes' : 'text',

@@ -1,6 +1,7 @@
 import type { Row } from '../http/row.ts';
 import { activityRows } from './activity.ts';
 import { agentsRows } from './agents.ts';
+import type { Group } from './api-words.ts';
 import { attachRows } from './attach.ts';
 import { attachmentsRows } from './attachments.ts';
 import { boardRows } from './board.ts';
@@ -43,33 +44,37 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const feed = createFeedCache(callers.poller, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
   return [
-    ...versionRows(context),
-    ...stateRows(callers, context),
-    ...fibersRows(callers, feed),
-    ...liveRows(callers, feed, context),
-    ...dispatchRows(callers),
-    ...brakeRows(callers),
-    ...whyRows(callers),
-    ...lifecycleRows(callers),
-    ...incidentRows(callers),
-    ...captureRows(callers, context),
-    ...attachRows(callers, context),
-    ...agentsRows(callers),
-    ...configRows(callers, context),
-    ...fiberStoresRows(callers, context),
-    ...filesRows(callers, context, digests, held),
-    ...attachmentsRows(callers, context),
-    ...transcriptsRows(callers, context, digests, places, held),
-    ...spendRows(callers, context, places),
-    ...momentRows(callers, context, places),
-    ...searchRows(callers),
-    ...openApiRows(context),
-    ...metricsRows(callers, context),
-    ...activityRows(callers, bodies, context),
-    ...sessionsRows(callers, bodies, context),
-    ...commitsRows(callers, bodies, context),
-    ...sentFilesRows(callers, bodies, context),
-    ...fiberLifeRows(callers, bodies, context),
-    ...boardRows(callers, context),
+    ...inGroup('Daemon', versionRows(context)),
+    ...inGroup('State', stateRows(callers, context)),
+    ...inGroup('Fibers', fibersRows(callers, feed)),
+    ...inGroup('Fibers', liveRows(callers, feed, context)),
+    ...inGroup('Workers', dispatchRows(callers)),
+    ...inGroup('State', brakeRows(callers)),
+    ...inGroup('State', whyRows(callers)),
+    ...inGroup('Fibers', lifecycleRows(callers)),
+    ...inGroup('State', incidentRows(callers)),
+    ...inGroup('Workers', captureRows(callers, context)),
+    ...inGroup('Workers', attachRows(callers, context)),
+    ...inGroup('Configuration', agentsRows(callers)),
+    ...inGroup('Configuration', configRows(callers, context)),
+    ...inGroup('Configuration', fiberStoresRows(callers, context)),
+    ...inGroup('Files', filesRows(callers, context, digests, held)),
+    ...inGroup('Files', attachmentsRows(callers, context)),
+    ...inGroup('Transcripts', transcriptsRows(callers, context, digests, places, held)),
+    ...inGroup('Transcripts', spendRows(callers, context, places)),
+    ...inGroup('Transcripts', momentRows(callers, context, places)),
+    ...inGroup('Fibers', searchRows(callers)),
+    ...inGroup('Daemon', openApiRows(context)),
+    ...inGroup('Daemon', metricsRows(callers, context)),
+    ...inGroup('Ledgers', activityRows(callers, bodies, context)),
+    ...inGroup('Ledgers', sessionsRows(callers, bodies, context)),
+    ...inGroup('Ledgers', commitsRows(callers, bodies, context)),
+    ...inGroup('Ledgers', sentFilesRows(callers, bodies, context)),
+    ...inGroup('Ledgers', fiberLifeRows(callers, bodies, context)),
+    ...inGroup('Board', boardRows(callers, context)),
   ];
+}
+
+function inGroup(group: Group, rows: readonly Row[]): Row[] {
+  return rows.map((row) => ({ ...row, group }));
 }

@@ -69,6 +69,27 @@ describe('the description of the API', () => {
     }
   });
 
+  it('[AUT-1] [AUT-5] [ERR-8] states that no credentials are sent, and that every endpoint can refuse the caller', () => {
+    const api = describeApi(served.rows, '1');
+    expect(api.security).toEqual([]);
+    expect(api.info.description).toContain('no tokens');
+    for (const operation of Object.values(api.paths).flatMap(Object.values))
+      expect(operation.responses).toHaveProperty('403');
+  });
+
+  it('puts every endpoint in one group and says what it, its parameters and its answers are', () => {
+    const api = describeApi(served.rows, '1');
+    const groups = api.tags.map((tag) => tag.name);
+    const listed = new Set<string>();
+    for (const operation of Object.values(api.paths).flatMap(Object.values)) {
+      expect(operation.tags).toHaveLength(1);
+      listed.add(operation.tags[0]!);
+      const texts = [operation, ...operation.parameters, ...Object.values(operation.responses)];
+      for (const { description } of texts) expect(description, operation.operationId).toMatch(/\w/);
+    }
+    expect([...listed].toSorted()).toEqual(groups);
+  });
+
   it.each([
     { path: 'transition', needs: ['fiber_id', 'target'] },
     { path: 'kill', needs: ['fiber_id'] },

@@ -32,7 +32,10 @@ export const searchWishSchema = z.object({
 export type SearchWish = z.infer<typeof searchWishSchema>;
 
 /** `[start, end)` of a match, in UTF-16 units of its text. */
-const matchSchema = z.tuple([z.number().int(), z.number().int()]);
+const matchSchema = z
+  .tuple([z.number().int(), z.number().int()])
+  // Readers of OpenAPI ask for `items` of every array, also beside the `prefixItems` that zod makes of a tuple.
+  .meta({ items: { type: 'integer' }, minItems: 2, maxItems: 2 });
 
 /** A text with its matches. */
 const markedTextSchema = z.object({ text: z.string(), matches: z.array(matchSchema) });
