@@ -131,10 +131,39 @@ export const blockedViewSchema = z.object({
 });
 export type BlockedView = z.infer<typeof blockedViewSchema>;
 
+/** How much of the last screen the report of a death has. */
+export const DEATH_SCREEN_LIMITS = {
+  lines: 12,
+  line_chars: 200,
+} as const;
+
+/**
+ * How the last worker of a fiber ended if nobody ended it on purpose and it did not hand off. `at` in milliseconds since
+ * the Unix epoch.
+ */
+export const deathSchema = z.object({
+  run_id: z.string(),
+  at: z.number(),
+  /** `exited`, `session_gone`, `memory_limit`, `server_lost`, `reboot`, `agent_missing`, `project_dir_missing`. */
+  reason: z.string(),
+  /** Exit code of the agent program; null if it ended by a signal or its end was not recorded. */
+  code: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  /** What happened, as a short phrase. */
+  message: z.string(),
+  /** What most likely mends it. */
+  mend: z.string(),
+  /** Last lines of its screen, as the program wrote them: escape them before printing. */
+  screen: z.string().optional(),
+});
+export type Death = z.infer<typeof deathSchema>;
+
 /** One row of `GET /fibers`. */
 export const fiberRowSchema = fiberDocumentSchema.extend({
   runtime: runViewSchema.optional(),
   blocked: blockedViewSchema.optional(),
+  /** How its last worker died; absent if that one ended otherwise, and once the fiber is judged. */
+  last_death: deathSchema.optional(),
   /** Why a due fiber waits for a person: held by the boot quarantine. */
   held: z.string().optional(),
   /** The first gate that keeps the poller from starting this armed fiber now; see `GET /why`. */

@@ -18,8 +18,11 @@ export const sessionLineSchema = z.looseObject({
   kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended']),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
-  /** One sentence about the end, if the reason does not say everything. */
+  /** A phrase about the end, if the reason does not say everything. */
   detail: z.string().optional(),
+  /** Of a death: what most likely mends it, and the last lines of its screen. */
+  mend: z.string().optional(),
+  screen: z.string().optional(),
   run_id: z.string().optional(),
   /** For a dispatch that resumed an earlier conversation. */
   resumed: z.boolean().optional(),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BlockedView, FiberDocument, FiberRow, RunView } from '../contract/fiber.ts';
+import type { BlockedView, Death, FiberDocument, FiberRow, RunView } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
@@ -17,6 +17,7 @@ type Variant = 'all' | 'svc';
 export type RowFacts = {
   runtime?: RunView;
   blocked?: BlockedView;
+  last_death?: Death;
   held?: string;
   gate?: Gate;
   next_due_at?: number;

@@ -17,6 +17,7 @@ import { Brake } from './holds/brake.ts';
 import { BreakerBook } from './holds/breaker-book.ts';
 import { DataDirWatch } from './holds/data-dir-watch.ts';
 import { IncidentBook } from './holds/incidents.ts';
+import { LastDeaths } from './holds/last-deaths.ts';
 import type { Memory } from './holds/memory.ts';
 import { Quarantine } from './holds/quarantine.ts';
 import { Refusals } from './holds/refusals.ts';
@@ -109,6 +110,7 @@ export async function startPoller(
       logger,
     }),
     incidents: new IncidentBook({ path: surroundings.incidentsFile, logger }),
+    deaths: new LastDeaths(),
     starting: new Set(),
     unconcluded: new Map(),
     leases,

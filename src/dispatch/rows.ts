@@ -109,7 +109,7 @@ export function feedState(stores: readonly StoreHealth[]): FeedState {
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
   world: Pick<World, 'clock' | 'documents' | 'host'>,
-  memory: Pick<Memory, 'refusals' | 'runs'>,
+  memory: Pick<Memory, 'deaths' | 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
   facts: EligibilityFacts,
@@ -119,11 +119,13 @@ function rowFacts(
   // A copy of a document has its uid too, but the worker is not its worker.
   const own = run !== undefined && (run.path === document.path || !world.documents.isAmbiguous(document));
   const blocked = memory.refusals.get(key);
+  const last_death = memory.deaths.of(document, world.host);
   const held = isPendingStart(document, facts) ? facts.held : null;
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
     ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
     ...(blocked === undefined ? {} : { blocked }),
+    ...(last_death === undefined ? {} : { last_death }),
     ...(held === null ? {} : { held }),
     ...(verdict === null || verdict.eligible || document.svc?.host !== world.host
       ? {}

@@ -41,7 +41,8 @@ export function viewState(options: {
       uid: run.uid,
       store: run.store,
     })),
-    blocked: blockedRows(world, memory),
+    blocked: rowsOf(world, (document) => memory.refusals.get(keyOf(document))),
+    deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host)),
     pending_launch: pending.map(({ document, since, reason }) => ({ ...reference(document), since, reason })),
     standing_roles: standingRows(world),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
@@ -91,13 +92,13 @@ function leaseOf({ leases }: Memory, root: string) {
   return { lease, held_back: message === null ? null : { message, mend: mendOfLease(lease) } };
 }
 
-function blockedRows(
+function rowsOf<View>(
   world: Pick<World, 'documents'>,
-  memory: Pick<Memory, 'refusals'>,
-): PollerState['blocked'] {
-  const rows: PollerState['blocked'] = [];
+  viewOf: (document: FiberDocument) => View | undefined,
+): (View & ReturnType<typeof reference>)[] {
+  const rows: (View & ReturnType<typeof reference>)[] = [];
   for (const document of world.documents.all()) {
-    const view = memory.refusals.get(keyOf(document));
+    const view = viewOf(document);
     if (view !== undefined) rows.push({ ...view, ...reference(document) });
   }
   return rows;

@@ -103,12 +103,18 @@ function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
  * The end of a run. It may have been recorded in whole seconds, and the conversation of a run is learned some time after
  * it began; neither comes before the beginning or after the end.
  */
-function endEntry({ at: told_at, session, reason = 'unknown', detail }: SessionLine, run?: Known): LifeEntry {
+function endEntry(line: SessionLine, run?: Known): LifeEntry {
+  const { at: told_at, session, reason = 'unknown', detail, mend, screen } = line;
   const at = Math.max(told_at, run?.began.at ?? told_at);
   for (const entry of run?.sessions ?? []) entry.at = Math.min(entry.at, at);
   const lasted_ms = run === undefined ? null : at - run.began.at;
   if (reason === 'handoff') return { at, kind: 'handoff', session, lasted_ms };
-  return { at, kind: 'ended', session, lasted_ms, reason, ...(detail === undefined ? {} : { detail }) };
+  return {
+    ...{ at, kind: 'ended', session, lasted_ms, reason },
+    ...(detail === undefined ? {} : { detail }),
+    ...(mend === undefined ? {} : { mend }),
+    ...(screen === undefined ? {} : { screen }),
+  };
 }
 
 function promptEntries(uid: string, { prompts, fiberOf }: Told): LifeEntry[] {

@@ -69,6 +69,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
     generated_at: Date.now(),
     running: [],
     blocked: [],
+    deaths: [],
     pending_launch: [],
     standing_roles: [],
     captures: [],

@@ -64,6 +64,37 @@ describe('the end of a worker, with half a minute between two ticks', () => {
   });
 });
 
+describe('the first death of a worker', () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startTestDaemon({ settings: { SVC_POLL_INTERVAL_MS: '30000' } });
+  });
+  afterAll(() => daemon.dispose());
+
+  it('[P26] is told with its exit code, its screen and the mend in status, why, log and the row, after a restart too', async () => {
+    daemon.home.fiber('failing', { agent: 'exits-3', front: { status: 'open' } });
+    await daemon.rowWhen('failing', 'listed', () => true);
+    expect((await daemon.dispatch({ fiber_id: 'failing' })).status).toBe(200);
+    await daemon.rowWhen('failing', 'dead', (row) => row.last_death !== undefined);
+    await disarm(daemon, 'failing');
+    await daemon.rowWhen('failing', 'without a worker', (row) => row.runtime === undefined);
+    const tell = async () => {
+      const row = await daemon.row('failing');
+      expect(row?.last_death).toMatchObject({ reason: 'exited', code: 3, message: 'exit code 3' });
+      expect((await daemon.state()).deaths).toMatchObject([{ fiber_id: 'failing', ...row?.last_death }]);
+      for (const argv of [['status', 'failing'], ['why', 'failing'], ['log', 'failing'], ['status']]) {
+        const { stdout: out } = await daemon.home.svc(...argv);
+        expect([argv, out]).toEqual([argv, expect.stringContaining('exit code 3')]);
+        if (argv.length > 1) expect(out).toMatch(/^ +\| exits with 3$/m);
+      }
+    };
+    await tell();
+    await daemon.restart();
+    await daemon.rowWhen('failing', 'told of again', (row) => row.last_death !== undefined);
+    await tell();
+  });
+});
+
 describe('POST /kill', () => {
   let daemon: TestDaemon;
   beforeAll(async () => {

@@ -69,7 +69,14 @@ describe('the life of a fiber', () => {
       line(5, { run_id: 'run-2', kind: 'ended', reason: 'kill' }),
       line(6, { run_id: 'run-3', kind: 'claim' }),
       line(7, { run_id: 'run-9', uid: 'other' }),
-      line(8, { run_id: 'run-0', kind: 'ended', reason: 'exited', detail: 'It was long ago.' }),
+      line(8, {
+        run_id: 'run-0',
+        kind: 'ended',
+        reason: 'exited',
+        detail: 'It was long ago.',
+        mend: 'Wait.',
+        screen: 'x',
+      }),
     ];
     const told = life({ sessions });
     expect(told.map(({ kind, session }, nth) => [shown(told)[nth]?.[0], kind, session])).toEqual([
@@ -83,7 +90,13 @@ describe('the life of a fiber', () => {
     ]);
     expect(told[2]).toMatchObject({ lasted_ms: 3 * MINUTE });
     expect(told[4]).toMatchObject({ lasted_ms: MINUTE, reason: 'kill' });
-    expect(told[6]).toMatchObject({ lasted_ms: null, reason: 'exited', detail: 'It was long ago.' });
+    expect(told[6]).toMatchObject({
+      lasted_ms: null,
+      reason: 'exited',
+      detail: 'It was long ago.',
+      mend: 'Wait.',
+      screen: 'x',
+    });
   });
 
   it('tells no end before its beginning, and no conversation of a run after its end', () => {

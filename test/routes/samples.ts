@@ -41,6 +41,7 @@ export const REFUSED: Refused = {
 export const POLLER_STATE: PollerState = {
   running: [],
   blocked: [],
+  deaths: [],
   pending_launch: [{ fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store, since: 1, reason: 'restart' }],
   standing_roles: [],
   captures: [],

@@ -12,6 +12,7 @@ import { isCoded } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { readOperatorText } from '../../src/config/operator-text.ts';
 import { bridgeUrl } from '../../src/contract/http/transcripts.ts';
+import { deathOf } from '../../src/dispatch/end/death.ts';
 import { readPhaseSigns } from '../../src/dispatch/run-directory/phase-signs.ts';
 import { RunDirectories } from '../../src/dispatch/run-directory/run-directories.ts';
 import { endOfFile } from '../../src/dispatch/run-directory/run-file-end.ts';
@@ -67,6 +68,12 @@ afterAll(async () => {
 });
 
 const x = (size: number) => 'x'.repeat(size);
+/** True when the report of a death shows the whole of this screen. */
+function shownAtDeath(screen: string): boolean {
+  const run = { run_id: 'r', agent: 'a', fiber_id: 'f', project_dir: '/p' };
+  const exit = { code: 1, signal: null };
+  return deathOf({ run, reason: 'exited', detail: null, exit, screen, at: AT })?.screen === screen;
+}
 /** A file of these lines; answers its path. */
 function fileOf(...lines: (string | object)[]): string {
   written += 1;
@@ -480,6 +487,16 @@ const PROBES: Probe[] = [
       runDirectories.writeScreen('one', x(size));
       return runDirectories.readScreen('one') === x(size);
     },
+  },
+  {
+    limit: 'contract/fiber.ts DEATH_SCREEN_LIMITS.lines',
+    way: 'file',
+    takes: (size) => shownAtDeath(Array(size).fill('x').join('\n')),
+  },
+  {
+    limit: 'contract/fiber.ts DEATH_SCREEN_LIMITS.line_chars',
+    way: 'file',
+    takes: (size) => shownAtDeath(x(size)),
   },
   ...['routes/search.ts', 'routes/attachments.ts', 'routes/digests.ts', 'routes/session-links.ts'].map(
     (file): Probe => ({

@@ -65,6 +65,7 @@ export function statePage(state: State, now: number): string {
       'its text',
     ]),
     section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
+    section('Died', deathRows(state, now), ['fiber', 'when', 'how', 'likely mend']),
     pending(state, now),
     section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
     state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now)}`,
@@ -121,6 +122,15 @@ function blockedRows(state: State, now: number): string[][] {
     String(row.attempts),
     row.retry_at === null ? 'by you' : formatMoment(row.retry_at, now),
     row.message,
+  ]);
+}
+
+function deathRows(state: State, now: number): string[][] {
+  return state.deaths.map((death) => [
+    death.fiber_id,
+    formatMoment(death.at, now),
+    death.message,
+    death.mend,
   ]);
 }
 

@@ -52,8 +52,11 @@ export const lifeEntrySchema = z.union([
     session,
     lasted_ms,
     reason: z.string(),
-    /** One sentence on it, where the reason alone does not say all. */
+    /** A phrase on it, where the reason alone does not say all. */
     detail: z.string().optional(),
+    /** What most likely mends a death, and the last lines of its screen. */
+    mend: z.string().optional(),
+    screen: z.string().optional(),
   }),
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),
   z.object({

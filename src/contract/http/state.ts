@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { blockedViewSchema, runViewSchema } from '../fiber.ts';
+import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
 import { incidentSchema } from './incidents.ts';
@@ -49,6 +49,8 @@ export type StoreLease = z.infer<typeof storeLeaseSchema>;
 export const pollerStateSchema = z.object({
   running: z.array(runViewSchema.extend(fiberRefSchema.shape)),
   blocked: z.array(blockedViewSchema.extend(fiberRefSchema.shape)),
+  /** Fibers whose last worker died, until it runs well or is judged; as `last_death` of their rows. */
+  deaths: z.array(deathSchema.extend(fiberRefSchema.shape)),
   pending_launch: z.array(fiberRefSchema.extend({ since: z.number(), reason: z.string() })),
   standing_roles: z.array(
     fiberRefSchema.extend({

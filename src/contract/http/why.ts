@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { blockedViewSchema, runViewSchema } from '../fiber.ts';
+import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { GATES, LAUNCH_CHECKS } from '../gates.ts';
 
 const flag = z
@@ -44,5 +44,6 @@ export const whySchema = z.object({
   waits_since: z.number().nullable(),
   runtime: runViewSchema.optional(),
   blocked: blockedViewSchema.optional(),
+  last_death: deathSchema.optional(),
 });
 export type Why = z.infer<typeof whySchema>;

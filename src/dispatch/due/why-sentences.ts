@@ -8,6 +8,7 @@ import type { ResourceHold } from '../holds/start-gate.ts';
 import type { AccountLimit } from '../holds/usage-limit-book.ts';
 import { describeLimit } from '../holds/usage-limits.ts';
 import type { Run } from '../run/run.ts';
+import { viewRun } from '../run/runs.ts';
 import { mendOfLease, refusalOfLease } from '../stores/store-leases.ts';
 import { SURFACES } from '../surfaces/surfaces.ts';
 import type { EligibilityFacts } from './eligibility.ts';
@@ -60,7 +61,8 @@ export function explainGate(
       };
     case 'running':
       return (
-        explainSurface(id, facts) ?? {
+        explainSurface(id, facts) ??
+        explainWorker(id, facts) ?? {
           message: 'its worker runs, is being started, or cannot be told to be gone',
           mend: `watch it with \`svc attach ${id}\`, or start afresh with \`svc dispatch ${id} --force\``,
         }
@@ -131,6 +133,36 @@ function explainHeldStart(hold: ResourceHold | null, id: string): { message: str
 
 function explainSurface(id: string, { run, unserved }: WhyFacts): { message: string; mend: string } | null {
   return run === undefined ? null : SURFACES[run.surface].explain(id, run, unserved);
+}
+
+/** Of a worker that needs a person: what it shows or asks. */
+function explainWorker(
+  id: string,
+  { run, refusal, now }: WhyFacts,
+): { message: string; mend: string } | null {
+  if (run === undefined) return null;
+  const attach = `\`svc attach ${id}\``;
+  if (refusal?.reason === 'startup_unconfirmed')
+    return { message: refusal.message, mend: `answer what it asks: ${attach}` };
+  const { phase, phase_since, said } = viewRun(run, now);
+  const since = phase_since === null ? '' : ` since ${moment(phase_since)}`;
+  const words = said === null ? '' : `, it says: ${said.replace(/\s+/g, ' ').trim()}`;
+  switch (phase) {
+    case 'waiting':
+      return { message: `its worker waits for an answer${since}${words}`, mend: `answer it: ${attach}` };
+    case 'attention':
+      return {
+        message: `the last turn of its worker failed${since}${words}`,
+        mend: `see what it needs: ${attach}`,
+      };
+    case 'idle':
+      return {
+        message: `its worker has ended its turn and does nothing${since}${words}`,
+        mend: `tell it how to go on: ${attach}; or start afresh with \`svc dispatch ${id} --force\``,
+      };
+    default:
+      return null;
+  }
 }
 
 function saidOf(refusal: BlockedView | undefined): string {

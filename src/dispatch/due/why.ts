@@ -41,6 +41,7 @@ export async function explainFiber(
       ? { gate, state: 'open' }
       : { gate, state: 'shut', reason: gate, ...explainGate(gate, document, facts) },
   );
+  const last_death = memory.deaths.of(document, world.host);
   const passed = gates.every((gate) => gate.state === 'open');
   const checks = passed && options.look ? await askChecks(world, document) : LAUNCH_CHECKS.map(notAsked);
   const all = [...gates, ...checks];
@@ -64,6 +65,7 @@ export async function explainFiber(
     waits_since: options.waits_since,
     ...(run === undefined ? {} : { runtime: viewRun(run, facts.now) }),
     ...(facts.refusal === undefined ? {} : { blocked: facts.refusal }),
+    ...(last_death === undefined ? {} : { last_death }),
   };
 }
 

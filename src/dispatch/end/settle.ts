@@ -70,10 +70,13 @@ export class Settler {
       server_absent: server === 'absent',
       rebooted: facts.rebooted,
       resumed_in_vain,
+      screen: run.stray ? null : world.runDirectories.readScreen(run.launch_id),
       now,
     });
 
     if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
+    this.#memory.deaths.ended(run.key, plan.death);
+    if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
@@ -82,7 +85,7 @@ export class Settler {
     blockWhenPaused(world, this.#memory, run.key, run.fiber_id);
     const exit = recorded.exit.kind === 'found' ? recorded.exit.value : null;
     if (!run.stray) recordEnd(world, run, plan, endedAt(run, recorded) ?? now);
-    if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.detail ?? '');
+    if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
     if (!plan.conclude && document?.error === undefined) this.#close(run);

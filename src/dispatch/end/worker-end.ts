@@ -1,4 +1,4 @@
-import type { FiberDocument } from '../../contract/fiber.ts';
+import type { Death, FiberDocument } from '../../contract/fiber.ts';
 import { planConclude } from '../../lifecycle/run-transitions.ts';
 import type { RunEnd } from '../holds/breaker.ts';
 import type { NamedHold } from '../holds/quarantine.ts';
@@ -10,10 +10,11 @@ import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run-directory/run-records.ts';
 import type { MemoryEnd } from '../run-directory/worker-memory.ts';
 import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
+import { deathOf } from './death.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
-  run: Pick<Run, 'started_at' | 'run_id' | 'state' | 'agent' | 'project_dir'>;
+  run: Pick<Run, 'started_at' | 'run_id' | 'fiber_id' | 'state' | 'agent' | 'project_dir'>;
   document: FiberDocument | undefined;
   recorded: RecordedEnd;
   /** The multiplexer server itself is gone. */
@@ -24,6 +25,8 @@ export type EndFacts = {
   memory: MemoryEnd | null;
   /** Other workers that live on. */
   others: number;
+  /** The last that was seen of its screen. */
+  screen: string | null;
   /** It went on with an earlier conversation, and that has not grown since. */
   resumed_in_vain: boolean;
   now: number;
@@ -33,8 +36,8 @@ export type EndFacts = {
 export type EndPlan = {
   /** Why it ended, for the log and the run directory. */
   reason: string;
-  /** One sentence on it, where the reason alone does not say all. */
-  detail?: string;
+  /** The same in words, with the likely mend; null if somebody brought the end about. */
+  death: Death | null;
   breaker: RunEnd;
   /** A hold that keeps the poller from starting it again by itself. */
   hold: NamedHold | null;
@@ -64,7 +67,7 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
   return {
     reason,
-    ...(detail === null ? {} : { detail }),
+    death: deathOfEnd(facts, reason, detail, exit, ended_at),
     breaker: unstarted === null ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
     hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
     refusal: detail === null ? unstarted : { reason, message: detail },
@@ -130,6 +133,19 @@ function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | nul
   if (exit === null) return 'session_gone';
   if (isKilledForMemory(exit, facts.memory)) return 'memory_limit';
   return exit.reason ?? 'exited';
+}
+
+/** A role that ends with 0 has done what it was started for. */
+function deathOfEnd(
+  { run, document, screen }: EndFacts,
+  reason: string,
+  detail: string | null,
+  exit: ExitRecord | null,
+  at: number,
+): Death | null {
+  const is_oneshot = document?.svc?.kind !== 'standing' && document?.svc?.kind !== 'pinned';
+  if (reason === 'exited' && exit?.code === 0 && exit.signal === null && !is_oneshot) return null;
+  return deathOf({ run, reason, detail, exit, screen, at });
 }
 
 function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | null {

@@ -7,6 +7,7 @@ import type { Brake } from './brake.ts';
 import type { BreakerBook } from './breaker-book.ts';
 import type { DataDirWatch } from './data-dir-watch.ts';
 import type { IncidentBook } from './incidents.ts';
+import type { LastDeaths } from './last-deaths.ts';
 import type { OwedStart } from './owed-starts.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { Refusals } from './refusals.ts';
@@ -21,6 +22,8 @@ export type Memory = {
   breaker: BreakerBook;
   /** Workers that went down with their server or with the machine, until a person says what becomes of them. */
   incidents: IncidentBook;
+  /** How the last worker of each fiber died. */
+  deaths: LastDeaths;
   /** Starts under way: the fiber is claimed although it has no run yet. */
   starting: Set<string>;
   /** Ended runs whose documents could not be written yet: their fibers wait until they can be. */

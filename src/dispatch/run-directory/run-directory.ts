@@ -116,6 +116,7 @@ export function updateRun(
       | 'state'
       | 'session_uuid'
       | 'ended_at'
+      | 'death'
       | 'undo'
       | 'left_sessions'
       | 'owes_fresh_start'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { surfaceSchema } from '../../contract/fiber.ts';
+import { deathSchema, surfaceSchema } from '../../contract/fiber.ts';
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
 
 /** An app conversation of a run, as its run directory keeps it. */
@@ -49,6 +49,8 @@ export const runManifestSchema = z.object({
   /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),
+  /** Present once it has ended by itself. */
+  death: deathSchema.optional(),
   /** What the document said before the start marked it: written back when nothing was started after all. */
   undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
   /** Present when the start went on with an earlier conversation. */

@@ -64,7 +64,7 @@ record_exit() {
     command -p mv -f ${inRun('exit.json.tmp')} ${inRun(RUN_FILES.exit)}
 }
 
-# The last screen of an agent that failed; a multiplexer that does not answer may not keep the exit waiting.
+# The last screen of an agent that nobody ended; a multiplexer that does not answer may not keep the exit waiting.
 keep_screen() {
   [ -n "\${TMUX_PANE-}" ] && command -v tmux >/dev/null || return 0
   tmux capture-pane -p -t "$TMUX_PANE" >${inRun('screen.txt.tmp')} 2>/dev/null &
@@ -103,7 +103,7 @@ trap : INT QUIT
 ${runAgent(script, words)}
   fi
   umask 077
-  [ "$_svc_code" -eq 0 ] || keep_screen
+  [ -e ${inRun(RUN_FILES.end)} ] || keep_screen
   if [ "$_svc_code" -gt 128 ] && _svc_name=$(kill -l "$((_svc_code - 128))" 2>/dev/null); then
     record_exit null "\\"SIG\${_svc_name#SIG}\\"" ''
   elif [ -n "$_svc_ended_by" ]; then

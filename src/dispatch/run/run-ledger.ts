@@ -1,3 +1,4 @@
+import type { Death } from '../../contract/fiber.ts';
 import type { World } from '../world/world.ts';
 import type { Run } from './run.ts';
 import { muxSessionOf } from './runs.ts';
@@ -21,7 +22,7 @@ export function recordLearned(world: Pick<World, 'clock' | 'host' | 'recordSessi
 export function recordEnd(
   world: Pick<World, 'host' | 'recordSession'>,
   run: Run,
-  { reason, detail }: { reason: string; detail?: string },
+  { reason, death }: { reason: string; death: Death | null },
   at: number,
 ): void {
   world.recordSession({
@@ -29,7 +30,8 @@ export function recordEnd(
     at,
     kind: 'ended',
     reason,
-    ...(detail === undefined ? {} : { detail }),
+    ...(death === null ? {} : { detail: death.message, mend: death.mend }),
+    ...(death?.screen === undefined ? {} : { screen: death.screen }),
   });
 }
 

@@ -30,7 +30,7 @@ function killedAt(at: number): RunState {
 
 function facts(change: Partial<EndFacts>): EndFacts {
   return {
-    run: { started_at, run_id: 'run-1', state: RUNNING, agent: 'a', project_dir: '/p' },
+    run: { started_at, run_id: 'run-1', fiber_id: 'a', state: RUNNING, agent: 'a', project_dir: '/p' },
     document: document({ runtime: { dispatched_at } }),
     recorded: {
       exit: { kind: 'found', value: { code: 1, signal: null, at: started_at + 5_000 } },
@@ -39,6 +39,7 @@ function facts(change: Partial<EndFacts>): EndFacts {
     server_absent: false,
     rebooted: false,
     resumed_in_vain: false,
+    screen: 'Error: it broke',
     memory: null,
     others: 0,
     now: started_at + 60_000,
@@ -50,6 +51,7 @@ describe('the end of a worker', () => {
   it('is a death that counts the time it lived, as its run script recorded it', () => {
     expect(planWorkerEnd(facts({}))).toEqual({
       reason: 'exited',
+      death: expect.objectContaining({ reason: 'exited', code: 1, screen: 'Error: it broke' }),
       breaker: { kind: 'died', lived_ms: 5_000 },
       hold: null,
       refusal: null,
@@ -65,7 +67,7 @@ describe('the end of a worker', () => {
     const detail = 'killed at 14.0 GB by its memory limit; 19 others unharmed';
     expect(planWorkerEnd(killed)).toEqual({
       reason: 'memory_limit',
-      detail,
+      death: expect.objectContaining({ signal: 'SIGKILL', message: detail }),
       breaker: { kind: 'died', lived_ms: 5_000 },
       hold: null,
       refusal: { reason: 'memory_limit', message: detail },

@@ -10,6 +10,7 @@ import {
   readAgentPid,
   readExit,
   readManifest,
+  recordEnd,
 } from '../../../src/dispatch/run-directory/run-directory.ts';
 import type { RunManifest } from '../../../src/dispatch/run-directory/run-records.ts';
 import { buildRunScript, runScriptCommand } from '../../../src/dispatch/run-directory/run-script.ts';
@@ -115,15 +116,20 @@ describe('a worker started by its run script in a session', () => {
     await until('the end of the session', async () => (await mux.kill(session)) === 'gone');
   });
 
-  it('[P26] keeps the last screen of an agent that failed, before it tells how the agent ended', async () => {
-    const { run_dir } = await launch('exit-3');
-    await exitOf(run_dir);
-    expect(readFileSync(join(run_dir, 'screen.txt'), 'utf8')).toContain('leaving with 3');
-    expect(existsSync(join(run_dir, 'screen.txt.tmp'))).toBe(false);
-  });
+  it.each([0, 3])(
+    '[P26] keeps the last screen of an agent that ended by itself with %d, before it tells how the agent ended',
+    async (code) => {
+      const { run_dir } = await launch(`exit-${code}`);
+      await exitOf(run_dir);
+      expect(readFileSync(join(run_dir, 'screen.txt'), 'utf8')).toContain(`leaving with ${code}`);
+      expect(existsSync(join(run_dir, 'screen.txt.tmp'))).toBe(false);
+    },
+  );
 
-  it('keeps no screen of an agent that ended well', async () => {
-    const { run_dir } = await launch('exit-0');
+  it('keeps no screen of an agent that somebody ends', async () => {
+    const { run_dir, said } = await launch('wait');
+    recordEnd(run_dir, { reason: 'handoff', at: Date.now() });
+    process.kill(said.pid, 'SIGTERM');
     await exitOf(run_dir);
     expect(existsSync(join(run_dir, 'screen.txt'))).toBe(false);
   });

@@ -14,6 +14,7 @@ import { Feed } from '../../../src/dispatch/feed.ts';
 import { Brake } from '../../../src/dispatch/holds/brake.ts';
 import { BreakerBook } from '../../../src/dispatch/holds/breaker-book.ts';
 import { IncidentBook } from '../../../src/dispatch/holds/incidents.ts';
+import { LastDeaths } from '../../../src/dispatch/holds/last-deaths.ts';
 import type { Memory } from '../../../src/dispatch/holds/memory.ts';
 import { Quarantine } from '../../../src/dispatch/holds/quarantine.ts';
 import { Refusals } from '../../../src/dispatch/holds/refusals.ts';
@@ -309,6 +310,7 @@ export class FakeWorld {
         logger: this.#logger,
       }),
       incidents: new IncidentBook({ path: join(this.data_dir, 'incidents.json'), logger: this.#logger }),
+      deaths: new LastDeaths(),
       starting: new Set(),
       unconcluded: new Map(),
       brake: new Brake({ path: join(this.data_dir, 'brake.json'), logger: this.#logger }),

@@ -1,5 +1,6 @@
 import type { FiberRow } from '../../../contract/fiber.ts';
 import { formatDuration, formatMoment } from '../../command-line/output.ts';
+import { screenLines } from './death.ts';
 
 /** One fiber as a short page: what it is, what it is doing, and what holds it back. */
 export function fiberPage(fiber: FiberRow, now: number): string {
@@ -20,12 +21,17 @@ export function fiberPage(fiber: FiberRow, now: number): string {
     ['worker', workerOf(fiber, now)],
     ['held', fiber.held === undefined ? undefined : `${fiber.held}; let it start with: svc daemon release`],
     ['blocked', blockedOf(fiber, now)],
+    ['died', diedOf(fiber, now)],
+    ['mend', fiber.last_death?.mend],
     ['error', fiber.error],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
   return [
     `${fiber.id}\n`,
     ...shown.map(([label, text]) => `  ${label.padEnd(9)} ${text.replace(/\s*\n\s*/g, ' ')}\n`),
+    fiber.last_death?.screen === undefined
+      ? ''
+      : `  last screen of the dead worker\n${screenLines(fiber.last_death.screen, '    ')}`,
   ].join('');
 }
 
@@ -60,6 +66,12 @@ function phaseOf({ phase, phase_since }: NonNullable<FiberRow['runtime']>, now: 
   return phase === 'unknown' || phase_since === null
     ? phase
     : `${phase} since ${formatMoment(phase_since, now)}`;
+}
+
+function diedOf({ last_death, runtime }: FiberRow, now: number): string | undefined {
+  if (last_death === undefined) return undefined;
+  const which = runtime === undefined ? '' : 'the worker before this one, ';
+  return `${which}${formatMoment(last_death.at, now)}: ${last_death.message}`;
 }
 
 function blockedOf(fiber: FiberRow, now: number): string | undefined {

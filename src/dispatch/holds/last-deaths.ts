@@ -1,0 +1,31 @@
+import type { Death, FiberDocument } from '../../contract/fiber.ts';
+import type { RunManifest } from '../run-directory/run-records.ts';
+import { keyOf } from '../world/documents.ts';
+
+/** Deaths that are remembered; the one that was noted longest ago is forgotten first. */
+export const MOST_DEATHS = 200;
+
+/** How the last worker of each fiber died, by fiber key; a later end of another kind takes it away. */
+export class LastDeaths {
+  readonly #deaths = new Map<string, Death>();
+
+  /** Notes how a run ended; null for an end that is no death. */
+  ended(key: string, death: Death | null): void {
+    this.#deaths.delete(key);
+    if (death === null) return;
+    this.#deaths.set(key, death);
+    const [oldest] = this.#deaths.keys();
+    if (this.#deaths.size > MOST_DEATHS && oldest !== undefined) this.#deaths.delete(oldest);
+  }
+
+  /** Takes up what run directories tell of ends before this daemon; manifests in the order of their starts. */
+  recall(manifests: readonly Pick<RunManifest, 'uid' | 'ended_at' | 'death'>[]): void {
+    for (const { uid, ended_at, death } of manifests) if (ended_at !== null) this.ended(uid, death ?? null);
+  }
+
+  /** The death to show for a fiber of this host; a verdict on the fiber is the last word on it. */
+  of(document: FiberDocument, host: string): Death | undefined {
+    if (document.svc?.host !== host || document.tempered !== undefined) return undefined;
+    return this.#deaths.get(keyOf(document));
+  }
+}
