@@ -7,7 +7,7 @@ import { dueOf, eligibilityFacts } from './due/fiber-facts.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
-import { viewRun } from './run/runs.ts';
+import { followDocuments, viewRun } from './run/runs.ts';
 import { keyOf } from './world/documents.ts';
 import type { World } from './world/world.ts';
 
@@ -38,6 +38,7 @@ export class Rows {
 
   /** The documents of these paths appeared, changed or went away. */
   documentsMoved(paths: readonly string[]): void {
+    this.#follow();
     const now = this.#world.clock.now();
     let moved = false;
     for (const path of paths) {
@@ -63,6 +64,7 @@ export class Rows {
 
   /** Brings every row and the feed's state up to date: after a sweep, and once a tick for what time alone moves. */
   refreshAll(stores: readonly StoreHealth[]): void {
+    this.#follow();
     const now = this.#world.clock.now();
     let moved = this.#feed.setState(feedState(stores), now);
     for (const document of this.#index.rows())
@@ -74,6 +76,13 @@ export class Rows {
       }
     }
     if (moved) this.#onFeedMoved();
+  }
+
+  /** What is remembered of a fiber says where its document lies now, from the moment that its row does. */
+  #follow(): void {
+    const { documents } = this.#world;
+    followDocuments(this.#world, this.#memory.runs);
+    this.#memory.incidents.follow((uid) => documents.byUid(uid));
   }
 
   /** One row as the feed has it, with its body. */

@@ -48,7 +48,8 @@ describe('the instructions of ops/layout.md', () => {
     expect([folder, table]).toEqual(['src/routes/', 'src/routes/table.ts']);
     const families = namesOfRows(read(table!));
     expect(families.length).toBeGreaterThan(10);
-    for (const family of families) expect(read(table!)).toMatch(new RegExp(`^ {4}\\.\\.\\.inGroup\\('\\w+', ${family}\\(`, 'm'));
+    for (const family of families)
+      expect(read(table!)).toMatch(new RegExp(`^ {4}\\.\\.\\.inGroup\\('\\w+', ${family}\\(`, 'm'));
     const declared = files(folder!).flatMap((name) =>
       name.endsWith('.ts') ? [...read(join(folder!, name)).matchAll(/^export function (\w+Rows)\(/gm)] : [],
     );

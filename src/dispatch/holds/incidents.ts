@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { messageOf, systemCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { FiberDocument } from '../../contract/fiber.ts';
 import { type CutOffFiber, type Incident, incidentSchema } from '../../contract/http/incidents.ts';
 import type { MuxListing } from '../../mux/mux.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
@@ -134,6 +135,16 @@ export class IncidentBook {
   drop(test: (fiber: CutOffFiber) => boolean): void {
     if (this.#fault !== null || this.#incidents.some((one) => one.fibers.some(test)))
       this.#replace(without(this.#incidents, test));
+  }
+
+  /** Fibers that were moved have another id. */
+  follow(find: (uid: string) => Pick<FiberDocument, 'id' | 'store'> | undefined): void {
+    const placed = (fiber: CutOffFiber): CutOffFiber => {
+      const { id: fiber_id, store } = find(fiber.uid) ?? { id: fiber.fiber_id, store: fiber.store };
+      return fiber.fiber_id === fiber_id && fiber.store === store ? fiber : { ...fiber, fiber_id, store };
+    };
+    if (this.fibers().every((fiber) => placed(fiber) === fiber)) return;
+    this.#replace(this.#incidents.map((one) => ({ ...one, fibers: one.fibers.map(placed) })));
   }
 
   refuse(uid: string, message: string): void {

@@ -10,18 +10,13 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
-import type { Memory } from '../holds/memory.ts';
-import { followMoves } from '../run/runs.ts';
 import type { StoreDocuments } from '../stores/store-documents.ts';
-import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 
 type Parts = {
-  world: Pick<World, 'runDirectories'>;
-  memory: Pick<Memory, 'runs'>;
   documents: StoreDocuments;
-  rows: { row(document: FiberDocument, body: string): FiberRow; runtimeMoved(keys: Iterable<string>): void };
+  rows: { row(document: FiberDocument, body: string): FiberRow };
 };
 type PlannedCreate = { root: string; fiber: NewFiber };
 type PlannedEdit = { document: FiberDocument; change: DocumentEdit; digest: string | undefined };
@@ -74,7 +69,7 @@ export class DocumentWrites {
   }
 
   nest<Q extends NestFiber>(asked: Q) {
-    const { world, memory, documents, rows } = this.#parts;
+    const { documents } = this.#parts;
     const write: Write<NestFiber, PlannedMove, Rehearsal, NestedReply> = {
       plan: ({ fiber_id, parent }) =>
         documents.whenRead(() => ({
@@ -83,9 +78,7 @@ export class DocumentWrites {
         })),
       show: async ({ document, under }) => rehearsedNest(await documents.planNest(document, under)),
       async apply({ document, under }) {
-        const { new_id, rewritten, unwritten, moved } = await documents.nest(document, under);
-        followMoves(world, memory.runs, moved);
-        rows.runtimeMoved(memory.runs.all().map((run) => run.key));
+        const { new_id, rewritten, unwritten } = await documents.nest(document, under);
         return { fiber_id: document.id, new_id, rewritten, unwritten };
       },
     };

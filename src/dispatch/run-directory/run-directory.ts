@@ -122,6 +122,7 @@ export function updateRun(
       | 'owes_fresh_start'
       | 'fiber'
       | 'path'
+      | 'store'
       | 'app'
       | 'server'
     >

@@ -1,7 +1,6 @@
 import type { RunView } from '../../contract/fiber.ts';
 import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
-import type { MovedPath } from '../stores/store-documents.ts';
 import type { World } from '../world/world.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
 import { type Run, runStarted } from './run.ts';
@@ -134,19 +133,15 @@ export class Runs {
   }
 }
 
-/** The workers of fibers that were filed elsewhere stay theirs: a run is known by its uid, and learns its new place. */
-export function followMoves(
-  world: Pick<World, 'runDirectories'>,
-  runs: Runs,
-  moved: readonly MovedPath[],
-): void {
-  for (const { from, path, id } of moved) {
-    for (const run of runs.all()) {
-      if (run.path !== from) continue;
-      run.path = path;
-      run.fiber_id = id;
-      if (!run.stray) world.runDirectories.update(run.launch_id, { fiber: id, path });
-    }
+/** A worker stays that of its fiber when the document is moved, by whomever: its run learns the new place. */
+export function followDocuments(world: Pick<World, 'documents' | 'runDirectories'>, runs: Runs): void {
+  for (const run of runs.all()) {
+    const document = world.documents.of(run);
+    if (document === undefined) continue;
+    const { id, path, store } = document;
+    if (run.fiber_id === id && run.path === path && run.store === store) continue;
+    Object.assign(run, { fiber_id: id, path, store });
+    if (!run.stray) world.runDirectories.update(run.launch_id, { fiber: id, path, store });
   }
 }
 

@@ -13,9 +13,6 @@ import type { DocumentChange, Documents } from '../world/documents.ts';
 import { PooledParser } from './pooled-parser.ts';
 import type { StoreReader } from './store-poll.ts';
 
-/** A document that lies at another path and has another id now. */
-export type MovedPath = { from: string; path: string; id: string };
-
 /**
  * The documents of the polled stores: rows from the index, bodies and writes from the files. After every
  * read and write the index has the row as it is on disk; `onRow` is told which path.
@@ -217,15 +214,11 @@ export class StoreDocuments implements Documents {
     return { ...rowOf(created), body: created.body };
   }
 
-  /** Moves a fiber below another one of its store, or to the top; answers its old and new paths too. */
-  async nest(
-    document: FiberDocument,
-    parent: FiberDocument | null,
-  ): Promise<Nested & { moved: MovedPath[] }> {
+  /** Moves a fiber below another one of its store, or to the top. */
+  async nest(document: FiberDocument, parent: FiberDocument | null): Promise<Nested> {
     requireOneStore(document, parent);
     const store = this.#storeOf(document.store);
     let rows: FiberDocument[] = [];
-    const moved: MovedPath[] = [];
     const to = parent === null ? document.leaf : `${parent.id}/${document.leaf}`;
     const nested = await nestFiber(store, document.id, parent?.id ?? null, {
       onMoving: () => {
@@ -240,7 +233,6 @@ export class StoreDocuments implements Documents {
           const id = `${to}${row.id.slice(document.id.length)}`;
           const path = store.locate(id);
           if (path === null) continue;
-          moved.push({ from: row.path, path, id });
           this.refresh(row.path, row.store);
           this.refresh(path, row.store);
         }
@@ -250,7 +242,7 @@ export class StoreDocuments implements Documents {
       const path = store.locate(id);
       if (path !== null) this.refresh(path, document.store);
     }
-    return { ...nested, moved };
+    return nested;
   }
 
   /** What `nest` would do now, without lock or write. */

@@ -144,6 +144,37 @@ describe('a running worker', () => {
     expect([world.machine.living.length, daemon.state().running.length]).toEqual([0, 0]);
   });
 
+  it('follows its document into another folder, for every read and the next daemon', async () => {
+    const path = world.fiber('a');
+    await round();
+    const moved = path.replace('/a/a.md', '/b/c/c.md');
+    world.documents.files.set(moved, world.documents.files.get(path) ?? '');
+    world.documents.remove(path);
+    world.documents.list();
+    daemon.rows.documentsMoved([path, moved]);
+    const expectMoved = () => {
+      expect(daemon.row('b/c')).toMatchObject({ runtime: { state: 'starting' } });
+      expect(daemon.state().running.map(({ fiber_id }) => fiber_id)).toEqual(['b/c']);
+    };
+    expectMoved();
+    daemon = world.boot();
+    await round();
+    expectMoved();
+    expect(await kill('b/c')).toMatchObject({ killed: true });
+    expect(world.ledger.at(-1)).toMatchObject({ fiber: 'b/c', kind: 'ended', reason: 'kill' });
+  });
+
+  it('is named in an incident by where its document lies now', async () => {
+    const path = world.fiber('a');
+    await round();
+    world.machine.loseServer({ told: false });
+    await round();
+    world.documents.files.set(path.replaceAll('a/a.md', 'b/b.md'), world.documents.files.get(path) ?? '');
+    world.documents.remove(path);
+    await round();
+    expect(daemon.state().incidents).toMatchObject([{ fibers: [{ fiber_id: 'b' }] }]);
+  });
+
   it('that closes its fiber is not started again', async () => {
     const path = world.fiber('a');
     await round();
