@@ -90,8 +90,12 @@ export class Dispatcher {
       // A listing says nothing of a worker that was started after it was asked for.
       const started = this.#memory.runs.all().filter((run) => !isStarting(run.state));
       this.#listing = await this.#world.mux.list();
-      const moved = await this.surfaces.cli.reconciler.reconcile(this.#listing, started);
-      this.#memory.mux_answers = this.surfaces.cli.reconciler.adopted && this.#listing.kind !== 'unknown';
+      const { reconciler } = this.surfaces.cli;
+      const was_adopted = reconciler.adopted;
+      const moved = await reconciler.reconcile(this.#listing, started);
+      // What hooks told of workers before this daemon is shown with them.
+      if (!was_adopted && reconciler.adopted) for (const key of await this.#phases.look()) moved.add(key);
+      this.#memory.mux_answers = reconciler.adopted && this.#listing.kind !== 'unknown';
       await this.surfaces.cli.captures.reconcile(this.#listing);
       if (moved.size > 0) this.#onMoved(moved);
     });

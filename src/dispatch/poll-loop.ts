@@ -96,7 +96,7 @@ export class PollLoop {
     return this.#stores.map((store) => store.health);
   }
 
-  /** Begins ticking; resolves when the first tick, which starts at once, is over. */
+  /** Begins ticking; resolves when the first tick, which starts at once, and a first look at all workers are over. */
   async start(): Promise<void> {
     const { world, dispatcher } = this.#options;
     const watchApps = () => this.#watchApps();
@@ -121,6 +121,7 @@ export class PollLoop {
       world.mux.onChange(() => void dispatcher.reconcile().catch((error) => this.#report(error))),
     );
     await this.tick();
+    await this.#watch();
     prune();
   }
 

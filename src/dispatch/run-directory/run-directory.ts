@@ -116,6 +116,7 @@ export function updateRun(
       | 'state'
       | 'session_uuid'
       | 'ended_at'
+      | 'confirmed'
       | 'death'
       | 'undo'
       | 'left_sessions'
@@ -133,9 +134,10 @@ export function updateRun(
     throw new CodedError('not_found', `There is no readable run in ${dir}.`, { details: { ...before } });
   }
   const manifest = { ...before.value, ...change };
-  // A claim with a session reads the same as a started run, and a machine that starts anew has another server: both
-  // steps may be lost.
-  writeManifest(dir, manifest, change.state !== 'spawned' && change.server === undefined);
+  // These may be lost with the machine: a claim with a session reads the same as a started run, a machine that starts
+  // anew has another server, and no worker of before.
+  const passing = change.state === 'spawned' || change.server !== undefined || change.confirmed === true;
+  writeManifest(dir, manifest, !passing);
   return manifest;
 }
 

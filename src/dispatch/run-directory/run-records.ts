@@ -49,6 +49,8 @@ export const runManifestSchema = z.object({
   /** `claimed`: written before anything was started; `started`: the session was seen. */
   state: z.enum(['claimed', 'spawned', 'ended']),
   ended_at: z.number().nullable(),
+  /** Its transcript was seen: the next daemon need not wait for it again. */
+  confirmed: z.boolean().optional(),
   /** Present once it has ended by itself. */
   death: deathSchema.optional(),
   /** What the document said before the start marked it: written back when nothing was started after all. */

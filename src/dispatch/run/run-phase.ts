@@ -52,3 +52,20 @@ export function lastSignOf(signs: readonly PhaseSign[], session: string | null):
     if (sign.session === session && (last === null || sign.at >= last.at)) last = sign;
   return last;
 }
+
+/** The first sign of the phase that the last one tells of. */
+export function beginningOf(signs: readonly PhaseSign[], last: PhaseSign): PhaseSign {
+  const own = signs.filter(({ session }) => session === last.session).toSorted((a, b) => a.at - b.at);
+  let first = last;
+  for (const sign of own.toReversed()) {
+    if (!isSameSign(sign, last)) return first;
+    first = sign;
+  }
+  return first;
+}
+
+/** A turn or a question that goes on is told of again and again: it began at the first time. */
+export function isSameSign(sign: PhaseSign, known: PhaseSign | null): boolean {
+  if (known?.session !== sign.session || known.phase !== sign.phase) return false;
+  return sign.phase === 'working' || sign.phase === 'waiting' || sign.at === known.at;
+}

@@ -3,7 +3,7 @@ import { SURFACE_RULES } from '../../lifecycle/surfaces.ts';
 import type { RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { appIdentity, appRunOf, appRunState, isAppRun, recordOf } from './app-run.ts';
-import { type Run, runStarted } from './run.ts';
+import { moveRun, type Run, runStarted } from './run.ts';
 import { phaseOf, UNKNOWN_PHASE } from './run-phase.ts';
 import { shownState } from './run-state.ts';
 
@@ -75,6 +75,7 @@ export function runOfManifest(manifest: RunManifest): Run {
     ...(manifest.server === undefined ? {} : { server: manifest.server }),
   };
   if (manifest.state !== 'claimed') runStarted(run);
+  if (manifest.confirmed === true) moveRun(run, { kind: 'confirmed' });
   return run;
 }
 

@@ -129,6 +129,29 @@ describe('a worker whose hooks tell', () => {
     expect(shown()).toMatchObject(waiting);
   });
 
+  it.each(['working', 'waiting', 'idle'] as const)(
+    '[P16] is shown %s after a restart as before it, from the moment that it is known',
+    async (phase) => {
+      await works();
+      world.clock.advance(10_000);
+      tell(phase === 'working' ? 'idle' : 'working');
+      for (const words of ['asks to use Bash', 'Claude needs your permission']) {
+        tell(phase, words);
+        world.clock.advance(1_000);
+        await round();
+      }
+      const { last_activity_at: _, ...before } = shown();
+      expect(before).toMatchObject({ state: 'running', phase });
+      daemon = world.boot();
+      daemon.rows.refreshAll([]);
+      await world.run(daemon.dispatcher.reconcile());
+      expect(shown()).toMatchObject(before);
+      world.writesTranscript(run().launch_id, run().session_uuid ?? '');
+      await world.run(daemon.dispatcher.watchActivity());
+      expect(shown().last_activity_at).toBe(world.clock.now());
+    },
+  );
+
   it('[P16] is shown to have ended its turn where only its transcript tells so, until a hook tells more', async () => {
     await works();
     world.clock.advance(10_000);

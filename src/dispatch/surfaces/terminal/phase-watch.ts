@@ -2,15 +2,9 @@ import { messageOf } from '../../../base/errors.ts';
 import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Run } from '../../run/run.ts';
-import { lastSignOf } from '../../run/run-phase.ts';
+import { beginningOf, isSameSign, lastSignOf } from '../../run/run-phase.ts';
 import type { PhaseSign } from '../../run-directory/phase-signs.ts';
 import type { World } from '../../world/world.ts';
-
-/** A turn or a question that goes on is told of again and again: it began at the first time. */
-function isSame(sign: PhaseSign, known: PhaseSign | undefined): boolean {
-  if (known?.session !== sign.session || known.phase !== sign.phase) return false;
-  return sign.phase === 'working' || sign.phase === 'waiting' || sign.at === known.at;
-}
 
 /** Keeps what the hooks of each worker told last of its phase (P16). */
 export class PhaseWatch {
@@ -40,9 +34,12 @@ export class PhaseWatch {
     const mark = `${runDirectories.phaseMark(run.launch_id) ?? ''} ${run.session_uuid} ${run.last_activity_at}`;
     if (this.#marks.get(run) === mark) return false;
     this.#marks.set(run, mark);
-    const told = lastSignOf(runDirectories.phaseSigns(run.launch_id), run.session_uuid);
-    const sign = told?.phase === 'working' ? ((await this.#untoldEnd(run, told)) ?? told) : told;
-    if (sign === null || isSame(sign, run.sign)) return false;
+    const signs = runDirectories.phaseSigns(run.launch_id);
+    const told = lastSignOf(signs, run.session_uuid);
+    if (told === null) return false;
+    const end = told.phase === 'working' ? await this.#untoldEnd(run, told) : null;
+    const sign = end ?? (run.sign === undefined ? beginningOf(signs, told) : told);
+    if (isSameSign(sign, run.sign ?? null)) return false;
     const quiet = sign.phase !== 'working' && sign.said === null;
     run.sign = quiet ? { ...sign, said: await this.#lastSaid(run) } : sign;
     return true;

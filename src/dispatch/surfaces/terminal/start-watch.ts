@@ -29,6 +29,7 @@ export class StartWatch {
       if (liveState(run.state).kind !== 'started') continue;
       if (await this.#look(run)) {
         moveRun(run, { kind: 'confirmed' });
+        this.#world.runDirectories.update(run.launch_id, { confirmed: true });
         this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
         moved.push(run.key);
       } else if (await this.#noteUnconfirmed(run, listing)) moved.push(run.key);
@@ -40,7 +41,7 @@ export class StartWatch {
   async activity(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!isConfirmed(run) || (run.transcript_path === null && !isPersons(run))) continue;
+      if (!isConfirmed(run) || !hasTranscript(run)) continue;
       const before = [run.last_activity_at, run.session_uuid];
       await followHooks(this.#world, run);
       await this.#look(run);
@@ -119,9 +120,9 @@ function isOfThisRun({ resume }: Run, found: { session_uuid: string; size: numbe
   return resume?.session_uuid !== found.session_uuid || found.size > (resume.size ?? -1);
 }
 
-/** A person's session whose conversation is known: its transcript was not looked for at a start. */
-function isPersons(run: Run): boolean {
-  return run.claim === 'person' && run.session_uuid !== null && SURFACE_RULES[run.surface].in_terminal;
+/** Of a session whose conversation is not known, no transcript can be told. */
+function hasTranscript({ transcript_path, session_uuid, stray, surface }: Run): boolean {
+  return transcript_path !== null || (session_uuid !== null && !stray && SURFACE_RULES[surface].in_terminal);
 }
 
 function isConfirmed(run: Run): boolean {
