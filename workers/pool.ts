@@ -21,13 +21,10 @@ async function disksOfThisThread(): Promise<Disks> {
 
 const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   ping: () => ({}),
-  sweep_store: ({ root, most_new = Number.POSITIVE_INFINITY, follow, set_aside = [] }, table) =>
-    withBulk(
-      {},
-      sweepStore(root, table ?? NOTHING, Date.now(), { most_new, follow, onStep: noteStep, set_aside }),
-    ),
-  read_documents: ({ root, follow, set_aside = [] }, paths) =>
-    withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { follow, onStep: noteStep, set_aside })),
+  sweep_store: ({ root, ...options }, table) =>
+    withBulk({}, sweepStore(root, table ?? NOTHING, Date.now(), { ...options, onStep: noteStep })),
+  read_documents: ({ root, ...options }, paths) =>
+    withBulk({}, readDocuments(root, paths ?? NOTHING, Date.now(), { ...options, onStep: noteStep })),
   identify_store: ({ root }) => ({ identity: identifyStore(root) }),
   digest_file: ({ path, stamp }) => digestFile(path, stamp),
   // What a start has no use for is loaded by the first job that has.

@@ -175,13 +175,10 @@ export class Feed {
   }
 
   #sorted(svc: boolean): EncodedRow[] {
+    // While a store is listed for the first time, the order of all rows does not last from one request to the next.
+    if (svc && this.#order === null) return [...this.#rows.values()].filter((row) => row.own).sort(byId);
     // A path stands for one id in one store, so that only a row more or less changes the order.
-    this.#order ??= [...this.#rows.values()].sort(
-      (a, b) =>
-        compare(a.document.id, b.document.id) ||
-        compare(a.document.store, b.document.store) ||
-        compare(a.path, b.path),
-    );
+    this.#order ??= [...this.#rows.values()].sort(byId);
     return svc ? this.#order.filter((row) => row.own) : this.#order;
   }
 
@@ -247,6 +244,14 @@ export class Feed {
     this.#last_change.svc = this.#last_change.all;
     this.#changed_at.svc = now;
   }
+}
+
+function byId(a: EncodedRow, b: EncodedRow): number {
+  return (
+    compare(a.document.id, b.document.id) ||
+    compare(a.document.store, b.document.store) ||
+    compare(a.path, b.path)
+  );
 }
 
 function compare(a: string, b: string): number {

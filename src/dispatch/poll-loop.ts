@@ -1,3 +1,4 @@
+import { sleep } from '../base/clock.ts';
 import { runForRequest } from '../base/request-scope.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
@@ -23,6 +24,11 @@ const WATCH_MS = 1_000;
 const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
+/**
+ * How long a tick waits for listings before it serves what is known, in milliseconds. The first tick and one that lists
+ * every store wait until all have ended.
+ */
+const LISTING_WAIT_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export type PollLoopOptions = {
@@ -37,6 +43,8 @@ export type PollLoopOptions = {
   memory: Pick<Memory, 'runs' | 'brake' | 'data_dir'>;
   dispatcher: Dispatcher;
   rows: Rows;
+  /** Told of a store that was listed for the first time. */
+  onFirstListing?(root: string): void;
   /** Watches the folders of a store. */
   watch?: typeof watchStore;
   /** The ticks from one listing of a watched store of so many folders to the next. */
@@ -50,6 +58,9 @@ export type PollLoopOptions = {
 export class PollLoop {
   readonly #options: PollLoopOptions;
   #stores: readonly PolledStore[] = [];
+  readonly #listings = new Map<PolledStore, Promise<void>>();
+  /** Stores whose listing ended after its tick: the next tick serves them and does not list them again. */
+  readonly #late = new Set<PolledStore>();
   #moved = new Set<string>();
   #cancels: (() => void)[] = [];
   #movedTimer: (() => void) | null = null;
@@ -162,11 +173,7 @@ export class PollLoop {
     const whole = this.#whole;
     this.#whole = false;
     this.#lookAtDataDir();
-    await Promise.all(
-      this.#stores.map(async (store) => {
-        if (await store.tick({ whole })) await this.#options.leases.look(store.root);
-      }),
-    );
+    await this.#listStores(whole);
     this.#keepLeases();
     rows.refreshAll(this.#healths);
     await dispatcher.reconcile();
@@ -177,6 +184,32 @@ export class PollLoop {
     this.#last_tick_at = world.clock.now();
     this.#last_tick_ms = this.#last_tick_at - started;
     this.#ticks += 1;
+  }
+
+  /** A store that is slow to list keeps no other waiting: a tick of its own follows its listing. */
+  async #listStores(whole: boolean): Promise<void> {
+    for (const store of this.#stores) {
+      const served = this.#late.delete(store) && !whole;
+      if (!served && !this.#listings.has(store)) this.#listings.set(store, this.#listStore(store, whole));
+    }
+    const all = Promise.all(this.#listings.values());
+    if (whole || this.#ticks === 0) await all;
+    else await Promise.race([all, sleep(this.#options.world.clock, LISTING_WAIT_MS)]);
+    for (const store of this.#listings.keys()) this.#late.add(store);
+  }
+
+  async #listStore(store: PolledStore, whole: boolean): Promise<void> {
+    try {
+      const first = store.health.last_ok_at === null;
+      if (!(await store.tick({ whole }))) return;
+      await this.#options.leases.look(store.root);
+      if (first) this.#options.onFirstListing?.(store.root);
+    } catch (error) {
+      this.#report(error);
+    } finally {
+      this.#listings.delete(store);
+      if (this.#late.has(store)) this.#wakeTick(URGENT_MS);
+    }
   }
 
   #watchApps(): void {
@@ -190,7 +223,12 @@ export class PollLoop {
     if (before.length === roots.length && before.every((store, at) => store.root === roots[at])) return;
     this.#stores = roots.map((root) => before.find((store) => store.root === root) ?? this.#follow(root));
     this.#options.documents.setRoots(roots);
-    for (const store of before) if (!roots.includes(store.root)) store.close();
+    for (const store of before) {
+      if (roots.includes(store.root)) continue;
+      store.close();
+      this.#listings.delete(store);
+      this.#late.delete(store);
+    }
   }
 
   #follow(root: string): PolledStore {

@@ -4,7 +4,6 @@ import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
-import type { StoreHealth } from '../contract/http/state.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
@@ -146,6 +145,7 @@ export async function startPoller(
       new StorePoll({ root, clock, logger, disks, pool: context.pool, follow: () => stores.follows(root) }),
     dispatcher,
     rows,
+    onFirstListing: (root) => void finishMoves(root, documents, logger),
     watch: ports.watch,
   });
   onLateRow = (path) => loop.followMoved(path);
@@ -159,7 +159,6 @@ export async function startPoller(
     onStores: () => loop.takeUpStores(),
   });
   const started = loop.start();
-  void started.then(() => finishMoves(loop.health.stores, documents, logger));
   await Promise.race([started, sleep(clock, FIRST_TICK_LIMIT_MS)]);
   return {
     handlers: pollerHandlers({
@@ -190,17 +189,12 @@ export async function startPoller(
   };
 }
 
-/** A move of a fiber that a crash cut short is finished, in stores whose disk answers. */
-async function finishMoves(
-  stores: readonly StoreHealth[],
-  documents: StoreDocuments,
-  logger: Logger,
-): Promise<void> {
-  for (const { store: root, state } of stores) {
-    if (state !== 'ok') continue;
-    await documents
-      .finishMoves(root)
-      .catch((error) => logger.warn({ store: root, detail: messageOf(error) }, 'a move was not finished'));
+/** A move of a fiber that a crash cut short is finished. */
+async function finishMoves(root: string, documents: StoreDocuments, logger: Logger): Promise<void> {
+  try {
+    await documents.finishMoves(root);
+  } catch (error) {
+    logger.warn({ store: root, detail: messageOf(error) }, 'a move was not finished');
   }
 }
 

@@ -1,7 +1,12 @@
 import { closeSync, fstatSync, realpathSync, type Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import { CodedError, systemCode } from '../base/errors.ts';
-import { openRegularFileSync, readWholeSync, realPathOfSync } from '../platform/regular-file.ts';
+import {
+  type OpenFile,
+  openRegularFileSync,
+  readWholeSync,
+  realPathOfSync,
+} from '../platform/regular-file.ts';
 import { MAX_DOCUMENT_BYTES, tooLarge } from './document.ts';
 import { FIBERS_FOLDER } from './fiber-id.ts';
 
@@ -30,9 +35,13 @@ export class DocumentReader {
     this.#follow = follow;
   }
 
-  /** Throws `store_unavailable` for a file that may not or cannot be read as a document, and the system error. */
-  read(path: string): DocumentFile {
-    return this.#open(path, (file, real_path) => {
+  /**
+   * Throws `store_unavailable` for a file that may not or cannot be read as a document, and the system error. `seen`
+   * are the stats of what lay at the path a moment ago, for a caller that has them.
+   */
+  read(path: string, seen?: Stats): DocumentFile {
+    const open = () => openRegularFileSync(path, { seen });
+    return this.#use(path, open, (file, real_path) => {
       const stat = fstatSync(file.fd);
       if (stat.size > MAX_DOCUMENT_BYTES) throw unusable(path, tooLarge(stat.size));
       const is_linked = stat.nlink > 1 || !this.#isAt(path, real_path);
@@ -42,12 +51,13 @@ export class DocumentReader {
 
   /** The real path of a document, without reading it; throws as `read`. */
   realPath(path: string): string {
-    return this.#open(path, (_file, real_path) => real_path);
+    const open = () => openRegularFileSync(path);
+    return this.#use(path, open, (_file, real_path) => real_path);
   }
 
-  #open<T>(path: string, use: (file: ReturnType<typeof openRegularFileSync>, real_path: string) => T): T {
+  #use<T>(path: string, open: () => OpenFile, use: (file: OpenFile, real_path: string) => T): T {
     try {
-      const file = openRegularFileSync(path);
+      const file = open();
       try {
         const real_path = realPathOfSync(path, file);
         if (!this.#follow && !this.#isInside(real_path))

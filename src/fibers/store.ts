@@ -166,7 +166,9 @@ export class Store {
   /** Ids and absolute paths of all documents, without reading them. */
   places(): { id: string; path: string }[] {
     const { unread } = decodeSweep(
-      sweepStore(this.root, new Uint8Array(), this.#clock.now(), { most_new: 0, follow: this.follows }),
+      sweepStore(this.root, new Uint8Array(), this.#clock.now(), {
+        ...{ most_new: 0, name_all: true, follow: this.follows },
+      }),
     );
     return unread.map((path) => ({ id: idOfPath(path), path: join(this.#base, path) }));
   }

@@ -26,69 +26,68 @@ export type SweepTable = {
   documents: KnownDocument[];
 };
 
-const FORMAT = 3;
-/** In place of the format: several tables follow. */
-const JOINED = 'joined';
 const COLUMNS = 5;
 const SETTLED = 1;
 const LINKED = 2;
 
-function flagsOf({ settled, linked = false }: { settled: boolean; linked?: boolean }): number {
-  return (settled ? SETTLED : 0) | (linked ? LINKED : 0);
-}
+/** The parts of one table: the rest as msgpack, the numbers as 64-bit floats, the paths of folders and of documents. */
+const PARTS = 4;
+/** No file name can hold it. */
+const BETWEEN_PATHS = '\0';
+const LENGTH_BYTES = 4;
 
-/** Encodes a table: paths and rare texts as msgpack, numbers as one block of 64-bit floats. */
-export function encodeTable(table: SweepTable): Uint8Array {
-  const rows: (Stamp & { settled: boolean; linked?: boolean })[] = [...table.folders, ...table.documents];
+type Rest = { root: string; follow: boolean | null; folders: number; notes: [number, string, string][] };
+
+/** Encodes a table. */
+export function encodeTable({ root, follow, folders, documents }: SweepTable): Uint8Array {
+  const rows: (Stamp & { settled: boolean; linked?: boolean })[] = [...folders, ...documents];
   const numbers = new Float64Array(rows.length * COLUMNS);
   rows.forEach((row, index) => {
     numbers.set([row.mtimeMs, row.ctimeMs, row.size, row.ino, flagsOf(row)], index * COLUMNS);
   });
-  const notes = table.documents.flatMap((row, index) =>
+  const notes = documents.flatMap((row, index): Rest['notes'] =>
     row.digest === '' && row.error === '' ? [] : [[index, row.digest, row.error]],
   );
-  return pack([
-    FORMAT,
-    table.root,
-    table.folders.map((row) => row.path),
-    table.documents.map((row) => row.path),
-    Buffer.from(numbers.buffer),
-    notes,
-    table.follow,
-  ]);
+  const rest: Rest = { root, follow, folders: folders.length, notes };
+  const paths = (of: readonly { path: string }[]) =>
+    Buffer.from(of.map(({ path }) => path).join(BETWEEN_PATHS));
+  return joinParts([pack(rest), Buffer.from(numbers.buffer), paths(folders), paths(documents)]);
 }
 
 /** One table of several for different folders and documents of one store. */
 export function joinTables(tables: readonly Uint8Array[]): Uint8Array {
-  return pack([JOINED, ...tables]);
+  return Buffer.concat(tables);
 }
 
-/**
- * Decodes a table; an empty table, one of another format or an older one gives an empty table, so that everything is
- * read again.
- */
+/** Decodes a table; an empty, unknown or other store's one gives an empty table, so that everything is read again. */
 export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
-  const none: SweepTable = { root, follow: false, folders: [], documents: [] };
-  if (bytes.length === 0) return none;
-  let value: unknown;
+  const tables = decodeAll(bytes);
+  const [first] = tables;
+  if (first === undefined || tables.some((table) => table.root !== root))
+    return { root, follow: false, folders: [], documents: [] };
+  return {
+    root,
+    // Tables that were read by different rules for links make one that was read by neither.
+    follow: tables.every(({ follow }) => follow === first.follow) ? first.follow : null,
+    folders: tables.flatMap(({ folders }) => folders),
+    documents: tables.flatMap(({ documents }) => documents),
+  };
+}
+
+function decodeAll(bytes: Uint8Array): SweepTable[] {
   try {
-    value = unpack(bytes);
+    const parts = splitParts(bytes);
+    const tables: SweepTable[] = [];
+    for (let at = 0; at < parts.length; at += PARTS) tables.push(decodeOne(parts.slice(at, at + PARTS)));
+    return tables;
   } catch {
-    return none;
+    return [];
   }
-  if (Array.isArray(value) && value[0] === JOINED)
-    return joined(value.slice(1).map((table) => decodeTable(table as Uint8Array, root)));
-  if (!Array.isArray(value) || value[0] !== FORMAT || value[1] !== root) return none;
-  const [, , folderPaths, documentPaths, block, notes, follow] = value as [
-    number,
-    string,
-    string[],
-    string[],
-    Uint8Array,
-    [number, string, string][],
-    boolean,
-  ];
-  const numbers = new Float64Array(Uint8Array.from(block).buffer);
+}
+
+function decodeOne([head, block, folderPaths, documentPaths]: Uint8Array[]): SweepTable {
+  const { root, follow, folders: count, notes } = unpack(head!) as Rest;
+  const numbers = new Float64Array(Uint8Array.from(block!).buffer);
   const stampAt = (row: number) => ({
     mtimeMs: numbers[row * COLUMNS]!,
     ctimeMs: numbers[row * COLUMNS + 1]!,
@@ -96,11 +95,13 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
     ino: numbers[row * COLUMNS + 3]!,
     settled: (numbers[row * COLUMNS + 4]! & SETTLED) !== 0,
   });
-  const folders = folderPaths.map((path, row) => ({ path, ...stampAt(row) }));
-  const documents = documentPaths.map((path, row) => ({
+  const pathsIn = (part: Uint8Array, most: number) =>
+    most === 0 ? [] : Buffer.from(part.buffer, part.byteOffset, part.length).toString().split(BETWEEN_PATHS);
+  const folders = pathsIn(folderPaths!, count).map((path, row) => ({ path, ...stampAt(row) }));
+  const documents = pathsIn(documentPaths!, numbers.length / COLUMNS - count).map((path, row) => ({
     path,
-    ...stampAt(folderPaths.length + row),
-    linked: (numbers[(folderPaths.length + row) * COLUMNS + 4]! & LINKED) !== 0,
+    ...stampAt(count + row),
+    linked: (numbers[(count + row) * COLUMNS + 4]! & LINKED) !== 0,
     digest: '',
     error: '',
   }));
@@ -108,13 +109,30 @@ export function decodeTable(bytes: Uint8Array, root: string): SweepTable {
   return { root, follow, folders, documents };
 }
 
-/** Tables that were read by different rules for links make one that was read by neither. */
-function joined(tables: SweepTable[]): SweepTable {
-  const [first] = tables;
-  return {
-    root: first?.root ?? '',
-    follow: tables.every(({ follow }) => follow === first?.follow) ? (first?.follow ?? null) : null,
-    folders: tables.flatMap(({ folders }) => folders),
-    documents: tables.flatMap(({ documents }) => documents),
-  };
+function flagsOf({ settled, linked = false }: { settled: boolean; linked?: boolean }): number {
+  return (settled ? SETTLED : 0) | (linked ? LINKED : 0);
+}
+
+/** Concatenates parts, each with its length before it. */
+export function joinParts(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = Buffer.allocUnsafeSlow(parts.reduce((bytes, part) => bytes + LENGTH_BYTES + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    at = joined.writeUInt32LE(part.length, at);
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** The parts of `joinParts`, as views on its bytes. */
+export function splitParts(bytes: Uint8Array): Uint8Array[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const from = at + LENGTH_BYTES;
+    at = from + view.getUint32(at, true);
+    parts.push(bytes.subarray(from, at));
+  }
+  return parts;
 }

@@ -9,10 +9,12 @@ import { FIBERS_FOLDER } from './fiber-id.ts';
 import {
   decodeTable,
   encodeTable,
+  joinParts,
   joinTables,
   type KnownDocument,
   type KnownFolder,
   type Stamp,
+  splitParts,
 } from './sweep-table.ts';
 
 /** The changes of a store between two sweeps. */
@@ -27,7 +29,10 @@ export type SweepResult = {
   removed: string[];
   /** Paths that could not be read, reported by every sweep while that lasts; rows below them keep their last values. */
   errors: SweepError[];
-  /** Paths below `.fibers` of new documents left for `readDocuments`; they are not in the table. */
+  /**
+   * Paths below `.fibers` of new documents, and with a `/` at the end of new folders, that are left for
+   * `readDocuments`; they are not in the table.
+   */
   unread: string[];
   /** Absolute paths of all folders if any came or went since the last sweep, for watching; else null. */
   folders: string[] | null;
@@ -35,12 +40,14 @@ export type SweepResult = {
   unwatchable: string[];
 };
 export type SweepError = { path: string; message: string };
-/** What `readDocuments` has read: `table` is for `addDocuments`, `folders` are those below folders that were asked for. */
+/** What `readDocuments` has read: `table` is for `addReadings`, `folders` are those below folders that were asked for. */
 export type Reading = Omit<SweepResult, 'unchanged' | 'removed' | 'folders'> & { folders: string[] };
 
 export type SweepOptions = {
-  /** Reads at most this many new documents; the others are named in `unread`. Default: all. */
+  /** Looks at no more than so many new documents and folders; what is left is named in `unread`. Default: all. */
   most_new?: number;
+  /** Whether new folders are listed beyond that, so that each document is named. Default: false. */
+  name_all?: boolean;
   /** Whether symlinks out of the store are read. Default: false. */
   follow?: boolean;
   /** Called with the token of a document before it is parsed, and with null afterwards. */
@@ -52,12 +59,10 @@ export type SweepOptions = {
 
 /** A change this recent may be followed by one with the same timestamp. */
 const SETTLING_MS = 2_000;
-/** Documents read below the folders that are passed to `readDocuments`. */
-const MOST_BELOW = 200;
 
 /**
  * One synchronous sweep of a store, for a pool thread: stats every known folder and document, lists folders that
- * changed, reads documents that changed. `table` is the one of the previous sweep, or empty. Returns msgpack for
+ * changed, reads documents that changed. `table` is the one of the previous sweep, or empty. Returns bytes for
  * `decodeSweep`. Symlinked folders are not followed, since they could loop; a symlinked document is read. Hidden names
  * are skipped. Throws `store_unavailable` if the store's root or its `.fibers` cannot be read.
  */
@@ -67,13 +72,13 @@ export function sweepStore(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return encodeRows(new Sweep(root, now, options).run(table));
+  return encodeResult(new Sweep(root, now, options).run(table));
 }
 
 /**
- * Reads documents that a sweep left unread, for a pool thread, so that several threads share a first listing. `paths`
- * is msgpack of paths below `.fibers`; of one that ends in `/`, the documents below that folder are read, up to a limit
- * beyond which they are only named. Returns msgpack for `decodeReading`.
+ * Reads what a sweep left unread, for a pool thread, so that several threads share a first listing. `paths` is msgpack
+ * of paths below `.fibers`; of one that ends in `/`, the documents below that folder are read, with `most_new` as
+ * for a sweep. Returns bytes for `decodeReading`.
  */
 export function readDocuments(
   root: string,
@@ -81,22 +86,31 @@ export function readDocuments(
   now: number = Date.now(),
   options: SweepOptions = {},
 ): Uint8Array {
-  return encodeRows(new Sweep(root, now, options).read(unpack(paths) as string[]));
+  return encodeResult(new Sweep(root, now, options).read(unpack(paths) as string[]));
 }
 
-/** Rows travel as JSON: parsed from it, they take two thirds of the memory of rows from msgpack. */
-function encodeRows(result: { changed: FiberDocument[] }): Uint8Array {
-  return pack({ ...result, changed: JSON.stringify(result.changed) });
+/**
+ * The large parts follow the rest as they are, so that nothing is copied through a growing buffer. Rows travel as JSON:
+ * parsed from it, they take two thirds of the memory of rows from msgpack.
+ */
+function encodeResult({ changed, table, ...rest }: Reading | SweepResult): Uint8Array {
+  return joinParts([pack(rest), table, Buffer.from(JSON.stringify(changed))]);
 }
 
-function decodeRows<T extends { changed: FiberDocument[] }>(bytes: Uint8Array): T {
-  const result = unpack(bytes) as Omit<T, 'changed'> & { changed: string };
-  return { ...result, changed: JSON.parse(result.changed) } as unknown as T;
+function decodeResult<T extends Reading | SweepResult>(bytes: Uint8Array): T {
+  const [rest, table, changed] = splitParts(bytes);
+  if (rest === undefined || table === undefined || changed === undefined)
+    throw new CodedError('internal', 'the result of a sweep is cut short');
+  return {
+    ...unpack(rest),
+    table,
+    changed: JSON.parse(Buffer.from(changed.buffer, changed.byteOffset, changed.length).toString()),
+  };
 }
 
 /** Decodes the result of `readDocuments`. */
 export function decodeReading(bytes: Uint8Array): Reading {
-  return decodeRows<Reading>(bytes);
+  return decodeResult<Reading>(bytes);
 }
 
 /** Encodes `paths` for `readDocuments`. */
@@ -109,21 +123,23 @@ export function pathOfToken(token: string): string {
   return token.slice(token.indexOf(' ') + 1);
 }
 
-/** Merges a sweep's result with the readings of its unread documents. */
-export function addDocuments(result: SweepResult, readings: readonly Reading[]): SweepResult {
-  const changed = [result, ...readings].flatMap((part) => part.changed);
+/** Merges a sweep's result with the readings of what it left unread. */
+export function addReadings(result: SweepResult, readings: readonly Reading[]): SweepResult {
+  const parts = [result, ...readings];
+  const changed = parts.flatMap((part) => part.changed);
   return {
-    ...{ changed, removed: result.removed, folders: result.folders, unread: [] },
+    ...{ changed, removed: result.removed, unread: [] },
+    folders: result.folders && parts.flatMap((part) => part.folders ?? []),
     unchanged: changed.length === 0 && result.removed.length === 0,
-    table: joinTables([result, ...readings].map((part) => part.table)),
-    errors: [result, ...readings].flatMap((part) => part.errors),
-    unwatchable: [result, ...readings].flatMap((part) => part.unwatchable),
+    table: joinTables(parts.map((part) => part.table)),
+    errors: parts.flatMap((part) => part.errors),
+    unwatchable: parts.flatMap((part) => part.unwatchable),
   };
 }
 
 /** Decodes the result of `sweepStore`. */
 export function decodeSweep(bytes: Uint8Array): SweepResult {
-  return decodeRows<SweepResult>(bytes);
+  return decodeResult<SweepResult>(bytes);
 }
 
 class Sweep {
@@ -138,6 +154,8 @@ class Sweep {
   #errors: SweepError[] = [];
   #unread: string[] = [];
   #most_new: number;
+  #new = 0;
+  #name_all: boolean;
   #follow: boolean;
   #reader: DocumentReader;
   #parse: typeof parseRow;
@@ -149,6 +167,7 @@ class Sweep {
     now: number,
     {
       most_new = Number.POSITIVE_INFINITY,
+      name_all = false,
       follow = false,
       onStep = () => {},
       set_aside = [],
@@ -164,18 +183,17 @@ class Sweep {
     this.#base = join(root, FIBERS_FOLDER);
     this.#now = now;
     this.#most_new = most_new;
+    this.#name_all = name_all;
   }
 
   read(paths: readonly string[]): Reading {
+    if (!isDirectory(this.#base)) throw storeUnavailable(this.#root, new Error('it is gone'));
     const seen = new Set<string>();
-    for (const path of paths.filter((one) => !one.endsWith('/'))) this.#document(path, seen);
-    this.#most_new = this.#changed.length + MOST_BELOW;
-    for (const path of paths.filter((one) => one.endsWith('/')))
-      this.#walk(path.slice(0, -1), new Map(), new Map(), seen);
-    return {
-      ...this.#found([]),
-      folders: this.#folders.map((folder) => this.#absolute(folder.path)),
-    };
+    for (const path of paths) {
+      if (path.endsWith('/')) this.#walk(path.slice(0, -1), new Map(), new Map(), seen);
+      else this.#document(path, seen);
+    }
+    return { ...this.#found(), folders: this.#folders.map(({ path }) => this.#absolute(path)) };
   }
 
   run(bytes: Uint8Array): SweepResult {
@@ -192,19 +210,23 @@ class Sweep {
     for (const [path, row] of this.#documents) if (!seen.has(path)) this.#drop(path, row);
     const same = !this.#moved && bytes.length > 0;
     const same_folders =
-      this.#folders.length === known.size && this.#folders.every(({ path }) => known.has(path));
+      this.#folders.length === known.size &&
+      this.#folders.every(({ path }) => known.has(path)) &&
+      !this.#unread.some(isFolder);
     return {
-      ...this.#found(this.#folders, same ? bytes : null),
+      ...this.#found(same ? bytes : null),
       unchanged: this.#changed.length === 0 && this.#removed.length === 0,
       removed: this.#removed,
       folders: same_folders ? null : this.#folders.map(({ path }) => this.#absolute(path)),
     };
   }
 
-  #found(folders: KnownFolder[], table: Uint8Array | null = null): Omit<Reading, 'folders'> {
+  #found(same_table: Uint8Array | null = null): Omit<Reading, 'folders'> {
     const documents = [...this.#documents.values()];
     return {
-      table: table ?? encodeTable({ root: this.#root, follow: this.#follow, folders, documents }),
+      table:
+        same_table ??
+        encodeTable({ root: this.#root, follow: this.#follow, folders: this.#folders, documents }),
       changed: this.#changed,
       errors: this.#errors,
       unread: this.#unread,
@@ -229,6 +251,10 @@ class Sweep {
     seen: Set<string>,
   ): void {
     const before = known.get(path);
+    if (before === undefined && path !== '' && !this.#name_all && this.#isFull()) {
+      this.#unread.push(`${path}/`);
+      return;
+    }
     const absolute = this.#absolute(path);
     let stat: Stats | undefined;
     try {
@@ -258,6 +284,7 @@ class Sweep {
       this.#keepUnreadable(path, before, error, childrenOf, seen);
       return;
     }
+    if (before === undefined) this.#new += 1;
     const settled = this.#isSettled(stat);
     this.#folders.push({ path, ...stampOf(stat), settled });
     if (before === undefined || !before.settled !== !settled || !sameStamp(before, stat)) this.#moved = true;
@@ -313,12 +340,17 @@ class Sweep {
     keepBelow(path);
   }
 
+  #isFull(): boolean {
+    return this.#new >= this.#most_new;
+  }
+
   #document(path: string, seen: Set<string>): void {
     const before = this.#documents.get(path);
-    if (before === undefined && this.#changed.length >= this.#most_new) {
+    if (before === undefined && this.#isFull()) {
       this.#unread.push(path);
       return;
     }
+    if (before === undefined) this.#new += 1;
     const absolute = this.#absolute(path);
     const place: DocumentPlace = { store: this.#root, path: absolute, relativePath: path };
     let stat: Stats | undefined;
@@ -333,7 +365,7 @@ class Sweep {
         return;
       }
       if (this.#set_aside.has(tokenOf(path, stat))) throw new Error(SET_ASIDE);
-      const file = this.#reader.read(absolute);
+      const file = this.#reader.read(absolute, stat);
       seen.add(path);
       this.#took(path, file, before, place);
     } catch (error) {
@@ -411,6 +443,14 @@ const SET_ASIDE =
 /** A token for the current state of a document; each change gives another token. */
 function tokenOf(path: string, { mtimeMs, ctimeMs, size, ino }: Stats): string {
   return `${mtimeMs}:${ctimeMs}:${size}:${ino} ${path}`;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isFolder(unread: string): boolean {
+  return unread.endsWith('/');
 }
 
 const NO_STAMP: Stamp = { mtimeMs: -1, ctimeMs: -1, size: -1, ino: -1 };

@@ -7,6 +7,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  type Stats,
   statfsSync,
   statSync,
 } from 'node:fs';
@@ -60,10 +61,11 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 /**
  * Opens a regular file for reading, without ever waiting for another process. Anything else is refused before opening,
- * since opening a device may have side effects, and again on the open file. Throws `not_a_file` and the system error.
+ * since opening a device may have side effects, and again on the open file. `seen` are the stats of the path where the
+ * caller has just looked. Throws `not_a_file` and the system error.
  */
-export function openRegularFileSync(path: string): OpenFile {
-  requireRegular(path, statSync(path, { bigint: true }));
+export function openRegularFileSync(path: string, { seen }: { seen?: Stats } = {}): OpenFile {
+  requireRegular(path, seen ?? statSync(path, { bigint: true }));
   const fd = openSync(path, READ_FLAGS);
   try {
     const stats = fstatSync(fd, { bigint: true });
@@ -190,12 +192,12 @@ function descriptorPath(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
 
-function requireRegular(path: string, stats: BigIntStats): void {
+function requireRegular(path: string, stats: Stats | BigIntStats): void {
   if (stats.isFile()) return;
   throw notAFile(path, kindOf(stats));
 }
 
-function kindOf(stats: BigIntStats): string {
+function kindOf(stats: Stats | BigIntStats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   if (stats.isSocket()) return 'a socket';

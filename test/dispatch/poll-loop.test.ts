@@ -26,6 +26,9 @@ let sweeps: number;
 let parsed: string[];
 let failing: boolean;
 let hanging: boolean;
+let slow: string | null;
+let rounds: number;
+let listedFirst: string[];
 let roots: string[];
 let paths: Record<string, string>;
 let rows: { index: StoreIndex; feed: Feed };
@@ -40,6 +43,9 @@ beforeEach(async () => {
   parsed = [];
   failing = false;
   hanging = false;
+  slow = null;
+  rounds = 0;
+  listedFirst = [];
   const root = scratch.mkdir('notes');
   const store = initStore(root);
   paths = {};
@@ -76,7 +82,7 @@ beforeEach(async () => {
       disks: answeringDisks,
       pool: {
         run: async (job, _input, options) => {
-          await until('an answer of the disk', () => !hanging);
+          await until('an answer of the disk', () => !hanging && slow !== at);
           if (job === 'read_documents')
             return { value: {} as never, bulk: readDocuments(at, options!.bulk!) };
           sweeps += 1;
@@ -86,9 +92,13 @@ beforeEach(async () => {
       },
     });
   const { dispatcher } = daemon;
-  const { rounds } = dispatcher;
-  const startMoved = rounds.startMoved.bind(rounds);
-  Object.assign(rounds, {
+  const startMoved = dispatcher.rounds.startMoved.bind(dispatcher.rounds);
+  const startDue = dispatcher.rounds.startDue.bind(dispatcher.rounds);
+  Object.assign(dispatcher.rounds, {
+    startDue: () => {
+      rounds += 1;
+      return startDue();
+    },
     startMoved: (these: ReadonlySet<string>) => {
       moved.push(these);
       return startMoved(these);
@@ -99,6 +109,7 @@ beforeEach(async () => {
     ...{ world, index, documents, pollOf, dispatcher, rows: own, memory: daemon.memory },
     leases: { look: async () => {}, keep: () => {} },
     roots: () => roots,
+    onFirstListing: (at) => listedFirst.push(at),
   });
   await loop.start();
 });
@@ -221,5 +232,25 @@ describe('the poll loop', () => {
     expect(loop.health.stores).toMatchObject([{ state: 'stale', error: 'the disk is asleep' }]);
     expect(rows.index.size).toBe(2);
     expect(rows.feed.state).toBe('partial');
+  });
+
+  it('[DSP-1] serves the other stores while one is slow to list, and this one when it is listed', async () => {
+    const [first = ''] = roots;
+    const second = initStore(scratch.mkdir('slow'));
+    const { path } = await second.create({ name: 'c', slug: 'c' });
+    slow = second.root;
+    roots = [first, second.root];
+    loop.takeUpStores();
+    await until('a round without it', () => rounds > 1);
+    expect(loop.health.stores).toMatchObject([{ state: 'ok' }, { state: 'cold' }]);
+    expect(listedFirst).toEqual([first]);
+    const before = { rounds, sweeps };
+    slow = null;
+    await until('its row', () =>
+      new TextDecoder().decode(rows.feed.encode({ svc: false }).bytes).includes(path),
+    );
+    await until('a round with it', () => rounds > before.rounds);
+    expect(listedFirst).toEqual([first, second.root]);
+    expect(rows.feed.state).toBe('fresh');
   });
 });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writ
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  addDocuments,
+  addReadings,
   decodeReading,
   decodeSweep,
   encodePaths,
@@ -52,21 +52,23 @@ describe('sweepStore', () => {
     expect(result.folders).toContain(join(temp.root, '.fibers/a/b'));
   });
 
-  it('leaves new documents beyond a limit to other readers, with the same rows and table as result', () => {
+  it('leaves new documents and folders beyond a limit to other readers, with the same rows and table as result', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) temp.write(`${name}/${name}.md`, document(name));
     temp.write('f/f.md', '---\nname: [\n---\n');
     const now = Date.now() + LATER;
-    const bounded = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, { most_new: 2 }));
+    const bounded = decodeSweep(sweepStore(temp.root, new Uint8Array(), now, { most_new: 5 }));
     expect(bounded.changed).toHaveLength(2);
     expect(bounded.unread).toHaveLength(4);
+    expect(bounded.unread.every((path) => path.endsWith('/'))).toBe(true);
     // One went away between the two.
     rmSync(join(temp.root, '.fibers/e/e.md'));
     const halves = [bounded.unread.slice(0, 1), bounded.unread.slice(1)];
-    const whole = addDocuments(
+    const whole = addReadings(
       bounded,
       halves.map((paths) => decodeReading(readDocuments(temp.root, encodePaths(paths), now))),
     );
     expect(whole.unread).toEqual([]);
+    expect(whole.folders).toHaveLength(7);
     expect(ids(whole)).toEqual(['a', 'b', 'c', 'd', 'f']);
     expect(whole.changed.filter((row) => row.error !== undefined).map((row) => row.id)).toEqual(['f']);
     temp.write('b/b.md', document('B2'));

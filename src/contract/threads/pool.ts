@@ -35,7 +35,18 @@ export type CheckedImages = z.infer<typeof checkedImagesSchema>;
 
 /** Time limit for parsing one document, in milliseconds; within the document limits it takes about ten. */
 const PARSE_LIMIT_MS = 2_000;
-const tokens = z.array(z.string()).optional();
+
+/**
+ * What is left of new documents and folders beyond `most_new` is only named. With `follow`, links that leave the store
+ * are read. The parse of one document is a step; documents whose tokens are `set_aside` are listed with an error and
+ * not parsed.
+ */
+const sweepSchema = z.object({
+  root: z.string(),
+  follow: z.boolean(),
+  set_aside: z.array(z.string()).optional(),
+  most_new: z.number().int().optional(),
+});
 
 /**
  * Stateless jobs of the pool. Bulk bytes go in and come out as transferred buffers, so the main thread
@@ -45,30 +56,12 @@ export const poolJobs = {
   /** The heartbeat: the pool can run a job. */
   ping: { input: z.object({}), output: z.object({}), deadline_ms: 5_000 },
   /**
-   * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first).
-   * Bulk out: msgpack `SweepResult` (fibers/sweep.ts). New documents beyond `most_new` are only named. With `follow`,
-   * links that leave the store are read. The parse of one document is a step; documents whose tokens are `set_aside`
-   * are listed with an error and not parsed.
+   * One stat sweep of a store. Bulk in: the opaque table an earlier sweep returned (empty for the first); bulk out: for
+   * `decodeSweep` (fibers/sweep.ts).
    */
-  sweep_store: {
-    input: z.object({
-      ...{ root: z.string(), follow: z.boolean(), set_aside: tokens },
-      most_new: z.number().int().optional(),
-    }),
-    output: z.object({}),
-    deadline_ms: 20_000,
-    step_ms: PARSE_LIMIT_MS,
-  },
-  /**
-   * Reads the documents that a sweep only named, and those below folders. Bulk in: their paths; bulk out: for
-   * `decodeReading`.
-   */
-  read_documents: {
-    input: z.object({ root: z.string(), follow: z.boolean(), set_aside: tokens }),
-    output: z.object({}),
-    deadline_ms: 20_000,
-    step_ms: PARSE_LIMIT_MS,
-  },
+  sweep_store: { input: sweepSchema, output: z.object({}), deadline_ms: 20_000, step_ms: PARSE_LIMIT_MS },
+  /** Reads documents and folders that a sweep only named. Bulk in: their paths; bulk out: for `decodeReading`. */
+  read_documents: { input: sweepSchema, output: z.object({}), deadline_ms: 20_000, step_ms: PARSE_LIMIT_MS },
   /** The identity of a store on disk, the same for every path to it. Throws the system error. */
   identify_store: {
     input: z.object({ root: z.string() }),

@@ -6,7 +6,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
-import type { StoreIndex } from '../../fibers/store-index.ts';
+import type { StoreIndex, SweepTicket } from '../../fibers/store-index.ts';
 import type { StoreWatch, watchStore } from '../../fibers/watch.ts';
 import type { Disks } from '../../platform/disks.ts';
 import { type Came, documentOf, FolderHints } from './folder-hints.ts';
@@ -64,6 +64,8 @@ export class PolledStore {
   /** Something may have changed that only a listing finds. */
   #must_list = true;
   #ticks_since = 0;
+  /** When the listing began that is under way, or that was cut short. */
+  #since: SweepTicket = 0;
   #unwatchable: readonly string[] = [];
   #unreadable: ReadonlySet<string> = new Set();
   #reported: string | null = null;
@@ -131,13 +133,22 @@ export class PolledStore {
 
   async #list(): Promise<boolean> {
     const { poll, index, documents, deadline_ms } = this.#options;
-    const since = index.beginSweep();
-    this.#hints.beginListing();
     this.#must_list = false;
-    const result = await poll.sweep(deadline_ms, (rows) => {
-      if (!this.#closed) this.#options.onNew(index.addNew(rows, since));
+    let resumed = true;
+    const result = await poll.sweep(deadline_ms, {
+      begins: () => {
+        resumed = false;
+        this.#since = index.beginSweep();
+        this.#hints.beginListing();
+      },
+      rows: (rows) => {
+        if (!this.#closed) this.#options.onNew(index.addNew(rows, this.#since));
+      },
     });
     if (result === null || this.#closed) return false;
+    const since = this.#since;
+    // What it had read before it was cut short may have changed since.
+    this.#must_list ||= resumed;
     index.apply(this.root, result, { since, read: (path) => documents.readRow(path, this.root) });
     this.#ticks_since = 0;
     this.#stalled = false;

@@ -7,7 +7,7 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import type { StoreHealth } from '../../contract/http/state.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import {
-  addDocuments,
+  addReadings,
   decodeReading,
   decodeSweep,
   encodePaths,
@@ -22,16 +22,21 @@ import type { Came } from './folder-hints.ts';
 /** Reads a store elsewhere, so that a stuck disk stops a pool thread and not the poller. */
 export type StoreReader = Pick<PoolCaller, 'run'>;
 
-/** Told of rows of a listing under way, while other threads still read. */
-type OnRows = (rows: readonly FiberDocument[]) => void;
+/** Follows one listing. */
+export type OnListing = {
+  /** A listing begins from its start; one that was cut short goes on where it was. */
+  begins?(): void;
+  /** Rows that were read, while other threads still read. */
+  rows?(rows: readonly FiberDocument[]): void;
+};
 type ReadJob = 'sweep_store' | 'read_documents';
 
-/** A sweep that finds more new documents than this leaves the rest to be read on all threads of the pool. */
-const MOST_NEW = 500;
-/** Documents that one job reads at least: enough that a job is worth its messages. */
-const LEAST_SHARE = 500;
-/** Jobs at most, however large the store: they must find room in the pool's queue. */
-const MOST_SHARES = 32;
+/** New documents and folders that one job looks at; what is left is shared by all threads of the pool. */
+const MOST_NEW = 1_000;
+/** Jobs of one listing at a time: as many as keep the pool busy, and few enough that other jobs are not kept waiting. */
+const MOST_JOBS = 8;
+/** Paths that one job is given at least: enough that a job is worth its messages. */
+const LEAST_SHARE = 16;
 
 /** A store that keeps failing is asked less and less often: a stuck disk holds a thread at every try. */
 const RETRY = { first: 1_000, most: 300_000 };
@@ -58,6 +63,8 @@ export class StorePoll {
   /** By a timer, and not by the time that it is: a clock can be turned back. */
   #is_waiting = false;
   #running: Promise<SweepResult | null> | null = null;
+  /** What a listing that was cut short has read, and what it had still to read. */
+  #unfinished: { first: SweepResult; readings: Reading[]; left: string[] } | null = null;
   /** By path below `.fibers`. */
   readonly #set_aside = new Map<string, SetAside>();
 
@@ -90,11 +97,14 @@ export class StorePoll {
     return this.#health;
   }
 
-  /** One listing, or null when it failed or is not to be tried yet; two callers share one. */
-  sweep(deadline_ms: number, onRows: OnRows = () => {}): Promise<SweepResult | null> {
+  /**
+   * One listing, or null when it failed or is not to be tried yet; two callers share one. It fails when one of its jobs
+   * exceeds `deadline_ms`; the next one then goes on with what is left.
+   */
+  sweep(deadline_ms: number, onListing: OnListing = {}): Promise<SweepResult | null> {
     if (this.#running !== null) return this.#running;
     if (this.#is_waiting) return Promise.resolve(null);
-    this.#running = this.#sweep(deadline_ms, onRows).finally(() => {
+    this.#running = this.#sweep(deadline_ms, onListing).finally(() => {
       this.#running = null;
     });
     return this.#running;
@@ -111,8 +121,7 @@ export class StorePoll {
   async look(paths: ReadonlyMap<string, Came>, deadline_ms: number): Promise<Reading> {
     const base = join(this.root, FIBERS_FOLDER);
     const asked = [...paths].map(([path, kind]) => `${relative(base, path)}${kind === 'folder' ? '/' : ''}`);
-    const until = this.#clock.now() + deadline_ms;
-    return decodeReading(await this.#read('read_documents', encodePaths(asked), until));
+    return decodeReading(await this.#read('read_documents', encodePaths(asked), deadline_ms));
   }
 
   /** How many documents the store has by now. */
@@ -120,11 +129,11 @@ export class StorePoll {
     this.#health = { ...this.#health, fibers };
   }
 
-  async #sweep(deadline_ms: number, onRows: OnRows): Promise<SweepResult | null> {
+  async #sweep(deadline_ms: number, onListing: OnListing): Promise<SweepResult | null> {
     const started = this.#clock.now();
     if (!(await this.answers())) return null;
     try {
-      const result = await this.#list(started + deadline_ms, onRows);
+      const result = await this.#list(deadline_ms, onListing);
       this.#table = Uint8Array.from(result.table);
       this.#forget(result.removed);
       this.#succeeded(result, started);
@@ -135,34 +144,61 @@ export class StorePoll {
     }
   }
 
-  async #list(until: number, onRows: OnRows): Promise<SweepResult> {
-    const read = (job: ReadJob, bulk: Uint8Array) => this.#read(job, bulk, until);
-    const result = decodeSweep(await read('sweep_store', this.#table));
-    if (result.unread.length === 0) return result;
-    const share = Math.max(LEAST_SHARE, Math.ceil(result.unread.length / MOST_SHARES));
-    const readShare = async (paths: readonly string[]) => {
-      const reading = decodeReading(await read('read_documents', encodePaths(paths)));
-      onRows(reading.changed);
-      return reading;
+  async #list(deadline_ms: number, { begins, rows }: OnListing): Promise<SweepResult> {
+    if (this.#unfinished === null) {
+      begins?.();
+      const first = decodeSweep(await this.#read('sweep_store', this.#table, deadline_ms));
+      if (first.unread.length === 0) return first;
+      this.#unfinished = { first, readings: [], left: first.unread };
+      rows?.(first.changed);
+    }
+    const { first, readings } = this.#unfinished;
+    await this.#readLeft(this.#unfinished, async (paths) => {
+      const reading = decodeReading(await this.#read('read_documents', encodePaths(paths), deadline_ms));
+      readings.push(reading);
+      rows?.(reading.changed);
+      return reading.unread;
+    });
+    this.#unfinished = null;
+    return addReadings(first, readings);
+  }
+
+  /** Several jobs at a time, until nothing is left; what a failed job was given stays left. */
+  async #readLeft(
+    unfinished: { left: string[] },
+    read: (paths: readonly string[]) => Promise<string[]>,
+  ): Promise<void> {
+    const jobs = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    const begin = () => {
+      const share = Math.min(MOST_NEW, Math.max(LEAST_SHARE, Math.ceil(unfinished.left.length / MOST_JOBS)));
+      const paths = unfinished.left.splice(0, share);
+      const leave = (left: readonly string[]) => {
+        unfinished.left = unfinished.left.concat(left);
+      };
+      const job = read(paths)
+        .then(leave, (error) => {
+          leave(paths);
+          failures.push(error);
+        })
+        .finally(() => jobs.delete(job));
+      jobs.add(job);
     };
-    onRows(result.changed);
-    const shares = [];
-    for (let at = 0; at < result.unread.length; at += share)
-      shares.push(readShare(result.unread.slice(at, at + share)));
-    return addDocuments(result, await Promise.all(shares));
+    for (;;) {
+      while (failures.length === 0 && unfinished.left.length > 0 && jobs.size < MOST_JOBS) begin();
+      if (jobs.size === 0) break;
+      await Promise.race(jobs);
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** One job; again without each document whose parse had to be ended, so that all others are listed. */
-  async #read(job: ReadJob, bulk: Uint8Array, until: number): Promise<Uint8Array> {
+  async #read(job: ReadJob, bulk: Uint8Array, deadline_ms: number): Promise<Uint8Array> {
     for (;;) {
-      const deadline_ms = Math.max(1, until - this.#clock.now());
       const set_aside = [...this.#set_aside.values()]
         .filter((one) => this.#waits(one))
         .map(({ token }) => token);
-      const input = {
-        ...{ root: this.root, follow: this.#follow(), set_aside },
-        ...(job === 'sweep_store' ? { most_new: MOST_NEW } : {}),
-      };
+      const input = { root: this.root, follow: this.#follow(), set_aside, most_new: MOST_NEW };
       try {
         const done = await this.#pool.run(job, input, { bulk: bulk.slice(), deadline_ms });
         if (done.bulk === null)

@@ -20,9 +20,12 @@ const FIBERS = 1_300;
 
 let temp: TempStore;
 let jobs: string[];
+/** Numbers of the jobs that fail. */
+let stuck: Set<number>;
 beforeEach(() => {
   temp = createTempStore();
   jobs = [];
+  stuck = new Set();
 });
 afterEach(() => temp.remove());
 
@@ -30,12 +33,11 @@ afterEach(() => temp.remove());
 const pool: StoreReader = {
   async run(job, input, options) {
     jobs.push(job);
-    const { root, most_new } = input as { root: string; most_new?: number };
+    if (job === 'read_documents' && stuck.delete(jobs.length)) throw new Error('the disk is asleep');
+    const { root, most_new } = input as { root: string; most_new: number };
     const bulk = options?.bulk ?? new Uint8Array();
-    const answer =
-      job === 'sweep_store'
-        ? sweepStore(root, bulk, Date.now(), most_new === undefined ? {} : { most_new })
-        : readDocuments(root, bulk);
+    const read = job === 'sweep_store' ? sweepStore : readDocuments;
+    const answer = read(root, bulk, Date.now(), { most_new });
     return { value: {} as never, bulk: answer };
   },
 };
@@ -73,6 +75,35 @@ describe('StorePoll', () => {
     const second = await poll.sweep(10_000);
     expect(second?.changed.filter((row) => row.name === 'Another name').map((row) => row.id)).toEqual(['f7']);
     expect(jobs).toEqual(['sweep_store']);
+  });
+
+  it('[DSP-1] goes on with a large listing that was cut short, and reads nothing twice', async () => {
+    for (let index = 0; index < FIBERS; index += 1)
+      temp.write(`f${index}/f${index}.md`, `---\nname: Fiber ${index}\n---\n`);
+    const clock = new FakeClock();
+    const poll = new StorePoll({
+      ...{ root: temp.root, clock, logger: silentLogger, pool, disks: answeringDisks },
+    });
+    stuck.add(3);
+    let begun = 0;
+    const read: string[] = [];
+    const onListing = {
+      begins: () => {
+        begun += 1;
+      },
+      rows: (rows: readonly { id: string }[]) => read.push(...rows.map(({ id }) => id)),
+    };
+    expect(await poll.sweep(10_000, onListing)).toBeNull();
+    expect(poll.health).toMatchObject({ state: 'cold', error: 'the disk is asleep' });
+    const early = read.length;
+    expect(early).toBeGreaterThan(0);
+
+    clock.advance(1_000);
+    const listed = await poll.sweep(10_000, onListing);
+    expect(listed?.changed.map((row) => row.id).sort()).toEqual([...read].sort());
+    expect([begun, new Set(read).size, read.length]).toEqual([1, FIBERS, FIBERS]);
+    expect(read.length).toBeGreaterThan(early);
+    expect(listed?.folders).toHaveLength(FIBERS + 1);
   });
 
   it('[DSP-1] keeps what it had when the store is gone, and says so', async () => {
