@@ -164,7 +164,7 @@ export const SETTINGS = {
     'SVC_LISTING_TIMEOUT_MS',
     10_000,
     50,
-    'A listing slower than this uses last-known rows (DSP-1)',
+    'A listing without progress for so long leaves last-known rows (DSP-1)',
   ),
   preflight_cooldown_ms: whole(
     'SVC_PREFLIGHT_COOLDOWN_MS',

@@ -34,7 +34,7 @@ const LINKED = 2;
 const PARTS = 4;
 /** No file name can hold it. */
 const BETWEEN_PATHS = '\0';
-const LENGTH_BYTES = 4;
+const LENGTH_FIELD = 4;
 
 type Rest = { root: string; follow: boolean | null; folders: number; notes: [number, string, string][] };
 
@@ -115,7 +115,7 @@ function flagsOf({ settled, linked = false }: { settled: boolean; linked?: boole
 
 /** Concatenates parts, each with its length before it. */
 export function joinParts(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = Buffer.allocUnsafeSlow(parts.reduce((bytes, part) => bytes + LENGTH_BYTES + part.length, 0));
+  const joined = Buffer.allocUnsafeSlow(parts.reduce((bytes, part) => bytes + LENGTH_FIELD + part.length, 0));
   let at = 0;
   for (const part of parts) {
     at = joined.writeUInt32LE(part.length, at);
@@ -130,7 +130,7 @@ export function splitParts(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const from = at + LENGTH_BYTES;
+    const from = at + LENGTH_FIELD;
     at = from + view.getUint32(at, true);
     parts.push(bytes.subarray(from, at));
   }
