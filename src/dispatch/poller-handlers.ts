@@ -62,7 +62,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
           }),
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
-  const writes = new DocumentWrites({ documents, rows });
+  const writes = new DocumentWrites({ world, memory, documents, rows });
   const terminal = terminals(world, dispatcher.pastSessions);
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];

@@ -36,7 +36,8 @@ export function rearmed(
   return { set: all, unset: [...new Set(unset)] };
 }
 
-function served(
+/** The marks of arming a service that is not armed; none for a oneshot that is parked or still at work. */
+export function served(
   document: FiberDocument,
   edit: PlannedEdit,
   running: boolean,

@@ -10,6 +10,7 @@ import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 import { Arming } from './arming.ts';
+import { ClosedConversations } from './closed-conversations.ts';
 import { isPendingStart, judgeEligibility, waitsForPlace, waitsForResources } from './eligibility.ts';
 import { dueOf, eligibilityFacts, workerCount } from './fiber-facts.ts';
 import { Turns } from './turns.ts';
@@ -27,6 +28,7 @@ export class PollRounds {
   readonly #memory: Memory;
   readonly #starter: Starter;
   readonly #arming: Arming;
+  readonly #closed: ClosedConversations;
   readonly #onMoved: (keys: Iterable<string>) => void;
   readonly #turns = new Turns();
   /** Paths of documents whose disk answered after their round. */
@@ -43,6 +45,7 @@ export class PollRounds {
     this.#memory = memory;
     this.#starter = ports.starter;
     this.#arming = new Arming(world, memory);
+    this.#closed = new ClosedConversations(world, memory);
     this.#onMoved = ports.onMoved;
   }
 
@@ -50,6 +53,7 @@ export class PollRounds {
   async startDue(): Promise<void> {
     const documents = [...this.#world.documents.all()];
     const disarmed = this.#arming.note(documents);
+    this.#closed.note(documents);
     const reachable = documents.filter((document) => this.#forgetSilence(document));
     for (const document of documents) if (document.svc !== undefined) this.#showPaused(document);
     const limited = documents.filter((document) => document.svc !== undefined && this.#showLimit(document));
@@ -63,6 +67,7 @@ export class PollRounds {
   async startMoved(paths: ReadonlySet<string>): Promise<void> {
     const documents = [...this.#world.documents.all()].filter((document) => paths.has(document.path));
     const disarmed = this.#arming.noteSome(documents);
+    this.#closed.note(documents);
     if (disarmed.length > 0) this.#onMoved(disarmed);
     await this.#startAmong(documents);
   }

@@ -88,6 +88,11 @@ export class Settler {
     if (plan.reason === 'memory_limit') this.#tellMemory(run, plan.death?.message ?? '');
     if (plan.owes_fresh_start) this.#owe(run);
     this.#memory.runs.release(run);
+    if (!run.stray)
+      world.runDirectories.update(run.launch_id, {
+        end_reason: plan.reason,
+        ...(document?.status === 'closed' ? { fiber_closed: true } : {}),
+      });
     if (!plan.conclude && document?.error === undefined) this.#close(run);
     else if (plan.reason === 'forced_start') this.#postpone(run);
     else await this.#conclude(run, exit);

@@ -68,6 +68,8 @@ async function resumeFacts(
     harness: agent.harness,
     reachable:
       reachable && (run === undefined || (await isSameFolder(world, run.project_dir, request.project_dir))),
+    end: endOf(run),
+    seen_closed: run?.fiber_closed === true,
     cuts,
     resumed_in_vain: run?.resume?.session_uuid === session_uuid && isInVain(run.resume, transcript),
     open_in_resume: session_uuid !== null && (await isOpenInResume(world, session_uuid)),
@@ -95,6 +97,11 @@ function sessionOf(
   if (run === undefined) return known;
   const left = run.left_sessions ?? [];
   return followSession({ known, left }, world.runDirectories.sessionStarts(run.launch_id));
+}
+
+function endOf(run: RunManifest | undefined): ResumeFacts['end'] {
+  if (run?.end_reason === undefined || run.ended_at === null) return null;
+  return { at: run.ended_at, handed_off: run.end_reason === 'handoff' };
 }
 
 function harnessOf(document: FiberDocument, run: RunManifest | undefined): HarnessName | null {

@@ -28,6 +28,10 @@ export type ResumeFacts = {
   harness: HarnessName;
   /** The agent that is about to start keeps its conversations where this one is, and starts in its folder. */
   reachable: boolean;
+  /** How its run ended, by its run directory; null where nothing tells. */
+  end: { at: number; handed_off: boolean } | null;
+  /** The fiber was seen closed when its run had ended, or later. */
+  seen_closed: boolean;
   /** A running worker is cut for this start. */
   cuts: boolean;
   /** The last start resumed this conversation, and ended without its transcript having grown. */
@@ -39,21 +43,23 @@ export type ResumeFacts = {
 };
 
 /** Why a start starts fresh. */
-export type FreshReason =
-  | 'first'
-  | 'handed_off'
-  | 'resumed_in_vain'
-  | 'not_of_dispatch'
-  | 'asked'
-  | 'role'
-  | 'cut'
-  | 'not_armed'
-  | 'other_harness'
-  | 'out_of_reach'
-  | 'other_host'
-  | 'unknown'
-  | 'absent'
-  | 'cold';
+export const FRESH_REASONS = [
+  'first',
+  'handed_off',
+  'resumed_in_vain',
+  'not_of_dispatch',
+  'asked',
+  'role',
+  'cut',
+  'closed',
+  'other_harness',
+  'out_of_reach',
+  'other_host',
+  'unknown',
+  'absent',
+  'cold',
+] as const;
+export type FreshReason = (typeof FRESH_REASONS)[number];
 
 export type ResumeDecision =
   | { kind: 'resume'; session_uuid: string }
@@ -76,7 +82,7 @@ function freshBecause(facts: ResumeFacts, previous: PreviousConversation): Fresh
   const { document, mode } = facts;
   // What a program cannot do, no mode can ask of it.
   if (mode === 'previous') return cannotContinue(facts, previous);
-  if (handedOff(document)) return 'handed_off';
+  if (workerHandedOff(facts)) return 'handed_off';
   if (facts.resumed_in_vain) return 'resumed_in_vain';
   const checked = SURFACE_RULES[document.svc?.surface ?? DEFAULT_SURFACE].in_terminal;
   if (checked && isOlderThanDispatch(facts)) return 'not_of_dispatch';
@@ -84,9 +90,30 @@ function freshBecause(facts: ResumeFacts, previous: PreviousConversation): Fresh
   if (mode === null) {
     if ((document.svc?.kind ?? 'oneshot') !== 'oneshot') return 'role';
     if (facts.cuts) return 'cut';
-    if (document.status !== 'active') return 'not_armed';
   }
+  if (isArmedAgain(facts) || (mode === null && wasClosed(facts))) return 'closed';
   return cannotContinue(facts, previous) ?? (checked ? unfitTranscript(facts) : null);
+}
+
+/**
+ * Closing a fiber ends its conversation, whatever arms the fiber again (RES-8): a dispatch finds it closed; an edit by hand
+ * leaves `closed-at`, or its run directory tells.
+ */
+function wasClosed({ document, end, seen_closed }: ResumeFacts): boolean {
+  if (document.status === 'closed' || seen_closed) return true;
+  const closed = timeOf(document.closed_at);
+  // Armed again while its worker ran, the fiber was given back to that worker.
+  const since = end?.at ?? timeOf(document.svc?.runtime?.dispatched_at);
+  return closed !== null && (since === null || closed > since);
+}
+
+function workerHandedOff({ document, end }: ResumeFacts): boolean {
+  return handedOff(document) && end?.handed_off !== false;
+}
+
+/** The stamp is not the worker's: a verb left it when it armed the fiber again (LIF-6). */
+function isArmedAgain({ document, end }: ResumeFacts): boolean {
+  return handedOff(document) && end?.handed_off === false;
 }
 
 function cannotContinue(facts: ResumeFacts, previous: PreviousConversation): FreshReason | null {
@@ -115,9 +142,9 @@ function resumeUnlessOpen({ open_in_resume }: ResumeFacts, session_uuid: string)
 }
 
 /** The previous conversation as the launch message names it (PRM-5). */
-function named({ document, transcript }: ResumeFacts, previous: PreviousConversation): PreviousSession {
-  const { session_uuid, harness } = previous;
-  const cut_off = !handedOff(document);
+function named(facts: ResumeFacts, { session_uuid, harness }: PreviousConversation): PreviousSession {
+  const { transcript } = facts;
+  const cut_off = !workerHandedOff(facts);
   if (!cut_off) return { session_uuid, harness, cut_off, transcript: null };
   return {
     session_uuid,

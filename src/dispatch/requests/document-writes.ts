@@ -10,11 +10,17 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import { planFieldEdit } from '../../lifecycle/field-edit.ts';
+import type { Memory } from '../holds/memory.ts';
 import type { StoreDocuments } from '../stores/store-documents.ts';
+import { keyOf } from '../world/documents.ts';
+import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 
 type Parts = {
+  world: Pick<World, 'clock'>;
+  memory: Pick<Memory, 'runs'>;
   documents: StoreDocuments;
   rows: { row(document: FiberDocument, body: string): FiberRow };
 };
@@ -51,7 +57,11 @@ export class DocumentWrites {
   }
 
   edit<Q extends EditFiber>(asked: Q) {
-    const { documents, rows } = this.#parts;
+    const { world, memory, documents, rows } = this.#parts;
+    const planned = (change: DocumentEdit) => (current: FiberDocument) => {
+      const running = memory.runs.get(keyOf(current)) !== undefined;
+      return planFieldEdit(current, change, { running }, world.clock.now());
+    };
     const write: Write<EditFiber, PlannedEdit, Rehearsal, FiberReply> = {
       plan: (request) => ({
         change: documentEdit(request),
@@ -59,9 +69,9 @@ export class DocumentWrites {
         digest: request.expected_digest,
       }),
       show: async ({ document, change, digest }) =>
-        rehearsedWrite('write', await documents.planEdit(document, () => change, digest)),
+        rehearsedWrite('write', await documents.planEdit(document, planned(change), digest)),
       async apply({ document, change, digest }) {
-        const { body, ...edited } = await documents.edit(document, () => change, digest);
+        const { body, ...edited } = await documents.edit(document, planned(change), digest);
         return { fiber: rows.row(edited, body) };
       },
     };

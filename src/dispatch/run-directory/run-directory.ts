@@ -121,6 +121,8 @@ export function updateRun(
       | 'undo'
       | 'left_sessions'
       | 'owes_fresh_start'
+      | 'end_reason'
+      | 'fiber_closed'
       | 'fiber'
       | 'path'
       | 'store'

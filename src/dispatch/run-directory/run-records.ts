@@ -61,6 +61,10 @@ export const runManifestSchema = z.object({
   left_sessions: z.array(z.string()).optional(),
   /** It resumed in vain, and the fresh start that makes up for it has not come about yet (P7). */
   owes_fresh_start: z.boolean().optional(),
+  /** Why it ended, as was decided when its end was settled: `handoff`, `kill`, `exited`, … */
+  end_reason: z.string().optional(),
+  /** The fiber was closed after the run ended, which ended its conversation too (RES-8). */
+  fiber_closed: z.boolean().optional(),
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
   app: appRecordSchema.optional(),
   /** How it became the fiber's worker when that was not a dispatch: by a capture of ours, or a person's session. */

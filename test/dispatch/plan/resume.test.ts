@@ -47,6 +47,8 @@ const cutOff: ResumeFacts = {
   host: 'host-a',
   harness: 'claude',
   reachable: true,
+  end: null,
+  seen_closed: false,
   cuts: false,
   resumed_in_vain: false,
   open_in_resume: false,
@@ -54,6 +56,7 @@ const cutOff: ResumeFacts = {
   now: NOW,
 };
 const RESUMED = { kind: 'resume', session_uuid: SESSION };
+const ended = (handed_off: boolean) => ({ at: DISPATCHED + 20 * MINUTE, handed_off });
 const named = (more: object = {}) => ({
   session_uuid: SESSION,
   harness: 'claude',
@@ -189,12 +192,42 @@ const TABLE: Row[] = [
   [
     '[RES-8] a closed fiber is reopened for a fresh start',
     { document: documentOf({}, { status: 'closed' }) },
-    { why: 'not_armed', previous: named() },
+    { why: 'closed', previous: named() },
   ],
   [
-    '[RES-8] so is a parked one',
+    '[RES-8] so is one that was seen closed, whatever its document says by now',
+    { seen_closed: true },
+    { why: 'closed', previous: named() },
+  ],
+  [
+    '[RES-8] so is one whose document still says when it was closed',
+    { document: documentOf({}, { closed_at: iso(DISPATCHED + 1) }) },
+    { why: 'closed', previous: named() },
+  ],
+  [
+    '[RES-8] so is one that a verb armed again, and its worker is not said to have handed off',
+    { document: HANDED_OFF, end: ended(false) },
+    { why: 'closed', previous: named() },
+  ],
+  [
+    '[RES-8] a worker that handed off before the fiber was closed is said to have done so',
+    { document: HANDED_OFF, end: ended(true) },
+    { why: 'handed_off', previous: named({ cut_off: false, transcript: null }) },
+  ],
+  [
+    '[RES-8] a fiber that was closed before its last dispatch is armed like any other',
+    { document: documentOf({}, { closed_at: iso(DISPATCHED - 1) }) },
+    RESUMED,
+  ],
+  [
+    '[RES-8] one that was closed and armed again while its worker ran was given back to it',
+    { document: documentOf({}, { closed_at: iso(DISPATCHED + 1) }), end: ended(false) },
+    RESUMED,
+  ],
+  [
+    '[RES-3] [RES-8] parking a fiber ends no conversation',
     { document: documentOf({}, { status: 'open' }) },
-    { why: 'not_armed', previous: named() },
+    RESUMED,
   ],
   [
     '[RES-9] an open session of that conversation refuses',
@@ -260,6 +293,8 @@ const anyFacts: fc.Arbitrary<ResumeFacts> = fc.record({
   reachable: fc.boolean(),
   cuts: fc.boolean(),
   resumed_in_vain: fc.boolean(),
+  end: fc.constantFrom(null, ended(true), ended(false)),
+  seen_closed: fc.boolean(),
   open_in_resume: fc.constantFrom(null, false, true),
   warm_window_ms: fc.constantFrom(0, 45 * MINUTE),
   now: fc.constant(NOW),
@@ -334,6 +369,7 @@ describe('resume or fresh', () => {
         if (decision.why === 'not_of_dispatch') return;
         expect(decision.previous).toMatchObject({ session_uuid: SESSION, harness: 'claude' });
         expect(decision.previous?.cut_off).toBe(decision.why !== 'handed_off');
+        if (facts.end?.handed_off === false) expect(decision.previous?.cut_off).toBe(true);
       }),
     );
   });

@@ -94,6 +94,60 @@ describe('the start after a conversation was cut off', () => {
     );
   });
 
+  it.each([
+    ['leaves closed-at', (text: string) => text],
+    ['leaves no trace of the close', (text: string) => text.replace(/^closed-at: .*\n/m, '')],
+  ])('[RES-8] is fresh once the fiber was closed and an edit by hand that %s arms it', async (_, trace) => {
+    const session = await cutOff('a');
+    const { path } = world.documents.index.get('a');
+    const closed_at = new Date(world.clock.now() + 5_000).toISOString();
+    world.documents.edit(path, (text) =>
+      text.replace('status: active', `status: closed\nclosed-at: ${closed_at}`),
+    );
+    await round();
+    restart();
+    world.documents.edit(path, (text) => trace(text.replace('status: closed', 'status: active')));
+    await round();
+    expect(world.planned.at(-1)?.resume).toBeNull();
+    expect(promptOf(world.machine.worker('a'))).toContain(
+      `Previous session: ${session} (claude); it ended without a handoff and is not resumed; transcript: /t/${session}.jsonl`,
+    );
+  });
+
+  it('[RES-8] is fresh once a daemon that was started after the end saw the fiber closed', async () => {
+    await cutOff('a');
+    const { path } = world.documents.index.get('a');
+    const parked = (status: string) =>
+      world.documents.edit(path, (text) => text.replace(/^status: .*$/m, `status: ${status}`));
+    parked('open');
+    await round();
+    restart();
+    parked('closed');
+    await round();
+    parked('active');
+    await round();
+    expect(world.planned.at(-1)?.resume).toBeNull();
+  });
+
+  it('[RES-8] resumes in a fiber that was closed and armed again while its worker ran', async () => {
+    world.fiber('a');
+    await round();
+    const session = sessionOf('a');
+    const { path } = world.documents.index.get('a');
+    const closed_at = new Date(world.clock.now()).toISOString();
+    world.documents.edit(path, (text) =>
+      text.replace('status: active', `status: closed\nclosed-at: ${closed_at}`),
+    );
+    await round();
+    world.documents.edit(path, (text) => text.replace('status: closed', 'status: active'));
+    await round();
+    world.clock.advance(1_000);
+    world.writesConversation(session);
+    world.machine.exit(world.machine.worker('a'), { code: 1 });
+    await round();
+    expect(world.planned.at(-1)?.resume).toBe(session);
+  });
+
   it('[RES-3] is decided the same by a daemon that was started in between', async () => {
     const session = await cutOff('a');
     restart();

@@ -1,13 +1,16 @@
 import { CodedError, messageOf } from '../../../base/errors.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
+import { stateSchema } from '../../../contract/http/state.ts';
 import type { DocumentEdit } from '../../../fibers/edit.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import { rosterEdit } from '../../../fibers/roster.ts';
 import { parseYamlValue } from '../../../fibers/yaml-document.ts';
+import { armsClosed, planFieldEdit } from '../../../lifecycle/field-edit.ts';
 import { DRY_RUN, DUE, FIBER, OUTCOME, option, STORE, statusOption } from '../../command-line/options.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, type Given } from '../../command-line/verb.ts';
 import { findInStores } from '../../find-fiber.ts';
+import { daemonOf } from '../lifecycle/write.ts';
 import { fiberWithBodySchema, readBody } from './body.ts';
 
 /** The options that change something; a roster is written without them. */
@@ -52,10 +55,11 @@ export const verb = defineVerb({
       collaboration === undefined
         ? fixedEdit(given, await readBody(context, given.body))
         : await assignment(context, given, collaboration);
-    const plan = (document: FiberDocument) => ({
-      ...fixed,
-      set: { ...fixed.set, ...tagEdit(document, given) },
-    });
+    const running = armsClosed(store.read(id), fixed) && (await isRunning(context, store.root, id));
+    const plan = (document: FiberDocument) => {
+      const edit = { ...fixed, set: { ...fixed.set, ...tagEdit(document, given) } };
+      return planFieldEdit(document, edit, { running }, context.clock.now());
+    };
     if (given.dry_run === true) {
       const shown = store.planEdit(id, plan, { expectedDigest: expected_digest });
       return rehearsed(rehearsedWrite('write', shown));
@@ -64,6 +68,14 @@ export const verb = defineVerb({
     return { json: { fiber }, text: `${fiber.id}  ${fiber.digest}\n`, one_line: true };
   },
 });
+
+/** True while the daemon of this machine has a worker of the fiber. */
+async function isRunning(context: CliContext, root: string, id: string): Promise<boolean> {
+  const daemon = await daemonOf(context, root);
+  if (daemon === null) return false;
+  const { running } = await daemon.get('/state', stateSchema);
+  return running.some((run) => run.fiber_id === id && run.store === root);
+}
 
 /** The roster is replaced as a whole, in a separate write (WPL-11). */
 async function assignment(context: CliContext, changes: Changes, given: string): Promise<DocumentEdit> {
