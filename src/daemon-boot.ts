@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError } from './base/errors.ts';
 import { daemonId } from './config/daemon-id.ts';
-import { hostClass, readHostFile } from './config/host-file.ts';
+import { hostClass, readHostFile, requireAllowedListener } from './config/host-file.ts';
 import { resolveHostId } from './config/host-identity.ts';
 import { readStores } from './config/path-lists.ts';
 import { dataPaths } from './config/paths.ts';
@@ -44,17 +44,12 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
   const identity =
     settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
   const file = readHostFile(settings);
-  const host_class = hostClass(file);
-  if (host_class === 'exposed' && !settings.listen.startsWith('unix:'))
-    throw new CodedError(
-      'invalid_config',
-      `this host is of class exposed and takes no TCP listener; set SVC_LISTEN=unix:${dataPaths(settings).api_socket}`,
-    );
+  requireAllowedListener(file, settings);
   const boot_id = await readBootId({ platform: process.platform, runner });
   return {
     ...identity,
     daemon_id: daemonId(settings.data_dir),
-    host_class,
+    host_class: hostClass(file),
     store_roots: readStores(settings).paths,
     boot_id,
     rebooted: noteBoot(settings, boot_id),

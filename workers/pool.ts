@@ -46,7 +46,7 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
   async find_transcripts({ agents_file, sessions }) {
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');
     const { findTranscripts } = await import('../src/harness/transcripts/find-transcripts.ts');
-    const { agents } = loadRegistryFile(agents_file).registry;
+    const { agents } = loadRegistryFile(agents_file);
     return { transcripts: await findTranscripts(agents, sessions, process.env, await disksOfThisThread()) };
   },
   async find_bridge_urls({ files }) {

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import { CodedError } from '../base/errors.ts';
 import { hostFileSchema } from '../contract/operator-files.ts';
 import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
-import { operatorFilePaths } from './paths.ts';
+import { dataPaths, operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
 export type HostFile = z.infer<typeof hostFileSchema>;
@@ -29,4 +30,13 @@ export function updateHostFile(settings: Settings, change: Partial<HostFile>): v
 /** The class of this machine; `personal` unless `host.json` says otherwise. */
 export function hostClass(file: HostFile): HostClass {
   return file.host_class ?? 'personal';
+}
+
+/** Throws `invalid_config` for a TCP listener on a host of class `exposed`. */
+export function requireAllowedListener(file: HostFile, settings: Settings): void {
+  if (hostClass(file) !== 'exposed' || settings.listen.startsWith('unix:')) return;
+  throw new CodedError(
+    'invalid_config',
+    `this host is of class exposed and takes no TCP listener; set SVC_LISTEN=unix:${dataPaths(settings).api_socket}`,
+  );
 }

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { CodedError, isCoded, messageOf } from '../base/errors.ts';
-import type { ConfigEntry, ConfigFile } from '../contract/http/config.ts';
+import type { ConfigEntry, ConfigFile, OperatorFileError } from '../contract/http/config.ts';
 import type { OperatorFileId } from '../contract/operator-files.ts';
 import type { LockOwner } from '../platform/file-lock.ts';
 import { isValidatedByCli, removeLeftCandidates, type ValidatedByCli } from './cli-validator.ts';
@@ -41,20 +41,28 @@ export class OperatorFiles {
     return OPERATOR_FILES.map((id) => this.#entry(id));
   }
 
+  /** What is wrong with each file that is in use and not valid. */
+  errors(): OperatorFileError[] {
+    return this.list().flatMap((entry) => {
+      const { id, path, overridden_by } = entry;
+      // SVC_HOST gives the id alone; the rest of host.json still counts.
+      if (overridden_by !== null && id !== 'host') return [];
+      const error = problemOf(() => {
+        const text = readExactText(path);
+        if (text !== null) this.#check(id, path, text);
+      });
+      return error === null ? [] : [{ file: id, path, error }];
+    });
+  }
+
   /** One file's text with its digest (OPF-6, REC-3); throws `invalid_config` for bytes that are no text. */
   read(id: OperatorFileId): ConfigFile {
     const entry = this.#entry(id);
     const text = readExactText(entry.path);
-    let problem: string | null = null;
-    let entries: string[] | null = null;
-    try {
-      if (text !== null) this.#check(id, entry.path, text);
-      if (id === 'stores' || id === 'projects')
-        entries = text === null ? [] : parsePathList(id, entry.path, text);
-    } catch (error) {
-      if (!isCoded(error, 'invalid_config')) throw error;
-      problem = error.message;
-    }
+    const problem = text === null ? null : problemOf(() => this.#check(id, entry.path, text));
+    const isList = id === 'stores' || id === 'projects';
+    const entries =
+      !isList || problem !== null ? null : text === null ? [] : parsePathList(id, entry.path, text);
     return { ...entry, exists: text !== null, text: text ?? '', digest: digestOf(text), entries, problem };
   }
 
@@ -113,15 +121,35 @@ export class OperatorFiles {
   #entry(id: OperatorFileId): ConfigEntry {
     const { settings } = this.#options;
     const path = operatorFilePaths(settings)[id];
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = lookAt(path);
     return {
       id,
       path,
-      exists: stat !== undefined,
+      exists: stat !== null,
       size: stat?.size ?? null,
-      mtime: stat === undefined ? null : Math.round(stat.mtimeMs),
+      mtime: stat === null ? null : Math.round(stat.mtimeMs),
       ...variablesOf(settings, id),
     };
+  }
+}
+
+/** What lies at a path; of a link that leads nowhere, the link itself. Null for nothing. */
+function lookAt(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  }
+}
+
+/** The message of what a check throws for a file that is not valid; null if it throws nothing. */
+function problemOf(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (!isCoded(error, 'invalid_config')) throw error;
+    return error.message;
   }
 }
 

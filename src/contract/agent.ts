@@ -3,19 +3,29 @@ import { HARNESS_NAMES, harnessNameSchema } from './harness-name.ts';
 import { dryRunField } from './http/rehearsal.ts';
 import { memoryMaxSchema } from './memory-max.ts';
 
+/** What stands for each value of `env` where agents are shown. */
+export const HIDDEN_VALUE = '(hidden)';
+const HIDDEN_GIVEN = `"${HIDDEN_VALUE}" is what svc agents shows for a value; write the value itself`;
+
 /** One entry of `agents.json` (design: operator files). */
 export const agentEntrySchema = z.looseObject({
   id: z.string().min(1),
   harness: harnessNameSchema,
   /** Executable name or path, started with argv, never through a shell string. */
   cli: z.string().min(1).optional(),
-  model: z.string().optional(),
+  /** Null: the program's own choice. */
+  model: z.string().nullable().optional(),
   args: z.array(z.string()).optional(),
   effort_levels: z.array(z.string()).optional(),
   default_effort: z.string().nullable().optional(),
   default: z.boolean().optional(),
   aliases: z.array(z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
+  env: z
+    .record(
+      z.string(),
+      z.string().refine((value) => value !== HIDDEN_VALUE, { error: HIDDEN_GIVEN }),
+    )
+    .optional(),
   /**
    * `argument`: the launch message is given as an argument, for a program that cannot read it from a file or standard
    * input.

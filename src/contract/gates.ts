@@ -3,9 +3,9 @@
  * frontmatter and the daemon's state, never the disk.
  */
 export const GATES = [
+  'document',
   'svc_block',
   'host',
-  'document',
   'status',
   'running',
   'due',

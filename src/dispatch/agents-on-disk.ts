@@ -5,8 +5,8 @@ import type { Settings } from '../config/settings.ts';
 import { type AgentRegistry, loadRegistry } from '../harness/agents/registry.ts';
 
 /**
- * The agents of this host, read again only when their file moved (inode, size, times). A file that cannot be
- * used is told once for each of its versions.
+ * The agents of this host, read again only when their file changed (inode, size, times). A file that is not valid is
+ * logged once for each of its versions, and the agents of its last valid version stay in force.
  */
 export function createAgentsOnDisk(settings: Settings, logger: Logger): () => AgentRegistry {
   const { agents } = operatorFilePaths(settings);
@@ -14,10 +14,12 @@ export function createAgentsOnDisk(settings: Settings, logger: Logger): () => Ag
   return () => {
     const stamp = stampOf(agents);
     if (known?.stamp === stamp) return known.registry;
-    const { registry, problem } = loadRegistry(settings);
+    const registry = loadRegistry(settings);
+    const { problem } = registry;
     if (problem !== null) logger.warn({ detail: problem.message }, 'the agents file is not used');
-    known = { stamp, registry };
-    return registry;
+    const kept = problem === null || known === null ? registry : { ...known.registry, problem };
+    known = { stamp, registry: kept };
+    return kept;
   };
 }
 

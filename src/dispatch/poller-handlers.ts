@@ -99,6 +99,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         rebooted: settings.rebooted,
         cli_contract: settings.cli_contract,
         mux_owner: await surroundings.muxOwner(dispatcher.listing),
+        operator_file_errors: operator.errors(),
         skills: surroundings.skills,
       }),
     resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),

@@ -30,6 +30,7 @@ export function viewState(options: {
   rebooted: boolean;
   cli_contract: number | null;
   mux_owner: PollerState['poll_health']['mux']['owner'];
+  operator_file_errors: PollerState['operator_file_errors'];
   skills: PollerState['skills'];
 }): PollerState {
   const { world, memory, dispatcher, health } = options;
@@ -76,6 +77,7 @@ export function viewState(options: {
       mux: { ...muxHealth(dispatcher), owner: options.mux_owner },
     },
     document_errors: documentErrors(world),
+    operator_file_errors: options.operator_file_errors,
     incidents: memory.incidents.all(),
     skills: options.skills,
   };

@@ -1,4 +1,4 @@
-import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
+import { isCoded, messageOf } from '../base/errors.ts';
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
 import { findExecutable } from '../platform/find-executable.ts';
@@ -24,12 +24,11 @@ export type HarnessCheck = {
  */
 export async function checkHarnesses(query: {
   registry: AgentRegistry;
-  problem: CodedError | null;
   adapters: Record<HarnessName, HarnessAdapter>;
   env: NodeJS.ProcessEnv;
   uses: readonly AgentUse[];
 }): Promise<HarnessCheck> {
-  const { registry, problem, adapters, env } = query;
+  const { registry, adapters, env } = query;
   const found = new Map<string, AgentFinding>();
   const add = (agent: string | null, finding: HarnessFinding) => {
     const key = JSON.stringify([finding.what, finding.mend]);
@@ -38,13 +37,6 @@ export async function checkHarnesses(query: {
     if (agent !== null && !known.agents.includes(agent)) known.agents.push(agent);
     found.set(key, known);
   };
-  if (problem !== null) {
-    add(null, {
-      severity: 'error',
-      what: problem.message,
-      mend: 'correct the file; until then the built-in agents are used',
-    });
-  }
   const { folders, unknown } = foldersByAgent(registry, query.uses);
   for (const finding of unknown) add(null, finding);
   const startable: string[] = [];

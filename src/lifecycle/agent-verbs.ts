@@ -11,6 +11,8 @@ export type KnownAgents = {
   /** Maps every id and alias to the id. */
   names: Readonly<Record<string, string>>;
   default_id: string | null;
+  /** Why the agents of the operator file are not known; null if they are. */
+  problem: { readonly message: string } | null;
 };
 type Choice = {
   agent?: string | undefined;
@@ -56,7 +58,7 @@ export function planSetModel(
     const models = known.agents.flatMap((agent) => (agent.model === null ? [] : [agent.model]));
     throw new CodedError(
       'agent_unknown',
-      `no agent of this host runs the model "${fields.model}"; it has the models: ${[...new Set(models)].join(', ') || 'none'}; see "svc agents"`,
+      `no agent of this host runs the model "${fields.model}"; it has the models: ${[...new Set(models)].join(', ') || 'none'}; ${known.problem?.message ?? 'see "svc agents"'}`,
       { details: { model: fields.model } },
     );
   }
@@ -79,11 +81,9 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
   const agent = findAgent(known, name);
   if (agent === undefined) {
     if (choice.agent === undefined && choice.effort === undefined) return edit;
-    throw new CodedError(
-      'agent_unknown',
-      `there is no agent "${name}" on this host; use one of ${known.agents.map(({ id }) => id).join(', ')}, or see "svc agents"`,
-      { details: { agent: name } },
-    );
+    throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}`, {
+      details: { agent: name },
+    });
   }
   if (
     rules.harness !== null &&
@@ -123,6 +123,11 @@ function trusted(choice: Choice): PlannedEdit {
 function agentsOf(known: KnownAgents, only: HarnessName): string {
   const ids = known.agents.filter(({ harness }) => harness === only).map(({ id }) => id);
   return ids.length === 0 ? 'this host has none' : ids.join(', ');
+}
+
+function mendOf({ agents, problem }: KnownAgents): string {
+  if (problem !== null) return problem.message;
+  return `use one of ${agents.map(({ id }) => id).join(', ')}, or see "svc agents"`;
 }
 
 function findAgent(known: KnownAgents, name: string): Agent | undefined {

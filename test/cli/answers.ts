@@ -99,6 +99,7 @@ export function stateAnswer(over: Partial<State> = {}): State {
       mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
     },
     document_errors: { count: 0, first: [] },
+    operator_file_errors: [],
     incidents: [],
     skills: { generation: 'g', installed: [] },
     ledgers: null,

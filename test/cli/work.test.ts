@@ -13,6 +13,18 @@ afterEach(() => machine.remove());
 const serve = (answers: Answers) => serveDaemon(machine, answers);
 
 describe('svc status', () => {
+  it('[OPF-4] names an operator file that is not valid, in one whole sentence', async () => {
+    const error =
+      '/etc/svc/agents.json is not valid at agents.0.harness: unknown; correct it, or remove the file';
+    const path = '/etc/svc/agents.json';
+    await serve({
+      'GET /version': { body: versionAnswer() },
+      'GET /state': { body: stateAnswer({ operator_file_errors: [{ file: 'agents', path, error }] }) },
+    });
+    const { out } = await machine.svc('status');
+    expect(out).toContain(`\nOperator files with an error, not used as they are now\n${error}\n`);
+  });
+
   it('[OPR-2] shows on one page what runs, what is blocked and why, what is held and what starts next', async () => {
     const ref = { uid: null, store: '/srv/notes' };
     await serve({

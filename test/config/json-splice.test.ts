@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { appendToList, removeKey, setKey } from '../../src/config/json-splice.ts';
+import { appendToList, removeFromList, removeKey, setKey } from '../../src/config/json-splice.ts';
 
 const maps = fc.dictionary(fc.string(), fc.jsonValue());
 const layouts = fc.constantFrom(undefined, 2, '\t');
@@ -42,6 +42,22 @@ describe('a splice of a JSON text', () => {
     { layout: 'no member', text: '{ "a": [ ] }', after: '{ "a": [3 ] }' },
   ])('appends in the layout of the list, and keeps every other byte: $layout', ({ text, after }) => {
     expect(appendToList(text, ['a'], 3)).toBe(after);
+  });
+
+  it('takes one entry of a list out and keeps the others, and an appended one without a trace', () => {
+    const lists = fc.array(fc.jsonValue(), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(lists, fc.nat(4), layouts, (list, at, layout) => {
+        const text = JSON.stringify({ list }, null, layout);
+        const left = list.filter((_, index) => index !== at);
+        expect(JSON.parse(removeFromList(text, ['list'], at))).toEqual({
+          list: JSON.parse(JSON.stringify(left)),
+        });
+        expect(removeFromList(appendToList(text, ['list'], { a: 1 }), ['list'], list.length)).toBe(text);
+      }),
+    );
+    const empty = '{ "list": [ ] }';
+    expect(removeFromList(appendToList(empty, ['list'], 1), ['list'], 0)).toBe(empty);
   });
 
   it('reads the text as JSON: a key may be long, and may be named like a prototype', () => {

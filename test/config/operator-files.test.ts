@@ -13,6 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { validateByCli } from '../../src/config/cli-validator.ts';
 import { digestOf } from '../../src/config/operator-change.ts';
 import { OperatorFiles } from '../../src/config/operator-files.ts';
+import { OPERATOR_FILES } from '../../src/config/paths.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import type { OperatorFileId } from '../../src/contract/operator-files.ts';
 import { parseRegistry } from '../../src/harness/agents/registry.ts';
@@ -150,6 +151,34 @@ describe('[RPL-8] the operator files as text', () => {
       entries: null,
       problem: expect.stringContaining('is not valid JSON'),
     });
+  });
+
+  it('[OPF-4] [OPF-5] names each file in use that is not valid, and nothing about one that a variable overrides', () => {
+    expect(files().errors()).toEqual([]);
+    for (const id of OPERATOR_FILES) scratch.write(`${id}.json`, '{"agents": 1, ');
+    const of = (env: NodeJS.ProcessEnv) =>
+      files(env)
+        .errors()
+        .map(({ file }) => file);
+    expect(of({})).toEqual(OPERATOR_FILES);
+    expect(of({ SVC_STORES: '/a', SVC_PROJECTS: '/b', SVC_HOST: 'c' })).toEqual([
+      'agents',
+      'remotes',
+      'host',
+    ]);
+    for (const { path, error } of files().errors()) expect(error).toContain(`${path} is not valid JSON`);
+  });
+
+  it('[OPF-1] lists and names a link that leads to itself', () => {
+    symlinkSync('agents.json', join(scratch.path, 'agents.json'));
+    expect(files().errors()).toMatchObject([
+      { file: 'agents', error: expect.stringContaining('agents.json') },
+    ]);
+    expect(
+      files()
+        .list()
+        .filter(({ exists }) => exists),
+    ).toMatchObject([{ id: 'agents' }]);
   });
 
   it('[OPF-1] does not show bytes that are not text, which could not be sent back', () => {

@@ -12,7 +12,7 @@ afterEach(() => scratch.remove());
 
 const agent = (id: string) => ({ agents: [{ id, harness: 'claude', cli: '/opt/x' }] });
 
-it('[RPL-5] reads the agents again only when their file moved, and tells a broken one once', () => {
+it('[RPL-5] reads the agents again only when their file changed, and keeps the last valid ones while it is broken', () => {
   const said: string[] = [];
   const logger = createLogger({
     component: 'p',
@@ -28,6 +28,11 @@ it('[RPL-5] reads the agents again only when their file moved, and tells a broke
   scratch.write('agents.json', agent('another'));
   expect(ids()).toContain('another');
   scratch.write('agents.json', '{');
-  expect([ids(), ids()].flat()).not.toContain('another');
+  expect(ids()).toContain('another');
+  expect(agents().problem).toMatchObject({ code: 'invalid_config' });
   expect(said).toHaveLength(1);
+  scratch.write('agents.json', agent('mended'));
+  expect(ids()).toContain('mended');
+  expect(ids()).not.toContain('another');
+  expect(agents().problem).toBeNull();
 });

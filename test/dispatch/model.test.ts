@@ -705,6 +705,7 @@ class Run {
         agents: [{ ...AGENT, model: 'demo-model' }, LEARNING],
         names: { demo: 'demo', learning: 'learning' },
         default_id: AGENT.id,
+        problem: null,
       }),
       cli: null,
       onMoved: (keys) => rows.runtimeMoved(keys),

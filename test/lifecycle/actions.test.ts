@@ -32,6 +32,7 @@ const KNOWN = {
   ],
   names: { sonnet: 'sonnet', opus: 'opus', sol: 'sol', luna: 'luna', best: 'opus' },
   default_id: 'sonnet',
+  problem: null,
 };
 const FACTS = { this_host: 'host-a', this_zone: 'Asia/Tokyo', new_uid: ULID, running: false };
 type Ask = LifecycleRequest extends infer R ? (R extends LifecycleRequest ? Omit<R, 'fiber'> : never) : never;

@@ -2,10 +2,27 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { rowsOf } from '../../src/cli/command-line/verb-table.ts';
 import { VERBS } from '../../src/cli/verbs.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
+import { agentEntrySchema, agentsFileSchema } from '../../src/contract/agent.ts';
+import {
+  hostFileSchema,
+  type OperatorFileId,
+  projectsFileSchema,
+  remoteSchema,
+  remotesFileSchema,
+  storesFileSchema,
+} from '../../src/contract/operator-files.ts';
 
+const FILE_SCHEMAS: Record<OperatorFileId, z.ZodType> = {
+  stores: storesFileSchema,
+  projects: projectsFileSchema,
+  agents: agentsFileSchema,
+  remotes: remotesFileSchema,
+  host: hostFileSchema,
+};
 const ROOT = new URL('../..', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const pages = [
@@ -34,7 +51,25 @@ function shown(fallback: unknown): string {
   return `\`${String(fallback).replace(homedir(), '~')}\``;
 }
 
+/** Keys of the objects that a schema takes, whatever stands around them. */
+function keysOf(schema: z.ZodType): string[] {
+  const { properties = {}, anyOf = [] } = z.toJSONSchema(schema, { io: 'input' }) as {
+    properties?: object;
+    anyOf?: { properties?: object }[];
+  };
+  return [properties, ...anyOf.map((branch) => branch.properties ?? {})].flatMap(Object.keys);
+}
+
 describe('the pages for operators', () => {
+  it.each(Object.entries({ ...FILE_SCHEMAS, agent: agentEntrySchema, remote: remoteSchema }))(
+    'operator-files.md has a row for each key of %s',
+    (_name, schema) => {
+      const rows = tableRows('ops/operator-files.md').map(([key]) => key);
+      for (const key of keysOf(schema).filter((one) => one !== 'version'))
+        expect(rows).toContain(`\`${key}\``);
+    },
+  );
+
   it.each(pages)('%s links only to existing targets', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
       .map((match) => match[1]!)

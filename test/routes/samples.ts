@@ -66,6 +66,7 @@ export const POLLER_STATE: PollerState = {
     mux: { state: 'alive', detail: null, owner: { kind: 'user_born', name: '/user.slice' } },
   },
   document_errors: { count: 0, first: [] },
+  operator_file_errors: [],
   incidents: [],
   skills: { generation: 'g', installed: [] },
 };

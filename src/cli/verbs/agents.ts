@@ -15,8 +15,8 @@ export const verb = defineVerb({
   examples: [['svc agents', 'ids for --agent']],
   json: agentsReplySchema,
   run(context) {
-    const { registry, problem } = loadRegistry(readSettings(context.env));
-    if (problem !== null) throw problem;
+    const registry = loadRegistry(readSettings(context.env));
+    if (registry.problem !== null) throw registry.problem;
     return { json: agentsReply(registry), text: table(registry.agents) };
   },
 });

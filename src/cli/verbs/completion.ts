@@ -48,7 +48,7 @@ function namesFor(context: CliContext, kind: 'fibers' | 'agents', typed: string)
     const names =
       kind === 'fibers'
         ? fiberWords(storesFor(context), typed)
-        : loadRegistry(settings).registry.agents.map((agent) => agent.id);
+        : loadRegistry(settings).agents.map((agent) => agent.id);
     return names.map((name) => `${name}\n`).join('');
   } catch {
     return '';

@@ -53,6 +53,7 @@ export function statePage(state: State, now: number): string {
       ['store', 'state', 'fibers', 'listed', 'error'],
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
+    operatorFileErrors(state),
     documentErrors(state),
     leaseLines(state),
     `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
@@ -92,6 +93,13 @@ function storeRows(state: State, now: number): string[][] {
     store.last_ok_at === null ? 'never' : formatMoment(store.last_ok_at, now),
     store.error ?? '-',
   ]);
+}
+
+/** Whole sentences, which a column would break. */
+function operatorFileErrors({ operator_file_errors }: State): string {
+  if (operator_file_errors.length === 0) return '';
+  const lines = operator_file_errors.map(({ error }) => `${error}\n`).join('');
+  return `\nOperator files with an error, not used as they are now\n${lines}`;
 }
 
 function documentErrors({ document_errors: { count, first } }: State): string {

@@ -19,6 +19,14 @@ export const configEntrySchema = z.object({
 export type ConfigEntry = z.infer<typeof configEntrySchema>;
 export const configListSchema = z.object({ host: z.string(), files: z.array(configEntrySchema) });
 
+/** An operator file that is not valid; `error` says what to correct. */
+export const operatorFileErrorSchema = z.object({
+  file: operatorFileIdSchema,
+  path: z.string(),
+  error: z.string(),
+});
+export type OperatorFileError = z.infer<typeof operatorFileErrorSchema>;
+
 /** `GET /config/:id` (REC-3). */
 export const configFileSchema = configEntrySchema.extend({
   /** The whole file; empty if there is none. */

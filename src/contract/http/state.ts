@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
+import { operatorFileErrorSchema } from './config.ts';
 import { incidentSchema } from './incidents.ts';
 
 const fiberRefSchema = z.object({ fiber_id: z.string(), uid: z.string().nullable(), store: z.string() });
@@ -109,6 +110,8 @@ export const pollerStateSchema = z.object({
     count: z.number().int(),
     first: z.array(z.object({ store: z.string(), path: z.string(), error: z.string() })),
   }),
+  /** Operator files that are in use and not valid; what was valid before stays in force. */
+  operator_file_errors: z.array(operatorFileErrorSchema),
   incidents: z.array(incidentSchema),
   /** Worker skills in the agent programs' own places, as found at boot (VER-3). */
   skills: z.object({

@@ -102,6 +102,11 @@ export class OperatorCalls {
     return { files: this.#files.list() };
   }
 
+  /** What is wrong with the files as they are now. */
+  errors() {
+    return this.#files.errors();
+  }
+
   read(id: Asked<'config_read'>['id']) {
     return this.#files.read(id);
   }

@@ -60,7 +60,7 @@ function agentOf(entry: AgentEntry, builtin: Agent | undefined): Agent {
   return {
     ...base,
     cli: entry.cli ?? base.cli,
-    model: entry.model ?? base.model,
+    model: entry.model === undefined ? base.model : entry.model,
     args: entry.args ?? base.args,
     effort_levels: entry.effort_levels ?? base.effort_levels,
     default_effort: entry.default_effort === undefined ? base.default_effort : entry.default_effort,

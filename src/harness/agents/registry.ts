@@ -2,10 +2,12 @@ import { CodedError } from '../../base/errors.ts';
 import { parseOperatorText, readOperatorText } from '../../config/operator-text.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import { type Agent, type AgentsReply, agentsFileSchema } from '../../contract/agent.ts';
+import { type Agent, type AgentsReply, agentsFileSchema, HIDDEN_VALUE } from '../../contract/agent.ts';
 import { type AgentEntry, layerAgents } from './agent-layers.ts';
 import { resolveAliases } from './agent-names.ts';
 import { builtinAgents } from './builtin-agents.ts';
+
+const NO_AGENTS = '{"agents": []}';
 
 /** The effective agents of this host (RPL-5). */
 export type AgentRegistry = {
@@ -16,24 +18,25 @@ export type AgentRegistry = {
   names: Record<string, string>;
   /** Path of the operator file, which may not exist. */
   file: string;
+  /** Why the file as it is now is not used (`invalid_config`); null if it is. */
+  problem: CodedError | null;
 };
 
 /**
- * Reads the registry. An invalid file is reported as `problem` (`invalid_config`), and the registry then has only the
- * built-in agents, so that a mistake in the file does not stop the daemon.
+ * Reads the registry. With an invalid file it has a `problem` and only the built-in agents, so that a mistake in the file
+ * does not stop the daemon.
  */
-export function loadRegistry(settings: Settings): { registry: AgentRegistry; problem: CodedError | null } {
+export function loadRegistry(settings: Settings): AgentRegistry {
   return loadRegistryFile(operatorFilePaths(settings).agents);
 }
 
 /** `loadRegistry` for the agents file at this path. */
-export function loadRegistryFile(file: string): { registry: AgentRegistry; problem: CodedError | null } {
+export function loadRegistryFile(file: string): AgentRegistry {
   try {
-    const text = readOperatorText(file);
-    return { registry: parseRegistry(file, text ?? '{"agents": []}'), problem: null };
+    return parseRegistry(file, readOperatorText(file) ?? NO_AGENTS);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return { registry: parseRegistry(file, '{"agents": []}'), problem: error };
+    return { ...parseRegistry(file, NO_AGENTS), problem: error };
   }
 }
 
@@ -66,6 +69,7 @@ export function parseRegistry(file: string, text: string): AgentRegistry {
     default_id,
     names,
     file,
+    problem: null,
   };
 }
 
@@ -83,11 +87,13 @@ export function resolveAgent(registry: AgentRegistry, id: string | null): Agent 
   const agent = registry.agents.find((candidate) => candidate.id === meant);
   if (agent !== undefined) return agent;
   const known = registry.agents.map((candidate) => candidate.id).join(', ');
-  throw new CodedError(
-    'agent_unknown',
-    `there is no agent "${name}" on this host; use one of ${known}, or add it to ${registry.file}`,
-    { details: { agent: name } },
-  );
+  const mend =
+    registry.problem === null
+      ? `use one of ${known}, or add it to ${registry.file}`
+      : `its agents file is not used: ${registry.problem.message}`;
+  throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mend}`, {
+    details: { agent: name },
+  });
 }
 
 /** The effort of a launch: the requested one, else the agent's default; throws `effort_unknown`. */
@@ -107,5 +113,5 @@ export function agentsReply(registry: AgentRegistry): AgentsReply {
 
 /** An agent with the values of its environment hidden. */
 export function hideEnv(agent: Agent): Agent {
-  return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, '(hidden)'])) };
+  return { ...agent, env: Object.fromEntries(Object.keys(agent.env).map((name) => [name, HIDDEN_VALUE])) };
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withSafeOutput } from '../../../src/cli/command-line/safe-output.ts';
@@ -128,6 +128,26 @@ describe('svc daemon start and stop', () => {
       code: 0,
       out: expect.stringContaining('"stopped": false'),
     });
+  });
+});
+
+describe('svc daemon restart', () => {
+  it.each([
+    { file: 'host.json', text: '{"host": ' },
+    { file: 'host.json', text: '{"host": "a b"}' },
+    { file: 'host.json', text: '{"host_class": "exposed"}' },
+    { file: 'agents.json', text: '{"agents": [{"id": "mine", "harness": "emacs"}]}' },
+    { file: 'stores.json', text: '7' },
+  ])('[DSP-3] [OPF-4] does not stop a daemon while $file is $text', async ({ file, text }) => {
+    await start('ready');
+    const { pid } = daemonFile();
+    mkdirSync(machine.config_dir, { recursive: true });
+    writeFileSync(join(machine.config_dir, file), text);
+    const refused = await machine.svc('daemon', 'restart');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('the daemon was not stopped and goes on as before');
+    expect(refused.err).toContain(text.includes('exposed') ? 'SVC_LISTEN=unix:' : file);
+    expect(await processLife({ pid, start_time: null })).toBe('alive');
   });
 });
 

@@ -224,6 +224,7 @@ it.each(Object.keys(WRITES))(
               agents: world.agents,
               names: { demo: 'demo', codex: 'codex' },
               default_id: 'demo',
+              problem: null,
             }),
             cli: null,
             onMoved: () => {},

@@ -49,7 +49,7 @@ function lifecycle(): LifecycleCalls {
     memory: daemon.memory,
     dispatcher: daemon.dispatcher,
     look: (reference) => world.documents.index.get(reference),
-    agents: () => ({ agents: world.agents, names: { demo: 'demo' }, default_id: 'demo' }),
+    agents: () => ({ agents: world.agents, names: { demo: 'demo' }, default_id: 'demo', problem: null }),
     cli: null,
     onMoved: () => {},
   });

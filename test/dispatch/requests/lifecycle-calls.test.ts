@@ -27,6 +27,7 @@ function boot(cli: ExternalCli | null = null): void {
       agents: world.agents,
       names: { demo: 'demo', learning: 'learning' },
       default_id: 'demo',
+      problem: null,
     }),
     cli,
     onMoved: (keys) => daemon.rows.runtimeMoved(keys),

@@ -358,6 +358,7 @@ export class FakeWorld {
           rebooted: false,
           cli_contract: 1,
           mux_owner: { kind: 'absent', name: null },
+          operator_file_errors: [],
           skills: { generation: 'g', installed: [] },
         }),
     };

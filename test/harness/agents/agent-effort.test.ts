@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { readSettings } from '../../../src/config/settings.ts';
@@ -67,9 +68,45 @@ describe('setAgentEffort', () => {
       model: builtin.model,
       default_effort: level,
     });
-    await setAgentEffort(settings(), builtin.id, null);
-    expect(resolveAgent(createAgentsOnDisk(settings(), silentLogger)(), builtin.id).default_effort).toBe(
-      builtin.default_effort,
+    expect(await setAgentEffort(settings(), builtin.id, null)).toEqual(builtin);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  const AGENTS = [
+    { id: 'mine', harness: 'pi', effort_levels: ['low', 'high'] },
+    { id: 'codex', harness: 'codex', args: ['-s', 'read-only'] },
+    { id: 'also', alias_of: 'mine' },
+  ];
+
+  it('[WPL-17] a level that is set and reset leaves the file as it was, byte by byte', async () => {
+    const files = fc.record({
+      agents: fc.subarray(AGENTS),
+      layout: fc.constantFrom(undefined, 2, '\t'),
+      end: fc.constantFrom('', '\n'),
+    });
+    await fc.assert(
+      fc.asyncProperty(files, fc.constantFrom('mine', 'codex', 'claude-opus'), async (made, id) => {
+        fc.pre(id !== 'mine' || made.agents.includes(AGENTS[0]!));
+        fc.pre(!made.agents.includes(AGENTS[2]!) || made.agents.includes(AGENTS[0]!));
+        const text = `${JSON.stringify({ note: 'by hand', agents: made.agents }, null, made.layout)}${made.end}`;
+        writeFileSync(file, text);
+        await setAgentEffort(settings(), id, 'high');
+        expect(readFileSync(file, 'utf8')).not.toBe(text);
+        await setAgentEffort(settings(), id, null);
+        expect(readFileSync(file, 'utf8')).toBe(text);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('[WPL-17] keeps the entry of a list that alone says which agents there are', async () => {
+    writeFileSync(
+      file,
+      '{"builtins": "restrict", "agents": [{"id": "codex", "harness": "codex", "default_effort": "high"}]}',
+    );
+    await setAgentEffort(settings(), 'codex', null);
+    expect(readFileSync(file, 'utf8')).toBe(
+      '{"builtins": "restrict", "agents": [{"id": "codex", "harness": "codex"}]}',
     );
   });
 

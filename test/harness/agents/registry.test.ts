@@ -152,15 +152,27 @@ describe('the registry of a host', () => {
   const load = () => loadRegistry(readSettings({ SVC_CONFIG_DIR: scratch.path }));
 
   it('is the built-in one if there is no file', () => {
-    expect(load()).toMatchObject({ problem: null, registry: { default_id: 'claude-sonnet' } });
+    expect(load()).toMatchObject({ problem: null, default_id: 'claude-sonnet' });
   });
 
   it('falls back to the built-in agents if the file is invalid, and reports it', () => {
     scratch.write('agents.json', '{"agents": [{"id": "a"}]}');
-    const { registry, problem } = load();
-    expect(problem).toMatchObject({ code: 'invalid_config' });
-    expect(problem?.message).toContain(join(scratch.path, 'agents.json'));
-    expect(registry).toEqual({ ...parseRegistry(registry.file, '{"agents": []}') });
+    const { problem, ...registry } = load();
+    const path = join(scratch.path, 'agents.json');
+    expect(problem).toMatchObject({ code: 'invalid_config', message: expect.stringContaining(path) });
+    expect({ ...registry, problem: null }).toEqual(parseRegistry(path, '{"agents": []}'));
+  });
+
+  it('names the fault of its file to whoever asks for an agent that it cannot have', () => {
+    scratch.write('agents.json', '{"agents": [{"id": "mine"}]}');
+    expect(() => resolveAgent(load(), 'mine')).toThrow(
+      expect.objectContaining({
+        code: 'agent_unknown',
+        message: expect.stringContaining(
+          `${join(scratch.path, 'agents.json')} is not valid at agents.0.harness`,
+        ),
+      }),
+    );
   });
 });
 
@@ -185,6 +197,27 @@ describe('choosing', () => {
       expect.objectContaining({ code: 'effort_unknown', message: expect.stringContaining('low, high') }),
     );
   });
+});
+
+it('[OPF-3] accepts as a file what it prints, and refuses only hidden values of env', () => {
+  const text = (registry: ReturnType<typeof parse>) => JSON.stringify(agentsReply(registry));
+  const registry = parse([own('a', { model: null, default_effort: null, aliases: ['b'] })]);
+  const again = parseRegistry(registry.file, text(registry));
+  expect({ ...again, agents: again.agents.map((agent) => ({ ...agent, source: '' })) }).toEqual({
+    ...registry,
+    agents: registry.agents.map((agent) => ({ ...agent, source: '' })),
+  });
+  expect(() => parseRegistry('a.json', text(parse([own('a', { env: { TOKEN: 'secret' } })])))).toThrow(
+    /env\.TOKEN: "\(hidden\)" is what svc agents shows/,
+  );
+});
+
+it('an entry without a model of its own removes that of the built-in agent', () => {
+  const model = (entry: object) =>
+    parse([{ id: 'claude-opus', harness: 'claude', ...entry }]).agents.find(({ id }) => id === 'claude-opus')
+      ?.model;
+  expect(model({})).not.toBeNull();
+  expect(model({ model: null })).toBeNull();
 });
 
 it('[RPL-5] the registry that is served hides the values of every env', () => {

@@ -355,7 +355,13 @@ export class SimulatedHost {
       return {
         world: this.#world(process, settings, documents, logger),
         runner: { run: never } as never,
-        registry: () => ({ agents: [AGENT], default_id: AGENT.id, names: { demo: 'demo' }, file: '' }),
+        registry: () => ({
+          agents: [AGENT],
+          default_id: AGENT.id,
+          names: { demo: 'demo' },
+          file: '',
+          problem: null,
+        }),
         breakerFile: join(paths.state_dir, 'breaker.json'),
         brakeFile: join(paths.state_dir, 'brake.json'),
         usageLimitsFile: join(paths.state_dir, 'usage-limits.json'),

@@ -1,9 +1,18 @@
-import { readSettings } from '../../../config/settings.ts';
+import { hostname } from 'node:os';
+import { CodedError, isCoded } from '../../../base/errors.ts';
+import { readHostFile, requireAllowedListener } from '../../../config/host-file.ts';
+import { resolveHostId } from '../../../config/host-identity.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
 import { defineVerb } from '../../command-line/verb.ts';
+import { findDaemon } from '../../daemon-client/daemon-file.ts';
+import { operatorFiles } from '../../operator-files.ts';
 import { startDaemon, startedSchema, timeout } from './start.ts';
 import { stopDaemon } from './stop.ts';
 
-/** `svc daemon restart`: stops the daemon if it runs and starts it; the result is that of the start. */
+/**
+ * `svc daemon restart`: stops the daemon if it runs and starts it; the result is that of the start. A daemon that runs is
+ * not stopped while the next one could not start, or would lose what an operator file said before.
+ */
 export const verb = defineVerb({
   summary: 'Stop the daemon and start it again',
   options: { timeout: timeout('seconds to wait for its end, then for an answer of the new one') },
@@ -12,7 +21,32 @@ export const verb = defineVerb({
   json: startedSchema,
   async run(context, given) {
     const settings = readSettings(context.env);
+    if ((await findDaemon(settings)).kind === 'running') requireConfiguration(settings);
     await stopDaemon(context, settings, given.timeout);
     return startDaemon(context, settings, given.timeout);
   },
 });
+
+/** Throws `invalid_config` with everything that the next daemon would not accept. */
+function requireConfiguration(settings: Settings): void {
+  const errors = operatorFiles(settings)
+    .errors()
+    .map(({ error }) => error);
+  if (errors.length === 0) errors.push(...bootError(settings));
+  if (errors.length === 0) return;
+  throw new CodedError(
+    'invalid_config',
+    `the daemon was not stopped and goes on as before: ${errors.join('\n')}`,
+  );
+}
+
+function bootError(settings: Settings): string[] {
+  try {
+    resolveHostId(settings, { hostname: hostname(), persist: false });
+    requireAllowedListener(readHostFile(settings), settings);
+    return [];
+  } catch (error) {
+    if (!isCoded(error, 'invalid_config')) throw error;
+    return [error.message];
+  }
+}

@@ -18,7 +18,7 @@ import { hostOf } from './host.ts';
 /** Which agents can start, and which would wait for an answer in a worker's terminal. */
 export const checkAgents: Check = async (context) => {
   const { env, settings } = context;
-  const { registry } = loadRegistry(settings);
+  const registry = loadRegistry(settings);
   const capabilities = createCapabilities({ runner: createRunner(), env });
   const guard = { disks: context.disks, clock: context.clock, env };
   const adapters = guardAdapters(
@@ -29,7 +29,7 @@ export const checkAgents: Check = async (context) => {
     holdsControlCharacters(project_dir ?? ''),
   );
   // The check of the operator files reports an invalid agents file.
-  const { startable, findings } = await checkHarnesses({ registry, problem: null, adapters, env, uses });
+  const { startable, findings } = await checkHarnesses({ registry, adapters, env, uses });
   return [
     summary(startable),
     ...findings.map(told),

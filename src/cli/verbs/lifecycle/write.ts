@@ -83,7 +83,14 @@ export async function runLifecycle(
   const text = daemon === null ? await writeHere(context, found, request) : await askDaemon(daemon, request);
   const { body: _body, ...fiber } = found.store.read(found.id);
   const next = given.json === true || local ? '' : await nextOf(context, fiber);
-  return { json: { fiber }, text: `${text}${next}`, one_line: true };
+  return { json: { fiber }, text: `${text}${next}`, one_line: true, warnings: agentsWarning(context, fiber) };
+}
+
+/** Names a broken agents file to whoever has just said which agent is to work on a fiber, or left it to the default. */
+function agentsWarning(context: CliContext, { svc }: FiberDocument): string[] {
+  if (svc === undefined) return [];
+  const { problem } = loadRegistry(readSettings(context.env));
+  return problem === null ? [] : [problem.message];
 }
 
 async function nextOf(context: CliContext, fiber: FiberDocument): Promise<string> {
@@ -134,7 +141,7 @@ function planHere(context: CliContext, request: LifecycleRequest): PlanEdit {
     new_uid: ulid(now),
     running: false,
   };
-  const { registry } = loadRegistry(readSettings(context.env));
+  const registry = loadRegistry(readSettings(context.env));
   const isHere = (document: FiberDocument) =>
     (('host' in request ? request.host : undefined) ?? document.svc?.host ?? host) === host;
   return (document) => planAction(document, request, facts, isHere(document) ? registry : null, now);

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runVerb } from '../../../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../../../fixtures/fibers/temp-store.ts';
@@ -55,6 +56,20 @@ describe('service verbs', () => {
       expect(temp.store.read('a').digest).toBe(digest);
     },
   );
+
+  it('[OPF-3] names the fault of the agents file, and takes it for the reason why an agent of it is unknown', async () => {
+    const config = `${temp.root}/config`;
+    mkdirSync(config);
+    writeFileSync(`${config}/agents.json`, '{"agents": [{"id": "mine", "harness": "emacs"}]}');
+    const install = (agent: string) =>
+      runVerb(['install', 'a', '--project-dir', '.', '--agent', agent], {
+        env: { SVC_STORES: temp.root, SVC_HOST: 'host-a', SVC_CONFIG_DIR: config },
+        cwd: temp.root,
+      });
+    const fault = expect.stringContaining(`${config}/agents.json is not valid at agents.0`);
+    expect(await install('mine')).toMatchObject({ error: 'agent_unknown', err: fault });
+    expect(await install('codex')).toMatchObject({ code: 0, err: fault });
+  });
 
   it('gives a ULID to a document without one, since it could not be dispatched otherwise', async () => {
     temp.write('old/old.md', 'just text\n');
