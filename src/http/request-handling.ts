@@ -3,18 +3,16 @@ import { type AccessPolicy, decideAccess, type Peer } from '../access/decide-acc
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { runForRequest } from '../base/request-scope.ts';
-import { ANSWERED_BY_HEADER } from '../contract/http/forwarding.ts';
-import { codingOf, Packer } from './content-coding.ts';
-import { refusal, replyOfError } from './error-reply.ts';
-import { byteLength, type Exchange, type Unsent } from './exchange.ts';
+import { type AnsweredRequest, Answering } from './answering.ts';
+import { refusal } from './error-reply.ts';
+import type { Exchange, Unsent } from './exchange.ts';
 import { Forwarder, type ForwarderOptions } from './forwarder.ts';
 import { asksForSocket, handshakeFault } from './handshake.ts';
 import { BudgetShare, MemoryBudget } from './memory-budget.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { OpenStreams } from './open-streams.ts';
 import { OriginScan } from './origin-scan.ts';
-import type { WholeBody } from './pieces.ts';
-import { encodedReply, type PreparedReply, packedReply, prepareReply } from './prepared-reply.ts';
+import { encodedReply } from './prepared-reply.ts';
 import { type CollectedBody, collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
@@ -58,17 +56,6 @@ export type HandlingOptions = {
   clock: Clock;
 };
 
-/** What became of one request, for whoever counts. `path` is that of its row; null where no row was found. */
-export type AnsweredRequest = {
-  method: string;
-  path: string | null;
-  status: number;
-  /** From the request to its answer, in milliseconds. */
-  ms: number;
-  /** Of the answer's body. */
-  bytes: number;
-};
-
 /** Time for a whole body where its row says nothing, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
 /** Time for the answer of another host to begin where its row says nothing, in milliseconds (LIM-6). */
@@ -78,7 +65,6 @@ const SHORT_BODY = 16 * 1024;
 /** Bodies above this have a part of the budget of their own, so that documents are taken while they use it up. */
 const LONG_BODY = 4 * 1024 * 1024;
 const KEPT_FROM_LONG_BODIES = 0.2;
-const NO_ROW = {};
 const NO_HOPS: string[] = [];
 /** Bytes of the longest control frame, which transports hold to the limit of messages too. */
 const CONTROL_FRAME_BYTES = 125;
@@ -94,11 +80,10 @@ export class RequestHandling implements RequestTaker {
   #options: HandlingOptions;
   #router: Router;
   #pending = 0;
-  #closing = false;
   #whenIdle: (() => void) | null = null;
   #count = 0;
   #prefix: string;
-  #packer = new Packer();
+  #answers: Answering;
   #slow: SlowBodies;
   readonly unsent: Unsent;
   readonly longest_message: number;
@@ -108,8 +93,8 @@ export class RequestHandling implements RequestTaker {
   #bodies: MemoryBudget;
   #longBodies: MemoryBudget;
   #shared = new SharedReads<SharingCall, Reply>({
-    answered: ({ call }, reply) => this.#answerLater(call, reply),
-    failed: ({ call }, error) => this.#fail(call, error),
+    answered: ({ call }, reply) => this.#answers.answerLater(call, reply),
+    failed: ({ call }, error) => this.#answers.fail(call, error),
     afterArrivals: setImmediate,
     now: () => performance.now(),
   });
@@ -132,6 +117,7 @@ export class RequestHandling implements RequestTaker {
       relays: new OpenStreams(options.clock, options.limits.forwards),
       ...{ clock: options.clock, stall_ms },
     };
+    this.#answers = new Answering({ ...options, streams: this.unsent.streams });
     this.#forwarder = new Forwarder(options);
     const sockets = options.routes.flatMap(({ socket }) => (socket === undefined ? [] : [socket]));
     this.longest_message = Math.max(
@@ -157,7 +143,7 @@ export class RequestHandling implements RequestTaker {
       const head = read(source);
       const hops = hopsOf(head);
       if (hops.length > 0) exchange.id = idOf(head) ?? exchange.id;
-      call = {
+      const accepted: Call = {
         exchange,
         head,
         hops,
@@ -169,11 +155,12 @@ export class RequestHandling implements RequestTaker {
         handling: false,
         body_share: null,
       };
-      if (exchange.may_refuse) this.#refuseBy(exchange, call);
-      this.#admit(call, peer);
+      call = accepted;
+      if (exchange.may_refuse) exchange.refuse = (error) => this.#answers.fail(accepted, error, true);
+      this.#admit(accepted, peer);
     } catch (error) {
       if (call === null) exchange.drop();
-      else this.#fail(call, error);
+      else this.#answers.fail(call, error);
     }
   }
 
@@ -182,7 +169,7 @@ export class RequestHandling implements RequestTaker {
    * answer; every answer from now on ends its connection.
    */
   async drain(): Promise<void> {
-    this.#closing = true;
+    this.#answers.closing = true;
     this.unsent.streams.endAll();
     await this.#sockets.closeAll(GOING_AWAY, 'The daemon stops.');
     this.#forwarder.stop();
@@ -195,7 +182,7 @@ export class RequestHandling implements RequestTaker {
   #admit(call: Call, peer: Peer): void {
     const { head } = call;
     if (head.fault !== null) {
-      this.#fail(call, refusal('invalid_request', head.fault, { issues: [] }), true);
+      this.#answers.fail(call, refusal('invalid_request', head.fault, { issues: [] }), true);
       return;
     }
     const decision = decideAccess(
@@ -213,13 +200,13 @@ export class RequestHandling implements RequestTaker {
     );
     if (!decision.allow) {
       this.#options.logger.debug({ request_id: call.exchange.id, ...decision.body }, 'request refused');
-      this.#answer(call, { status: decision.status, json: decision.body });
+      this.#answers.answer(call, { status: decision.status, json: decision.body });
       return;
     }
     const { expect } = head.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
       const sentence = 'The only expectation that a request may state is 100-continue.';
-      this.#fail(call, refusal('expectation_failed', sentence), true);
+      this.#answers.fail(call, refusal('expectation_failed', sentence), true);
       return;
     }
     if (this.#pending > this.#options.limits.pending_requests) {
@@ -233,10 +220,14 @@ export class RequestHandling implements RequestTaker {
         throw refusal('not_found', 'This daemon has no route with that path.');
       case 'method_not_allowed':
         if (head.method === 'OPTIONS') {
-          this.#answer(call, { status: 204, empty: true, headers: { Allow: `${match.allow}, OPTIONS` } });
+          this.#answers.answer(call, {
+            status: 204,
+            empty: true,
+            headers: { Allow: `${match.allow}, OPTIONS` },
+          });
           return;
         }
-        this.#answer(call, {
+        this.#answers.answer(call, {
           status: 405,
           json: { error: 'method_not_allowed', message: `This route takes ${match.allow}.` },
           headers: { Allow: match.allow },
@@ -247,27 +238,6 @@ export class RequestHandling implements RequestTaker {
     }
   }
 
-  /**
-   * Goes on in the next turn. What follows in the same segment may be a smuggled request, or one that comes after
-   * the last of its connection: the native server closes a connection that brings another request while one is
-   * unanswered, but serves it after an answer.
-   */
-  #afterSegment(call: Call, goOn: () => void): void {
-    if (call.waited) {
-      goOn();
-      return;
-    }
-    call.waited = true;
-    setImmediate(() => {
-      if (!call.exchange.open) return;
-      try {
-        goOn();
-      } catch (error) {
-        this.#fail(call, error);
-      }
-    });
-  }
-
   #serve(call: Call, row: Row, params: Readonly<Record<string, string>>): void {
     call.row = row;
     if (asksForSocket(call.head)) {
@@ -276,7 +246,7 @@ export class RequestHandling implements RequestTaker {
     }
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
-      this.#answer(call, { status: 503, json: booting });
+      this.#answers.answer(call, { status: 503, json: booting });
       return;
     }
     const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
@@ -291,7 +261,7 @@ export class RequestHandling implements RequestTaker {
     } = call.head.headers;
     const length = announced === undefined ? null : Number(announced);
     if (length !== null && length > row.body_limit) {
-      this.#fail(call, tooLarge(row.body_limit), true);
+      this.#answers.fail(call, tooLarge(row.body_limit), true);
       return;
     }
     const done = (bytes: Uint8Array) => {
@@ -299,7 +269,7 @@ export class RequestHandling implements RequestTaker {
       try {
         this.#run(call, row, params, query, this.#readBody(call, row, bytes, type));
       } catch (error) {
-        this.#fail(call, error);
+        this.#answers.fail(call, error);
       }
     };
     // The native server never tells the end of an empty body whose head is cut in its last line end.
@@ -311,7 +281,7 @@ export class RequestHandling implements RequestTaker {
     const hasRoom = (bytes: number) => this.#hasRoomFor(call, bytes, length ?? limit);
     if (!hasRoom(length ?? 0)) {
       // The connection stays: closed under a client that still sends, it would be reset, and the answer lost with it.
-      this.#fail(call, noMemory());
+      this.#answers.fail(call, noMemory());
       return;
     }
     const rules = { length, limit, timeout_ms, slow: this.#slow, hasRoom };
@@ -319,7 +289,7 @@ export class RequestHandling implements RequestTaker {
     const refused = (error: unknown) => {
       body.discard();
       upload?.stop();
-      this.#fail(call, upload?.waits ? takesNothing(call) : error, true);
+      this.#answers.fail(call, upload?.waits ? takesNothing(call) : error, true);
     };
     const divert = () => {
       upload = this.#divert(call, row, body);
@@ -385,29 +355,29 @@ export class RequestHandling implements RequestTaker {
         : handshakeFault(head);
     if (socket === undefined || fault !== null || !exchange.upgradable) {
       const sentence = fault ?? 'The handshake of the WebSocket cannot be read.';
-      this.#fail(call, refusal('invalid_request', sentence, { issues: [] }), true);
+      this.#answers.fail(call, refusal('invalid_request', sentence, { issues: [] }), true);
       return;
     }
     const booting = row.state === 'ready' ? this.#options.booting() : null;
     if (booting !== null) {
-      this.#answer(call, { status: 503, json: booting }, true);
+      this.#answers.answer(call, { status: 503, json: booting }, true);
       return;
     }
     const query = row.query === undefined ? undefined : this.#readQuery(call, row, row.query);
     if (call.forward !== null) {
       const { host } = call.forward;
       const sentence = `A WebSocket is not passed on to another host; connect to the daemon of ${host}.`;
-      this.#fail(call, refusal('not_forwarded', sentence, { origin: host }), true);
+      this.#answers.fail(call, refusal('not_forwarded', sentence, { origin: host }), true);
       return;
     }
-    if (this.#closing || !this.#sockets.hasRoom(socket)) {
+    if (this.#answers.closing || !this.#sockets.hasRoom(socket)) {
       const sentence = `At most ${socket.most} clients may have ${row.path} open at one time; close one.`;
-      this.#fail(call, refusal('too_many_connections', sentence), true);
+      this.#answers.fail(call, refusal('too_many_connections', sentence), true);
       return;
     }
     const view = new View(call, params, query, undefined);
     runForRequest(exchange.id, () => exchange.upgrade((wire) => this.#sockets.opened(socket, view, wire)));
-    this.#tell(call, 101, null);
+    this.#answers.tell(call, 101, null);
   }
 
   /**
@@ -422,15 +392,9 @@ export class RequestHandling implements RequestTaker {
 
   #run(call: Call, row: Row, params: Readonly<Record<string, string>>, query: unknown, body: unknown): void {
     // Where chunks end is what servers disagree about.
-    if (this.#isLast(call) || call.head.headers['transfer-encoding'] !== undefined) {
-      this.#afterSegment(call, () => this.#handle(call, row, params, query, body));
+    if (this.#answers.isLast(call) || call.head.headers['transfer-encoding'] !== undefined) {
+      this.#answers.afterSegment(call, () => this.#handle(call, row, params, query, body));
     } else this.#handle(call, row, params, query, body);
-  }
-
-  /** No request that comes after this one on its connection is served. */
-  #isLast({ head }: Call): boolean {
-    const { connection } = head.headers;
-    return this.#closing || (connection !== undefined && /(?:^|[, \t])close(?:[, \t]|$)/i.test(connection));
   }
 
   #handle(
@@ -453,15 +417,15 @@ export class RequestHandling implements RequestTaker {
     const reply = runForRequest(call.exchange.id, () => answerOf(row, view, call.remote));
     if (!(reply instanceof Promise)) {
       call.body_share?.release();
-      this.#answer(call, reply);
+      this.#answers.answer(call, reply);
       return;
     }
     reply.then(
       (value) => {
         call.body_share?.release();
-        this.#answerLater(call, value);
+        this.#answers.answerLater(call, value);
       },
-      (error: unknown) => this.#fail(call, error),
+      (error: unknown) => this.#answers.fail(call, error),
     );
   }
 
@@ -508,11 +472,11 @@ export class RequestHandling implements RequestTaker {
     this.#forwarder.forward(request).then(
       (reply) => {
         call.body_share?.release();
-        this.#answerLater(call, reply, upload?.whole === false);
+        this.#answers.answerLater(call, reply, upload?.whole === false);
       },
       (error: unknown) => {
         upload?.stop();
-        this.#fail(call, error, upload?.whole === false);
+        this.#answers.fail(call, error, upload?.whole === false);
       },
     );
   }
@@ -525,78 +489,6 @@ export class RequestHandling implements RequestTaker {
       return reply instanceof Promise ? reply.then(encodedReply) : encodedReply(reply);
     };
     this.#shared.join(`${path}?${text}`, new SharingCall(call), compute);
-  }
-
-  #answerLater(call: Call, reply: Reply, close = false): void {
-    try {
-      this.#answer(call, reply, close);
-    } catch (error) {
-      this.#fail(call, error);
-    }
-  }
-
-  #refuseBy(exchange: Exchange, call: Call): void {
-    exchange.refuse = (error) => this.#fail(call, error, true);
-  }
-
-  #fail(call: Call, error: unknown, close = false): void {
-    call.body_share?.release();
-    try {
-      this.#answer(call, replyOfError(error, this.#options.logger, call.exchange.id), close);
-    } catch (unanswerable) {
-      this.#options.logger.error({ err: unanswerable, request_id: call.exchange.id }, 'request dropped');
-      call.exchange.drop();
-    }
-  }
-
-  #answer(call: Call, given: Reply, close = false): void {
-    const { exchange, head, row } = call;
-    if (!exchange.open) return;
-    const reply = call.hops.length === 0 ? given : answeredBy(this.#options.host, given);
-    const reads = head.method === 'GET' || head.method === 'HEAD';
-    const { id } = exchange;
-    if ('stream' in reply && (this.#closing || !this.unsent.streams.hasRoom()))
-      throw refusal('too_many_connections', 'Too many answers without an end are open; close one.');
-    const prepared = prepareReply(reply, { id, reads, headers: head.headers, row: row ?? NO_ROW });
-    const coding = prepared.packable ? codingOf(head.headers['accept-encoding']) : null;
-    if (coding === null) {
-      this.#send(call, prepared, close);
-      return;
-    }
-    const body = prepared.body as WholeBody;
-    const { etag } = reply;
-    const key = typeof etag === 'string' ? `${head.path}?${head.query} ${etag}` : null;
-    this.#packer.pack(body, coding, key).then(
-      (packed) => this.#send(call, packedReply(prepared, packed, coding), close),
-      (error: unknown) => this.#fail(call, error, close),
-    );
-  }
-
-  #send(call: Call, prepared: PreparedReply, close: boolean): void {
-    if (!call.exchange.open) return;
-    if (close || this.#isLast(call)) this.#afterSegment(call, () => this.#write(call, prepared, true));
-    else this.#write(call, prepared, false);
-  }
-
-  #write(call: Call, prepared: PreparedReply, close: boolean): void {
-    const { exchange, head } = call;
-    const head_only = head.method === 'HEAD';
-    exchange.answer(prepared, { head: head_only, close });
-    const { status, body } = prepared;
-    this.#tell(call, status, head_only ? null : body);
-  }
-
-  #tell(call: Call, status: number, body: PreparedReply['body']): void {
-    const { exchange, head } = call;
-    const { logger, observe } = this.#options;
-    const debug = logger.isLevelEnabled('debug');
-    if (observe === undefined && !debug) return;
-    const { method, path } = head;
-    const to = call.forward === null ? {} : { forwarded_to: call.forward.host };
-    const ms = performance.now() - call.started_at;
-    const bytes = body === null ? 0 : (byteLength(body) ?? 0);
-    observe?.({ method, path: call.row?.path ?? null, status, ms, bytes });
-    if (debug) logger.debug({ request_id: exchange.id, method, path, status, ms, ...to }, 'request');
   }
 }
 
@@ -614,12 +506,6 @@ function hopsOf({ headers }: RequestHead): string[] {
 /** The id under which the daemon that passed a request on has it in its log. */
 function idOf({ headers }: RequestHead): string | null {
   return /^[\w.-]{1,64}$/.exec(headers['x-request-id'] ?? '')?.[0] ?? null;
-}
-
-/** An answer to a daemon says whose it is, so that what else may listen at an address is not taken for a daemon. */
-function answeredBy(host: string, reply: Reply): Reply {
-  if ('relayed' in reply || reply.headers?.[ANSWERED_BY_HEADER] !== undefined) return reply;
-  return { ...reply, headers: { ...reply.headers, [ANSWERED_BY_HEADER]: host } };
 }
 
 function takesNothing({ forward }: Call): Error {

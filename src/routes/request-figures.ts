@@ -1,4 +1,4 @@
-import type { AnsweredRequest } from '../http/request-handling.ts';
+import type { AnsweredRequest } from '../http/answering.ts';
 import { type Figure, type HistogramValue, histogram, sample } from './exposition.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */

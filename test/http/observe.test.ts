@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { requestScope } from '../../src/base/request-scope.ts';
-import type { AnsweredRequest } from '../../src/http/request-handling.ts';
+import type { AnsweredRequest } from '../../src/http/answering.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { ask } from './raw-exchange.ts';
 import { ANSWERED_HERE, getRow, json, LOOPBACK_ONLY } from './served.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SANDBOX_SECURITY_HEADERS, SECURITY_HEADERS } from '../../src/access/security-headers.ts';
-import type { AnsweredRequest } from '../../src/http/request-handling.ts';
+import type { AnsweredRequest } from '../../src/http/answering.ts';
 import { ask } from './raw-exchange.ts';
 import { getRow, json, type Served, serve } from './served.ts';
 
