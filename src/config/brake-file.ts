@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { messageOf, systemCode } from '../base/errors.ts';
 import { syncFolder, writeFileAtomic } from '../platform/atomic-write.ts';
 import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
+import { makeStateFolder } from './state-folder.ts';
 
 const brakeFileSchema = z.object({
   version: z.literal(1),
@@ -49,13 +50,5 @@ export function removeBrakeFile(path: string): void {
     syncFolder(dirname(path));
   } catch {
     // The brake is off. After a crash of the machine it may be on again, which is the safe state.
-  }
-}
-
-function makeStateFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
   }
 }

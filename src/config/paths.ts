@@ -14,6 +14,8 @@ export type DataPaths = {
   state_dir: string;
   /** The emergency brake; the file exists while it is on. */
   brake_file: string;
+  /** Fibers that a person has to let go: one file for each. */
+  holds_dir: string;
   /** The file by which the CLI finds the daemon. */
   daemon_file: string;
   /** The Unix socket for the command line and tunnels, in a folder of its own. */
@@ -37,6 +39,7 @@ export function dataPaths(settings: Settings): DataPaths {
     runs_dir: join(data_dir, 'runs'),
     state_dir: join(data_dir, 'state'),
     brake_file: join(data_dir, 'state', 'brake.json'),
+    holds_dir: join(data_dir, 'state', 'holds'),
     daemon_file: join(data_dir, 'daemon.json'),
     api_socket: join(data_dir, 'socket', 'api.sock'),
     bin_dir: join(data_dir, 'bin'),

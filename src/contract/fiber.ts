@@ -164,8 +164,13 @@ export const fiberRowSchema = fiberDocumentSchema.extend({
   blocked: blockedViewSchema.optional(),
   /** How its last worker died; absent if that one ended otherwise, and once the fiber is judged. */
   last_death: deathSchema.optional(),
-  /** Why a due fiber waits for a person: held by the boot quarantine. */
+  /**
+   * Why a due fiber waits for a person: `boot_quarantine`, `killed`, `clean_exit`, `server_lost`, `loop_breaker` or
+   * `not_concluded`.
+   */
   held: z.string().optional(),
+  /** What the person said who held it. */
+  held_note: z.string().optional(),
   /** The first gate that keeps the poller from starting this armed fiber now; see `GET /why`. */
   gate: z.enum(GATES).optional(),
   next_due_at: z.number().optional(),

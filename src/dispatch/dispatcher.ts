@@ -141,12 +141,19 @@ export class Dispatcher {
     return this.#memory.runs.get(key);
   }
 
-  /** Lifts every hold; answers how many fibers may now be started. */
+  /** Lifts what the start of this daemon holds; answers which fibers may now be started, and which stay held. */
   release(): Released {
     const pending = this.rounds.pending();
     this.#memory.quarantine.release(this.#world.clock.now());
     this.#onMoved(pending.map((one) => keyOf(one.document)));
-    return { released: true, pending: pending.length };
+    const fibers = pending.filter(({ reason }) => reason === 'boot_quarantine');
+    const held = pending.filter(({ reason }) => reason !== 'boot_quarantine');
+    return {
+      released: true,
+      pending: fibers.length,
+      fibers: fibers.map(({ document }) => document.id),
+      held: held.map(({ document, reason }) => ({ fiber_id: document.id, reason })),
+    };
   }
 
   /** Holds the app conversations against their server; resolves when all have been looked at. */

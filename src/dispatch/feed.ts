@@ -19,6 +19,7 @@ export type RowFacts = {
   blocked?: BlockedView;
   last_death?: Death;
   held?: string;
+  held_note?: string;
   gate?: Gate;
   next_due_at?: number;
 };

@@ -40,7 +40,7 @@ export type PollLoopOptions = {
   /** The poll of one store. */
   pollOf(root: string): StorePoll;
   leases: Pick<StoreLeases, 'look' | 'keep'>;
-  memory: Pick<Memory, 'runs' | 'brake' | 'data_dir'>;
+  memory: Pick<Memory, 'runs' | 'brake' | 'data_dir' | 'quarantine'>;
   dispatcher: Dispatcher;
   rows: Rows;
   /** Told of a store that was listed for the first time. */
@@ -305,7 +305,8 @@ export class PollLoop {
 
   /** True when what it says of all fibers has changed. */
   #lookAtDataDir(): boolean {
-    const { brake, data_dir } = this.#options.memory;
+    const { brake, data_dir, quarantine } = this.#options.memory;
+    quarantine.writeAgain();
     const before = [data_dir.fault, brake.pulled === null];
     const after = [data_dir.look(), brake.look() === null];
     return after.some((one, at) => one !== before[at]);

@@ -3,6 +3,7 @@ import { ulid } from 'ulid';
 import { sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { HoldFiles } from '../config/hold-files.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import { StoreIndex } from '../fibers/store-index.ts';
@@ -97,7 +98,11 @@ export async function startPoller(
   const memory: Memory = {
     runs: new Runs(),
     refusals: new Refusals(),
-    quarantine: new Quarantine(),
+    quarantine: new Quarantine({
+      files: new HoldFiles({ folder: dataPaths(settings).holds_dir, logger }),
+      logger,
+      now: clock.now(),
+    }),
     breaker: new BreakerBook({
       path: surroundings.breakerFile,
       policy: {
@@ -121,8 +126,6 @@ export async function startPoller(
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
-  for (const { cause, fibers } of memory.incidents.all())
-    for (const { uid } of fibers) if (cause !== 'memory_limit') memory.quarantine.hold(uid, 'server_lost');
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });

@@ -118,7 +118,7 @@ export function feedState(stores: readonly StoreHealth[]): FeedState {
 /** What the row of one fiber shows beside its document; `held` only where the hold is what keeps it back. */
 function rowFacts(
   world: Pick<World, 'clock' | 'documents' | 'host'>,
-  memory: Pick<Memory, 'deaths' | 'refusals' | 'runs'>,
+  memory: Pick<Memory, 'deaths' | 'quarantine' | 'refusals' | 'runs'>,
   document: FiberDocument,
   due: Due | null,
   facts: EligibilityFacts,
@@ -130,12 +130,14 @@ function rowFacts(
   const blocked = memory.refusals.get(key);
   const last_death = memory.deaths.of(document, world.host);
   const held = isPendingStart(document, facts) ? facts.held : null;
+  const note = held === null ? null : (memory.quarantine.namedHoldOf(key)?.note ?? null);
   const verdict = document.status === 'active' && !facts.occupied ? judgeEligibility(document, facts) : null;
   return {
     ...(own ? { runtime: viewRun(run, world.clock.now()) } : {}),
     ...(blocked === undefined ? {} : { blocked }),
     ...(last_death === undefined ? {} : { last_death }),
     ...(held === null ? {} : { held }),
+    ...(note === null ? {} : { held_note: note }),
     ...(verdict === null || verdict.eligible || document.svc?.host !== world.host
       ? {}
       : { gate: verdict.gate }),

@@ -44,7 +44,7 @@ export function viewState(options: {
     })),
     blocked: rowsOf(world, (document) => memory.refusals.get(keyOf(document))),
     deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host)),
-    pending_launch: pending.map(({ document, since, reason }) => ({ ...reference(document), since, reason })),
+    pending_launch: pending.map(({ document, ...hold }) => ({ ...reference(document), ...hold })),
     standing_roles: standingRows(world),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     boot_quarantine: {

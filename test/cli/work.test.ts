@@ -61,7 +61,22 @@ describe('svc status', () => {
               prompt_file: '/data/runs/r/prompt.md',
             },
           ],
-          pending_launch: [{ ...ref, fiber_id: 'work/held', since: Date.now() - 60_000, reason: 'restart' }],
+          pending_launch: [
+            {
+              ...ref,
+              fiber_id: 'work/held',
+              since: Date.now() - 60_000,
+              reason: 'boot_quarantine',
+              note: null,
+            },
+            {
+              ...ref,
+              fiber_id: 'work/killed',
+              since: Date.now() - 60_000,
+              reason: 'killed',
+              note: 'wrong branch',
+            },
+          ],
           standing_roles: [
             {
               ...ref,
@@ -98,7 +113,8 @@ describe('svc status', () => {
     expect(out).toMatch(
       /work\/stuck +project_dir_missing +3 +in 2 min +\/srv\/gone is not a folder; make it/,
     );
-    expect(out).toMatch(/work\/held +1 min ago +restart\nLet them start with: svc daemon release\n/);
+    expect(out).toMatch(/work\/held +1 min ago +boot_quarantine +svc daemon release\n/);
+    expect(out).toMatch(/work\/killed +1 min ago +killed \(wrong branch\) +svc resume work\/killed\n/);
     expect(out).toMatch(/capture-1 +pi +.* ended \(exited with 3\) +\/data\/runs\/r\/prompt\.md\n/);
     expect(out).toMatch(/roles\/daily +0 9 \* \* \* +Europe\/Paris +in 2 h\n/);
     expect(out).toContain('tmux does not answer: timed out; see: svc doctor');
@@ -271,7 +287,9 @@ describe('svc kill', () => {
     await serve({ 'POST /kill': { body } });
     expect(await machine.svc('kill', 'work/loader')).toEqual({
       code: 0,
-      out: 'Stopped work/loader (loader-x-svc)\n',
+      out:
+        'Stopped work/loader (loader-x-svc)\n' +
+        'It is held, also when the daemon is started anew; let it go on with: svc resume work/loader\n',
       err: '',
     });
   });

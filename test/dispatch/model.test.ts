@@ -209,8 +209,10 @@ class Run {
   daemon: Daemon;
   /** Fibers that a person asks for at this moment. */
   asked = new Set<Name>();
-  /** Fibers that a person killed and gave nobody leave to start. */
+  /** Fibers that a person killed, until one starts or resumes them, or they are closed. */
   killed = new Set<Name>();
+  /** Fibers whose workers this daemon has seen to go down with their server. */
+  downed = new Set<Name>();
   /** Fibers for which a verb runs: what it starts needs no listing of its own. */
   ordered = new Set<Name>();
   /** The emergency brake is on. */
@@ -267,7 +269,6 @@ class Run {
   async take(one: Step): Promise<void> {
     const { world, daemon } = this;
     const { machine } = world;
-    const armed = FIBERS.filter((name) => this.#status(name) === 'active');
     switch (one.do) {
       case 'round':
         await this.#round();
@@ -359,14 +360,13 @@ class Run {
       case 'disarm':
         this.#edit(one.fiber, 'open');
         await this.#round();
-        if (machine.listing === 'normal' && this.#status(one.fiber) === 'open') this.killed.delete(one.fiber);
         break;
       default:
         await this.#toWorker(one);
     }
     // A role whose run was concluded is armed by a person alone, and with that nothing holds it back any more.
-    if (!['verb', 'move', 'disarm'].includes(one.do))
-      for (const name of armed) if (this.#status(name) !== 'active') this.killed.delete(name);
+    for (const name of FIBERS)
+      if (this.#status(name) === 'closed' || !this.#isService(name)) this.#forgive(name);
     this.#check(JSON.stringify(one));
     this.#forgetLimits();
     // tmux tells whole seconds: within one, two sessions of one name cannot be told apart.
@@ -420,6 +420,9 @@ class Run {
     this.daemon.memory.brake.release();
     this.stopped = false;
     this.#release();
+    for (const name of FIBERS) this.daemon.memory.quarantine.allow(this.#uid(name));
+    this.killed.clear();
+    this.downed.clear();
     this.lost.clear();
     world.clock.advance(5 * DAY);
     this.#forgetLimits();
@@ -469,7 +472,7 @@ class Run {
       // One that was disarmed or handed off before, or is no service any more, waits for nobody.
       if (this.#status(name) === 'active' && this.#isService(name) && !this.#isHandedOff(name))
         this.lost.add(name);
-      this.killed.add(name);
+      this.downed.add(name);
     }
     for (const name of FIBERS) if (!this.listed.has(name)) this.unlisted.add(name);
     if (this.lost.size > 0) this.met.incidents += 1;
@@ -485,7 +488,7 @@ class Run {
       for (const one of fibers) {
         if (one.outcome === 'refused' && one.message === '')
           this.faults.push(`${one.fiber_id} was refused without a word`);
-        if (one.outcome === 'started') this.killed.delete(one.fiber_id as Name);
+        if (one.outcome === 'started') this.#forgive(one.fiber_id as Name);
         if (one.outcome !== 'refused') this.lost.delete(one.fiber_id as Name);
       }
     } finally {
@@ -552,7 +555,7 @@ class Run {
     if (how.force) this.lost.delete(name);
     try {
       const reply = await this.world.run(this.daemon.dispatcher.dispatch({ fiber_id: name, ...how }));
-      if (reply.dispatched) this.killed.delete(name);
+      if (reply.dispatched) this.#forgive(name);
       else if (reply.message === '') this.faults.push(`${name} was refused without a word`);
       // Of what is no service nothing is shown but the answer.
       else if (this.#isService(name) && !this.#isShown(name))
@@ -607,7 +610,7 @@ class Run {
     this.owners.set(mux_session, name);
     this.met.claims += 1;
     this.unsettled.delete(mux_session);
-    this.killed.delete(name);
+    this.#forgive(name);
     this.lost.delete(name);
     this.listed.delete(name);
     this.unlisted.delete(name);
@@ -644,18 +647,21 @@ class Run {
   }
 
   async #verb(name: Name, verb: Verb): Promise<void> {
-    const was_killed = this.killed.has(name);
+    const before = [this.killed.has(name), this.downed.has(name)];
     const was_service = this.#isService(name);
     const lived = this.#lives(name);
-    // A verb that finds nothing to do gives no leave; these are an order all the same.
-    const is_order = ['install', 'repeat', 'resume'].includes(verb.action);
-    if (is_order || this.#status(name) !== 'active') this.killed.delete(name);
+    // Only this verb gives leave to start what was held; it is an order also where it finds nothing to do.
+    if (verb.action === 'resume' || this.#status(name) === 'closed') this.#forgive(name);
+    const is_let_go = verb.action === 'resume' && !this.seen.has(name);
+    if (is_let_go) this.seen.add(name);
     this.lost.delete(name);
     this.ordered.add(name);
     const request = { fiber: name, ...verb } as LifecycleRequest & { dry_run?: false };
     const answer = await this.world.run(this.calls.lifecycle(request));
     if (answer.status !== 0) {
-      if (was_killed || (lived && !this.#lives(name))) this.killed.add(name);
+      if (before[0] || (lived && !this.#lives(name))) this.killed.add(name);
+      if (before[1]) this.downed.add(name);
+      if (is_let_go) this.seen.delete(name);
       if (answer.text === '') this.faults.push(`${verb.action} of ${name} was refused without a word`);
       // Only what no verb has a say in may refuse it: a lock of another program, a silent tmux, a missing folder.
       const may_refuse =
@@ -663,7 +669,7 @@ class Run {
         !was_service ||
         ['mux_unavailable', 'project_dir_missing'].includes(answer.error ?? '');
       if (!may_refuse) this.faults.push(`${verb.action} of ${name} was refused: ${answer.text}`);
-    } else if (this.#status(name) !== 'active') this.killed.delete(name);
+    } else if ('kill' in verb || this.#status(name) === 'closed') this.#forgive(name);
     await this.world.run(this.daemon.dispatcher.workerOf(this.#uid(name), { sure: false }));
     this.ordered.delete(name);
     if (answer.status === 0 && (verb.action === 'accept' || verb.action === 'resume'))
@@ -680,10 +686,10 @@ class Run {
     this.ordered.add(name);
     this.lost.delete(name);
     if (target === 'inFlight') this.asked.add(name);
-    else this.killed.delete(name);
+    const lived = this.#lives(name);
     try {
       const answer = await this.world.run(this.calls.transition({ fiber_id: name, target }));
-      if (answer.invoked) this.killed.delete(name);
+      if (answer.invoked && (lived || target === 'inFlight')) this.#forgive(name);
       await this.world.run(this.daemon.dispatcher.workerOf(this.#uid(name), { sure: false }));
     } catch (error) {
       const is_plain = isCoded(error, 'arm_refused') && !this.#isService(name);
@@ -718,13 +724,18 @@ class Run {
     this.released = false;
     // A claim that the daemon makes now shows it a worker, also one that is taken away again at once.
     this.seen = new Set([...FIBERS.filter((name) => this.#lives(name)), ...this.unsettled.values()]);
-    this.killed.clear();
+    this.downed.clear();
   }
 
   #release(): void {
     this.daemon.dispatcher.release();
     this.released = true;
-    this.killed.clear();
+  }
+
+  /** Whoever starts or resumes a fiber, or closes it, has the last word on it. */
+  #forgive(name: Name): void {
+    this.killed.delete(name);
+    this.downed.delete(name);
   }
 
   /** Every start of a worker is judged by this account and not by the dispatcher's. */
@@ -756,6 +767,7 @@ class Run {
       this.faults.push(`${name} was started before the usage limit was over`);
     if (this.#status(name) !== 'active') this.faults.push(`${name} was started while ${this.#status(name)}`);
     if (this.killed.has(name)) this.faults.push(`${name} was started although a person had killed it`);
+    if (this.downed.has(name)) this.faults.push(`${name} was started although its server was lost`);
     if (!this.released && !this.seen.has(name)) this.faults.push(`${name} was started in quarantine`);
     // Between two rounds a verb goes by what tmux told last; where places are bounded, for everybody who waits for one.
     const is_ordered = this.ordered.has(name) || (world.most_workers !== null && this.ordered.size > 0);

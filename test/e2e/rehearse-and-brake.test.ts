@@ -113,7 +113,7 @@ it('[WPL-6] [WPL-12] [WPL-17] a rehearsed move, capture and default effort write
     ['/sessions/resume', { session: '0198c0de-0000-4000-8000-000000000001' }, 422],
     ['/incidents/resume', {}, 200],
     ['/incidents/dismiss', {}, 200],
-    ['/brake/release', { held: true }, 200],
+    ['/brake/release', {}, 200],
     ['/quarantine/release', {}, 200],
     ['/lifecycle', { action: 'install', fiber: 'old', project_dir: home.project('dev') }, 200],
     ['/transition', { fiber_id: 'old', target: 'inFlight' }, 200],

@@ -52,11 +52,18 @@ it('[WPL-4] kills, and answers 404 if nothing runs', async () => {
 });
 
 it('[WPL-25] releases the quarantine with or without a body', async () => {
-  served.callers.poller.answers.release_quarantine = () => ({ released: true, pending: 2 });
+  served.callers.poller.answers.release_quarantine = () => ({
+    released: true,
+    pending: 2,
+    fibers: ['a', 'b'],
+    held: [],
+  });
   for (const body of [undefined, {}, { origin: 'host-a' }]) {
     expect((await served.post('/api/v1/quarantine/release', body)).json).toEqual({
       released: true,
       pending: 2,
+      fibers: ['a', 'b'],
+      held: [],
     });
   }
 });
@@ -83,7 +90,7 @@ it.each<[string, keyof typeof pollerCalls, object]>([
   ['fiber-edit', 'edit_fiber', { fiber_id: FIBER.id, name: 'Other' }],
   ['quarantine/release', 'release_quarantine', {}],
   ['brake', 'pull_brake', { kill: true }],
-  ['brake/release', 'release_brake', { held: true }],
+  ['brake/release', 'release_brake', {}],
   ['fiber-nest', 'nest_fiber', { fiber_id: 'a', parent: null }],
   ['agents/effort', 'agent_effort', { id: 'x', effort: 'low' }],
   ['claim', 'claim', { fiber_id: 'a', mux_session: 'm' }],

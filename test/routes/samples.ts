@@ -42,7 +42,16 @@ export const POLLER_STATE: PollerState = {
   running: [],
   blocked: [],
   deaths: [],
-  pending_launch: [{ fiber_id: FIBER.id, uid: FIBER.uid, store: FIBER.store, since: 1, reason: 'restart' }],
+  pending_launch: [
+    {
+      fiber_id: FIBER.id,
+      uid: FIBER.uid,
+      store: FIBER.store,
+      since: 1,
+      reason: 'boot_quarantine',
+      note: null,
+    },
+  ],
   standing_roles: [],
   captures: [],
   boot_quarantine: { active: true, reason: 'restart', held: 1, released_at: null },

@@ -1,35 +1,44 @@
 import { z } from 'zod';
 import { isCoded } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
-import { killedSchema } from '../../contract/http/dispatch.ts';
-import { DRY_RUN, SERVED_FIBER } from '../command-line/options.ts';
+import { type KillRequest, killedSchema } from '../../contract/http/dispatch.ts';
+import { DRY_RUN, option, SERVED_FIBER } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
-import { defineVerb } from '../command-line/verb.ts';
+import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc kill <fiber>`: stops its worker (WPL-4); succeeds if none runs. */
+/** `svc kill <fiber>`: stops its worker and holds the fiber (WPL-4); succeeds if none runs. */
 export const verb = defineVerb({
-  summary: 'Stop the worker of a fiber',
+  summary: 'Stop the worker of a fiber, and hold the fiber',
   arguments: { fiber: SERVED_FIBER },
-  options: { dry_run: DRY_RUN },
-  examples: [['svc kill say-hello', 'stops its worker and holds the fiber']],
+  options: { note: option('--note <text>', 'why, for whoever finds it held'), dry_run: DRY_RUN },
+  examples: [
+    ['svc kill say-hello --note "wrong branch"', 'stops its worker; `svc resume say-hello` lets it go on'],
+  ],
   json: z.union([
     killedSchema,
     z.object({ killed: z.literal(false), fiber_id: z.string(), mux_session: z.null() }),
   ]),
-  async run(context, { fiber, dry_run }) {
+  exits: { 1: 'the worker was ended, but the hold could not be written' },
+  async run(context, { fiber, note, dry_run }) {
     const daemon = await connectDaemon(readSettings(context.env));
-    const body = { fiber_id: fiber };
+    const body: KillRequest = { fiber_id: fiber, note };
     try {
       if (dry_run === true) return await rehearseRequest(daemon, '/kill', body);
       const killed = await daemon.post('/kill', body, killedSchema);
       const how = killed.already_killed ? 'Stopped already, nothing runs for' : 'Stopped';
       const session = killed.mux_session === null ? '' : ` (${killed.mux_session})`;
-      return { json: killed, text: `${how} ${killed.fiber_id}${session}\n` };
+      const { fault } = killed;
+      return {
+        json: killed,
+        text: `${how} ${killed.fiber_id}${session}\nIt is held, also when the daemon is started anew; let it go on with: svc resume ${killed.fiber_id}\n`,
+        faults: fault === undefined ? [] : [fault],
+        exit: fault === undefined ? EXIT.ok : EXIT.refused,
+      };
     } catch (error) {
       if (!isCoded(error, 'no_worker')) throw error;
       return {
-        json: { killed: false, ...body, mux_session: null },
+        json: { killed: false, fiber_id: fiber, mux_session: null },
         text: `No worker runs for ${fiber}\n`,
       };
     }

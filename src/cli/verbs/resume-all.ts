@@ -1,25 +1,22 @@
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { brakeReleasedSchema, type ReleaseBrake } from '../../contract/http/brake.ts';
 import { rehearsal } from '../../contract/http/rehearsal.ts';
-import { DRY_RUN, option } from '../command-line/options.ts';
+import { DRY_RUN } from '../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../command-line/rehearsal.ts';
 import { type Answer, type CliContext, defineVerb } from '../command-line/verb.ts';
 import { daemonOrNone, removeBrake, whenBooted } from '../daemon-client/brake-without-daemon.ts';
 import type { DaemonClient } from '../daemon-client/client.ts';
 
-/** `svc resume-all`: releases the emergency brake; with `--held` it also releases every held fiber. */
+/** `svc resume-all`: releases the emergency brake, and no hold on a fiber. */
 export const verb = defineVerb({
   summary: 'Let work start again after stop-all',
-  options: {
-    held: option('--held', 'also release every fiber that is held: killed, lost or since a restart'),
-    dry_run: DRY_RUN,
-  },
+  options: { dry_run: DRY_RUN },
   examples: [['svc resume-all', 'releases the brake']],
   page: 'why.md',
   json: brakeReleasedSchema,
-  async run(context, { held, dry_run }) {
+  async run(context, { dry_run }) {
     const settings = readSettings(context.env);
-    const body: ReleaseBrake = { held };
+    const body: ReleaseBrake = {};
     const daemon = await daemonOrNone(settings);
     if (dry_run === true)
       return daemon === null
@@ -34,7 +31,7 @@ async function releaseThere(context: CliContext, daemon: DaemonClient, body: Rel
   const { changed, held } = released;
   const done = changed ? 'The brake is off; work starts again.\n' : 'The brake was off already.\n';
   const rest =
-    held.length === 0 ? '' : `Still held: ${held.join(', ')}; let them start with: svc resume-all --held\n`;
+    held.length === 0 ? '' : `Still held: ${held.join(', ')}; svc status says what lets each one start\n`;
   return { json: released, text: `${done}${rest}` };
 }
 

@@ -14,6 +14,7 @@ import { presence } from './daemon/status.ts';
 import { incidentLines } from './incident.ts';
 import { runningTable } from './ps.ts';
 import { fiberPage } from './status/fiber-page.ts';
+import { describeHold, letGo } from './status/hold.ts';
 
 /** `svc status [fiber]`: one page about the whole daemon, or about one fiber (OPR-2). */
 export const verb = defineVerb({
@@ -158,12 +159,17 @@ function startsLine({ start_gate: { hold, waiting } }: State): string {
 }
 
 function pending(state: State, now: number): string {
-  const rows = state.pending_launch.map((row) => [row.fiber_id, formatMoment(row.since, now), row.reason]);
+  const rows = state.pending_launch.map((row) => [
+    row.fiber_id,
+    formatMoment(row.since, now),
+    describeHold(row.reason, row.note),
+    letGo(row.reason, row.fiber_id),
+  ]);
   if (rows.length === 0)
     return state.boot_quarantine.active
       ? '\nSince the daemon started nothing is launched by itself; allow it with: svc daemon release\n'
       : '';
-  return `${section('Held back', rows, ['fiber', 'since', 'reason'])}Let them start with: svc daemon release\n`;
+  return section('Held back', rows, ['fiber', 'since', 'reason', 'let it start with']);
 }
 
 function mux(state: State): string {

@@ -14,7 +14,7 @@ import { daemonOrNone, pullBrakeFile, whenBooted } from '../daemon-client/brake-
 import type { DaemonClient } from '../daemon-client/client.ts';
 
 const OPTIONS = {
-  kill: option('--kill', 'also end the workers that run; each is then held'),
+  kill: option('--kill', 'also end the workers that run; each fiber is then held until svc resume'),
   note: option('--note <text>', 'why, for whoever finds the brake on'),
 };
 type Options = Given<typeof OPTIONS>;
@@ -104,7 +104,9 @@ function answerOf(pulled: BrakePulled): Answer {
   const goesOn = running.filter((id) => !not_killed.some((one) => one.fiber_id === id));
   const text = [
     `${changed ? 'Stopped' : 'Stopped already'}: nothing new is started.\n`,
-    killed.length === 0 ? '' : `Ended and held: ${killed.join(', ')}\n`,
+    killed.length === 0
+      ? ''
+      : `Ended and held: ${killed.join(', ')}; each goes on with: svc resume <fiber>\n`,
     goesOn.length === 0 ? '' : `Still at work: ${goesOn.join(', ')}; end them too with --kill\n`,
     LET_GO,
   ];

@@ -8,6 +8,9 @@ export const referenceSchema = z.string().max(WRITE_LIMITS.reference_chars);
 /** Text for a worker: a capture or a message. */
 export const promptSchema = z.string().max(WRITE_LIMITS.prompt_chars);
 
+/** Why a person did something, for whoever finds it so. */
+export const noteSchema = z.string().trim().min(1).max(500);
+
 /** A JSON value of any shape that frontmatter can hold. */
 export function bounded<T extends z.ZodType>(schema: T): T {
   return schema.superRefine((value, context) => {

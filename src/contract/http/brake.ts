@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** The emergency brake as `GET /state` shows it. */
@@ -14,10 +15,10 @@ export type BrakeView = z.infer<typeof brakeViewSchema>;
 
 /** `POST /brake`: nothing new is started on this host until `POST /brake/release`, across restarts. */
 export const pullBrakeSchema = z.object({
-  /** Also end the workers that run. Each is then held until it is dispatched or released. */
+  /** Also end the workers that run. Each is then held until it is resumed or dispatched. */
   kill: z.boolean().optional(),
   /** A note for other people that says why it is on. */
-  note: z.string().trim().min(1).max(500).optional(),
+  note: noteSchema.optional(),
   dry_run: dryRunField,
   origin: z.string().optional(),
 });
@@ -40,8 +41,6 @@ export type BrakePulled = z.infer<typeof brakePulledSchema>;
 
 /** `POST /brake/release`: the poller starts workers again. */
 export const releaseBrakeSchema = z.object({
-  /** Also lift every hold, as `POST /quarantine/release` does: killed workers, lost ones, the boot quarantine. */
-  held: z.boolean().optional(),
   dry_run: dryRunField,
   origin: z.string().optional(),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { appIdentitySchema, surfaceSchema } from '../fiber.ts';
-import { promptSchema, referenceSchema } from './bounded.ts';
+import { noteSchema, promptSchema, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /** `POST /dispatch` (WPL-1). */
@@ -59,6 +59,8 @@ export type Refused = z.infer<typeof refusedSchema>;
 /** `POST /kill` (WPL-4). */
 export const killRequestSchema = z.object({
   fiber_id: referenceSchema.min(1),
+  /** Why, for whoever finds the fiber held. */
+  note: noteSchema.optional(),
   dry_run: dryRunField,
   origin: referenceSchema.optional(),
 });
@@ -69,11 +71,22 @@ export const killedSchema = appIdentitySchema.extend({
   already_killed: z.literal(true).optional(),
   fiber_id: z.string(),
   mux_session: z.string().nullable(),
+  /** Why the fiber is held only until the daemon ends, and the mend; absent where the hold lasts. */
+  fault: z.string().optional(),
 });
 export type Killed = z.infer<typeof killedSchema>;
 
-/** `POST /quarantine/release` (WPL-25): `pending` fibers may now launch. */
+/**
+ * `POST /quarantine/release` (WPL-25): what the start of the daemon held may launch. A fiber that is held for a reason of
+ * its own, such as a kill, stays `held`: one at a time is let go, by `resume` or `dispatch`.
+ */
 export const releaseRequestSchema = z.object({ dry_run: dryRunField, origin: referenceSchema.optional() });
 export type ReleaseRequest = z.infer<typeof releaseRequestSchema>;
-export const releasedSchema = z.object({ released: z.literal(true), pending: z.number().int() });
+export const releasedSchema = z.object({
+  released: z.literal(true),
+  /** How many `fibers` may launch now. */
+  pending: z.number().int(),
+  fibers: z.array(z.string()),
+  held: z.array(z.object({ fiber_id: z.string(), reason: z.string() })),
+});
 export type Released = z.infer<typeof releasedSchema>;

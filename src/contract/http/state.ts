@@ -52,7 +52,10 @@ export const pollerStateSchema = z.object({
   blocked: z.array(blockedViewSchema.extend(fiberRefSchema.shape)),
   /** Fibers whose last worker died, until it runs well or is judged; as `last_death` of their rows. */
   deaths: z.array(deathSchema.extend(fiberRefSchema.shape)),
-  pending_launch: z.array(fiberRefSchema.extend({ since: z.number(), reason: z.string() })),
+  /** Fibers that a person has to let go; `note`: what the person said who held it, or null. */
+  pending_launch: z.array(
+    fiberRefSchema.extend({ since: z.number(), reason: z.string(), note: z.string().nullable() }),
+  ),
   standing_roles: z.array(
     fiberRefSchema.extend({
       schedule: z.string(),

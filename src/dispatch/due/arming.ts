@@ -5,8 +5,8 @@ import { keyOf } from '../world/documents.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Notices fibers that are no longer armed here, by their documents: what was refused and held of them is
- * forgotten, since arming them again is a new authority.
+ * Notices fibers that are no longer armed here, by their documents: what was refused of them is forgotten. Of one that
+ * is closed, or no service of this host any more, the hold is too, since arming it again is a new authority.
  */
 export class Arming {
   readonly #world: World;
@@ -22,7 +22,7 @@ export class Arming {
   note(documents: readonly FiberDocument[]): string[] {
     const disarmed = this.noteSome(documents);
     const present = new Set(documents.map(keyOf));
-    for (const key of this.#armed) if (!present.has(key)) disarmed.push(...this.#forget(key));
+    for (const key of this.#armed) if (!present.has(key)) disarmed.push(...this.#disarm(key));
     return disarmed;
   }
 
@@ -33,21 +33,29 @@ export class Arming {
       // What a broken document says is best effort: nothing is concluded from it.
       if (document.error !== undefined) continue;
       const key = keyOf(document);
-      if (document.status === 'active' && document.svc?.host === this.#world.host) this.#armed.add(key);
+      const own = document.svc?.host === this.#world.host;
+      if (document.status === 'active' && own) this.#armed.add(key);
       else if (
         (this.#armed.has(key) || this.#memory.owed.has(key)) &&
         !this.#world.documents.isAmbiguous(document)
       )
-        disarmed.push(...this.#forget(key));
+        disarmed.push(...this.#disarm(key));
+      // Only a parked fiber is the same piece of work when it is armed again.
+      if (document.status === 'closed' || !own) this.#liftHold(document, key);
     }
     return disarmed;
   }
 
-  #forget(key: string): string[] {
+  #disarm(key: string): string[] {
     this.#armed.delete(key);
-    this.#memory.quarantine.forget(key);
     this.#memory.refusals.clear(key);
     forgetOwed(this.#world, this.#memory, key);
     return [key];
+  }
+
+  #liftHold(document: FiberDocument, key: string): void {
+    const { quarantine } = this.#memory;
+    if (quarantine.namedHoldOf(key) !== null && !this.#world.documents.isAmbiguous(document))
+      quarantine.forget(key);
   }
 }

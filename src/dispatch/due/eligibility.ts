@@ -1,5 +1,6 @@
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { GATES, type Gate } from '../../contract/gates.ts';
+import type { HoldReason } from '../holds/quarantine.ts';
 import type { ResourceHold } from '../holds/start-gate.ts';
 import type { RunElsewhere } from './run-elsewhere.ts';
 import type { Due } from './standing.ts';
@@ -18,7 +19,7 @@ export type EligibilityFacts = {
   /** Until when the account of its agent is over a usage limit (P10); null when it is over none. */
   limited_until: number | null;
   /** Why the fiber waits for a person; null when nothing holds it. */
-  held: string | null;
+  held: HoldReason | null;
   /** Until when a refusal is not tried again (DSP-5); null when none stands. */
   cooldown_until: number | null;
   /** tmux has told which workers run; before that nobody can tell what is free. */

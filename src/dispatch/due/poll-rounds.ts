@@ -5,6 +5,7 @@ import type { FiberDocument } from '../../contract/fiber.ts';
 import { blockWhenPaused } from '../holds/breaker-book.ts';
 import type { Memory } from '../holds/memory.ts';
 import { owedStart } from '../holds/owed-starts.ts';
+import type { HoldReason } from '../holds/quarantine.ts';
 import { showLimit } from '../holds/usage-limits.ts';
 import type { Starter } from '../start/starter.ts';
 import { keyOf } from '../world/documents.ts';
@@ -73,7 +74,7 @@ export class PollRounds {
   }
 
   /** Fibers that only a hold keeps from being started, oldest hold first. */
-  pending(): { document: FiberDocument; since: number; reason: string }[] {
+  pending(): { document: FiberDocument; since: number; reason: HoldReason; note: string | null }[] {
     const now = this.#world.clock.now();
     const waiting = [];
     for (const document of this.#world.documents.all()) {
@@ -81,8 +82,10 @@ export class PollRounds {
       if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
       const facts = eligibilityFacts(this.#world, this.#memory, document);
       if (!isPendingStart(document, facts) || facts.held === null) continue;
-      const since = this.#memory.quarantine.since(keyOf(document), now);
-      waiting.push({ document, since, reason: facts.held });
+      const { quarantine } = this.#memory;
+      const key = keyOf(document);
+      const note = quarantine.namedHoldOf(key)?.note ?? null;
+      waiting.push({ document, since: quarantine.since(key, now), reason: facts.held, note });
     }
     return waiting.sort((a, b) => a.since - b.since);
   }

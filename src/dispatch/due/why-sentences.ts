@@ -1,4 +1,5 @@
 import type { Pulled } from '../../config/brake-file.ts';
+import type { Hold } from '../../config/hold-files.ts';
 import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import type { StoreLease } from '../../contract/http/state.ts';
@@ -16,6 +17,8 @@ import type { EligibilityFacts } from './eligibility.ts';
 /** What the sentences tell beyond the facts that the gates go by. */
 export type WhyFacts = EligibilityFacts & {
   refusal: BlockedView | undefined;
+  /** The hold on this one fiber. */
+  hold: Hold | null;
   brake: Pulled | null;
   lease: StoreLease;
   limit: AccountLimit | null;
@@ -108,7 +111,7 @@ export function explainGate(
         mend: `wait for it, give it another agent with \`svc set-agent ${id} AGENT\`, or start it all the same with \`svc dispatch ${id} --force\``,
       };
     case 'held':
-      return explainHold(facts.held, id);
+      return explainHold(facts, id);
     case 'cooldown':
       return {
         message: `${saidOf(facts.refusal)}; it is tried again at ${moment(facts.cooldown_until ?? facts.now)}`,
@@ -182,25 +185,32 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
   return { message: 'its last run was judged, and it was not armed again', mend };
 }
 
-function explainHold(held: string | null, id: string): { message: string; mend: string } {
-  const either = `start it with \`svc dispatch ${id}\`, or everything that is held with \`svc daemon release\``;
+function explainHold({ held, hold }: WhyFacts, id: string): { message: string; mend: string } {
+  const mend = `let it start with \`svc resume ${id}\`, or start it at once with \`svc dispatch ${id}\``;
+  const since = hold === null ? '' : ` at ${moment(hold.at)}`;
+  const note = hold?.note == null ? '' : `: ${hold.note}`;
   switch (held) {
     case 'boot_quarantine':
       return {
         message: 'the daemon was started anew, and a restart is no authority to launch',
-        mend: either,
+        mend: `${mend}; \`svc daemon release\` lets go everything that the restart holds`,
       };
     case 'killed':
-      return { message: 'a person stopped its worker', mend: either };
+      return { message: `a person stopped its worker${since}${note}`, mend };
+    case 'clean_exit':
+      return {
+        message: `a person ended its agent from inside${since}, without a handoff`,
+        mend,
+      };
     case 'server_lost':
-      return { message: 'its worker went down with the tmux server', mend: either };
+      return { message: `its worker went down with the tmux server${since}`, mend };
     case 'not_concluded':
       return {
         message: 'the end of its last worker could not be written into its document yet',
         mend: `see that ${id} can be written; it is tried again with every tick, \`svc daemon logs\` says why it fails`,
       };
     default:
-      return { message: `it is held: ${held ?? ''}`, mend: either };
+      return { message: `it is held: ${held ?? ''}`, mend };
   }
 }
 

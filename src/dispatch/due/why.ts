@@ -29,6 +29,7 @@ export async function explainFiber(
   const facts = {
     ...eligibilityFacts(world, memory, document),
     refusal: memory.refusals.get(key),
+    hold: memory.quarantine.namedHoldOf(key),
     brake: memory.brake.pulled,
     lease: memory.leases.of(document.store),
     limit: limitOf(world, memory, document.svc?.agent ?? null),

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
+import type { NamedHold } from '../../config/hold-files.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import { abandonClaim } from '../edits/start-markers.ts';
 import { blockWhenPaused } from '../holds/breaker-book.ts';
@@ -78,7 +79,7 @@ export class Settler {
     this.#memory.deaths.ended(run.key, plan.death);
     if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
-    if (plan.hold !== null) this.#memory.quarantine.hold(run.key, plan.hold);
+    if (plan.hold !== null) this.#hold(run, plan.hold, now);
     this.#memory.refusals.clear(run.key, 'startup_unconfirmed');
     if (plan.refusal !== null)
       this.#memory.refusals.record(run.key, plan.refusal, now, now + world.settings.preflight_cooldown_ms);
@@ -176,6 +177,14 @@ export class Settler {
         clock.after(EXIT_FILE_STEP_MS, resolve);
       });
     }
+  }
+
+  /** A kill that was asked for has its hold by now, with what the person said. */
+  #hold(run: Run, reason: NamedHold, now: number): void {
+    const { key, launch_id } = run;
+    const { quarantine } = this.#memory;
+    if (quarantine.namedHoldOf(key)?.launch_id !== launch_id)
+      quarantine.hold(key, { reason, launch_id, at: now });
   }
 
   /** On disk first: a daemon that is killed here starts the same one again, and no more than that one. */

@@ -1,7 +1,7 @@
+import type { NamedHold } from '../../config/hold-files.ts';
 import type { Death, FiberDocument } from '../../contract/fiber.ts';
 import { planConclude } from '../../lifecycle/run-transitions.ts';
 import type { RunEnd } from '../holds/breaker.ts';
-import type { NamedHold } from '../holds/quarantine.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import type { Run } from '../run/run.ts';
 import { endInHand } from '../run/run-state.ts';

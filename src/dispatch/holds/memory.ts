@@ -56,5 +56,5 @@ export function cameAbout(
   recordDispatch(world, run);
   world.runDirectories.update(run.launch_id, { state: 'spawned' });
   refusals.clear(run.key);
-  quarantine.sawRunning(run.key);
+  quarantine.sawRunning(run.key, run.launch_id);
 }

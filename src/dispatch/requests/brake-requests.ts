@@ -51,18 +51,13 @@ export function pullBrake<Q extends PullBrake>(parts: BrakeParts, asked: Q) {
 export function releaseBrake<Q extends ReleaseBrake>({ world, memory, dispatcher }: BrakeParts, asked: Q) {
   const write: Write<ReleaseBrake, ReleaseBrake, Rehearsal, BrakeReleased> = {
     plan: (request) => request,
-    show(request) {
+    show() {
       const held = counted(heldFibers(dispatcher).length, 'fiber');
-      return rehearsal(
-        request.held === true
-          ? `let work start again on ${world.host}, and release ${held} that a hold keeps back`
-          : `let work start again on ${world.host}; ${held} would stay held`,
-      );
+      return rehearsal(`let work start again on ${world.host}; ${held} would stay held`);
     },
-    apply(request) {
+    apply() {
       const changed = memory.brake.release();
       if (changed) world.logger.warn('the emergency brake was released');
-      if (request.held === true) dispatcher.release();
       return { stopped: false, changed, held: heldFibers(dispatcher) };
     },
   };
@@ -72,14 +67,21 @@ export function releaseBrake<Q extends ReleaseBrake>({ world, memory, dispatcher
 /** `POST /quarantine/release`. */
 export function releaseHeld<Q extends ReleaseRequest>(dispatcher: Holds, asked: Q) {
   const write: Write<ReleaseRequest, string[], Rehearsal, Released> = {
-    plan: () => heldFibers(dispatcher),
+    plan: () => heldByStart(dispatcher),
     show: (fibers) =>
       fibers.length === 0
-        ? rehearsal('release nothing: no fiber is held')
+        ? rehearsal('release nothing: the start of the daemon holds no fiber')
         : rehearsal(`release ${counted(fibers.length, 'held fiber')}: ${fibers.join(', ')}`),
     apply: () => dispatcher.release(),
   };
   return perform(write, asked);
+}
+
+function heldByStart({ rounds }: Holds): string[] {
+  return rounds
+    .pending()
+    .filter(({ reason }) => reason === 'boot_quarantine')
+    .map(({ document }) => document.id);
 }
 
 function heldFibers({ rounds }: Holds): string[] {
@@ -93,7 +95,7 @@ async function endAll({
   const ended = await Promise.all(
     memory.runs.all().map(async ({ fiber_id }) => {
       try {
-        await dispatcher.kills.kill(fiber_id);
+        await dispatcher.kills.kill(fiber_id, memory.brake.pulled?.note);
         return { fiber_id, message: null };
       } catch (error) {
         return { fiber_id, message: messageOf(error) };

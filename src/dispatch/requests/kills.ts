@@ -24,9 +24,9 @@ type KillPorts = {
 };
 
 type PlannedKill =
-  | { kind: 'end'; id: string; run: Run }
+  | { kind: 'end'; id: string; run: Run; note: string | null }
   /** It was ended here before; `holds`: somebody has armed the fiber since, so it is held once more. */
-  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean }
+  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean; note: string | null }
   /** What there is to end is known only after the launch. */
   | { kind: 'launching'; id: string; request: KillRequest; launch: Promise<unknown> };
 type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
@@ -49,21 +49,29 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
     this.#ports = ports;
   }
 
-  async kill(fiber_id: string): Promise<Killed> {
-    return this.apply(await this.plan({ fiber_id }));
+  async kill(fiber_id: string, note?: string | null): Promise<Killed> {
+    return this.apply(await this.plan({ fiber_id, ...(note ? { note } : {}) }));
   }
 
   /** Rejects with `no_worker` where nothing runs and nothing was ended here. */
   async plan(request: KillRequest): Promise<PlannedKill> {
     await this.#ports.adopted();
+    const { note = null } = request;
     const { key, id, document } = this.#killable(request.fiber_id);
     const launch = this.#ports.underWay(key);
     if (launch !== undefined) return { kind: 'launching', id, request, launch };
     const run = this.#memory.runs.get(key);
-    if (run !== undefined) return { kind: 'end', id, run };
+    if (run !== undefined) return { kind: 'end', id, run, note };
     const killed = this.#killed.get(key);
     if (killed !== undefined)
-      return { kind: 'again', id, key, killed, holds: document !== null && this.#isArmedAgain(document) };
+      return {
+        kind: 'again',
+        id,
+        key,
+        killed,
+        holds: document !== null && this.#isArmedAgain(document),
+        note,
+      };
     throw new CodedError('no_worker', `nothing runs for ${id}`, { details: { fiber_id: id } });
   }
 
@@ -97,15 +105,13 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
       return this.apply(await this.plan(plan.request));
     }
     if (plan.kind === 'again') {
-      if (plan.holds) {
-        this.#memory.quarantine.hold(plan.key, 'killed');
-        this.#ports.moved([plan.key]);
-      }
-      return { killed: true, already_killed: true, fiber_id: id, ...plan.killed };
+      const fault = plan.holds ? this.#hold(plan.key, null, plan.note) : {};
+      if (plan.holds) this.#ports.moved([plan.key]);
+      return { killed: true, already_killed: true, fiber_id: id, ...plan.killed, ...fault };
     }
     const { run } = plan;
-    // From here on nobody starts it again by itself, whatever becomes of the worker.
-    this.#memory.quarantine.hold(run.key, 'killed');
+    // From here on nobody starts it again by itself, whatever becomes of the worker and of this daemon.
+    const fault = this.#hold(run.key, run.launch_id, plan.note);
     if (!(await this.#ports.cut(run)))
       throw new CodedError(
         'mux_unavailable',
@@ -114,7 +120,13 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
       );
     const killed = { mux_session: muxSessionOf(run), ...appIdentity(run) };
     this.#killed.set(run.key, killed);
-    return { killed: true, fiber_id: id, ...killed };
+    return { killed: true, fiber_id: id, ...killed, ...fault };
+  }
+
+  #hold(key: string, launch_id: string | null, note: string | null): { fault?: string } {
+    const at = this.#world.clock.now();
+    const fault = this.#memory.quarantine.hold(key, { reason: 'killed', at, launch_id, note });
+    return fault === null ? {} : { fault };
   }
 
   /** The fiber was started again: what was ended before is over. */

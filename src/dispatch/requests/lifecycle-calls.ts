@@ -145,7 +145,12 @@ export class LifecycleCalls {
       }
       if (plan.end_worker) await this.#end(document);
       const written = await this.#write(document, this.#editOf(planned));
-      this.#settle(written, keyOf(document), written.status === 'active');
+      const armed = written.status === 'active';
+      this.#settle(written, keyOf(document), {
+        asks: armed,
+        unholds: armed && plan.action === 'resume',
+        ended: plan.end_worker || document.status === 'closed',
+      });
       return { ...moved, invoked: true };
     },
   };
@@ -204,7 +209,11 @@ export class LifecycleCalls {
       if (answer.status !== 0) return answer;
       text = answer.text;
     }
-    this.#settle(document, key, isArming(request.action, document.digest !== before.digest));
+    this.#settle(document, key, {
+      asks: isArming(request.action, document.digest !== before.digest),
+      unholds: request.action === 'resume',
+      ended: kill || before.status === 'closed',
+    });
     return {
       status: 0,
       text: (text ?? describeFiber(document)) + noteOf(document, request, running),
@@ -217,14 +226,22 @@ export class LifecycleCalls {
     return this.#ports.world.documents.change(known, (current) => plan(current) ?? NOTHING);
   }
 
-  /** The document has moved by a person's order: what was held against it is over, and it may be due now. */
-  #settle(document: FiberDocument, key: string, arming: boolean): void {
+  /**
+   * The document has moved by a person's order, and it may be due now. What was refused is over where the order `asks`
+   * for a run. Only `resume` lifts a hold from a fiber that is armed or parked; `ended`: it was closed before, or this
+   * very order has ended its worker, so that the hold was no other word of a person.
+   */
+  #settle(
+    document: FiberDocument,
+    key: string,
+    { asks, unholds, ended }: { asks: boolean; unholds: boolean; ended: boolean },
+  ): void {
     const { memory, world, dispatcher, onMoved } = this.#ports;
-    if (arming || document.status !== 'active') {
+    if (asks || document.status !== 'active') memory.refusals.clear(key);
+    if (unholds) memory.quarantine.allow(key);
+    else if (ended || document.status === 'closed' || document.svc === undefined)
       memory.quarantine.forget(key);
-      memory.refusals.clear(key);
-    }
-    if (arming) memory.breaker.clear(key);
+    if (unholds || (asks && ended)) memory.breaker.clear(key);
     onMoved([key, keyOf(document)]);
     dispatcher.rounds
       .startMoved(new Set([document.path]))

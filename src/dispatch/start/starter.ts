@@ -179,7 +179,7 @@ export class Starter {
 
   #cameUp(document: FiberDocument, run: Run, authority: Authority): void {
     this.#memory.refusals.clear(run.key);
-    this.#memory.quarantine.sawRunning(run.key);
+    this.#memory.quarantine.sawRunning(run.key, run.launch_id);
     this.#memory.owed.delete(run.key);
     if (authority.kind === 'request') this.#memory.breaker.clear(run.key);
     this.#world.logger.info(

@@ -85,7 +85,7 @@ describe('the actual output', () => {
       'POST /capture': { body: rehearsal('start it') },
       'POST /claim': { body: rehearsal('claim it') },
       'POST /incidents/dismiss': { body: { fibers: [], incidents: [] } },
-      'POST /quarantine/release': { body: { released: true, pending: 0 } },
+      'POST /quarantine/release': { body: { released: true, pending: 0, fibers: [], held: [] } },
     });
     machine.writeDaemonFile([daemon.listen]);
     await holds('status');

@@ -247,13 +247,33 @@ describe('svc daemon logs', () => {
 
 describe('svc daemon release and settings', () => {
   it('[WPL-25] releases what the restart held back', async () => {
-    const server = await serve({ 'POST /quarantine/release': { body: { released: true, pending: 2 } } });
+    const row = (fiber_id: string, reason: string) => ({
+      ...{ fiber_id, uid: null, store: '/srv/notes', since: 1 },
+      ...{ reason, note: null },
+    });
+    const held = [row('a', 'boot_quarantine'), row('b', 'killed'), row('c', 'boot_quarantine')];
+    const server = await serve({
+      'GET /state': { body: stateAnswer({ pending_launch: held }) },
+      'POST /quarantine/release': {
+        body: {
+          released: true,
+          pending: 2,
+          fibers: ['a', 'c'],
+          held: [{ fiber_id: 'b', reason: 'killed' }],
+        },
+      },
+    });
     expect(await machine.svc('daemon', 'release')).toEqual({
       code: 0,
-      out: 'Released 2 held fibers.\n',
+      out:
+        'Held since the daemon started:\n  a\n  c\nReleased 2 held fibers.\n' +
+        'Still held:\n  b (killed): svc resume b\n',
       err: '',
     });
-    expect(server.seen).toEqual([{ path: '/quarantine/release', body: {} }]);
+    expect(server.seen).toEqual([
+      { path: '/state', body: null },
+      { path: '/quarantine/release', body: {} },
+    ]);
   });
 
   it('lists every setting with its value here', async () => {

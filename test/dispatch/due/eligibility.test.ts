@@ -148,14 +148,14 @@ describe('eligibility', () => {
 
 describe('pending launch', () => {
   it('is a fiber that only a hold keeps back', () => {
-    const held = { ...facts, held: 'boot_quarantine' };
+    const held = { ...facts, held: 'boot_quarantine' as const };
     expect(isPendingStart(document, held)).toBe(true);
     expect(isPendingStart({ ...document, status: 'open' }, held)).toBe(false);
     expect(isPendingStart(document, facts)).toBe(false);
   });
 
   it('is told whatever keeps back the whole daemon, so that a person sees what a release would free', () => {
-    const stopped = { ...facts, held: 'killed', stopped_all: true, mux_answers: false };
+    const stopped = { ...facts, held: 'killed' as const, stopped_all: true, mux_answers: false };
     expect(isPendingStart(document, { ...stopped, workers: { count: 3, most: 3 } })).toBe(true);
   });
 });

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HoldFiles } from '../../../src/config/hold-files.ts';
 import { GATES, LAUNCH_CHECKS } from '../../../src/contract/gates.ts';
 import type { Why } from '../../../src/contract/http/why.ts';
+import { Quarantine } from '../../../src/dispatch/holds/quarantine.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -157,8 +160,9 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
       },
       made.clock.now(),
     );
-  if (!one.released) Object.assign(memory, { quarantine: freshQuarantine(memory.quarantine) });
-  if (one.hold !== null) memory.quarantine.hold(key, one.hold);
+  if (!one.released) Object.assign(memory, { quarantine: freshQuarantine(started) });
+  if (one.hold !== null)
+    memory.quarantine.hold(key, { reason: one.hold, at: made.clock.now(), launch_id: null });
   if (one.brake) memory.brake.pull(null, made.clock.now());
   if (!one.program)
     started.world.harness.probe = () => Promise.reject(new Error('the program cannot be run'));
@@ -169,8 +173,10 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
   return { world: made, daemon: started };
 }
 
-function freshQuarantine<T extends object>(quarantine: T): T {
-  return new (quarantine.constructor as new () => T)();
+function freshQuarantine({ world }: Daemon): Quarantine {
+  const { logger, clock, settings } = world;
+  const files = new HoldFiles({ folder: join(settings.data_dir, 'fresh'), logger });
+  return new Quarantine({ files, logger, now: clock.now() });
 }
 
 describe('the answer to why', () => {

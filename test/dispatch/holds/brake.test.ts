@@ -89,7 +89,7 @@ describe('the emergency brake', () => {
     expect(daemon.row('a')?.blocked).toBeUndefined();
   });
 
-  it('[WPL-4] ends the workers too when asked, and holds them until they are released', async () => {
+  it('[WPL-4] ends the workers too when asked, and holds each until it is resumed or dispatched', async () => {
     world.fiber('a');
     world.fiber('b');
     await round();
@@ -101,7 +101,11 @@ describe('the emergency brake', () => {
     expect((await releaseBrake(daemon, {})).held.sort()).toEqual(['a', 'b']);
     await round();
     expect(world.machine.living).toEqual([]);
-    expect(await releaseBrake(daemon, { held: true })).toEqual({ stopped: false, changed: false, held: [] });
+    expect(daemon.dispatcher.release()).toMatchObject({ pending: 0, held: [{ reason: 'killed' }, {}] });
+    await round();
+    expect(world.machine.living).toEqual([]);
+    await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a' }));
+    daemon.memory.quarantine.allow(daemon.row('b')?.uid ?? '');
     await round();
     expect(world.machine.living).toHaveLength(2);
   });

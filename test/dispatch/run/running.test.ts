@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/base/clock.ts';
 import { createDeferred } from '../../../src/base/deferred.ts';
+import { resumeIncident } from '../../../src/dispatch/requests/resume-incident.ts';
 import { perform } from '../../../src/dispatch/world/write.ts';
 import { type Daemon, FakeWorld, HOST, LEARNING } from '../world/fake-world.ts';
 
@@ -282,9 +283,9 @@ describe('a kill', () => {
     const path = world.fiber('a');
     await round();
     await kill('a');
-    become(path, 'active', 'open');
+    become(path, 'active', 'closed');
     await round();
-    become(path, 'open', 'active');
+    become(path, 'closed', 'active');
   };
 
   it('[P5] once more also holds a fiber that somebody has armed since', async () => {
@@ -297,16 +298,64 @@ describe('a kill', () => {
     expect(daemon.row('a')?.held).toBe('killed');
   });
 
-  it('once more does not hold what nobody has armed, so that arming it later starts it', async () => {
+  it('once more does not hold what is closed, so that arming it later starts it', async () => {
+    const path = world.fiber('a');
+    await round();
+    await kill('a');
+    become(path, 'active', 'closed');
+    await round();
+    await kill('a');
+    become(path, 'closed', 'active');
+    await round();
+    expect(world.machine.living.length).toBe(1);
+  });
+
+  it('[WPL-4] is not undone by parking the fiber and arming it in its document', async () => {
     const path = world.fiber('a');
     await round();
     await kill('a');
     become(path, 'active', 'open');
     await round();
-    await kill('a');
     become(path, 'open', 'active');
+    for (let turn = 0; turn < 3; turn += 1) await round();
+    expect([world.machine.living.length, daemon.row('a')?.held]).toEqual([0, 'killed']);
+  });
+
+  it('[WPL-4] [WPL-25] stands with its reason over restarts, and no release of the quarantine starts the fiber', async () => {
+    world.fiber('a');
+    world.fiber('b');
     await round();
-    expect(world.machine.living.length).toBe(1);
+    const at = world.clock.now();
+    await world.run(daemon.dispatcher.kills.kill('a', 'wrong branch'));
+    for (let turn = 0; turn < 3; turn += 1) {
+      await restart();
+      await round();
+      expect(daemon.row('a')).toMatchObject({ held: 'killed', held_note: 'wrong branch' });
+      expect(daemon.dispatcher.release()).toEqual({
+        released: true,
+        pending: 0,
+        fibers: [],
+        held: [{ fiber_id: 'a', reason: 'killed' }],
+      });
+      await round();
+    }
+    expect(daemon.state().pending_launch).toMatchObject([
+      { fiber_id: 'a', reason: 'killed', since: at, note: 'wrong branch' },
+    ]);
+    const why = await world.run(daemon.dispatcher.why('a', { look: false }));
+    expect(why.first).toMatchObject({
+      gate: 'held',
+      message: `a person stopped its worker at ${new Date(at).toISOString()}: wrong branch`,
+      mend: expect.stringContaining('svc resume a'),
+    });
+    expect(world.machine.creates).toHaveLength(2);
+    await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a' }));
+    await restart();
+    daemon.dispatcher.release();
+    expect([daemon.row('a')?.held, daemon.row('a')?.runtime?.mux_session]).toEqual([
+      undefined,
+      expect.any(String),
+    ]);
   });
 
   it('[P5] once more holds an armed fiber also while its store does not answer', async () => {
@@ -461,8 +510,12 @@ describe('a loss of the server or of the machine', () => {
       expect(daemon.state().pending_launch.map((row) => row.reason)).toEqual(Array(3).fill('server_lost'));
       const incidents = world.logs.filter((line) => line.level >= 40);
       expect(incidents).toMatchObject([{ workers: 3, fibers: ['a', 'b', 'c'] }]);
+      expect(daemon.dispatcher.release().held).toHaveLength(3);
+      await restart();
       daemon.dispatcher.release();
       await round();
+      expect(world.machine.living).toHaveLength(0);
+      await world.run(resumeIncident(daemon, {}));
       expect(world.machine.living).toHaveLength(3);
     },
   );
@@ -592,7 +645,7 @@ describe('the boot quarantine', () => {
     await world.run(daemon.dispatcher.dispatch({ fiber_id: 'a', force: true }));
     await round();
     expect(world.machine.creates).toHaveLength(1);
-    expect(daemon.dispatcher.release()).toEqual({ released: true, pending: 1 });
+    expect(daemon.dispatcher.release()).toEqual({ released: true, pending: 1, fibers: ['b'], held: [] });
     await round();
     expect(world.machine.creates).toHaveLength(2);
     expect(daemon.state().boot_quarantine).toMatchObject({ active: false, held: 0 });

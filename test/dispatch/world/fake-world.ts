@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { FakeClock } from '../../../src/base/clock.ts';
 import { CodedError } from '../../../src/base/errors.ts';
 import { createLogger, type Logger } from '../../../src/base/logger.ts';
+import { HoldFiles } from '../../../src/config/hold-files.ts';
 import { readSettings } from '../../../src/config/settings.ts';
 import type { Agent } from '../../../src/contract/agent.ts';
 import type { FiberRow } from '../../../src/contract/fiber.ts';
@@ -290,15 +291,19 @@ export class FakeWorld {
       newUuid: () => `00000000-0000-4000-8000-${this.ulid().slice(-12)}`,
       newUlid: () => this.ulid(),
     };
-    return this.#daemon(world, options.released === true);
+    return this.#daemon(world, options.released === true, check);
   }
 
-  #daemon(world: World, released: boolean): Daemon {
+  #daemon(world: World, released: boolean, check: (step: string) => void): Daemon {
     const { settings } = world;
     const memory: Memory = {
       runs: new Runs(),
       refusals: new Refusals(),
-      quarantine: new Quarantine(),
+      quarantine: new Quarantine({
+        files: this.#holdFiles(check),
+        logger: this.#logger,
+        now: this.clock.now(),
+      }),
       breaker: new BreakerBook({
         path: join(this.data_dir, 'breaker.json'),
         policy: {
@@ -323,7 +328,6 @@ export class FakeWorld {
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
     Object.defineProperty(memory.data_dir, 'fault', { get: () => this.data_dir_fault });
-    for (const { uid } of memory.incidents.fibers()) memory.quarantine.hold(uid, 'server_lost');
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;
     const feed = new Feed({ host: HOST, nonce: 'n', now: this.clock.now() });
@@ -362,6 +366,22 @@ export class FakeWorld {
           skills: { generation: 'g', installed: [] },
         }),
     };
+  }
+
+  #holdFiles(check: (step: string) => void): HoldFiles {
+    const files = new HoldFiles({ folder: join(this.data_dir, 'holds'), logger: this.#logger });
+    const { write, remove } = files;
+    files.write = (key, hold) => {
+      check('write a hold');
+      write.call(files, key, hold);
+      check('a hold is written');
+    };
+    files.remove = (key) => {
+      check('remove a hold');
+      remove.call(files, key);
+      check('a hold is removed');
+    };
+    return files;
   }
 
   /** Makes the running daemon crash at its n-th effect from now. */

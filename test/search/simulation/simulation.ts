@@ -56,8 +56,11 @@ type Words = {
 };
 /** What persons told of one fiber. */
 type FiberWords = {
-  /** The last kill, until a later word lets it start again; `at`: when it was answered, null until then. */
-  kill: { at: number | null } | null;
+  /**
+   * The last kill, until a later word lets it start again; `at`: when it was answered, null until then. `lasts`: it was
+   * not said that it is forgotten with the daemon.
+   */
+  kill: { at: number | null; lasts: boolean } | null;
   disarmed_at: number | null;
   /** Calls under way that may start it. */
   asked: number;
@@ -194,7 +197,6 @@ export class Simulation {
         break;
       case 'release':
         this.#words[action.host]!.released = true;
-        this.#forgetKills(action.host);
         this.#call(action.host, 'release_quarantine', {});
         break;
       case 'stop_all':
@@ -228,13 +230,11 @@ export class Simulation {
     if (this.#has_twins && (action.do === 'dispatch' || action.do === 'lifecycle')) return;
     switch (action.do) {
       case 'arm':
-        words.kill = null;
         words.disarmed_at = null;
         setStatus(fiber, 'active');
         this.#hint(dirname(pathOf(fiber)));
         break;
       case 'disarm':
-        words.kill = null;
         words.disarmed_at = this.time.now();
         setStatus(fiber, 'open');
         this.#hint(dirname(pathOf(fiber)));
@@ -260,7 +260,9 @@ export class Simulation {
         this.#edit(action.host, fiber);
         break;
       case 'dispatch':
-        this.#ask(fiber, this.#call(action.host, 'dispatch', { fiber_id: fiber.uid, force: action.force }));
+        this.#ask(fiber, this.#call(action.host, 'dispatch', { fiber_id: fiber.uid, force: action.force }), {
+          lets_go: true,
+        });
         break;
       case 'why':
         this.#call(action.host, 'why', { fiber: fiber.uid, look: true });
@@ -272,7 +274,8 @@ export class Simulation {
           fiber: fiber.uid,
           ...(kill && (verb === 'pause' || verb === 'close') ? { kill } : {}),
         };
-        this.#ask(fiber, this.#call(fiber.host, 'lifecycle', request as CallInput<Calls, 'lifecycle'>));
+        const call = this.#call(fiber.host, 'lifecycle', request as CallInput<Calls, 'lifecycle'>);
+        this.#ask(fiber, call, { lets_go: verb !== 'pause' || kill });
         break;
       }
     }
@@ -377,9 +380,12 @@ export class Simulation {
     again();
   }
 
-  /** Kills hold for as long as a daemon lives; after it everything is held. */
+  /** Kills whose hold could not be written end with their daemon. */
   #forgetKills(host: number): void {
-    for (const fiber of this.fibers) if (fiber.host === host) this.#wordsOf(fiber).kill = null;
+    for (const fiber of this.fibers) {
+      const words = this.#wordsOf(fiber);
+      if (fiber.host === host && words.kill?.lasts === false) words.kill = null;
+    }
   }
 
   #file(fiber: { root: string; host: number; kind: SimulatedFiber['kind']; armed: boolean }): SimulatedFiber {
@@ -425,10 +431,10 @@ export class Simulation {
     void work.finally(() => this.#open.delete(work));
   }
 
-  /** A call that may start a worker: until it is over, a start is somebody's wish. */
-  #ask(fiber: SimulatedFiber, call: Promise<Called<unknown>>): void {
+  /** A call that may start a worker: until it is over, a start is somebody's wish. `lets_go`: a kill is over with it. */
+  #ask(fiber: SimulatedFiber, call: Promise<Called<unknown>>, { lets_go }: { lets_go: boolean }): void {
     const words = this.#wordsOf(fiber);
-    words.kill = null;
+    if (lets_go) words.kill = null;
     words.disarmed_at = null;
     words.asked += 1;
     this.#words[fiber.host]!.seen.add(fiber.uid);
@@ -442,12 +448,14 @@ export class Simulation {
   #kill(fiber: SimulatedFiber): void {
     const words = this.#wordsOf(fiber);
     const { host } = fiber;
-    const kill = { at: words.kill?.at ?? null };
+    const kill = { at: words.kill?.at ?? null, lasts: words.kill?.lasts ?? false };
     words.kill = kill;
     void this.#call(host, 'kill', { fiber_id: fiber.uid }).then((called) => {
       // Whoever releases or arms it while the kill is under way has the last word.
       if (called.kind !== 'answered' || words.kill !== kill) return;
-      if (statusOf(fiber) === 'active' && words.asked === 0) kill.at = this.time.now();
+      if (statusOf(fiber) !== 'active' || words.asked > 0) return;
+      kill.at = this.time.now();
+      kill.lasts = !('dry_run' in called.value) && called.value.fault === undefined;
     });
   }
 
@@ -589,9 +597,13 @@ export class Simulation {
   async #letGo(host: number): Promise<void> {
     this.hosts[host]!.forgetCrash();
     this.#words[host]!.released = true;
-    this.#forgetKills(host);
     this.#resumeAll(host);
     this.#call(host, 'release_quarantine', {});
+    for (const fiber of this.fibers) {
+      if (fiber.host !== host || !fiber.exists || statusOf(fiber) !== 'active') continue;
+      this.#wordsOf(fiber).kill = null;
+      this.#call(host, 'lifecycle', { action: 'resume', fiber: fiber.uid });
+    }
     await this.time.advance(100);
   }
 

@@ -4,6 +4,7 @@ import { type State, stateSchema } from '../../../contract/http/state.ts';
 import { formatDuration } from '../../command-line/output.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
+import { describeHold, letGo } from '../status/hold.ts';
 
 type Written = Pick<FiberDocument, 'id' | 'store' | 'status' | 'svc'>;
 
@@ -35,12 +36,13 @@ export function describeNext(fiber: Written, state: State | null, svc: string): 
     return `The daemon of ${fiber.svc.host} starts it; the one here is ${state.host}.\n`;
   if (!state.poll_health.stores.some(({ store }) => store === fiber.store))
     return `The daemon does not poll ${fiber.store}; add it with: svc fiber init ${fiber.store} --poll\n`;
-  if (state.boot_quarantine.active)
-    return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
+  const held = state.pending_launch.find(isFiber);
+  if (held !== undefined && held.reason !== 'boot_quarantine')
+    return `It is held back: ${describeHold(held.reason, held.note)}; let it start with: ${letGo(held.reason, fiber.id, svc)}\n`;
   if (state.brake.on)
     return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
-  if (state.pending_launch.some(isFiber))
-    return `It is held back; see why, and what to do: ${svc} why ${fiber.id}\n`;
+  if (held !== undefined || (state.boot_quarantine.active && fiber.svc.kind === 'standing'))
+    return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
   if (fiber.svc.kind === 'standing') return `The daemon starts it when its schedule says so: ${svc} status\n`;
   return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${fiber.id}\n`;
 }

@@ -1,5 +1,7 @@
 import { ulid } from 'ulid';
 import { CodedError } from '../../../base/errors.ts';
+import { removeHold } from '../../../config/hold-files.ts';
+import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
 import type { FiberDocument, Surface } from '../../../contract/fiber.ts';
@@ -11,6 +13,7 @@ import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
 import { describeFiber, isArming, planAction } from '../../../lifecycle/actions.ts';
+import { storageError } from '../../../platform/storage-error.ts';
 import { DRY_RUN, JSON_OPTION, option, STORE } from '../../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
 import type { Answer, CliContext, Given } from '../../command-line/verb.ts';
@@ -125,7 +128,19 @@ async function writeHere(context: CliContext, found: FoundFiber, request: Lifecy
       'daemon_unreachable',
       'only the daemon can end a worker; start it with: svc daemon start, or leave --kill out',
     );
-  return describeFiber(await found.store.update(found.id, planHere(context, request)));
+  const fiber = await found.store.update(found.id, planHere(context, request));
+  if (request.action === 'resume') liftHold(context, fiber);
+  return describeFiber(fiber);
+}
+
+/** No daemon does it: the next one must not hold what a person has resumed. */
+function liftHold(context: CliContext, { uid, path }: FiberDocument): void {
+  const { holds_dir } = dataPaths(readSettings(context.env));
+  try {
+    removeHold(holds_dir, uid ?? path);
+  } catch (error) {
+    throw storageError(holds_dir, error, 'the fiber stays held');
+  }
 }
 
 function rehearseHere(context: CliContext, found: FoundFiber, request: LifecycleRequest): Rehearsal {

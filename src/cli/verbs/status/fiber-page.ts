@@ -1,6 +1,7 @@
 import type { FiberRow } from '../../../contract/fiber.ts';
 import { formatDuration, formatMoment } from '../../command-line/output.ts';
 import { screenLines } from './death.ts';
+import { describeHold, letGo } from './hold.ts';
 
 /** One fiber as a short page: what it is, what it is doing, and what holds it back. */
 export function fiberPage(fiber: FiberRow, now: number): string {
@@ -19,7 +20,7 @@ export function fiberPage(fiber: FiberRow, now: number): string {
     ['schedule', scheduleOf(fiber)],
     ['next due', fiber.next_due_at === undefined ? undefined : formatMoment(fiber.next_due_at, now)],
     ['worker', workerOf(fiber, now)],
-    ['held', fiber.held === undefined ? undefined : `${fiber.held}; let it start with: svc daemon release`],
+    ['held', heldOf(fiber)],
     ['blocked', blockedOf(fiber, now)],
     ['died', diedOf(fiber, now)],
     ['mend', fiber.last_death?.mend],
@@ -72,6 +73,12 @@ function diedOf({ last_death, runtime }: FiberRow, now: number): string | undefi
   if (last_death === undefined) return undefined;
   const which = runtime === undefined ? '' : 'the worker before this one, ';
   return `${which}${formatMoment(last_death.at, now)}: ${last_death.message}`;
+}
+
+function heldOf({ id, held, held_note }: FiberRow): string | undefined {
+  return held === undefined
+    ? undefined
+    : `${describeHold(held, held_note)}; let it start with: ${letGo(held, id)}`;
 }
 
 function blockedOf(fiber: FiberRow, now: number): string | undefined {

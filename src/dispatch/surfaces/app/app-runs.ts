@@ -108,7 +108,7 @@ export class AppRuns {
     else {
       noteConversation(this.#world, run, look.conversation);
       this.#memory.refusals.clear(run.key, 'conversation_missing');
-      if (run.app.turn === 'confirmed') this.#memory.quarantine.sawRunning(run.key);
+      if (run.app.turn === 'confirmed') this.#memory.quarantine.sawRunning(run.key, run.launch_id);
       else await this.#lookForFirstTurn(run, thread_id);
     }
   }
@@ -119,7 +119,7 @@ export class AppRuns {
     if (begun) {
       confirm(this.#world, run);
       this.#memory.refusals.clear(run.key, 'app_launch_failed');
-      this.#memory.quarantine.sawRunning(run.key);
+      this.#memory.quarantine.sawRunning(run.key, run.launch_id);
     } else if (this.#memory.refusals.get(run.key)?.reason !== 'app_launch_failed')
       this.#block(run, appLaunchFailed(run, 'its launch was cut short'));
   }

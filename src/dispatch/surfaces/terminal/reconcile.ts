@@ -106,7 +106,7 @@ export class Reconciler {
       if (listing.sessions.some(({ name }) => name === run.mux_session)) this.#listedBy(run, listing.server);
     moveRun(run, { kind: 'looked', answers: life.kind !== 'unknown' });
     if (life.kind === 'alive' && this.#found.delete(run.launch_id)) {
-      this.#memory.quarantine.sawRunning(run.key);
+      this.#memory.quarantine.sawRunning(run.key, run.launch_id);
       this.#world.runDirectories.withdrawForcedStart(run.launch_id);
       this.#log(run, 'adopted a running worker');
     }
@@ -169,7 +169,7 @@ export class Reconciler {
       const found = await recogniseSession(this.#world, this.#memory, session);
       if (found === 'remnant') this.#remnants.add(identity);
       if (found === null || found === 'remnant' || !this.#memory.runs.claim(found.run)) continue;
-      this.#memory.quarantine.sawRunning(found.run.key);
+      this.#memory.quarantine.sawRunning(found.run.key, found.run.launch_id);
       pass.moved.add(found.run.key);
       if (!found.run.stray) {
         this.#world.runDirectories.withdrawForcedStart(found.run.launch_id);

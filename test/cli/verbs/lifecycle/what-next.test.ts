@@ -13,7 +13,7 @@ const fiber = (over: Partial<Written> = {}): Written => ({
 });
 const svc = (over: FiberDocument['svc']) => fiber({ svc: { host: 'host-a', ...over } });
 
-type Over = { active?: boolean; store?: string; brake?: boolean; running?: string[]; held?: string[] };
+type Over = { active?: boolean; store?: string; brake?: boolean; running?: string[]; held?: string };
 
 function state(over: Over = {}): State {
   const rows = (ids: string[] = []) => ids.map((fiber_id) => ({ fiber_id, store: '/srv/notes' }));
@@ -23,7 +23,10 @@ function state(over: Over = {}): State {
   return {
     host: 'host-a',
     running: rows(over.running),
-    pending_launch: rows(over.held),
+    pending_launch:
+      over.held === undefined
+        ? []
+        : rows(['work/loader']).map((row) => ({ ...row, since: 1, reason: over.held, note: 'wrong branch' })),
     brake: { on: over.brake ?? false, since: null, note: null },
     boot_quarantine: { active: over.active ?? false, reason: 'restart', held: 0, released_at: null },
     poll_health: { interval_ms: 30_000, stores },
@@ -33,10 +36,17 @@ function state(over: Over = {}): State {
 describe('what a changed fiber waits for', () => {
   it.each<[string, Written, State | null, string]>([
     ['no daemon', fiber(), null, 'start it with: svc daemon start'],
-    ['the quarantine', fiber(), state({ active: true }), 'let it begin with: svc daemon release'],
+    ['the quarantine', fiber(), state({ held: 'boot_quarantine' }), 'let it begin with: svc daemon release'],
     ['the next tick', fiber(), state(), 'starts it within 30 s; see: svc status work/loader'],
     ['the brake', fiber(), state({ brake: true }), 'let it go with: svc resume-all'],
-    ['a hold', fiber(), state({ held: ['work/loader'] }), 'what to do: svc why work/loader'],
+    ['the quarantine of a role', svc({ kind: 'standing' }), state({ active: true }), 'svc daemon release'],
+    [
+      'a kill',
+      fiber(),
+      state({ held: 'killed' }),
+      'killed (wrong branch); let it start with: svc resume work/loader',
+    ],
+    ['a lost server', fiber(), state({ held: 'server_lost' }), 'let it start with: svc resume work/loader'],
     ['its schedule', svc({ kind: 'standing' }), state(), 'when its schedule says so'],
     [
       'a person',

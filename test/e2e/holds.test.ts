@@ -1,0 +1,82 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { launchesOf } from '../kit/launches.ts';
+
+let daemon: TestDaemon;
+const svc = async (...args: string[]) => {
+  const { code, stdout, stderr } = await daemon.home.svc(...args);
+  expect([args, code, stderr]).toEqual([args, 0, '']);
+  return stdout;
+};
+
+describe('a fiber that a person killed', () => {
+  beforeAll(async () => {
+    daemon = await startTestDaemon({
+      prepare: (home) => {
+        for (const id of ['wrong', 'other']) home.fiber(id, { agent: 'stays' });
+      },
+    });
+    for (const id of ['wrong', 'other']) await daemon.running(id);
+  });
+  afterAll(() => daemon.dispose());
+
+  it('[WPL-4] [WPL-25] stays held with its reason over restarts and crashes, and is not started by a release', async () => {
+    expect(await svc('kill', 'wrong', '--note', 'wrong branch')).toMatch(
+      /^Stopped wrong \(.*\nIt is held, also when the daemon is started anew; let it go on with: svc resume wrong\n$/,
+    );
+    for (const end of [() => daemon.kill9(), () => daemon.stop()]) {
+      await end();
+      await daemon.start({ release: false });
+      expect(await svc('daemon', 'release')).toContain('Still held:\n  wrong (killed): svc resume wrong\n');
+      await daemon.ticks();
+      expect(await svc('status')).toMatch(
+        /wrong +\d+ (s|min) ago +killed \(wrong branch\) +svc resume wrong\n/,
+      );
+      expect(await svc('status', 'wrong')).toContain(
+        'killed (wrong branch); let it start with: svc resume wrong',
+      );
+      expect(await svc('why', 'wrong')).toMatch(
+        /^wrong does not run: a person stopped its worker at \S+Z: wrong branch\.\nWhat to do: let it start with `svc resume wrong`/,
+      );
+    }
+    expect(launchesOf(daemon.home.data, 'wrong')).toHaveLength(1);
+    await svc('stop-all');
+    expect(await svc('resume-all')).toContain('Still held: wrong; svc status says what lets each one start');
+    expect((await daemon.row('wrong'))?.held).toBe('killed');
+  });
+
+  it('[WPL-4] is held although the file that says so was damaged', async () => {
+    await daemon.stop();
+    const folder = join(daemon.home.data, 'state', 'holds');
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '{"version":1,"rea');
+    await daemon.start();
+    await daemon.ticks();
+    expect((await daemon.row('wrong'))?.held).toBe('killed');
+  });
+
+  it('[WPL-25] goes on when it is resumed, also by the command alone while no daemon runs', async () => {
+    await svc('resume', 'wrong');
+    await daemon.running('wrong');
+    await svc('kill', 'wrong');
+    await daemon.stop();
+    expect(await svc('resume', 'wrong')).toContain('No daemon runs here; start it with: svc daemon start');
+    await daemon.start({ release: false });
+    await daemon.rowWhen('wrong', 'held by the start alone', (row) => row.held === 'boot_quarantine');
+    expect(await svc('daemon', 'release')).toBe(
+      'Held since the daemon started:\n  wrong\nReleased 1 held fiber.\n',
+    );
+    await daemon.running('wrong');
+  });
+
+  it('[WPL-25] is let go alone by resume while the start of the daemon holds it', async () => {
+    for (const id of ['wrong', 'other']) await svc('kill', id);
+    await daemon.stop();
+    for (const name of readdirSync(join(daemon.home.data, 'state', 'holds'))) expect(name).toMatch(/\.json$/);
+    await daemon.start({ release: false });
+    await svc('resume', 'other');
+    await daemon.running('other');
+    expect((await daemon.row('wrong'))?.held).toBe('killed');
+  });
+});
