@@ -80,7 +80,8 @@ describe.each(HARNESS_NAMES)('the real %s after svc setup', (name) => {
     }, 30_000);
     expect(signs?.[0]).toMatchObject({ phase: 'working', said: null });
     expect(signs?.at(-1)?.said).toBe('done');
-    expect(await lastSaid(name, found.path)).toBe('done');
+    const said = async () => ((await lastSaid(name, found.path)) === 'done' ? true : null);
+    expect(await eventually(said, 30_000), 'what it said last, in its transcript').toBe(true);
     await harness.kill(launched.session_name);
 
     const now = path === null ? null : readFileSync(path, 'utf8');
