@@ -76,6 +76,7 @@ export async function startPoller(
     clock,
     logger,
     documents,
+    roots: () => stores.roots,
     serverPid: () => serverPid(),
     runner,
     disks,

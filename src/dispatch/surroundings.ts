@@ -6,6 +6,7 @@ import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import { FIBERS_FOLDER } from '../fibers/fiber-id.ts';
 import { accountOf } from '../harness/account.ts';
 import { createAdapters } from '../harness/adapters.ts';
 import { type AgentRegistry, resolveAgent } from '../harness/agents/registry.ts';
@@ -68,6 +69,8 @@ export async function connectWorld(options: {
   clock: Clock;
   logger: Logger;
   documents: Documents;
+  /** The stores that are polled. */
+  roots(): readonly string[];
   /** The multiplexer server that answered last. */
   serverPid(): number | null;
   runner: ProcessRunner;
@@ -144,7 +147,17 @@ export async function connectWorld(options: {
       },
       commands: (pid) => commandsFrom(pid, { facts, platform: process.platform, runner }),
     },
-    lookAtDirectory: async (path) => directoryLook(await disks.check(path)),
+    async lookAtDirectory(path) {
+      const folders = options
+        .roots()
+        .map((root) => join(root, FIBERS_FOLDER))
+        .filter((folder) => !disks.isSilent(folder));
+      const [look, ...documents] = await Promise.all([path, ...folders].map((one) => disks.check(one)));
+      return directoryLook(
+        look!,
+        documents.flatMap((one) => (one.kind === 'directory' ? [one.real] : [])),
+      );
+    },
     disks,
     openTerminal,
     recordSession(line) {

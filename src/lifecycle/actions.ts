@@ -102,6 +102,21 @@ export function describeFiber(fiber: Pick<FiberDocument, 'id' | 'svc' | 'status'
   return `${fiber.id}: ${service}, ${fiber.status}${verdict}\n`;
 }
 
+/** What became of a verb that changes nothing in this state; empty for any other. */
+export function describeUnchanged(
+  action: LifecycleRequest['action'],
+  { status, svc }: Pick<FiberDocument, 'svc' | 'status'>,
+): string {
+  if (action !== 'pause' || status !== 'closed') return '';
+  const until =
+    svc === undefined
+      ? ''
+      : svc.kind === 'standing'
+        ? ' until it is accepted or resumed'
+        : ' until it is resumed';
+  return `Nothing was changed: it is closed, so nothing starts for it${until}.\n`;
+}
+
 function serviceFields(
   request: Extract<LifecycleRequest, { action: 'install' | 'pin' | 'repeat' }>,
   facts: VerbFacts,

@@ -1,4 +1,4 @@
-import { isAbsolute, sep } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { holdsControlCharacters, resolveDirectory } from '../../config/resolve-directory.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Refusal } from '../holds/refusals.ts';
@@ -44,7 +44,8 @@ function installAnew({ id, svc }: FiberDocument): string {
 export function refuseByDirectory(directory: string, look: DirectoryLook): Refusal | null {
   switch (look.kind) {
     case 'directory':
-      if (!look.real.split(sep).includes('.fibers')) return null;
+      return null;
+    case 'in_store':
       return {
         reason: 'project_dir_in_store',
         message: `project_dir ${directory} lies inside a document store; choose the project’s own folder`,

@@ -11,7 +11,7 @@ import type {
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import { rehearsedWrite } from '../../fibers/rehearsed-write.ts';
 import type { PlannedWrite } from '../../fibers/store.ts';
-import { describeFiber, isArming, planAction } from '../../lifecycle/actions.ts';
+import { describeFiber, describeUnchanged, isArming, planAction } from '../../lifecycle/actions.ts';
 import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import type { PlannedEdit } from '../../lifecycle/planned-edit.ts';
 import type { VerbFacts } from '../../lifecycle/rearm.ts';
@@ -216,7 +216,9 @@ export class LifecycleCalls {
     });
     return {
       status: 0,
-      text: (text ?? describeFiber(document)) + noteOf(document, request, running),
+      text:
+        (text ?? describeFiber(document) + describeUnchanged(request.action, document)) +
+        noteOf(document, request, running),
       error: null,
     };
   }

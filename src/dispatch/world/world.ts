@@ -1,9 +1,11 @@
+import { sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Agent } from '../../contract/agent.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SessionLine } from '../../contract/ledger.ts';
+import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import type { HarnessAdapter } from '../../harness/adapter.ts';
 import type { AppServer } from '../../harness/app-server/app-server.ts';
 import type { PastSession } from '../../harness/transcripts/past-session.ts';
@@ -85,6 +87,8 @@ export type World = {
 /** What the disk says of a directory; `real` is its path with links resolved. */
 export type DirectoryLook =
   | { kind: 'directory'; real: string }
+  /** It is the folder of the documents of a store, or lies in it. */
+  | { kind: 'in_store' }
   | { kind: 'not_directory' }
   | { kind: 'missing' }
   | { kind: 'unreadable'; detail: string }
@@ -93,7 +97,13 @@ export type DirectoryLook =
   /** Other looks had every turn: no answer about this directory. */
   | { kind: 'unchecked' };
 
-/** What a look at a path says of a directory. */
-export function directoryLook(look: PathCheck): DirectoryLook {
-  return look.kind === 'file' || look.kind === 'other' ? { kind: 'not_directory' } : (look as DirectoryLook);
+/** What a look at a path says of a directory; `documents` are the real paths of the stores' folders of documents. */
+export function directoryLook(look: PathCheck, documents: readonly string[]): DirectoryLook {
+  if (look.kind === 'file' || look.kind === 'other') return { kind: 'not_directory' };
+  if (!('real' in look)) return look;
+  const { real } = look;
+  const inStore =
+    real.split(sep).includes(FIBERS_FOLDER) ||
+    documents.some((folder) => real === folder || real.startsWith(`${folder}${sep}`));
+  return inStore ? { kind: 'in_store' } : { kind: 'directory', real };
 }

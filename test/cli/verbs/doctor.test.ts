@@ -72,6 +72,7 @@ describe('svc doctor', () => {
     machine.env.PATH = machine.folder;
     for (const [script, words] of [
       ['echo tmux 2.9', 'tmux 2.9 is too old'],
+      ['echo tmux 3.1c', 'tmux 3.1c is too old'],
       ['exit 127', 'does not run'],
     ] as const) {
       writeFileSync(tmux, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

@@ -113,7 +113,7 @@ describe('a forced start', () => {
     '[WPL-1] [LIF-3] [ERR-17] refused for %s has cut no session and written no byte',
     async (_, svc, top) => {
       world.directories.set('/srv/gone', { kind: 'missing' });
-      world.directories.set('/srv/store', { kind: 'directory', real: '/srv/notes/.fibers/x' });
+      world.directories.set('/srv/store', { kind: 'in_store' });
       const path = world.fiber('a', {}, top.id === null ? {} : top);
       await world.run(daemon.round());
       expect(world.machine.living).toHaveLength(1);

@@ -137,7 +137,7 @@ describe('a lifecycle verb in the poller', () => {
     world.fiber('a');
     await round();
     const writes = world.documents.writes;
-    world.directories.set('/links/fibers', { kind: 'directory', real: '/srv/notes/.fibers/a' });
+    world.directories.set('/links/fibers', { kind: 'in_store' });
     world.directories.set('/net/gone', { kind: 'silent', after_ms: 5_000, place: '/srv' });
     world.directories.set('/root/own', { kind: 'unreadable', detail: 'EACCES' });
     const asks: [string, string, string][] = [

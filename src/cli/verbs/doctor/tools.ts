@@ -8,7 +8,7 @@ import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './
 import { isOlder } from './runtime.ts';
 
 /** The oldest tmux that supports the control mode and session options we use. */
-const LEAST_TMUX = '3.0';
+const LEAST_TMUX = '3.2';
 
 /** The required programs, as this shell and the daemon find them. */
 export const checkTools: Check = async (context) => [

@@ -12,7 +12,7 @@ import type { FoundFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import type { PlanEdit } from '../../../fibers/store.ts';
 import { loadRegistry } from '../../../harness/agents/registry.ts';
-import { describeFiber, isArming, planAction } from '../../../lifecycle/actions.ts';
+import { describeFiber, describeUnchanged, isArming, planAction } from '../../../lifecycle/actions.ts';
 import { storageError } from '../../../platform/storage-error.ts';
 import { DRY_RUN, JSON_OPTION, option, STORE } from '../../command-line/options.ts';
 import { rehearsed, rehearseRequest } from '../../command-line/rehearsal.ts';
@@ -130,7 +130,7 @@ async function writeHere(context: CliContext, found: FoundFiber, request: Lifecy
     );
   const fiber = await found.store.update(found.id, planHere(context, request));
   if (request.action === 'resume') liftHold(context, fiber);
-  return describeFiber(fiber);
+  return describeFiber(fiber) + describeUnchanged(request.action, fiber);
 }
 
 /** No daemon does it: the next one must not hold what a person has resumed. */

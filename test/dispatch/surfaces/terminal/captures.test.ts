@@ -98,7 +98,7 @@ describe('a capture', () => {
     ['meeting_unsupported', { meeting: { mode: 'call' } }],
   ])('[WPL-6] [ERR-17] is refused with %s before any effect: %j', async (reason, request) => {
     world.directories.set('/srv/gone', { kind: 'missing' });
-    world.directories.set('/srv/stored', { kind: 'directory', real: '/srv/notes/.fibers/a' });
+    world.directories.set('/srv/stored', { kind: 'in_store' });
     expect(await capture(request)).toMatchObject({ captured: false, reason, host: 'host-a' });
     expect(runs()).toEqual([]);
     expect(world.machine.creates).toEqual([]);
