@@ -185,7 +185,7 @@ export class ControlClient {
       connection.cancelDeadline();
       this.#failures = 0;
       this.#options.onChange();
-    } else if (name === 'sessions-changed') {
+    } else if (name === 'sessions-changed' || name === 'session-renamed') {
       this.#options.onChange();
     }
   }

@@ -57,7 +57,7 @@ export type Mux = {
   capture(target: { id: string }): Promise<string | null>;
   /** Every pane of one session, oldest first; null where they cannot be read. */
   panes(target: { id: string }): Promise<MuxPane[] | null>;
-  /** Calls back soon (milliseconds) after a session appeared or ended; the function returned unsubscribes. */
+  /** Calls back soon (milliseconds) after a session appeared, ended or was renamed; the function returned unsubscribes. */
   onChange(listener: () => void): () => void;
   /** Path of the tmux executable and socket in use, for `svc doctor` and `svc attach`. */
   describe(): { tmux: string; socket: string | null; attach_argv(name: string): string[] };

@@ -114,6 +114,7 @@ export function updateRun(
     Pick<
       RunManifest,
       | 'state'
+      | 'mux_session'
       | 'session_uuid'
       | 'ended_at'
       | 'confirmed'

@@ -189,7 +189,12 @@ export class FakeMachine {
     if (this.kernel === 'silent') return null;
     const shell = { pid, start_time: `t${pid}`, argv: ['-bash'] };
     const inside = this.byHand.filter((one) => one.alive && one.session.pane_pid === pid);
-    return [shell, ...inside.map(({ agent, argv }) => ({ ...agent, argv }))];
+    const workers = this.living.filter(({ session }) => session.pane_pid === pid);
+    return [
+      shell,
+      ...inside.map(({ agent, argv }) => ({ ...agent, argv })),
+      ...workers.map(({ agent }) => ({ ...agent, argv: ['agent'] })),
+    ];
   }
 
   look(process: ProcessIdentity): ProcessLife {

@@ -13,6 +13,7 @@ import { isStarted, shownState } from '../../run/run-state.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import type { World } from '../../world/world.ts';
 import { recogniseSession } from './adopt.ts';
+import { findRenamedSession } from './renamed-session.ts';
 
 /** How long a start may take from its claim to a recorded agent, in milliseconds. */
 const STARTUP_MS = 10_000;
@@ -85,8 +86,20 @@ export class Reconciler {
   async #look(run: Run, pass: Pass): Promise<void> {
     const life = await this.#lifeOf(run, pass.listing);
     if (isUnfinished(run) && !(await this.#finishClaim(run, life, pass))) return;
+    if (life.kind === 'alive') await this.#followName(run, pass);
     if (life.kind === 'ended') await this.#end(run, life.why === 'rebooted', pass);
     else this.#lives(run, life, pass);
+  }
+
+  /** A renamed session is shown, attached to and ended by its new name; on disk too, for the next daemon. */
+  async #followName(run: Run, pass: Pass): Promise<void> {
+    const session = await findRenamedSession(this.#world, run, pass.listing);
+    if (session === null) return;
+    const before = run.mux_session;
+    run.mux_session = session.name;
+    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { mux_session: session.name });
+    pass.moved.add(run.key);
+    this.#log(run, 'followed a renamed session', { before });
   }
 
   /** False when there is no such run any more, or it cannot be told yet whether there is to be one. */
