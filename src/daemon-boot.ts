@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError } from './base/errors.ts';
 import { daemonId } from './config/daemon-id.ts';
-import { hostClass, readHostFile, requireAllowedListener } from './config/host-file.ts';
+import { hostClass, readHostFile, requireAllowedListener, roleStoreOf } from './config/host-file.ts';
 import { resolveHostId } from './config/host-identity.ts';
 import { readStores } from './config/path-lists.ts';
 import { dataPaths } from './config/paths.ts';
@@ -32,6 +32,8 @@ export type BootDecision = {
   max_concurrent: number | null;
   /** What it says of the memory of workers. */
   host_memory: HostMemory;
+  /** `role_store` of host.json as an absolute path; null without one. */
+  role_store: string | null;
 };
 
 const CLI_TIMEOUT_MS = 10_000;
@@ -55,6 +57,7 @@ export async function decideBoot(settings: Settings): Promise<BootDecision> {
     rebooted: noteBoot(settings, boot_id),
     max_concurrent: file.max_concurrent ?? null,
     host_memory: hostMemory(file),
+    role_store: roleStoreOf(file),
   };
 }
 

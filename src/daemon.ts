@@ -194,6 +194,7 @@ function assemble(options: {
       cli_contract: boot.cli_contract,
       max_concurrent: boot.max_concurrent,
       host_memory: boot.host_memory,
+      role_store: boot.role_store,
     },
   });
   const supervisor = createSupervisor({

@@ -258,6 +258,7 @@ export const LIMITS = [
         'Truncated',
         'API CLI',
       ],
+      ['fibers/fiber-id.ts', 'MAX_NAMED_SLUG_BYTES', 'The same, in UTF-8', 'bytes', 'Truncated', 'API CLI'],
       [
         'fibers/store.ts',
         'MAX_REPLANS',

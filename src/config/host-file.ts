@@ -3,7 +3,7 @@ import { CodedError } from '../base/errors.ts';
 import { hostFileSchema } from '../contract/operator-files.ts';
 import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
 import { dataPaths, operatorFilePaths } from './paths.ts';
-import type { Settings } from './settings.ts';
+import { expandHome, type Settings } from './settings.ts';
 
 export type HostFile = z.infer<typeof hostFileSchema>;
 /** `exposed` machines have no TCP listener. */
@@ -25,6 +25,11 @@ export function parseHostFile(file: string, text: string): HostFile {
 export function updateHostFile(settings: Settings, change: Partial<HostFile>): void {
   const document = { version: 1, ...readHostFile(settings), ...change };
   saveOperatorDocument(operatorFilePaths(settings).host, document);
+}
+
+/** Absolute path of the folder that describes the roles of rosters; null without one. */
+export function roleStoreOf({ role_store }: HostFile): string | null {
+  return role_store === undefined ? null : expandHome(role_store);
 }
 
 /** The class of this machine; `personal` unless `host.json` says otherwise. */

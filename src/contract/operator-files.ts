@@ -31,6 +31,11 @@ export const hostFileSchema = z.looseObject({
   host: z.string().min(1).optional(),
   host_class: z.enum(['personal', 'exposed']).optional(),
   max_concurrent: z.number().int().positive().optional(),
+  /** Folder with the descriptions of roles, one document each; it may be a store. */
+  role_store: z
+    .string()
+    .regex(/^(\/|~\/|~$)/, 'must be an absolute path, or one that begins with ~/')
+    .optional(),
   /** Limit per worker; an agent may have its own. */
   memory_max: memoryMaxSchema.optional(),
   /** Total limit of all workers. */

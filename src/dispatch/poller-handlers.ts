@@ -62,7 +62,13 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
           }),
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
-  const writes = new DocumentWrites({ world, memory, documents, rows });
+  const writes = new DocumentWrites({
+    world,
+    memory,
+    agents: () => surroundings.registry(),
+    documents,
+    rows,
+  });
   const terminal = terminals(world, dispatcher.pastSessions);
   const surfaceOf = ({ surface = DEFAULT_SURFACE }: { surface?: Surface | undefined }) =>
     dispatcher.surfaces[surface];
@@ -104,7 +110,10 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       }),
     resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),
     dismiss_incident: (request) => dismissIncident(memory, request),
-    dispatch: (request) => documents.whenRead(() => dispatcher.dispatch(request)),
+    async dispatch(request) {
+      await listUntilKnown(documents, loop, request.fiber_id);
+      return documents.whenRead(() => dispatcher.dispatch(request));
+    },
     kill: (request) => perform(dispatcher.kills, request),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
@@ -130,9 +139,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return surfaceOf(request).captures.capture({ ...request, store });
     },
     async claim(request) {
-      // A dry run waits for no listing: by its canonical id a new fiber is found without one.
-      if (request.dry_run === true) documents.look(request.fiber_id);
-      else await listUntilKnown(documents, loop, request.fiber_id);
+      await listUntilKnown(documents, loop, request.fiber_id);
       await documents.settle(request.fiber_id);
       return surfaceOf(request).claims.claim(request);
     },
@@ -176,11 +183,14 @@ function inWords<H extends Handlers<typeof pollerCalls>>(data_dir: string, handl
   return Object.fromEntries(entries) as H;
 }
 
-/** A fiber that was filed a moment ago is in no listing yet: the tick that begins after the request has it. */
+/**
+ * A fiber that was filed a moment ago is in no listing yet. By its canonical id it is found without one; for a uid or a
+ * leaf the stores are listed, by a tick that begins after the request.
+ */
 async function listUntilKnown(documents: StoreDocuments, loop: PollLoop, fiber_id: string): Promise<void> {
   for (let ticks = 0; ticks < 2; ticks += 1) {
     try {
-      documents.find(fiber_id);
+      await documents.whenRead(() => documents.look(fiber_id));
       return;
     } catch (error) {
       if (!isCoded(error, 'fiber_not_found')) throw error;

@@ -173,6 +173,7 @@ export async function connectWorld(options: {
     get workerEnv() {
       return workerEnv(settings, paths.bin_dir);
     },
+    role_store: settings.role_store,
     skillsDir: join(packageRoot(), 'ops', 'skills'),
     bootId: await readBootId({ platform: process.platform, runner }),
     newUuid: () => randomUUID(),

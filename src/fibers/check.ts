@@ -1,4 +1,6 @@
+import { messageOf } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
+import { requireDue, requireSchedule, requireZone } from './field-values.ts';
 import type { Listing } from './store.ts';
 
 /** A problem in a store that a person should mend. */
@@ -20,10 +22,29 @@ export function checkListing(listing: Listing): StoreProblem[] {
         message: 'a standing role needs "svc.schedule"; set it with "svc repeat"',
       });
     }
+    if (row.error === undefined)
+      for (const message of badValues(row)) problems.push({ path: row.path, message });
   }
   problems.push(...shared(listing.documents, (row) => row.uid?.toUpperCase() ?? null, 'the uid'));
   problems.push(...shared(listing.documents, (row) => row.id, 'the id'));
   return problems.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** Values that a write would have refused. */
+function badValues({ due, svc }: FiberDocument): string[] {
+  const checks = [
+    () => due !== undefined && requireDue(due),
+    () => svc?.schedule !== undefined && requireSchedule(svc.schedule),
+    () => svc?.tz !== undefined && requireZone(svc.tz),
+  ];
+  return checks.flatMap((check) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      return [messageOf(error)];
+    }
+  });
 }
 
 function shared(

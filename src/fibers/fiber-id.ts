@@ -10,7 +10,9 @@ const MAX_ID_CHARS = 1_000;
 const MAX_COMPONENT_BYTES = 200;
 const MAX_SLUG_CHARS = 80;
 const MAX_NAMED_SLUG_CHARS = 60;
-const SLUG = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${MAX_SLUG_CHARS - 1}}$`);
+/** Leaves room for the number of a further fiber of this name. */
+const MAX_NAMED_SLUG_BYTES = 180;
+const SLUG = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}_-]{0,${MAX_SLUG_CHARS - 1}}$`, 'u');
 
 /** True for a 26-character ULID in any case (FIB-2). */
 export function isUlid(text: string): boolean {
@@ -58,25 +60,30 @@ export function idOfPath(relativePath: string): string {
 }
 
 /**
- * A leaf derived from a name: lower case ASCII words joined by hyphens, at most 60 characters; `fiber` if nothing is
- * left.
+ * A leaf derived from a name: its words in lower case and in their own script, joined by hyphens, at most 60 characters.
+ * Latin letters lose their accents. Empty if the name has neither letters nor digits.
  */
 export function slugFromName(name: string): string {
   const words = name
     .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/(?<=\p{Script=Latin})[\u0300-\u036f]+/gu, '')
+    .normalize('NFC')
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_NAMED_SLUG_CHARS)
-    .replace(/^-+|-+$/g, '');
-  return words === '' ? 'fiber' : words;
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replace(/^[\p{M}-]+/u, '');
+  let slug = '';
+  for (const [at, letter] of [...words].entries()) {
+    if (at === MAX_NAMED_SLUG_CHARS || Buffer.byteLength(slug + letter) > MAX_NAMED_SLUG_BYTES) break;
+    slug += letter;
+  }
+  return slug.replace(/-+$/, '');
 }
 
 /** Throws `invalid_request` for a slug that may not be the leaf of a new fiber. */
 export function requireSlug(slug: string): string {
-  if (SLUG.test(slug)) return slug;
+  if (SLUG.test(slug) && Buffer.byteLength(slug) <= MAX_COMPONENT_BYTES) return slug.normalize('NFC');
   throw new CodedError(
     'invalid_request',
-    `"${slug}" cannot be a slug; use letters, digits, "-" and "_", starting with a letter or digit, at most ${MAX_SLUG_CHARS}`,
+    `"${slug}" cannot be a slug; use letters, digits, "-" and "_", starting with a letter or digit, at most ${MAX_SLUG_CHARS} characters and ${MAX_COMPONENT_BYTES} bytes`,
   );
 }

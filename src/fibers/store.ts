@@ -197,9 +197,10 @@ export class Store {
 
   /** The plan of `create`, with all its checks and no effect; each plan mints its own ULID and times. */
   planCreate(fiber: NewFiber): PlannedWrite & { after: string } {
-    const slug = requireSlug(fiber.slug ?? slugFromName(fiber.name));
     if (fiber.parent !== undefined) this.#require(fiber.parent);
-    const id = fiber.parent === undefined ? slug : `${fiber.parent}/${slug}`;
+    const under = fiber.parent === undefined ? '' : `${fiber.parent}/`;
+    const slug = fiber.slug ?? (slugFromName(fiber.name) || this.#unnamedSlug(under));
+    const id = `${under}${requireSlug(slug)}`;
     const now = this.#clock.now();
     const after = requireSize(newDocumentText(ulid(now), fiber, now));
     const path = candidatePaths(this.root, id)[0]!;
@@ -468,10 +469,16 @@ export class Store {
     }
   }
 
+  /** The slug of a fiber whose name has neither letters nor digits. */
+  #unnamedSlug(under: string): string {
+    const id = `${under}fiber`;
+    return this.locate(id) === null ? 'fiber' : this.#freeSlug(id);
+  }
+
   #freeSlug(id: string): string {
     const slug = leafOf(id);
     for (let number = 2; ; number += 1) {
-      const candidate = `${slug.slice(0, 70)}-${number}`;
+      const candidate = `${[...slug].slice(0, 70).join('')}-${number}`;
       if (this.locate(id.slice(0, -slug.length) + candidate) === null) return candidate;
     }
   }

@@ -81,9 +81,7 @@ export function chooseAgent(document: FiberDocument, choice: Choice, known: Know
   const agent = findAgent(known, name);
   if (agent === undefined) {
     if (choice.agent === undefined && choice.effort === undefined) return edit;
-    throw new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}`, {
-      details: { agent: name },
-    });
+    throw unknownAgent(known, name);
   }
   if (
     rules.harness !== null &&
@@ -110,6 +108,19 @@ export function requireEffort(agent: Pick<Agent, 'id' | 'effort_levels'>, effort
     agent.effort_levels.length === 0 ? 'no effort' : `one of ${agent.effort_levels.join(', ')} as effort`;
   throw new CodedError('effort_unknown', `agent ${agent.id} takes ${levels}, not "${effort}"`, {
     details: { agent: agent.id, effort },
+  });
+}
+
+/** Throws `agent_unknown` for a name that the registry of this host does not have. */
+export function requireAgent(known: KnownAgents, name: string): Agent {
+  const agent = findAgent(known, name);
+  if (agent === undefined) throw unknownAgent(known, name);
+  return agent;
+}
+
+function unknownAgent(known: KnownAgents, name: string): CodedError {
+  return new CodedError('agent_unknown', `there is no agent "${name}" on this host; ${mendOf(known)}`, {
+    details: { agent: name },
   });
 }
 

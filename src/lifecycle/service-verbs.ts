@@ -1,6 +1,5 @@
-import { CronExpressionParser } from 'cron-parser';
-import { CodedError, messageOf } from '../base/errors.ts';
 import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { armed, type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 
@@ -83,35 +82,6 @@ export function planUninstall(document: FiberDocument): PlannedEdit | null {
 export function planHandoff(document: FiberDocument, now: number): PlannedEdit {
   requireService(document, 'hand off');
   return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: [] };
-}
-
-/** Throws `invalid_request` for a schedule that is not five cron fields or a known @name. */
-export function requireSchedule(schedule: string): string {
-  const text = schedule.trim();
-  const wellFormed = text.startsWith('@') || text.split(/\s+/).length === 5;
-  try {
-    if (!wellFormed) throw new Error('it needs five fields');
-    CronExpressionParser.parse(text).next();
-    return text;
-  } catch (error) {
-    throw new CodedError(
-      'invalid_request',
-      `"${schedule}" is not a cron schedule (${messageOf(error)}); write five fields such as "0 9 * * 1-5"`,
-      { cause: error },
-    );
-  }
-}
-
-/** Throws `invalid_request` for a name that is not an IANA time zone. */
-export function requireZone(tz: string): string {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: tz });
-    return tz;
-  } catch (error) {
-    throw new CodedError('invalid_request', `"${tz}" is not a time zone; write one such as Europe/Paris`, {
-      cause: error,
-    });
-  }
 }
 
 function serviceEdit(document: FiberDocument, kind: FiberKind, fields: ServiceFields): PlannedEdit {

@@ -1,9 +1,9 @@
 import { CodedError } from '../base/errors.ts';
 import type { FiberDocument, FiberKind, Surface } from '../contract/fiber.ts';
+import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 import type { VerbFacts } from './rearm.ts';
-import { requireSchedule, requireZone } from './service-verbs.ts';
 
 /** The fields that `reshape` may change; absent ones are kept. */
 export type ShapeFields = {

@@ -58,6 +58,7 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       shared: true,
       replies: { 200: fiberReplySchema },
       async handler({ params }) {
+        if (params.id === 'composite') throw notAFiber();
         return { status: 200, json: await poller.call('fiber', { id: params.id! }) };
       },
     }),
@@ -106,6 +107,14 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       },
     }),
   ];
+}
+
+/** The path of the feed of several hosts is no id of a fiber. */
+function notAFiber(): CodedError {
+  return new CodedError(
+    'not_found',
+    'GET /fibers/composite is no fiber but the feed of several hosts, which this daemon does not serve; read GET /fibers of each host, and a fiber of that name by its uid',
+  );
 }
 
 function noBodiesSince(): CodedError {

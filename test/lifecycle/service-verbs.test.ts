@@ -6,8 +6,6 @@ import {
   planPin,
   planRepeat,
   planUninstall,
-  requireSchedule,
-  requireZone,
 } from '../../src/lifecycle/service-verbs.ts';
 import { fiberDocument, NOW, STAMP, ULID } from '../fixtures/fibers/fiber-document.ts';
 
@@ -90,21 +88,6 @@ describe('planRepeat', () => {
     const { set } = planRepeat(role, fields, NOW);
     expect(set).not.toHaveProperty(['svc.runtime.handed_off_at']);
     expect(set['svc.tz']).toBe('UTC');
-  });
-
-  it.each(['', 'often', '* * * *', '0 9 * * * *', '61 * * * *', '0 9 31 2 *'])(
-    'refuses the schedule %j',
-    (schedule) => {
-      expect(() => requireSchedule(schedule)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
-    },
-  );
-
-  it.each(['@daily', '*/5 * * * *', ' 0 9 * * mon-fri '])('accepts the schedule %j', (schedule) => {
-    expect(requireSchedule(schedule)).toBe(schedule.trim());
-  });
-
-  it('refuses an unknown time zone', () => {
-    expect(() => requireZone('Europe/Atlantis')).toThrow('not a time zone');
   });
 });
 

@@ -198,6 +198,14 @@ const PROBES: Probe[] = [
     way: 'API',
     takes: (size) => codeOf(() => temp.store.planCreate({ name: 'x', slug: x(size) })) === null,
   },
+  ...(['API', 'CLI'] as const).map((way) => ({
+    limit: 'fibers/fiber-id.ts MAX_NAMED_SLUG_BYTES',
+    way,
+    takes: (size: number) => {
+      const name = `${'x'.repeat(size % 4)}${'𠮷'.repeat(size / 4)}`;
+      return Buffer.byteLength(slugFromName(name)) === size;
+    },
+  })),
   {
     limit: 'fibers/fiber-id.ts MAX_NAMED_SLUG_CHARS',
     way: 'API',

@@ -85,6 +85,7 @@ export function realComponents(settings: Settings) {
       data_dir_mark: markDataDir(settings.data_dir, []),
       max_concurrent: null,
       host_memory: {},
+      role_store: null,
       store_roots: [],
       host_class: 'personal',
       rebooted: false,

@@ -109,7 +109,7 @@ function harnessOf(document: FiberDocument, run: RunManifest | undefined): Harne
   return (named === undefined ? undefined : parseHarnessName(named)) ?? run?.harness ?? null;
 }
 
-/** The transcript where the agent of this start would go on with it, else where its own agent left it. */
+/** The transcript where the agent of this start would go on with it, else where its own agent left it, in any folder. */
 async function findPrevious(
   world: World,
   { agent, project_dir }: ConversationRequest,
@@ -119,13 +119,28 @@ async function findPrevious(
   const query = { harness, session_uuid: known, run };
   if (harness === agent.harness) {
     const here = await probeTranscript(world, { ...query, agent, project_dir });
-    const elsewhere = run !== undefined && (run.agent !== agent.id || run.project_dir !== project_dir);
-    if (here.kind !== 'missing' || !elsewhere) return { transcript: here, reachable: true };
+    if (here.kind !== 'missing') return { transcript: here, reachable: true };
   }
   const its = agentOf(world, harness, agent, run);
-  const place = run?.project_dir ?? project_dir;
-  const transcript = await probeTranscript(world, { ...query, agent: its, project_dir: place });
+  const left = await probeTranscript(world, {
+    ...query,
+    agent: its,
+    project_dir: run?.project_dir ?? project_dir,
+  });
+  const transcript = left.kind === 'missing' && known !== null ? await findAnywhere(world, its, query) : left;
   return { transcript, reachable: transcript.kind === 'missing' };
+}
+
+/** The transcript by the id of its session alone: the folder may be another one since, or the run directory gone. */
+async function findAnywhere(
+  world: Pick<World, 'harness'>,
+  agent: Agent,
+  query: { harness: HarnessName; session_uuid: string | null; run: RunManifest | undefined },
+): Promise<TranscriptProbe> {
+  const past = await world.harness.findPastSession(agent, query.session_uuid ?? '');
+  if (past.kind === 'unknown') return past;
+  if (past.kind === 'missing' || past.cwd === null) return { kind: 'missing' };
+  return probeTranscript(world, { ...query, agent, project_dir: past.cwd });
 }
 
 /** The agent that a conversation ran on, or one that looks where that harness keeps its transcripts by default. */

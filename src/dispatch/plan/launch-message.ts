@@ -10,10 +10,10 @@ import { buildPrompt, type WorkerSkills } from './prompt.ts';
 export function launchMessage(
   world: Pick<World, 'skillsDir'>,
   document: FiberDocument,
-  planned: { run: Run; conversation: Conversation },
+  planned: { run: Run; conversation: Conversation; role_store: string | null },
   authority: Authority,
 ): string {
-  const { run, conversation } = planned;
+  const { run, conversation, role_store } = planned;
   const kind = document.svc?.kind ?? 'oneshot';
   const scheduled = authority.kind === 'poll' && authority.occurrence !== null;
   return buildPrompt({
@@ -30,7 +30,7 @@ export function launchMessage(
     resumed: conversation.kind === 'resume',
     previous: conversation.kind === 'resume' ? null : conversation.previous,
     collaboration:
-      document.collaboration === undefined ? null : { roster: document.collaboration, role_store: null },
+      document.collaboration === undefined ? null : { roster: document.collaboration, role_store },
     user_message: authority.user_message ?? null,
   });
 }

@@ -10,7 +10,9 @@ import type { Rehearsal } from '../../contract/http/rehearsal.ts';
 import type { DocumentEdit } from '../../fibers/edit.ts';
 import type { NewFiber } from '../../fibers/new-document.ts';
 import { rehearsedNest, rehearsedWrite } from '../../fibers/rehearsed-write.ts';
+import type { KnownAgents } from '../../lifecycle/agent-verbs.ts';
 import { planFieldEdit } from '../../lifecycle/field-edit.ts';
+import { requireFieldValues } from '../../lifecycle/field-values.ts';
 import type { Memory } from '../holds/memory.ts';
 import type { StoreDocuments } from '../stores/store-documents.ts';
 import { keyOf } from '../world/documents.ts';
@@ -19,9 +21,10 @@ import { perform, type Write } from '../world/write.ts';
 import { documentEdit, newFiber, storeForNew } from './document-requests.ts';
 
 type Parts = {
-  world: Pick<World, 'clock'>;
+  world: Pick<World, 'clock' | 'host'>;
   memory: Pick<Memory, 'runs'>;
   documents: StoreDocuments;
+  agents(): KnownAgents;
   rows: { row(document: FiberDocument, body: string): FiberRow };
 };
 type PlannedCreate = { root: string; fiber: NewFiber };
@@ -40,11 +43,13 @@ export class DocumentWrites {
   }
 
   create<Q extends CreateFiber>(asked: Q) {
-    const { documents, rows } = this.#parts;
+    const { world, agents, documents, rows } = this.#parts;
     const write: Write<CreateFiber, PlannedCreate, Rehearsal, FiberReply> = {
       plan(request) {
         const parent = request.parent === undefined ? undefined : documents.find(request.parent);
         const root = storeForNew(documents.roots, request.store, parent?.store);
+        const isOurs = (request.svc?.host ?? world.host) === world.host;
+        requireFieldValues(request, isOurs ? agents() : null);
         return { root, fiber: newFiber(request, parent?.id) };
       },
       show: ({ root, fiber }) => rehearsedWrite('create', documents.planCreate(root, fiber)),
@@ -57,17 +62,20 @@ export class DocumentWrites {
   }
 
   edit<Q extends EditFiber>(asked: Q) {
-    const { world, memory, documents, rows } = this.#parts;
+    const { world, memory, agents, documents, rows } = this.#parts;
     const planned = (change: DocumentEdit) => (current: FiberDocument) => {
       const running = memory.runs.get(keyOf(current)) !== undefined;
       return planFieldEdit(current, change, { running }, world.clock.now());
     };
     const write: Write<EditFiber, PlannedEdit, Rehearsal, FiberReply> = {
-      plan: (request) => ({
-        change: documentEdit(request),
-        document: documents.find(request.fiber_id),
-        digest: request.expected_digest,
-      }),
+      plan: (request) =>
+        documents.whenRead(() => {
+          const change = documentEdit(request);
+          const document = documents.look(request.fiber_id);
+          const isOurs = (change.set?.['svc.host'] ?? document.svc?.host ?? world.host) === world.host;
+          requireFieldValues(change.set ?? {}, isOurs ? agents() : null);
+          return { change, document, digest: request.expected_digest };
+        }),
       show: async ({ document, change, digest }) =>
         rehearsedWrite('write', await documents.planEdit(document, planned(change), digest)),
       async apply({ document, change, digest }) {

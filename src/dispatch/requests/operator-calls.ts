@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError, isCoded } from '../../base/errors.ts';
 import { validateByCli } from '../../config/cli-validator.ts';
-import { type HostFile, hostClass, parseHostFile } from '../../config/host-file.ts';
+import { type HostFile, hostClass, parseHostFile, roleStoreOf } from '../../config/host-file.ts';
 import { normaliseHostName } from '../../config/host-identity.ts';
 import { digestOf, type OperatorChange, readExactText } from '../../config/operator-change.ts';
 import { OperatorFiles } from '../../config/operator-files.ts';
@@ -281,6 +281,7 @@ export class OperatorCalls {
       id === settings.host_id &&
       hostClass(next) === settings.host_class &&
       (next.max_concurrent ?? null) === settings.max_concurrent &&
+      roleStoreOf(next) === settings.role_store &&
       isDeepStrictEqual(hostMemory(next), settings.host_memory);
     if (same) return { in_force: true, note: null, restart_required: false };
     const notes = ['The daemon goes by this once it is started anew: svc daemon restart.'];

@@ -39,7 +39,7 @@ export type RunScript = {
  *   no agent once `end.json` is there: who ends the run writes that before it looks for `agent.pid`, so that either
  *   the one or the other sees its counterpart.
  *
- * Trailing newlines of a prompt given as an argument are dropped. Throws `internal` for what no script can carry (NUL, a
+ * A prompt given as an argument keeps its trailing newlines. Throws `internal` for what no script can carry (NUL, a
  * malformed name, an empty argv).
  */
 export function buildRunScript(script: RunScript): string {
@@ -52,7 +52,9 @@ export function buildRunScript(script: RunScript): string {
   const prompt =
     script.prompt_bytes > MAX_PROMPT_ARGUMENT_BYTES
       ? quote(pointerTo(`${script.run_dir}/${RUN_FILES.prompt}`))
-      : `"$(command -p cat -- ${inRun(RUN_FILES.prompt)})"`;
+      : // A command substitution drops trailing newlines, so the text is read with a sign behind it.
+        `$(command -p cat -- ${inRun(RUN_FILES.prompt)} && printf .)
+  _svc_prompt=\${_svc_prompt%.}`;
   const words = script.argv.map((word) => (word === PROMPT ? '"$_svc_prompt"' : quote(word)));
   return `#!/bin/sh
 # Starts one worker and records how it ended.

@@ -11,6 +11,7 @@ import { type Conversation, decideConversation, onSurface } from '../plan/conver
 import { launchMessage } from '../plan/launch-message.ts';
 import type { PlannedRun } from '../plan/planned-run.ts';
 import { refuseByDirectory, refuseByDocument } from '../plan/preflight.ts';
+import { findRoleStore } from '../plan/role-store.ts';
 import type { Run } from '../run/run.ts';
 import { type Authority, type ResumeMode, runIdFor } from '../run/run-id.ts';
 import { SURFACES } from '../surfaces/surfaces.ts';
@@ -22,7 +23,14 @@ const NO_WISH: Wish = { mode: null, cuts: false };
 
 /** The checks' answer: what a start will run, with nothing written yet. */
 export type Checked =
-  | { kind: 'ready'; agent: Agent; effort: string | null; project_dir: string; conversation: Conversation }
+  | {
+      kind: 'ready';
+      agent: Agent;
+      effort: string | null;
+      project_dir: string;
+      conversation: Conversation;
+      role_store: string | null;
+    }
   | { kind: 'refused'; refusal: Refusal };
 
 /**
@@ -54,7 +62,8 @@ export async function checkStart(
   const request = { ...wish, agent, project_dir: directory };
   const conversation = onSurface(document, await decideConversation(world, document, request));
   if (conversation.kind === 'refused') return conversation;
-  return { kind: 'ready', agent, effort, project_dir: directory, conversation };
+  const role_store = await findRoleStore(world, document);
+  return { kind: 'ready', agent, effort, project_dir: directory, conversation, role_store };
 }
 
 /** The run of a start that passed its checks; nothing is written yet. */
@@ -104,7 +113,8 @@ export function planRun(
     ...SURFACES[surface].fields(checked, authority.user_message ?? null),
   };
   const memory = world.workerMemory.entry(launch_id, checked.agent);
-  const prompt = launchMessage(world, document, { run, conversation }, authority);
+  const { role_store } = checked;
+  const prompt = launchMessage(world, document, { run, conversation, role_store }, authority);
   return { run, prompt, plan, memory };
 }
 

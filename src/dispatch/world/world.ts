@@ -78,6 +78,8 @@ export type World = {
   workerEnv: Record<string, string>;
   /** Absolute path of the folder that holds the worker skills (PRM-8). */
   skillsDir: string;
+  /** Folder with the descriptions of roles, by `host.json`; null where each store has its own (PRM-6). */
+  role_store: string | null;
   /** Kernel boot id; null where it cannot be told. */
   bootId: string | null;
   newUuid(): string;

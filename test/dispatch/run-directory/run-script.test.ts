@@ -222,6 +222,14 @@ describe('an agent with a memory group', () => {
   });
 });
 
+it.each(['Words.\n\n\n', '\n', 'Ends with a dot.', "'$(id)'\\n\n"])(
+  '[PRM-7] gives the prompt %j as an argument, exact to the last newline',
+  async (prompt) => {
+    const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });
+    expect(JSON.parse(result.kind === 'exited' ? result.stdout : '{}').argv).toEqual([prompt]);
+  },
+);
+
 it('points to the prompt file when no argument can hold the prompt', async () => {
   const prompt = 'x'.repeat(MAX_PROMPT_ARGUMENT_BYTES + 1);
   const result = await start({ argv: [process.execPath, ECHO, PROMPT], prompt });

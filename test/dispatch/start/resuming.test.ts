@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SESSION_STARTS_FILE } from '../../../src/dispatch/run-directory/session-starts.ts';
@@ -187,6 +187,28 @@ describe('the start after a conversation was cut off', () => {
     await round();
     expect(world.planned.at(-1)).toMatchObject({ resume: other, project_dir: '/link' });
   });
+
+  it.each([true, false])(
+    '[RES-3] [PRM-5] is fresh in another folder, and names the transcript of a program that keeps them by folder (run directory kept: %s)',
+    async (kept) => {
+      const session = await cutOff('a');
+      world.conversation_folders.set(session, '/srv/dev');
+      world.past.set(session, { kind: 'found', path: `/t/${session}.jsonl`, cwd: '/srv/dev' });
+      const { path } = world.documents.index.get('a');
+      world.documents.edit(path, (text) =>
+        text.replace('status: active', 'status: open').replace('/srv/dev', '/srv/other'),
+      );
+      await round();
+      if (!kept) rmSync(world.machine.workers[0]!.run_dir, { recursive: true });
+      restart();
+      world.documents.edit(path, (text) => text.replace('status: open', 'status: active'));
+      await round();
+      expect(world.planned.at(-1)).toMatchObject({ resume: null, project_dir: '/srv/other' });
+      expect(promptOf(world.machine.worker('a'))).toContain(
+        `Previous session: ${session} (claude); it ended without a handoff and is not resumed; transcript: /t/${session}.jsonl`,
+      );
+    },
+  );
 
   it('[RES-3] is fresh while the disk does not tell of the transcript, says so, and does not loop', async () => {
     const session = await cutOff('a');

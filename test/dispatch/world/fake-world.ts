@@ -103,6 +103,8 @@ export class FakeWorld {
   readonly transcripts = new Map<string, TranscriptProbe>();
   /** By session id. */
   readonly conversations = new Map<string, TranscriptProbe>();
+  /** Folders in which alone the program finds a conversation. */
+  readonly conversation_folders = new Map<string, string>();
   /** The end of a turn that no hook tells of, by the path of its transcript. */
   readonly turn_ends = new Map<string, TurnEnd>();
   /** What the end of a transcript says of a usage limit, by its path. */
@@ -286,6 +288,7 @@ export class FakeWorld {
         check('the ledger is written');
       },
       workerEnv: {},
+      role_store: null,
       skillsDir: '/skills',
       bootId: this.boot_id,
       newUuid: () => `00000000-0000-4000-8000-${this.ulid().slice(-12)}`,
@@ -474,7 +477,9 @@ export class FakeWorld {
       },
       findTranscript: async (query) => {
         this.queries.push({ ...query, harness: name });
-        const known = query.session_uuid === null ? undefined : this.conversations.get(query.session_uuid);
+        const session = query.session_uuid ?? '';
+        const folder = this.conversation_folders.get(session) ?? query.project_dir;
+        const known = folder === query.project_dir ? this.conversations.get(session) : undefined;
         return known ?? this.transcripts.get(query.marker) ?? { kind: 'missing' };
       },
       resumeArgv: (agent, session) => [agent.cli, 'resume', session],

@@ -259,6 +259,7 @@ export class SimulatedHost {
       runtime_folder: places.runtime_folder,
       data_dir_mark: this.#mark,
       host_memory: {},
+      role_store: null,
     };
     return {
       settings,
@@ -416,6 +417,7 @@ export class SimulatedHost {
       openTerminal: async () => ({ kind: 'opened', terminal: 'kitty' }),
       recordSession: () => {},
       workerEnv: {},
+      role_store: null,
       skillsDir: '/skills',
       bootId: 'boot-1',
       newUuid: () => `00000000-0000-4000-8000-${this.#id().slice(-12)}`,

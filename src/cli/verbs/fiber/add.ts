@@ -3,6 +3,7 @@ import { readSettings } from '../../../config/settings.ts';
 import { FIBER_STATUSES } from '../../../contract/fiber.ts';
 import { findFiber } from '../../../fibers/find-fiber.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
+import { requireFieldValues } from '../../../lifecycle/field-values.ts';
 import { argument, DRY_RUN, DUE, OUTCOME, option, statusOption } from '../../command-line/options.ts';
 import { svcOf } from '../../command-line/output.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
@@ -41,6 +42,7 @@ export const verb = defineVerb({
     const parent = given.parent === undefined ? undefined : findFiber([store], given.parent).id;
     if (name.trim() === '') throw new CodedError('invalid_request', 'a fiber needs a name; give it one');
     const body = await readBody(context, given.body);
+    requireFieldValues({ due }, null);
     const asked = { name: name.trim(), slug, parent, body, tags, status, outcome, due };
     if (given.dry_run === true) return rehearsed(rehearsedWrite('create', store.planCreate(asked)));
     const fiber = await store.create(asked);

@@ -1,15 +1,19 @@
 import { CodedError, messageOf } from '../../../base/errors.ts';
+import { readSettings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
 import type { DocumentEdit } from '../../../fibers/edit.ts';
 import { rehearsedWrite } from '../../../fibers/rehearsed-write.ts';
 import { rosterEdit } from '../../../fibers/roster.ts';
 import { parseYamlValue } from '../../../fibers/yaml-document.ts';
+import { loadRegistry } from '../../../harness/agents/registry.ts';
+import type { KnownAgents } from '../../../lifecycle/agent-verbs.ts';
 import { armsClosed, planFieldEdit } from '../../../lifecycle/field-edit.ts';
+import { requireFieldValues } from '../../../lifecycle/field-values.ts';
 import { DRY_RUN, DUE, FIBER, OUTCOME, option, STORE, statusOption } from '../../command-line/options.ts';
 import { rehearsed } from '../../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, type Given } from '../../command-line/verb.ts';
-import { findInStores } from '../../find-fiber.ts';
+import { findInStores, thisHost } from '../../find-fiber.ts';
 import { daemonOf } from '../lifecycle/write.ts';
 import { fiberWithBodySchema, readBody } from './body.ts';
 
@@ -55,6 +59,7 @@ export const verb = defineVerb({
       collaboration === undefined
         ? fixedEdit(given, await readBody(context, given.body))
         : await assignment(context, given, collaboration);
+    requireFieldValues(fixed.set ?? {}, knownAgents(context, store.read(id), fixed));
     const running = armsClosed(store.read(id), fixed) && (await isRunning(context, store.root, id));
     const plan = (document: FiberDocument) => {
       const edit = { ...fixed, set: { ...fixed.set, ...tagEdit(document, given) } };
@@ -68,6 +73,13 @@ export const verb = defineVerb({
     return { json: { fiber }, text: `${fiber.id}  ${fiber.digest}\n`, one_line: true };
   },
 });
+
+/** The agents of this host, unless the fiber is another host's. */
+function knownAgents(context: CliContext, document: FiberDocument, edit: DocumentEdit): KnownAgents | null {
+  const host = edit.set?.['svc.host'] ?? document.svc?.host;
+  const isOurs = host === undefined || host === thisHost(context);
+  return isOurs ? loadRegistry(readSettings(context.env)) : null;
+}
 
 /** True while the daemon of this machine has a worker of the fiber. */
 async function isRunning(context: CliContext, root: string, id: string): Promise<boolean> {
