@@ -192,6 +192,12 @@ export const SETTINGS = {
     'An end sooner than this after the start counts as quick',
   ),
   breaker_pause_ms: whole('SVC_BREAKER_PAUSE_MS', 600_000, 1, 'How long such a fiber is paused'),
+  breaker_long_pause_ms: whole(
+    'SVC_BREAKER_LONG_PAUSE_MS',
+    3_600_000,
+    1,
+    'How long after one more quick end; after another one it is held',
+  ),
   resume_warm_window_ms: whole(
     'SVC_RESUME_WARM_WINDOW_MS',
     2_700_000,

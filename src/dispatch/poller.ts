@@ -110,7 +110,7 @@ export async function startPoller(
         deaths: settings.breaker_deaths,
         quick_ends: settings.breaker_quick_ends,
         quick_ms: settings.breaker_quick_ms,
-        pause_ms: settings.breaker_pause_ms,
+        pauses_ms: [settings.breaker_pause_ms, settings.breaker_long_pause_ms],
       },
       logger,
     }),

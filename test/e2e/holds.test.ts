@@ -1,8 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { launchesOf } from '../kit/launches.ts';
+import { until } from '../kit/until.ts';
 
 let daemon: TestDaemon;
 const svc = async (...args: string[]) => {
@@ -78,5 +79,44 @@ describe('a fiber that a person killed', () => {
     await svc('resume', 'other');
     await daemon.running('other');
     expect((await daemon.row('wrong'))?.held).toBe('killed');
+  });
+});
+
+describe('a fiber whose workers end again and again', () => {
+  afterEach(() => daemon.dispose());
+
+  it('[P26] is paused longer each time, then held, over a crash too, and shows every try', async () => {
+    daemon = await startTestDaemon({
+      settings: {
+        SVC_BREAKER_DEATHS: '2',
+        SVC_BREAKER_PAUSE_MS: '300',
+        SVC_BREAKER_LONG_PAUSE_MS: '600',
+        SVC_POLL_INTERVAL_MS: '200',
+      },
+      prepare: (home) => void home.fiber('looping', { agent: 'dies-at-once' }),
+    });
+    await daemon.rowWhen('looping', 'held', (row) => row.held === 'loop_breaker');
+    await daemon.kill9();
+    await daemon.start();
+    await daemon.ticks();
+    expect(launchesOf(daemon.home.data, 'looping')).toHaveLength(4);
+    const page = await svc('status');
+    expect(page).toMatch(/looping +loop_breaker +4 +by you +4 workers in a row died/);
+    expect(page).toMatch(/looping +\d+ (s|min) ago +loop_breaker +svc resume looping\n/);
+    expect(await svc('daemon', 'release')).toContain('looping (loop_breaker): svc resume looping');
+    expect(await svc('why', 'looping')).toContain('What to do: read the last screen in `svc status looping`');
+    expect(await svc('resume', 'looping')).toContain('looping: oneshot');
+    await until('one more try', () => launchesOf(daemon.home.data, 'looping').length > 4);
+  });
+
+  it('is held at once where its agent ended with 0 and without a handoff, as when a person leaves it', async () => {
+    daemon = await startTestDaemon({ prepare: (home) => void home.fiber('left', { agent: 'exits-0' }) });
+    await daemon.rowWhen('left', 'held', (row) => row.held === 'clean_exit');
+    await daemon.stop();
+    await daemon.start();
+    await daemon.ticks();
+    expect(launchesOf(daemon.home.data, 'left')).toHaveLength(1);
+    expect(await svc('why', 'left')).toContain('let it start with `svc resume left`');
+    expect(await svc('dispatch', 'left')).toMatch(/^left (started|resumed):/);
   });
 });

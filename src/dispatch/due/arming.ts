@@ -54,8 +54,10 @@ export class Arming {
   }
 
   #liftHold(document: FiberDocument, key: string): void {
-    const { quarantine } = this.#memory;
-    if (quarantine.namedHoldOf(key) !== null && !this.#world.documents.isAmbiguous(document))
-      quarantine.forget(key);
+    const { breaker, quarantine } = this.#memory;
+    const isHeld = quarantine.namedHoldOf(key) !== null || breaker.heldSince(key) !== null;
+    if (!isHeld || this.#world.documents.isAmbiguous(document)) return;
+    quarantine.forget(key);
+    breaker.clear(key);
   }
 }

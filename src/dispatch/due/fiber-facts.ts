@@ -45,7 +45,12 @@ export function workerCount(memory: Pick<Memory, 'runs' | 'starting'>): number {
   return count;
 }
 
-/** Why this fiber waits, or null. */
-export function holdOf(memory: Pick<Memory, 'quarantine' | 'unconcluded'>, key: string): HoldReason | null {
-  return memory.unconcluded.has(key) ? 'not_concluded' : memory.quarantine.holdOf(key);
+/** Why this fiber waits, or null. What the start of the daemon holds besides is the least of it. */
+function holdOf(
+  { breaker, quarantine, unconcluded }: Pick<Memory, 'breaker' | 'quarantine' | 'unconcluded'>,
+  key: string,
+): HoldReason | null {
+  if (unconcluded.has(key)) return 'not_concluded';
+  if (quarantine.namedHoldOf(key) === null && breaker.heldSince(key) !== null) return 'loop_breaker';
+  return quarantine.holdOf(key);
 }

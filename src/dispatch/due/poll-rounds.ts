@@ -82,10 +82,11 @@ export class PollRounds {
       if (document.svc?.host !== this.#world.host || document.status !== 'active') continue;
       const facts = eligibilityFacts(this.#world, this.#memory, document);
       if (!isPendingStart(document, facts) || facts.held === null) continue;
-      const { quarantine } = this.#memory;
+      const { breaker, quarantine } = this.#memory;
       const key = keyOf(document);
       const note = quarantine.namedHoldOf(key)?.note ?? null;
-      waiting.push({ document, since: quarantine.since(key, now), reason: facts.held, note });
+      const looped = facts.held === 'loop_breaker' ? breaker.heldSince(key) : null;
+      waiting.push({ document, since: looped ?? quarantine.since(key, now), reason: facts.held, note });
     }
     return waiting.sort((a, b) => a.since - b.since);
   }

@@ -3,6 +3,8 @@ import type { Hold } from '../../config/hold-files.ts';
 import type { BlockedView, FiberDocument } from '../../contract/fiber.ts';
 import type { Gate } from '../../contract/gates.ts';
 import type { StoreLease } from '../../contract/http/state.ts';
+import type { BreakerEntry } from '../holds/breaker.ts';
+import { describeQuickEnds } from '../holds/breaker-book.ts';
 import type { Refusal } from '../holds/refusals.ts';
 import { explainResources } from '../holds/resource-words.ts';
 import type { ResourceHold } from '../holds/start-gate.ts';
@@ -19,6 +21,8 @@ export type WhyFacts = EligibilityFacts & {
   refusal: BlockedView | undefined;
   /** The hold on this one fiber. */
   hold: Hold | null;
+  /** What the loop breaker has counted. */
+  tripped: BreakerEntry | null;
   brake: Pulled | null;
   lease: StoreLease;
   limit: AccountLimit | null;
@@ -102,7 +106,7 @@ export function explainGate(
       };
     case 'breaker':
       return {
-        message: `its workers ended soon after their start, again and again; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
+        message: `${saidOfLoop(facts)}; it is paused until ${moment(facts.paused_until ?? facts.now)}`,
         mend: `read the last screen in \`svc status ${id}\`, mend the cause, then start it at once with \`svc dispatch ${id}\``,
       };
     case 'usage_limit':
@@ -168,6 +172,12 @@ function explainWorker(
   }
 }
 
+function saidOfLoop({ tripped }: WhyFacts): string {
+  return tripped === null
+    ? 'its workers ended soon after their start, again and again'
+    : describeQuickEnds(tripped);
+}
+
 function saidOf(refusal: BlockedView | undefined): string {
   if (refusal === undefined) return 'its last start was refused';
   return `${refusal.reason === 'memory_limit' ? 'its last worker was' : 'its last start was refused:'} ${refusal.message}`;
@@ -185,7 +195,8 @@ function explainDue(document: FiberDocument, { due }: WhyFacts): { message: stri
   return { message: 'its last run was judged, and it was not armed again', mend };
 }
 
-function explainHold({ held, hold }: WhyFacts, id: string): { message: string; mend: string } {
+function explainHold(facts: WhyFacts, id: string): { message: string; mend: string } {
+  const { held, hold } = facts;
   const mend = `let it start with \`svc resume ${id}\`, or start it at once with \`svc dispatch ${id}\``;
   const since = hold === null ? '' : ` at ${moment(hold.at)}`;
   const note = hold?.note == null ? '' : `: ${hold.note}`;
@@ -199,8 +210,13 @@ function explainHold({ held, hold }: WhyFacts, id: string): { message: string; m
       return { message: `a person stopped its worker${since}${note}`, mend };
     case 'clean_exit':
       return {
-        message: `a person ended its agent from inside${since}, without a handoff`,
+        message: `its agent ended with exit code 0 and without a handoff${since}, as when a person leaves it with /exit`,
         mend,
+      };
+    case 'loop_breaker':
+      return {
+        message: saidOfLoop(facts),
+        mend: `read the last screen in \`svc status ${id}\`, mend the cause, then ${mend}`,
       };
     case 'server_lost':
       return { message: `its worker went down with the tmux server${since}`, mend };

@@ -30,6 +30,7 @@ export async function explainFiber(
     ...eligibilityFacts(world, memory, document),
     refusal: memory.refusals.get(key),
     hold: memory.quarantine.namedHoldOf(key),
+    tripped: memory.breaker.tripped(key, world.clock.now()),
     brake: memory.brake.pulled,
     lease: memory.leases.of(document.store),
     limit: limitOf(world, memory, document.svc?.agent ?? null),

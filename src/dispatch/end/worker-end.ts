@@ -51,6 +51,8 @@ export type EndPlan = {
 
 /** Ends that say nothing of the fiber's own health. */
 const NOT_ITS_FAULT = ['kill', 'forced_start', 'server_lost', 'reboot'];
+/** Ends after which the fiber waits for a person. */
+const HOLDS: Readonly<Record<string, NamedHold>> = { kill: 'killed', server_lost: 'server_lost' };
 /** Ends that nobody brought about. */
 const BY_ITSELF = ['exited', 'session_gone'];
 
@@ -65,11 +67,12 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const ended_at = exit?.at ?? end?.at ?? facts.now;
   const lived_ms = Math.max(0, ended_at - facts.run.started_at);
   const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
+  const left = !owes_fresh_start && isLeftByPerson(facts.document, reason, exit);
   return {
     reason,
     death: deathOfEnd(facts, reason, detail, exit, ended_at),
-    breaker: unstarted === null ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
-    hold: reason === 'kill' ? 'killed' : reason === 'server_lost' ? 'server_lost' : null,
+    breaker: unstarted === null && !left ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
+    hold: left ? 'clean_exit' : (HOLDS[reason] ?? null),
     refusal: detail === null ? unstarted : { reason, message: detail },
     owes_fresh_start,
     conclude:
@@ -135,6 +138,26 @@ function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | nul
   return exit.reason ?? 'exited';
 }
 
+/**
+ * True for the end of a oneshot’s agent with 0 and without a handoff, as after a person’s `/exit` in it: agents do not
+ * end by themselves, and whoever left one does not want another in its place.
+ */
+function isLeftByPerson(
+  document: FiberDocument | undefined,
+  reason: string,
+  exit: ExitRecord | null,
+): boolean {
+  return document?.status === 'active' && isOneshot(document) && isCleanExit(reason, exit);
+}
+
+function isCleanExit(reason: string, exit: ExitRecord | null): boolean {
+  return reason === 'exited' && exit?.code === 0 && exit.signal === null;
+}
+
+function isOneshot(document: FiberDocument | undefined): boolean {
+  return document?.svc?.kind !== 'standing' && document?.svc?.kind !== 'pinned';
+}
+
 /** A role that ends with 0 has done what it was started for. */
 function deathOfEnd(
   { run, document, screen }: EndFacts,
@@ -143,8 +166,7 @@ function deathOfEnd(
   exit: ExitRecord | null,
   at: number,
 ): Death | null {
-  const is_oneshot = document?.svc?.kind !== 'standing' && document?.svc?.kind !== 'pinned';
-  if (reason === 'exited' && exit?.code === 0 && exit.signal === null && !is_oneshot) return null;
+  if (isCleanExit(reason, exit) && !isOneshot(document)) return null;
   return deathOf({ run, reason, detail, exit, screen, at });
 }
 

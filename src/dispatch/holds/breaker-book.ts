@@ -33,17 +33,20 @@ export class BreakerBook {
   }
 
   pausedUntil(key: string, now: number): number | null {
-    return pausedUntil(this.#entries.get(key), now);
+    return pausedUntil(this.#entries.get(key), now, this.#policy);
   }
 
-  /** What there is to say of a paused fiber; null while the breaker is closed. */
-  paused(
-    key: string,
-    now: number,
-  ): (Pick<BreakerEntry, 'deaths' | 'quick_ends' | 'launch_id'> & { until: number }) | null {
+  /** Since when the fiber is held for a person, since no pause has helped; null when it is not. */
+  heldSince(key: string): number | null {
     const entry = this.#entries.get(key);
-    const until = pausedUntil(entry, now);
-    if (entry === undefined || until === null) return null;
+    return entry?.held === true ? (entry.last_at ?? 0) : null;
+  }
+
+  /** What there is to say of a paused or held fiber; null while the breaker is closed. `until`: null when it is held. */
+  tripped(key: string, now: number): (BreakerEntry & { until: number | null }) | null {
+    const entry = this.#entries.get(key);
+    const until = this.pausedUntil(key, now);
+    if (entry === undefined || (until === null && !entry.held)) return null;
     return { ...entry, until };
   }
 
@@ -86,7 +89,10 @@ export class BreakerBook {
   }
 }
 
-/** Lists a fiber that the loop breaker pauses as blocked, with the last screen of its last worker (P26). */
+/**
+ * Lists a fiber that the loop breaker pauses or holds as blocked, with every quick end of its workers counted and the last
+ * screen of the last one (P26).
+ */
 export function blockWhenPaused(
   world: Pick<World, 'clock' | 'runDirectories'>,
   memory: Pick<Memory, 'breaker' | 'refusals'>,
@@ -94,23 +100,31 @@ export function blockWhenPaused(
   fiber_id: string,
 ): void {
   const now = world.clock.now();
-  const paused = memory.breaker.paused(key, now);
-  if (paused === null) return;
-  const screen = paused.launch_id === undefined ? null : world.runDirectories.readScreen(paused.launch_id);
-  memory.refusals.record(
-    key,
-    {
-      reason: 'loop_breaker',
-      message: `${sentenceOf(paused)}; \`svc dispatch ${fiber_id} --force\` tries again at once`,
-      ...(screen === null ? {} : { screen }),
-    },
-    now,
-    paused.until,
-  );
+  const tripped = memory.breaker.tripped(key, now);
+  if (tripped === null) return;
+  const { launch_id, quick_ends, deaths, until, last_at = now, first_at = last_at } = tripped;
+  const screen = launch_id === undefined ? null : world.runDirectories.readScreen(launch_id);
+  memory.refusals.set(key, {
+    reason: 'loop_breaker',
+    message: `${describeQuickEnds(tripped)}; ${
+      until === null
+        ? `\`svc resume ${fiber_id}\` lets it go on, \`svc dispatch ${fiber_id}\` starts it at once`
+        : `\`svc dispatch ${fiber_id}\` tries again at once`
+    }`,
+    attempts: Math.max(quick_ends, deaths),
+    first_attempted_at: first_at,
+    attempted_at: last_at,
+    retry_at: until,
+    ...(screen === null ? {} : { screen }),
+  });
 }
 
-function sentenceOf({ deaths, quick_ends }: { deaths: number; quick_ends: number }): string {
-  return quick_ends > deaths
-    ? `${quick_ends} workers in a row handed off or died soon after their start`
-    : `${deaths} workers in a row died soon after their start`;
+/** What happened again and again, and what was done about it. */
+export function describeQuickEnds({ deaths, quick_ends, pauses, held }: BreakerEntry): string {
+  const ends =
+    quick_ends > deaths
+      ? `${quick_ends} workers in a row handed off or died soon after their start`
+      : `${deaths} workers in a row died soon after their start`;
+  if (held) return `${ends}, the last of them after a pause; it is held until a person lets it go on`;
+  return pauses > 1 ? `${ends}, the last of them after a pause; each pause is longer` : ends;
 }

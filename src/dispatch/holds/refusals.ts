@@ -27,6 +27,11 @@ export class Refusals {
     });
   }
 
+  /** Puts a row in the place of another, counted by the caller. */
+  set(key: string, row: BlockedView): void {
+    this.#rows.set(key, row);
+  }
+
   get(key: string): BlockedView | undefined {
     return this.#rows.get(key);
   }

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import {
   afterRun,
   type BreakerEntry,
-  pausedUntil,
+  pausedUntil as pausedUntilBy,
   type RunEnd,
 } from '../../../src/dispatch/holds/breaker.ts';
 
-const policy = { deaths: 5, quick_ends: 10, quick_ms: 90_000, pause_ms: 600_000 };
+const policy = { deaths: 5, quick_ends: 10, quick_ms: 90_000, pauses_ms: [600_000, 3_600_000] };
 const quick: RunEnd = { kind: 'died', lived_ms: 89_999 };
 const handoff: RunEnd = { kind: 'handed_off', lived_ms: 2_000 };
+
+const pausedUntil = (entry: BreakerEntry | undefined, now: number) => pausedUntilBy(entry, now, policy);
 
 function feed(ends: RunEnd[], start = 0): BreakerEntry | undefined {
   return ends.reduce<BreakerEntry | undefined>(
@@ -44,10 +46,51 @@ describe('loop breaker', () => {
     expect(feed([quick, quick, { kind: 'stopped' }, quick])?.deaths).toBe(3);
   });
 
-  it('opens again when the pause has run its course, and then counts from one', () => {
-    const paused = feed([quick, quick, quick, quick, quick]);
-    expect(pausedUntil(paused, 600_004)).toBeNull();
-    expect(afterRun(paused, quick, 600_005, policy)?.deaths).toBe(1);
+  it.each([
+    ['deaths', quick, 5],
+    ['handoffs', handoff, 10],
+  ] as const)(
+    'after %s pauses for 10 min, then for 1 h, then holds for a person, and counts all',
+    (_, end, most) => {
+      const first = feed(Array.from({ length: most }, () => end));
+      expect(pausedUntil(first, 600_000)).toBe(600_000 + most - 1);
+      expect(pausedUntil(first, 600_000 + most)).toBeNull();
+      const second = afterRun(first, end, 1_000_000, policy);
+      expect(pausedUntil(second, 1_000_001)).toBe(4_600_000);
+      const third = afterRun(second, end, 5_000_000, policy);
+      expect(third).toMatchObject({ held: true, paused_until: null, quick_ends: most + 2 });
+      expect(third).toMatchObject({ first_at: 0, last_at: 5_000_000 });
+      expect(afterRun(third, { kind: 'stopped' }, 5_000_001, policy)).toEqual(third);
+      expect(afterRun(third, { kind: 'handed_off', lived_ms: 90_000 }, 6_000_000, policy)).toBeUndefined();
+    },
+  );
+
+  it('never pauses for longer than its longest pause, however far the clock is turned back', () => {
+    const paused = feed([quick, quick, quick, quick, quick], 1e12);
+    expect(pausedUntil(paused, 1e12 - 60_000)).toBe(1e12 + 600_004);
+    expect(pausedUntil(paused, 1e12 - 86_400_000)).toBeNull();
+  });
+
+  it('backs off longer each time for as long as no run is healthy, whatever the order of the ends', () => {
+    const end = fc.oneof(fc.constant(quick), fc.constant(handoff), fc.constant({ kind: 'stopped' } as const));
+    fc.assert(
+      fc.property(fc.array(end, { maxLength: 60 }), (ends) => {
+        let entry: BreakerEntry | undefined;
+        let now = 0;
+        const pauses: number[] = [];
+        let count = 0;
+        for (const one of ends) {
+          if (entry?.held === true) break;
+          now = pausedUntil(entry, now) ?? now + 1;
+          const before = entry?.pauses ?? 0;
+          entry = afterRun(entry, one, now, policy);
+          if (one.kind !== 'stopped') count += 1;
+          if ((entry?.pauses ?? 0) > before) pauses.push((pausedUntil(entry, now) ?? Infinity) - now);
+          expect(entry?.quick_ends ?? 0).toBe(count);
+        }
+        expect([600_000, 3_600_000, Infinity].slice(0, pauses.length)).toEqual(pauses);
+      }),
+    );
   });
 
   it('never pauses with fewer quick ends in a row than the policy names', () => {

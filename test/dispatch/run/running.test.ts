@@ -38,7 +38,7 @@ describe('a running worker', () => {
     await round();
     const worker = world.machine.worker('a');
     worker.session = { ...worker.session, panes: 2 };
-    world.machine.exit(worker, { code: 0 });
+    world.machine.exit(worker, { code: 1 });
     for (let turn = 0; turn < 3; turn += 1) await world.run(daemon.dispatcher.reconcile());
     expect(daemon.state().running).toEqual([]);
     await restart({ released: true });
@@ -88,7 +88,7 @@ describe('a running worker', () => {
     await restart();
     expect(daemon.row('a')?.runtime?.state).toBe('starting');
     expect(daemon.state().pending_launch).toMatchObject([{ fiber_id: 'b', reason: 'boot_quarantine' }]);
-    world.machine.exit(world.machine.worker('a'), { code: 0 });
+    world.machine.exit(world.machine.worker('a'), { code: 1 });
     await round();
     await round();
     expect(world.machine.living.map((worker) => worker.session.name[0])).toEqual(['a']);
@@ -222,7 +222,7 @@ describe('a running worker', () => {
     await round();
     await round();
     expect(world.machine.creates).toHaveLength(2);
-    expect(daemon.memory.breaker.paused(daemon.row('a')?.uid ?? '', world.clock.now())).toBeNull();
+    expect(daemon.memory.breaker.tripped(daemon.row('a')?.uid ?? '', world.clock.now())).toBeNull();
   });
 
   it('[EVT-4] has its end in the sessions ledger, with the reason and the moment, whoever ended it', async () => {

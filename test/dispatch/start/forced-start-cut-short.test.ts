@@ -74,7 +74,7 @@ describe.each([
     await cutShort();
     // The refusal, where there was one, has been waited for.
     world.clock.advance(600_000);
-    world.machine.exit(world.machine.worker('a'), { code: 0 });
+    world.machine.exit(world.machine.worker('a'), { code: 1 });
     for (let turn = 0; turn < 3; turn += 1) await round();
     expect([daemon.row('a')?.status, world.machine.creates.length]).toEqual([status, starts]);
   });

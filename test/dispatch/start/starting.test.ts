@@ -377,7 +377,7 @@ describe('a refusal', () => {
     const first = world.machine.worker('a');
     // A person opened a second pane; the worker ends, the session stays.
     first.session = { ...first.session, panes: 2 };
-    world.machine.exit(first, { code: 0 });
+    world.machine.exit(first, { code: 1 });
     await round();
     expect(daemon.row('a')?.runtime).toBeUndefined();
     expect(daemon.row('a')?.blocked?.reason).toBe('session_name_taken');

@@ -313,7 +313,7 @@ export class FakeWorld {
           deaths: settings.breaker_deaths,
           quick_ends: settings.breaker_quick_ends,
           quick_ms: settings.breaker_quick_ms,
-          pause_ms: settings.breaker_pause_ms,
+          pauses_ms: [settings.breaker_pause_ms, settings.breaker_long_pause_ms],
         },
         logger: this.#logger,
       }),
