@@ -300,16 +300,15 @@ export class PollLoop {
     }
     await dispatcher.watchStarts();
     await dispatcher.watchPhases();
-    if (this.#lookAtDataDir()) this.#options.rows.refreshAll(this.#healths);
+    this.#lookAtDataDir();
+    this.#options.rows.refreshStale(this.#healths);
   }
 
-  /** True when what it says of all fibers has changed. */
-  #lookAtDataDir(): boolean {
+  #lookAtDataDir(): void {
     const { brake, data_dir, quarantine } = this.#options.memory;
     quarantine.writeAgain();
-    const before = [data_dir.fault, brake.pulled === null];
-    const after = [data_dir.look(), brake.look() === null];
-    return after.some((one, at) => one !== before[at]);
+    data_dir.look();
+    brake.look();
   }
 
   /** A store that is polled no more keeps its lease while workers of ours run in it. */

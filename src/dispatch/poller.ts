@@ -127,6 +127,7 @@ export async function startPoller(
     owed: new Map(),
     limits: new UsageLimitBook({ path: surroundings.usageLimitsFile, logger }),
   };
+  memory.deaths.recall(world.runDirectories.all());
   if (settings.demo) memory.quarantine.release(clock.now());
 
   const feed = new Feed({ host: world.host, nonce: ulid(clock.now()), now: clock.now() });

@@ -3,10 +3,11 @@ import type { FeedState } from '../contract/http/fibers.ts';
 import type { StoreHealth } from '../contract/http/state.ts';
 import type { StoreIndex } from '../fibers/store-index.ts';
 import { type EligibilityFacts, isPendingStart, judgeEligibility } from './due/eligibility.ts';
-import { dueOf, eligibilityFacts } from './due/fiber-facts.ts';
+import { dueOf, eligibilityFacts, workerCount } from './due/fiber-facts.ts';
 import type { Due } from './due/standing.ts';
 import type { Feed, RowFacts } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
+import { restsAt } from './run/run-phase.ts';
 import { followDocuments, viewRun } from './run/runs.ts';
 import { keyOf } from './world/documents.ts';
 import type { World } from './world/world.ts';
@@ -21,6 +22,12 @@ export class Rows {
   readonly #index: StoreIndex;
   readonly #feed: Feed;
   readonly #onFeedMoved: () => void;
+  /** When time alone moves a row, by path; rows that it does not move are not in here. */
+  readonly #due = new Map<string, number>();
+  /** When rows were last brought up to date, in milliseconds. */
+  #refreshed_at = 0;
+  /** What was told of all fibers when their rows were last brought up to date. */
+  #shared = '';
 
   constructor(options: {
     world: World;
@@ -43,10 +50,7 @@ export class Rows {
     let moved = false;
     for (const path of paths) {
       const document = this.#index.getPath(path);
-      moved =
-        (document === undefined
-          ? this.#feed.delete(path, now)
-          : this.#feed.set(document, this.facts(document), now)) || moved;
+      moved = (document === undefined ? this.#feed.delete(path, now) : this.#set(document, now)) || moved;
     }
     if (moved) this.#onFeedMoved();
   }
@@ -57,18 +61,32 @@ export class Rows {
     const now = this.#world.clock.now();
     for (const key of keys) {
       const document = this.#index.getUid(key) ?? this.#index.getPath(key);
-      if (document !== undefined) moved = this.#feed.set(document, this.facts(document), now) || moved;
+      if (document !== undefined) moved = this.#set(document, now) || moved;
     }
     if (moved) this.#onFeedMoved();
   }
 
-  /** Brings every row and the feed's state up to date: after a sweep, and once a tick for what time alone moves. */
+  /** Brings up to date what moved although nobody told of it: rows that wait for a time, or all where a reason is shared. */
+  refreshStale(stores: readonly StoreHealth[]): void {
+    const now = this.#world.clock.now();
+    // A clock that was turned back has moved every time.
+    if (now < this.#refreshed_at || this.#sharedBy(stores) !== this.#shared) {
+      this.refreshAll(stores);
+      return;
+    }
+    this.#refreshed_at = now;
+    const stale = [...this.#due].flatMap(([path, at]) => (at <= now ? [path] : []));
+    if (stale.length > 0) this.documentsMoved(stale);
+  }
+
+  /** Brings every row and the feed's state up to date: after a sweep, and once a tick. */
   refreshAll(stores: readonly StoreHealth[]): void {
     this.#follow();
     const now = this.#world.clock.now();
     let moved = this.#feed.setState(feedState(stores), now);
-    for (const document of this.#index.rows())
-      moved = this.#feed.set(document, this.facts(document), now) || moved;
+    this.#refreshed_at = now;
+    this.#shared = this.#sharedBy(stores);
+    for (const document of this.#index.rows()) moved = this.#set(document, now) || moved;
     // Every document has its row by now, so that more rows than documents are rows of what is gone.
     if (this.#feed.size > this.#index.size) {
       for (const path of this.#feed.paths()) {
@@ -76,6 +94,42 @@ export class Rows {
       }
     }
     if (moved) this.#onFeedMoved();
+  }
+
+  #set(document: FiberDocument, now: number): boolean {
+    const facts = this.#factsOf(document);
+    const at = facts === null ? null : this.#changesAt(document, facts);
+    if (at === null) this.#due.delete(document.path);
+    else this.#due.set(document.path, at);
+    return this.#feed.set(document, this.#shown(document, facts), now);
+  }
+
+  #shown(document: FiberDocument, facts: EligibilityFacts | null): RowFacts {
+    if (facts === null) return NO_FACTS;
+    return rowFacts(this.#world, this.#memory, document, dueOf(this.#world, document), facts);
+  }
+
+  /** The next moment at which time alone changes the row; null for none. */
+  #changesAt(document: FiberDocument, facts: EligibilityFacts): number | null {
+    const run = this.#memory.runs.get(keyOf(document));
+    const times = [
+      ...[facts.paused_until, facts.limited_until, facts.cooldown_until, facts.elsewhere?.until],
+      facts.due?.kind === 'later' ? facts.due.next : null,
+      run === undefined ? null : restsAt(run),
+    ];
+    const later = times.filter((at): at is number => at != null && at > facts.now);
+    return later.length === 0 ? null : Math.min(...later);
+  }
+
+  /** The reasons that keep every fiber back alike. */
+  #sharedBy(stores: readonly StoreHealth[]): string {
+    const { brake, data_dir, mux_answers, most_workers, starts, leases } = this.#memory;
+    const is_full = most_workers !== null && workerCount(this.#memory) >= most_workers;
+    const leased = stores.map(({ store }) => leases.of(store).state);
+    return JSON.stringify([
+      ...[brake.pulled !== null, data_dir.fault !== null, mux_answers, is_full],
+      ...[starts.hold() !== null, leased],
+    ]);
   }
 
   /** What is remembered of a fiber says where its document lies now, from the moment that its row does. */
@@ -87,14 +141,12 @@ export class Rows {
 
   /** One row as the feed has it, with its body. */
   row(document: FiberDocument, body: string): FiberRow {
-    return { ...document, ...this.facts(document), body };
+    return { ...document, ...this.#shown(document, this.#factsOf(document)), body };
   }
 
-  facts(document: FiberDocument): RowFacts {
-    if (this.#isElsewhere(document)) return NO_FACTS;
-    const due = dueOf(this.#world, document);
-    const facts = eligibilityFacts(this.#world, this.#memory, document);
-    return rowFacts(this.#world, this.#memory, document, due, facts);
+  /** Null where no worker here and no clock can move the row. */
+  #factsOf(document: FiberDocument): EligibilityFacts | null {
+    return this.#isElsewhere(document) ? null : eligibilityFacts(this.#world, this.#memory, document);
   }
 
   /** True for the many rows that no worker here and no clock can move, only their document. */

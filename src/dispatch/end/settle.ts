@@ -10,7 +10,7 @@ import { recordEnd } from '../run/run-ledger.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
 import { endInHand, isStarted } from '../run/run-state.ts';
 import type { RecordedEnd } from '../run-directory/run-directories.ts';
-import type { ExitRecord } from '../run-directory/run-records.ts';
+import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
 import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
 
@@ -77,6 +77,7 @@ export class Settler {
 
     if (plan.reason === 'server_lost' || plan.reason === 'reboot') facts.lost?.(plan.reason);
     this.#memory.deaths.ended(run.key, plan.death);
+    run.death = plan.death;
     if (plan.death !== null && !run.stray) world.runDirectories.update(run.launch_id, { death: plan.death });
     this.#memory.breaker.record(run.key, plan.breaker, now, run.launch_id);
     if (plan.hold !== null) this.#hold(run, plan.hold, now);
@@ -146,7 +147,11 @@ export class Settler {
     // The document has gone over to a later run, so there is nothing left to conclude of this one.
     if (earlier !== undefined && earlier.launch_id !== run.launch_id) this.#close(earlier);
     this.#memory.unconcluded.set(run.key, run);
-    if (!run.stray) this.#world.runDirectories.update(run.launch_id, { ended_at: this.#world.clock.now() });
+    if (!run.stray)
+      this.#world.runDirectories.update(run.launch_id, {
+        ended_at: this.#world.clock.now(),
+        ...deathOfRun(run),
+      });
   }
 
   /** True until it is known whether the start that an earlier worker made way for has come about. */
@@ -200,7 +205,10 @@ export class Settler {
 
   #close(run: Run): void {
     if (run.stray) return;
-    this.#world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: this.#world.clock.now() });
+    this.#world.runDirectories.update(run.launch_id, {
+      ...{ state: 'ended', ended_at: this.#world.clock.now() },
+      ...deathOfRun(run),
+    });
     // What its group told is in the ledger by now.
     this.#world.workerMemory.release(this.#world.runDirectories.directory(run.launch_id));
   }
@@ -235,6 +243,11 @@ function endedAt(run: Run, { end, exit }: RecordedEnd): number | null {
   if (in_hand !== null) return in_hand.at;
   if (end.kind === 'found') return end.value.at;
   return exit.kind === 'found' ? exit.value.at : null;
+}
+
+/** Unknown for a run that an earlier daemon settled: that one has written it. */
+function deathOfRun({ death }: Run): Pick<RunManifest, 'death'> {
+  return death === undefined ? {} : { death };
 }
 
 function isUnstarted(run: Run | undefined): boolean {

@@ -19,8 +19,8 @@ export class LastDeaths {
   }
 
   /** Takes up what run directories tell of ends before this daemon; manifests in the order of their starts. */
-  recall(manifests: readonly Pick<RunManifest, 'uid' | 'ended_at' | 'death'>[]): void {
-    for (const { uid, ended_at, death } of manifests) if (ended_at !== null) this.ended(uid, death ?? null);
+  recall(manifests: readonly Pick<RunManifest, 'uid' | 'death'>[]): void {
+    for (const { uid, death } of manifests) if (death !== undefined) this.ended(uid, death);
   }
 
   /** The death to show for a fiber of this host; a verdict on the fiber is the last word on it. */

@@ -51,8 +51,8 @@ export const runManifestSchema = z.object({
   ended_at: z.number().nullable(),
   /** Its transcript was seen: the next daemon need not wait for it again. */
   confirmed: z.boolean().optional(),
-  /** Present once it has ended by itself. */
-  death: deathSchema.optional(),
+  /** How it died, or null for another end; absent while it lives, and of a claim of which nothing was started. */
+  death: deathSchema.nullable().optional(),
   /** What the document said before the start marked it: written back when nothing was started after all. */
   undo: z.object({ set: z.record(z.string(), z.unknown()), unset: z.array(z.string()) }).optional(),
   /** Present when the start went on with an earlier conversation. */

@@ -8,6 +8,11 @@ const WORKING_MS = 120_000;
 /** What ends a turn is still written into the transcript after the hook has told of the end. */
 const LAST_WORDS_MS = 5_000;
 
+/** When a worker whose transcript does not grow any more is no longer taken to work for its growth. */
+export function restsAt({ last_activity_at }: { last_activity_at: number | null }): number | null {
+  return last_activity_at === null ? null : last_activity_at + WORKING_MS;
+}
+
 /** Nothing is known of it. */
 export const UNKNOWN_PHASE: RunPhase = {
   phase: 'unknown',

@@ -1,4 +1,4 @@
-import type { Surface } from '../../contract/fiber.ts';
+import type { Death, Surface } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
 import type { MuxServer } from '../../mux/mux.ts';
@@ -41,6 +41,8 @@ export type Run = {
   resume?: ResumeRecord;
   /** Sessions that it was in before `session_uuid`. */
   left_sessions?: string[];
+  /** How it died, or null for another end; absent until its end is settled. */
+  death?: Death | null;
   /** The multiplexer server that listed its session; absent until one did. */
   server?: MuxServer;
 };

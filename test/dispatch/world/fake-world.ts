@@ -330,6 +330,7 @@ export class FakeWorld {
       owed: new Map(),
       limits: new UsageLimitBook({ path: join(this.data_dir, 'usage-limits.json'), logger: this.#logger }),
     };
+    memory.deaths.recall(world.runDirectories.all());
     Object.defineProperty(memory.data_dir, 'fault', { get: () => this.data_dir_fault });
     if (released) memory.quarantine.release(this.clock.now());
     const { index } = this.documents;

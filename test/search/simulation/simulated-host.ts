@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../src/base/clock.ts';
 import { CodedError } from '../../../src/base/errors.ts';
@@ -6,6 +6,7 @@ import { createLogger, type Logger } from '../../../src/base/logger.ts';
 import { type HeldDataDirMark, markDataDir } from '../../../src/config/data-dir-fault.ts';
 import { dataPaths } from '../../../src/config/paths.ts';
 import { readSettings } from '../../../src/config/settings.ts';
+import type { SessionLine } from '../../../src/contract/ledger.ts';
 import type { CallInput, CallOutput } from '../../../src/contract/threads/call-table.ts';
 import { pollerCalls } from '../../../src/contract/threads/poller.ts';
 import { type FreeResources, StartGate, startPolicy } from '../../../src/dispatch/holds/start-gate.ts';
@@ -19,6 +20,7 @@ import { identifyStore } from '../../../src/fibers/identify-store.ts';
 import { readDocuments, sweepStore } from '../../../src/fibers/sweep.ts';
 import { type HarnessAdapter, PROMPT, type TranscriptProbe } from '../../../src/harness/adapter.ts';
 import type { CreateSession, Mux, MuxListing } from '../../../src/mux/mux.ts';
+import { parseWorkerSessionName } from '../../../src/mux/session-name.ts';
 import type { Disks } from '../../../src/platform/disks.ts';
 import type { PoolCaller } from '../../../src/threads/pool-caller.ts';
 import type { RunningComponent } from '../../../src/threads/worker-main.ts';
@@ -99,6 +101,8 @@ export class SimulatedHost {
   /** Stores whose listings never come back. */
   readonly hung: Set<string>;
   readonly logs: { level: number; msg: string; [key: string]: unknown }[] = [];
+  /** The sessions ledger, which outlasts daemons; null once it could not be written. */
+  sessions: SessionLine[] | null = [];
   /** Called with each worker as it starts, and when its start was asked for. */
   onStart: (worker: Worker, asked_at: number) => void = () => {};
   readonly #mark: HeldDataDirMark;
@@ -140,6 +144,19 @@ export class SimulatedHost {
 
   get is_up(): boolean {
     return !this.#process.is_dead;
+  }
+
+  /** Every worker that this machine had for a fiber, oldest first, and how it ended as its run script told. */
+  runsOf(
+    uid: string,
+  ): { run_id: string; alive: boolean; exit: { code: number | null; signal: string | null } | null }[] {
+    const read = (path: string) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null);
+    return this.machine.workers
+      .filter(({ session }) => parseWorkerSessionName(session.name)?.uid === uid)
+      .flatMap(({ run_dir, alive }) => {
+        const run = read(join(run_dir, 'run.json'));
+        return run === null ? [] : [{ run_id: run.run_id, alive, exit: read(join(run_dir, 'exit.json')) }];
+      });
   }
 
   /** Starts the daemon; the one before must have ended. */
@@ -415,7 +432,11 @@ export class SimulatedHost {
       lookAtDirectory: (path) => this.#look(process, path),
       disks: this.#looksOf(process),
       openTerminal: async () => ({ kind: 'opened', terminal: 'kitty' }),
-      recordSession: () => {},
+      recordSession: (line) => {
+        if (process.is_dead) return;
+        if (this.#disks.faults.has(settings.data_dir)) this.sessions = null;
+        this.sessions?.push(line);
+      },
       workerEnv: {},
       role_store: null,
       skillsDir: '/skills',

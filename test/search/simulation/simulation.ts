@@ -11,6 +11,7 @@ import { parseWorkerSessionName } from '../../../src/mux/session-name.ts';
 import type { WithBulk } from '../../../src/threads/bulk.ts';
 import type { Worker } from '../../dispatch/world/fake-machine.ts';
 import { type Seeded, seeded } from '../../faults/seeded.ts';
+import { contradictions } from '../../kit/agreement.ts';
 import { type Action, type Fault, numberOf, type Plan } from './plan.ts';
 import { Crash, type SimulatedDisks } from './simulated-disks.ts';
 import {
@@ -43,6 +44,8 @@ const STEP_MS = 5_000;
 /** More starts of one fiber than this within `PAUSE_MS` are a loop that the breaker should have stopped. */
 const MOST_STARTS = 14;
 const PAUSE_MS = 120_000;
+/** A look at everything, and the time that tmux may take to answer it. */
+const LOOK_MS = 8_000;
 const TEMP = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 type Calls = typeof pollerCalls;
@@ -153,6 +156,7 @@ export class Simulation {
         await this.#do(action);
         await this.time.advance(then_ms);
         this.#check();
+        await this.#agree();
       }
       this.#doing = 'the end';
       await this.#finish();
@@ -569,6 +573,48 @@ export class Simulation {
     if (first !== undefined) throw new Violation(`${first} (after ${this.#doing})`);
   }
 
+  /** No two reads of one daemon contradict each other for longer than it takes to look at everything once. */
+  async #agree(): Promise<void> {
+    for (const host of this.hosts) {
+      let said = await this.#contradiction(host);
+      for (let passed = 0; said !== null && passed < LOOK_MS; passed += 1_000) {
+        await this.time.advance(1_000);
+        said = await this.#contradiction(host);
+      }
+      if (said !== null) this.#fail(`${host.places.host_id} contradicts itself: ${said}`);
+    }
+  }
+
+  async #contradiction(host: SimulatedHost): Promise<string | null> {
+    if (!host.is_up) return null;
+    const whys = await this.#atOnce(
+      this.fibers.map(({ uid }) => host.call('why', { fiber: uid, look: false })),
+    );
+    const [state] = await this.#atOnce([host.call('state', {})]);
+    const [feed] = await this.#atOnce([host.call('feed', { svc: false, body: false })]);
+    if (state?.kind !== 'answered' || feed?.kind !== 'answered') return null;
+    const said = contradictions({
+      host: host.places.host_id,
+      state: state.value,
+      rows: rowsIn(feed.value as unknown as WithBulk<unknown>),
+      whys: whys.flatMap((why) => (why?.kind === 'answered' ? [why.value] : [])),
+      // A clock that is turned back puts what is new before what is old.
+      sessions: this.#turned_back ? null : host.sessions,
+    });
+    return said[0] ?? null;
+  }
+
+  /** The answers that come without any time passing. */
+  async #atOnce<T>(calls: readonly Promise<T>[]): Promise<(T | undefined)[]> {
+    const answers: (T | undefined)[] = calls.map(() => undefined);
+    for (const [index, call] of calls.entries())
+      void call.then((answer) => {
+        answers[index] = answer;
+      });
+    await this.time.advance(0);
+    return answers;
+  }
+
   #fail(what: string): never {
     throw new Violation(`${what} (after ${this.#doing})`);
   }
@@ -740,8 +786,7 @@ export class Simulation {
   }
 
   async #rows(host: SimulatedHost): Promise<FiberRow[]> {
-    const feed = (await this.#answer(host, 'feed', { svc: false, body: false })) as WithBulk<unknown>;
-    return JSON.parse(new TextDecoder().decode(feed.bytes)).fibers;
+    return rowsIn((await this.#answer(host, 'feed', { svc: false, body: false })) as WithBulk<unknown>);
   }
 
   /** A call that must be answered whatever is wrong. */
@@ -780,9 +825,33 @@ export class Simulation {
       const shown = told.map(({ uid }) => uid).sort();
       if (shown.join() !== living.join())
         this.#fail(`${host.places.host_id} shows the workers ${shown}, and there are ${living}`);
+      await this.#requireTrueRows(host);
       const errors = host.logs.slice(before[index]).filter(({ level }) => level >= 50);
       if (errors.length > 0) this.#fail(`${host.places.host_id} logs ${JSON.stringify(errors[0])}`);
       for (const fiber of this.fibers) if (fiber.host === index) await this.#requireServed(host, fiber);
+    }
+  }
+
+  /** What rows say of workers, deaths and places is what the machine and the disk say. */
+  async #requireTrueRows(host: SimulatedHost): Promise<void> {
+    const rows = await this.#rows(host);
+    for (const fiber of this.fibers) {
+      if (!fiber.exists || fiber.host_id !== host.places.host_id) continue;
+      const row = rows.find(({ uid }) => uid === fiber.uid);
+      if (row === undefined) continue;
+      const { runtime, last_death } = row;
+      const tell = (what: string) => this.#fail(`${host.places.host_id} says of ${fiber.leaf} that ${what}`);
+      if (row.id !== fiber.leaf) tell(`it is ${row.id}`);
+      const runs = host.runsOf(fiber.uid);
+      const living = runs.find(({ alive }) => alive);
+      if (!this.#turned_back && runtime?.run_id !== living?.run_id)
+        tell(`it runs as ${runtime?.run_id}, and it is ${living?.run_id}`);
+      if (last_death === undefined) continue;
+      const died = runs.find(({ run_id }) => run_id === last_death.run_id);
+      if (died === undefined || died.alive) tell(`${last_death.run_id} has died`);
+      const { code = null, signal = null } = died?.exit ?? {};
+      if (last_death.code !== code || last_death.signal !== signal)
+        tell(`it died by ${last_death.message}, and it was ${code ?? signal ?? 'without a word'}`);
     }
   }
 
@@ -814,6 +883,10 @@ export class Simulation {
   #wordsOf(fiber: SimulatedFiber): FiberWords {
     return this.#fiberWords.get(fiber.uid)!;
   }
+}
+
+function rowsIn(feed: WithBulk<unknown>): FiberRow[] {
+  return JSON.parse(new TextDecoder().decode(feed.bytes)).fibers;
 }
 
 function uidOf(session: string): string {

@@ -159,7 +159,6 @@ export class Reconciler {
     const runs: Run[] = [];
     const manifests = this.#world.runDirectories.all();
     recallOwed(this.#memory, manifests);
-    this.#memory.deaths.recall(manifests);
     for (const manifest of manifests.reverse()) {
       if (manifest.state === 'ended') continue;
       const run = runOfManifest(manifest);

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Daemon, FakeWorld } from './world/fake-world.ts';
+
+let world: FakeWorld;
+let daemon: Daemon;
+beforeEach(() => {
+  world = new FakeWorld();
+  daemon = world.boot({ released: true });
+});
+afterEach(() => world.dispose());
+
+const round = () => world.run(daemon.round());
+const why = (id: string) => daemon.dispatcher.why(id, { look: false });
+
+describe('what time alone moves in a row', () => {
+  it('moves without a tick: a worker that was quiet for long is not shown to work', async () => {
+    world.fiber('a');
+    await round();
+    const [run] = daemon.memory.runs.all();
+    world.writesTranscript(run!.launch_id, run!.session_uuid ?? '');
+    await round();
+    daemon.rows.refreshStale([]);
+    expect(daemon.row('a')?.runtime?.phase).toBe('working');
+    world.clock.advance(121_000);
+    daemon.rows.refreshStale([]);
+    expect(daemon.row('a')?.runtime).toEqual((await why('a')).runtime);
+    expect(daemon.row('a')?.runtime?.phase).toBe('unknown');
+  });
+
+  it('moves when a reason that all fibers share begins or ends', async () => {
+    world.fiber('a');
+    daemon.rows.refreshAll([]);
+    daemon.memory.brake.pull('a test', world.clock.now());
+    daemon.memory.mux_answers = true;
+    daemon.rows.refreshStale([]);
+    expect([daemon.row('a')?.gate, (await why('a')).first?.gate]).toEqual(['stopped_all', 'stopped_all']);
+    daemon.memory.brake.release();
+    daemon.rows.refreshStale([]);
+    expect([daemon.row('a')?.gate, (await why('a')).first?.gate]).toEqual([undefined, undefined]);
+  });
+
+  it('moves back with a clock that is turned back', async () => {
+    world.fiber('role', { kind: 'standing', schedule: '"0 8 * * *"' });
+    daemon.memory.mux_answers = true;
+    daemon.rows.refreshAll([]);
+    world.clock.jumpTo(world.clock.now() - 48 * 3_600_000);
+    daemon.rows.refreshStale([]);
+    expect(daemon.row('role')?.gate).toBe((await why('role')).first?.gate);
+  });
+});
