@@ -1,4 +1,12 @@
 import { CodedError } from '../../base/errors.ts';
+import {
+  appendToList,
+  layOut,
+  parseCommented,
+  removeFromList,
+  removeKey,
+  setKey,
+} from '../../config/json-splice.ts';
 import { isHookCommand } from './hook-command.ts';
 
 /** Timeout of a hook in the agent program, in seconds. */
@@ -10,8 +18,8 @@ type Json = Record<string, unknown>;
 export type HookPlace = { event: string; group: number };
 
 /**
- * The settings text with one entry of ours at the end of each event's list; it replaces our older entries. The rest is
- * not changed, and the indentation is kept. Throws `invalid_config` if the text is not valid settings.
+ * The settings text with one entry of ours at the end of each event's list; it replaces our older entries. Every other
+ * byte stays, comments too. Throws `invalid_config` if the text is not valid settings.
  */
 export function withHooks(
   path: string,
@@ -19,55 +27,57 @@ export function withHooks(
   events: readonly string[],
   command: string,
 ): { text: string; places: HookPlace[] } {
-  const settings = parse(path, text);
-  const kept = stripped(path, settings);
-  const hooks = { ...tableOf(path, kept.hooks) };
-  const places: HookPlace[] = [];
-  for (const event of events) {
-    const before = listOf(path, event, hooks[event]);
-    hooks[event] = [...before, { hooks: [{ type: 'command', command, timeout: HOOK_TIMEOUT_S }] }];
-    places.push({ event, group: before.length });
+  const kept = text === null || text.trim() === '' ? null : withoutHooks(path, text);
+  const entry = { hooks: [{ type: 'command', command, timeout: HOOK_TIMEOUT_S }] };
+  const before = tableOf(path, kept === null ? undefined : parse(path, kept).hooks);
+  const places = events.map((event) => ({ event, group: listOf(path, event, before[event]).length }));
+  if (kept === null || Object.keys(before).length === 0) {
+    const hooks = Object.fromEntries(events.map((event) => [event, [entry]]));
+    if (kept === null || Object.keys(parse(path, kept)).length === 0)
+      return { text: `${JSON.stringify({ hooks }, null, 2)}\n`, places };
+    return { text: layOut(setKey(kept, ['hooks'], hooks), ['hooks']), places };
   }
-  return { text: render({ ...kept, hooks }, text), places };
+  let put = kept;
+  for (const { event, group } of places) {
+    const list = ['hooks', event];
+    put =
+      before[event] === undefined
+        ? layOut(setKey(put, list, [entry]), list)
+        : layOut(appendToList(put, list, entry), [...list, group]);
+  }
+  return { text: put, places };
 }
 
 /** The settings text without our entries and without lists that become empty; the same text if there are none. */
 export function withoutHooks(path: string, text: string): string {
-  const settings = parse(path, text);
-  const kept = stripped(path, settings);
-  return JSON.stringify(kept) === JSON.stringify(settings) ? text : render(kept, text);
-}
-
-function stripped(path: string, settings: Json): Json {
-  if (settings.hooks === undefined) return settings;
-  const hooks: Json = {};
-  let removed = false;
-  for (const [event, value] of Object.entries(tableOf(path, settings.hooks))) {
+  let left = text;
+  for (const [event, value] of Object.entries(tableOf(path, parse(path, text).hooks))) {
+    const list = ['hooks', event];
     const groups = listOf(path, event, value);
-    const left = groups.flatMap((group) => {
-      const handlers = isJson(group) && Array.isArray(group.hooks) ? group.hooks : null;
-      const others = handlers?.filter((handler) => !isOurs(handler));
-      if (handlers === null || others === undefined || others.length === handlers.length) return [group];
-      removed = true;
-      return others.length === 0 ? [] : [{ ...(group as Json), hooks: others }];
-    });
-    if (left.length > 0 || groups.length === 0) hooks[event] = left;
+    let kept = groups.length;
+    for (const [at, group] of [...groups.entries()].reverse()) {
+      const handlers: unknown[] = isJson(group) && Array.isArray(group.hooks) ? group.hooks : [];
+      const ours = [...handlers.keys()].filter((index) => isOurs(handlers[index]));
+      if (ours.length > 0 && ours.length === handlers.length) {
+        left = removeFromList(left, list, at);
+        kept -= 1;
+      } else for (const index of ours.reverse()) left = removeFromList(left, [...list, at, 'hooks'], index);
+    }
+    if (kept === 0 && groups.length > 0) left = removeKey(left, list);
   }
-  if (!removed) return settings;
-  if (Object.keys(hooks).length > 0) return { ...settings, hooks };
-  const { hooks: _, ...rest } = settings;
-  return rest;
+  if (left === text) return text;
+  return Object.keys(tableOf(path, parse(path, left).hooks)).length === 0 ? removeKey(left, ['hooks']) : left;
 }
 
 function isOurs(handler: unknown): boolean {
   return isJson(handler) && typeof handler.command === 'string' && isHookCommand(handler.command);
 }
 
-function parse(path: string, text: string | null): Json {
-  if (text === null || text.trim() === '') return {};
+function parse(path: string, text: string): Json {
+  if (text.trim() === '') return {};
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseCommented(text);
   } catch {
     throw unreadable(path, 'it is not JSON');
   }
@@ -97,11 +107,4 @@ function unreadable(path: string, why: string): CodedError {
     `${path} was not changed: ${why}; correct or move the file, then run this again`,
     { details: { path } },
   );
-}
-
-function render(settings: Json, like: string | null): string {
-  const indent =
-    /^[[{]\r?\n([ \t]+)/.exec(like ?? '')?.[1] ?? (like === null || like.includes('\n') ? '  ' : undefined);
-  const end = like === null || like.endsWith('\n') ? '\n' : '';
-  return `${JSON.stringify(settings, null, indent)}${end}`;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseCommented } from '../../config/json-splice.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SharedFile } from '../harness.ts';
 import { readOwnText } from '../own-config.ts';
@@ -42,7 +43,7 @@ export function settingsHooks(harness: HarnessName, name: string, events: readon
 
 function commandsIn(text: string): { event: string; command: string }[] {
   try {
-    const { hooks } = asTable(JSON.parse(text));
+    const { hooks } = asTable(parseCommented(text));
     return Object.entries(asTable(hooks)).flatMap(([event, groups]) =>
       listOf(groups)
         .flatMap((group) => listOf(asTable(group).hooks))
