@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { CodedError } from '../base/errors.ts';
 import {
-  LIFECYCLE_ACTIONS,
+  actedSchema,
   type LifecycleAnswer,
+  lifecycleBodySchema,
   lifecycleRequestSchema,
+  MOVE_ACTIONS,
   REFUSAL_CODE_HEADER,
+  type TransitionBody,
+  transitionBodySchema,
   transitionedSchema,
   transitionRefusedSchema,
-  transitionRequestSchema,
 } from '../contract/http/lifecycle.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
@@ -28,12 +32,12 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       state: 'ready',
       // What is wrong with the fields is answered as text, like everything of this route.
       body: z.looseObject({ origin: z.string().optional() }),
-      described_body: lifecycleRequestSchema,
+      described_body: lifecycleBodySchema,
       body_limit: REQUEST_LIMIT,
       // A rehearsal is JSON where the verb itself answers text.
       replies: { 200: { text_or: rehearsalSchema }, 400: 'text', 422: 'text' },
       async handler({ body }) {
-        const request = lifecycleRequestSchema.safeParse(body);
+        const request = lifecycleBodySchema.safeParse(body);
         if (!request.success) return textReply(400, sentenceOf(body, request.error));
         const answer = await poller.call('lifecycle', request.data);
         return 'dry_run' in answer ? { status: 200, json: answer } : verbReply(answer);
@@ -47,23 +51,44 @@ export function lifecycleRows(callers: Pick<Callers, 'poller'>): Row[] {
       page: 'lifecycle.md',
       routing: 'owner',
       state: 'ready',
-      body: transitionRequestSchema,
+      body: transitionBodySchema,
       body_limit: REQUEST_LIMIT,
-      replies: { 200: transitionedSchema.or(rehearsalSchema), 422: transitionRefusedSchema },
+      replies: { 200: transitionedSchema.or(actedSchema).or(rehearsalSchema), 422: transitionRefusedSchema },
       async handler({ body }) {
-        const answer = await poller.call('transition', body);
+        const { fiber_id, target, origin, dry_run } = body;
+        if (target === undefined) return act(poller, body);
+        const answer = await poller.call('transition', { fiber_id, target, origin, dry_run });
         return { status: 'reason' in answer ? 422 : 200, json: answer };
       },
     }),
   ];
 }
 
+/** Closes or reopens a fiber; throws the refusal of the verb. */
+async function act(
+  poller: Callers['poller'],
+  { fiber_id, target: _none, ...fields }: TransitionBody,
+): Promise<Reply> {
+  const request = lifecycleRequestSchema.safeParse({ ...fields, fiber: fiber_id });
+  if (!request.success)
+    throw new CodedError('invalid_request', sentenceOf(fields, request.error).trim(), {
+      details: { issues: request.error.issues },
+    });
+  const answer = await poller.call('lifecycle', request.data);
+  if ('dry_run' in answer) return { status: 200, json: answer };
+  if (answer.status !== 0) throw new CodedError(answer.error ?? 'invalid_request', answer.text.trim());
+  return { status: 200, json: { fiber_id, action: fields.action, invoked: true, text: answer.text } };
+}
+
 /** The first thing that is wrong with a request (ERR-2). */
 function sentenceOf(body: Record<string, unknown>, error: z.ZodError): string {
   const { action } = body;
   if (action === undefined) return `the field "action" is missing; it takes one of ${known()}\n`;
-  if (!LIFECYCLE_ACTIONS.some((name) => name === action))
-    return `unknown action ${JSON.stringify(action)}; it takes one of ${known()}\n`;
+  if (error.issues.some(({ path }) => path[0] === 'action')) {
+    const moves = MOVE_ACTIONS.some((name) => name === action);
+    const mend = moves ? `send it to POST /transition` : `it takes one of ${known()}`;
+    return `unknown action ${JSON.stringify(action)}; ${mend}\n`;
+  }
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys')
     return `${action} has no field ${issue.keys.map((key) => `"${key}"`).join(', ')}\n`;
@@ -75,7 +100,7 @@ function sentenceOf(body: Record<string, unknown>, error: z.ZodError): string {
 }
 
 function known(): string {
-  return LIFECYCLE_ACTIONS.join(', ');
+  return lifecycleBodySchema.options.map((option) => option.shape.action.value).join(', ');
 }
 
 /** What a lifecycle verb answered, in the texts of `POST /lifecycle` (WPL-3). */

@@ -37,7 +37,8 @@ describe('the verbs of the service with a daemon', () => {
       const text = `hammered: standing on ${TEST_HOST}, active\n`;
       expect(await verb('hammered', action)).toMatchObject({ status: 200, text });
       expect(await read('hammered')).toMatchObject({ status: 'active' });
-      expect(await verb('hammered', 'close')).toMatchObject({ status: 200 });
+      const close = { fiber_id: 'hammered', action: 'close' };
+      expect(await daemon.http.post('/transition', close)).toMatchObject({ status: 200 });
       closed.push((await read('hammered')).updated_at!);
     }
     done = true;

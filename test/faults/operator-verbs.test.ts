@@ -132,7 +132,9 @@ const VERBS: {
     ] as const
   ).map(([name, fiber, request, took]) => ({
     name,
-    call: ['POST', '/lifecycle', { ...request, fiber }] as [string, string, object],
+    call: (name === 'close' || name === 'reopen'
+      ? ['POST', '/transition', { ...request, fiber_id: fiber }]
+      : ['POST', '/lifecycle', { ...request, fiber }]) as [string, string, object],
     took,
     lasts: took,
   })),

@@ -41,6 +41,10 @@ describe('POST /lifecycle', () => {
 
   it.each([
     [{ fiber: 'a', action: 'explode' }, 'unknown action "explode"'],
+    [{ fiber: 'a', action: 'close' }, 'unknown action "close"; send it to POST /transition'],
+    [{ fiber: 'a', action: 'reopen' }, 'unknown action "reopen"; send it to POST /transition'],
+    [{ fiber: 'a', action: 'constructor' }, 'unknown action "constructor"'],
+    [{ fiber: 'a', action: 7 }, 'unknown action 7'],
     [{ fiber: 'a' }, '"action" is missing'],
     [{ action: 'pause' }, '"fiber" is missing'],
     [{ fiber: 'a', action: 'repeat' }, '"schedule" is missing'],
@@ -70,7 +74,51 @@ describe('POST /lifecycle', () => {
   });
 });
 
+it('[WPL-3] POST /lifecycle takes the eleven actions of the contract', async () => {
+  const fields = { schedule: '@daily', model: 'm', agent: 'g', outcome: 'o' };
+  const needs: Record<string, (keyof typeof fields)[]> = {
+    ...{ install: [], pin: [], repeat: ['schedule'], reshape: [], pause: [], resume: [], accept: [] },
+    ...{ 'set-model': ['model'], 'set-agent': ['agent'], 'set-outcome': ['outcome'], uninstall: [] },
+  };
+  served.callers.poller.answers.lifecycle = () => ({ status: 0, text: 'ok\n', error: null });
+  expect(Object.keys(needs)).toHaveLength(11);
+  for (const [action, names] of Object.entries(needs)) {
+    const body = { fiber: 'a', action, ...Object.fromEntries(names.map((name) => [name, fields[name]])) };
+    expect([action, (await lifecycle(body)).status]).toEqual([action, 200]);
+  }
+});
+
 describe('POST /transition', () => {
+  it.each([
+    [
+      { action: 'close', outcome: 'Not needed.', kill: true },
+      { outcome: 'Not needed.', kill: true },
+    ],
+    [{ action: 'reopen', store: '/s' }, { store: '/s' }],
+  ])('[WPL-2] [WPL-3] takes %j and answers the text of the command', async (given, fields) => {
+    served.callers.poller.answers.lifecycle = () => ({ status: 0, text: 'a: closed\n', error: null });
+    const answer = await served.post('/api/v1/transition', { fiber_id: 'a', ...given });
+    const { action } = given;
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { fiber_id: 'a', action, invoked: true, text: 'a: closed\n' },
+    });
+    expect(served.callers.poller.asked).toEqual([
+      { name: 'lifecycle', input: { fiber: 'a', action, ...fields } },
+    ]);
+  });
+
+  it.each([
+    {},
+    { target: 'drafts', action: 'close' },
+    { action: 'pause' },
+    { action: 'reopen', outcome: 'x' },
+  ])('[WPL-2] answers 400 for %j', async (fields) => {
+    const answer = await served.post('/api/v1/transition', { fiber_id: 'a', ...fields });
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(served.callers.poller.asked).toEqual([]);
+  });
+
   const moved = { fiber_id: FIBER.id, target: 'tempered', origin: 'host-a', action: 'accept' };
 
   it('[WPL-2] answers what was done', async () => {

@@ -91,7 +91,7 @@ describe('the description of the API', () => {
   });
 
   it.each([
-    { path: 'transition', needs: ['fiber_id', 'target'] },
+    { path: 'transition', needs: ['fiber_id'] },
     { path: 'kill', needs: ['fiber_id'] },
     { path: 'fiber/create', needs: ['name'] },
     { path: 'fiber-nest', needs: ['fiber_id', 'parent'] },
@@ -113,7 +113,9 @@ describe('the description of the API', () => {
       };
     expect(bodyOf('/api/v1/attachments').required).toEqual(['fiber', 'attachments']);
     const verbs = bodyOf('/api/v1/lifecycle').oneOf;
-    expect(verbs.map((verb) => verb.properties.action.const)).toEqual(LIFECYCLE_ACTIONS);
+    expect(verbs.map((verb) => verb.properties.action.const)).toEqual(
+      LIFECYCLE_ACTIONS.filter((action) => action !== 'close' && action !== 'reopen'),
+    );
     const repeat = verbs.find((verb) => verb.properties.action.const === 'repeat');
     expect(repeat?.required).toEqual(['action', 'fiber', 'schedule']);
   });

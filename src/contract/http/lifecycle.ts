@@ -22,8 +22,7 @@ const shape = {
 /** An effort of null removes the fiber's effort, so that the agent's default applies. */
 const effort = { effort: word.nullable().optional() };
 
-/** `POST /lifecycle` (WPL-3): one verb of the service with its fields; a field that the verb does not have is refused. */
-export const lifecycleRequestSchema = z.discriminatedUnion('action', [
+const lifecycleOptions = [
   z.strictObject({ action: z.literal('install'), ...whose, ...shape }),
   z.strictObject({ action: z.literal('pin'), ...whose, ...shape }),
   z.strictObject({ action: z.literal('repeat'), ...whose, ...shape, schedule: word, tz: word.optional() }),
@@ -42,6 +41,12 @@ export const lifecycleRequestSchema = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('set-agent'), ...whose, agent: word, ...effort }),
   z.strictObject({ action: z.literal('set-outcome'), ...whose, outcome }),
   z.strictObject({ action: z.literal('uninstall'), ...whose, ...kill }),
+] as const;
+/** `POST /lifecycle` (WPL-3): one verb of the service with its fields; a field that the verb does not have is refused. */
+export const lifecycleBodySchema = z.discriminatedUnion('action', lifecycleOptions);
+/** The verbs of the service: those of `POST /lifecycle`, and the two that travel by `POST /transition`. */
+export const lifecycleRequestSchema = z.discriminatedUnion('action', [
+  ...lifecycleOptions,
   z.strictObject({ action: z.literal('close'), ...whose, outcome: outcome.optional(), ...kill }),
   z.strictObject({ action: z.literal('reopen'), ...whose }),
 ]);
@@ -67,6 +72,30 @@ export const transitionRequestSchema = z.object({
   target: z.enum(TRANSITION_TARGETS),
   ...origin,
   ...rehearsed,
+});
+export const MOVE_ACTIONS = ['close', 'reopen'] as const;
+/** The body of `POST /transition`: a column, or the action `close` or `reopen` with the fields of the verb. */
+export const transitionBodySchema = z
+  .object({
+    ...transitionRequestSchema.shape,
+    target: transitionRequestSchema.shape.target.optional(),
+    action: z.enum(MOVE_ACTIONS).optional(),
+    /** With an action: the root of the fiber's store, for an id that two stores have. */
+    store: word.optional(),
+    /** With `close`. */
+    outcome: outcome.optional(),
+    ...kill,
+  })
+  .refine(({ target, action }) => (target === undefined) !== (action === undefined), {
+    message: 'name either the target column, or the action close or reopen',
+  });
+export type TransitionBody = z.infer<typeof transitionBodySchema>;
+/** What an action did, in the words that the command prints. */
+export const actedSchema = z.object({
+  fiber_id: z.string(),
+  action: z.enum(MOVE_ACTIONS),
+  invoked: z.literal(true),
+  text: z.string(),
 });
 export type TransitionRequest = z.infer<typeof transitionRequestSchema>;
 export type TransitionTarget = TransitionRequest['target'];

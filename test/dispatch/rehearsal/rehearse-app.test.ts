@@ -232,7 +232,7 @@ describe('a rehearsed attach to another host', () => {
       `have host-b open the past session ${session}`,
       `open a terminal window on resume-${session} of host-b`,
     ]);
-    const hostile = { mux_session: "x'; rm -rf ~", dry_run: true };
+    const hostile = { mux_session: '$(rm -rf ~)', dry_run: true };
     await shownBy(() => expect(attach(hostile)).rejects.toMatchObject({ code: 'surface_unsupported' }));
   });
 });

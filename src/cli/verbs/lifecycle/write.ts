@@ -5,7 +5,11 @@ import { dataPaths } from '../../../config/paths.ts';
 import { resolveDirectory } from '../../../config/resolve-directory.ts';
 import { readSettings } from '../../../config/settings.ts';
 import type { FiberDocument, Surface } from '../../../contract/fiber.ts';
-import { type LifecycleRequest, lifecycleRequestSchema } from '../../../contract/http/lifecycle.ts';
+import {
+  actedSchema,
+  type LifecycleRequest,
+  lifecycleRequestSchema,
+} from '../../../contract/http/lifecycle.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
 import { stateSchema } from '../../../contract/http/state.ts';
 import type { FoundFiber } from '../../../fibers/find-fiber.ts';
@@ -82,7 +86,7 @@ export async function runLifecycle(
   if (given.dry_run === true)
     return daemon === null
       ? rehearsed(rehearseHere(context, found, request))
-      : rehearseRequest(daemon, '/lifecycle', request);
+      : rehearseRequest(daemon, ...routeOf(request));
   const text = daemon === null ? await writeHere(context, found, request) : await askDaemon(daemon, request);
   const { body: _body, ...fiber } = found.store.read(found.id);
   const next = given.json === true || local ? '' : await nextOf(context, fiber);
@@ -114,7 +118,16 @@ export async function daemonOf(context: CliContext, root: string): Promise<Daemo
   }
 }
 
+/** The route that takes a verb, and its body there. */
+function routeOf(request: LifecycleRequest): [path: string, body: object] {
+  if (request.action !== 'close' && request.action !== 'reopen') return ['/lifecycle', request];
+  const { fiber, ...fields } = request;
+  return ['/transition', { ...fields, fiber_id: fiber }];
+}
+
 async function askDaemon(daemon: DaemonClient, request: LifecycleRequest): Promise<string> {
+  const [path, body] = routeOf(request);
+  if (path === '/transition') return (await daemon.post(path, body, actedSchema)).text;
   const answer = await daemon.request('POST', '/lifecycle', request);
   if (typeof answer.body !== 'string') throw errorOf(answer, '/lifecycle');
   if (answer.status === 200) return answer.body;
