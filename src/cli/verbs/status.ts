@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
+import { shellLine } from '../../base/shell-word.ts';
 import { readSettings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
@@ -66,6 +67,7 @@ export function statePage(state: State, now: number): string {
       'state',
       'its text',
     ]),
+    capturesAgain(state),
     section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
     section('Died', deathRows(state, now), ['fiber', 'when', 'how', 'likely mend']),
     pending(state, now),
@@ -120,8 +122,21 @@ function captureRows(state: State, now: number): string[][] {
     capture.agent,
     formatMoment(capture.captured_at, now),
     capture.ended_reason === null ? capture.state : `${capture.state} (${capture.ended_reason})`,
-    capture.prompt_file,
+    capture.text_file ?? capture.prompt_file,
   ]);
+}
+
+/** The command that captures each lost text again. */
+function capturesAgain({ captures }: State): string {
+  return captures
+    .flatMap(({ state, surface, agent, effort, project_dir, store, text_file }) => {
+      if (state !== 'ended' || text_file === null) return [];
+      const words = ['svc', 'capture', '-', '--project-dir', project_dir, '--agent', agent, '--store', store];
+      if (effort !== null) words.push('--effort', effort);
+      if (surface !== 'cli') words.push('--surface', surface);
+      return [`To try it again: ${shellLine(words)} < ${shellLine([text_file])}\n`];
+    })
+    .join('');
 }
 
 function blockedRows(state: State, now: number): string[][] {

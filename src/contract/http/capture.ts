@@ -98,7 +98,11 @@ export const captureViewSchema = appIdentitySchema.extend({
   captured_at: z.number(),
   ended_at: z.number().nullable(),
   ended_reason: z.string().nullable(),
+  /** The effort that was asked for. */
+  effort: z.string().nullable(),
   /** Absolute path of the first message of the session. */
   prompt_file: z.string(),
+  /** Absolute path of the text that was captured, to capture it again; null for an older capture. */
+  text_file: z.string().nullable(),
 });
 export type CaptureView = z.infer<typeof captureViewSchema>;

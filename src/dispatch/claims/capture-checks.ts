@@ -12,7 +12,7 @@ import type { Refusal } from '../holds/refusals.ts';
 import { captureReference, workerSkills } from '../plan/launch-message.ts';
 import { refuseByDirectory, requestedDirectory } from '../plan/preflight.ts';
 import { buildPrompt } from '../plan/prompt.ts';
-import type { CaptureRecord } from '../run-directory/capture-directory.ts';
+import { type CaptureRecord, captureTextFile } from '../run-directory/capture-directory.ts';
 import type { World } from '../world/world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -138,6 +138,8 @@ export function viewOfCapture(
   return {
     ...{ session_uuid, run_id, agent, harness, project_dir, store },
     ...{ captured_at, ended_at, ended_reason },
+    effort: record.asked?.effort ?? null,
     prompt_file: runDirectories.promptFile(record.launch_id),
+    text_file: captureTextFile(runDirectories.directory(record.launch_id), record),
   };
 }

@@ -16,6 +16,8 @@ import { type AgentPid, appRecordSchema, type RunManifest } from './run-records.
  * written when a fiber is claimed for it, and makes it an ordinary run. Times in ms since the Unix epoch.
  */
 const CAPTURE_FILE = 'capture.json';
+/** The text as it was sent, to be captured again. */
+const TEXT_FILE = 'text.md';
 
 export const captureRecordSchema = z.object({
   version: z.literal(1),
@@ -34,6 +36,8 @@ export const captureRecordSchema = z.object({
   ended_at: z.number().nullable(),
   ended_reason: z.string().nullable(),
   boot_id: z.string().nullable(),
+  /** The effort that was asked for; the text is beside the record then. */
+  asked: z.object({ effort: z.string().nullable() }).optional(),
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
   app: appRecordSchema.optional(),
 });
@@ -42,10 +46,22 @@ export type CaptureRecord = z.infer<typeof captureRecordSchema>;
 /** Writes everything the start of a capture needs, its record last; durable when it returns. */
 export function writeCapture(
   data_dir: string,
-  capture: { record: CaptureRecord; prompt: string; script?: string; files: LaunchPlan['files'] },
+  capture: {
+    record: CaptureRecord;
+    text: string;
+    prompt: string;
+    script?: string;
+    files: LaunchPlan['files'];
+  },
 ): void {
-  const { record, ...texts } = capture;
+  const { record, text, ...rest } = capture;
+  const texts = { ...rest, files: [...rest.files, { name: TEXT_FILE, text }] };
   makeRunDirectory(data_dir, record.launch_id, texts, (dir) => writeRecord(dir, record));
+}
+
+/** The file with the text of a capture; null for one that was recorded without it. */
+export function captureTextFile(dir: string, { asked }: CaptureRecord): string | null {
+  return asked === undefined ? null : join(dir, TEXT_FILE);
 }
 
 /** Changes some fields of the record. */

@@ -99,7 +99,12 @@ export class AppCaptures
   async #converse({ checked, record, claim }: PlannedCapture): Promise<Captured | CaptureRefused> {
     const world = this.#world;
     // The words are on disk before anything is asked; the whole message needs the conversation's id.
-    writeCapture(world.settings.data_dir, { record, prompt: checked.prompt, files: [] });
+    writeCapture(world.settings.data_dir, {
+      record,
+      text: checked.prompt,
+      prompt: checked.prompt,
+      files: [],
+    });
     this.#unclaimed.begin(record);
     let conversation: AppConversation;
     try {
@@ -245,6 +250,7 @@ export class AppCaptures
       ended_at: null,
       ended_reason: null,
       boot_id: this.#world.bootId,
+      asked: { effort },
       app: {
         ...{ thread_id: null, transcript_session_uuid: null, project_id: null },
         ...{ turn: 'none', resumed: false, effort },

@@ -9,6 +9,7 @@ import type { World } from '../../world/world.ts';
 
 export type PlannedCapture = {
   record: CaptureRecord;
+  text: string;
   prompt: string;
   script: string;
   files: LaunchPlan['files'];
@@ -49,6 +50,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     ended_at: null,
     ended_reason: null,
     boot_id: world.bootId,
+    asked: { effort },
   };
   const prompt = capturePrompt(world, checked, record, claim);
   const env = {
@@ -70,7 +72,7 @@ export function planCapture(world: World, checked: CheckedCapture, claim: ClaimA
     memory: world.workerMemory.entry(launch_id, agent),
     env,
   });
-  return { record, prompt, script, files: plan.files, argv: plan.argv, env };
+  return { record, text: checked.prompt, prompt, script, files: plan.files, argv: plan.argv, env };
 }
 
 /** What the start of a planned capture writes and runs. */

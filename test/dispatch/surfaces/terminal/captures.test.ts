@@ -138,6 +138,7 @@ describe('a capture', () => {
     expect(daemon.state().captures).toMatchObject([ended]);
     const [view] = daemon.state().captures;
     expect(readFileSync(view?.prompt_file ?? '', 'utf8')).toContain('Make the loader');
+    expect(readFileSync(view?.text_file ?? '', 'utf8')).toBe('Make the loader\nfaster.');
     daemon = world.boot();
     await round();
     expect(daemon.state().captures).toMatchObject([ended]);
