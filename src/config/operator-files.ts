@@ -41,17 +41,20 @@ export class OperatorFiles {
     return OPERATOR_FILES.map((id) => this.#entry(id));
   }
 
-  /** What is wrong with each file that is in use and not valid. */
+  /** What is wrong with each file that is in use and not valid, or cannot be read. */
   errors(): OperatorFileError[] {
-    return this.list().flatMap((entry) => {
-      const { id, path, overridden_by } = entry;
+    const { settings } = this.#options;
+    return OPERATOR_FILES.flatMap((id) => {
+      const path = operatorFilePaths(settings)[id];
       // SVC_HOST gives the id alone; the rest of host.json still counts.
-      if (overridden_by !== null && id !== 'host') return [];
-      const error = problemOf(() => {
+      if (variablesOf(settings, id).overridden_by !== null && id !== 'host') return [];
+      try {
         const text = readExactText(path);
         if (text !== null) this.#check(id, path, text);
-      });
-      return error === null ? [] : [{ file: id, path, error }];
+        return [];
+      } catch (error) {
+        return [{ file: id, path, error: messageOf(error) }];
+      }
     });
   }
 
