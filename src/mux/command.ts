@@ -147,9 +147,16 @@ export function capturePane(id: string): TmuxCommand {
   return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
 }
 
-/** Prints one line for each pane of a session: its pid, whether it is dead, its working directory. */
+/** Prints one line for each pane of a session: its id, its pid, whether it is dead, its working directory. */
 export function sessionPanes(id: string): TmuxCommand {
-  return ['list-panes', '-s', '-t', idTarget(id), '-F', '#{pane_pid} #{?pane_dead,1,0} #{pane_current_path}'];
+  return [
+    'list-panes',
+    '-s',
+    '-t',
+    idTarget(id),
+    '-F',
+    '#{pane_id} #{pane_pid} #{?pane_dead,1,0} #{pane_current_path}',
+  ];
 }
 
 /** Prints `text` (letters, digits and dashes) to mark the end of a reply. */

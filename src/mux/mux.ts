@@ -20,6 +20,8 @@ export type MuxServer = { pid: number; started_at: number };
 
 /** One pane of a session. */
 export type MuxPane = {
+  /** tmux's own stable id (`%12`); never reused while the server lives. */
+  id: string;
   /** Process at its root. */
   pid: number;
   dead: boolean;

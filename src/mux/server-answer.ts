@@ -78,9 +78,10 @@ export function parsePanes(
 export function parseSessionPanes(lines: readonly string[]): MuxPane[] | null {
   const panes: MuxPane[] = [];
   for (const line of lines) {
-    const match = /^(\d+) ([01]) (.*)$/.exec(line);
+    const match = /^(%\d+) (\d+) ([01]) (.*)$/.exec(line);
     if (match === null) return null;
-    panes.push({ pid: Number(match[1]), dead: match[2] === '1', cwd: match[3] ?? '' });
+    const [, id = '', pid, dead, cwd = ''] = match;
+    panes.push({ id, pid: Number(pid), dead: dead === '1', cwd });
   }
   return panes;
 }

@@ -165,6 +165,22 @@ describe('a session that a person started', () => {
     expect(daemon.log).toContain('"reason":"handoff"');
   });
 
+  it('[WPL-5] [P16] gets the id of its conversation and its phase from its hooks, which know nothing of the claim', async () => {
+    daemon = await startTestDaemon({ settings: silent });
+    const { home } = daemon;
+    const project = home.project('desk');
+    home.fiber('mine', { front: { status: 'open' }, agent: 'talks' });
+    await openDesk(home, project);
+    expect(await order(project, 'svc claim mine')).toContain('mine claimed: talks in desk');
+    const asks = `{"hook_event_name":"PermissionRequest","session_id":"conversation-1","tool_name":"Bash"}`;
+    await order(project, `echo '${asks}' | svc hook event && echo told`);
+    const { runtime } = await daemon.rowWhen('mine', 'asking', (one) => one.runtime?.phase === 'waiting');
+    expect(runtime).toMatchObject({ session_uuid: 'conversation-1', said: 'asks to use Bash' });
+    expect((await home.svc('why', 'mine')).stdout).toMatch(
+      /^mine runs in desk: its worker waits for an answer since .*, it says: asks to use Bash\.$/m,
+    );
+  });
+
   it('[WPL-5] [WPL-4] loses only its agent to a kill; a session without an agent is no worker', async () => {
     daemon = await startTestDaemon({ settings: silent });
     const { home, http } = daemon;

@@ -6,7 +6,7 @@ const { appendLine, EVENTS_ROTATE_BYTES } = require('../../ledgers/append-line.c
 const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
 const { randomId } = require('./random-id.cjs');
 const { readInput } = require('./read-input.cjs');
-const { given, harnessOf, hostOf, ledgerPath, muxSessionOf } = require('./surroundings.cjs');
+const { harnessOf, hostOf, ledgerPath, muxSessionOf, runDirOf } = require('./surroundings.cjs');
 
 /** Timeout of the whole hook, in milliseconds; an agent waits for it. */
 const LIMIT_MS = 2_000;
@@ -60,12 +60,11 @@ function giveUp() {
  */
 async function recordEvent(argv, context) {
   const { env } = context;
-  const surroundings = Promise.all([muxSessionOf(env), hostOf(env)]);
+  const surroundings = Promise.all([muxSessionOf(env), hostOf(env), runDirOf(env)]);
   const input = await readInput();
   const now = toldAt(input, context.now());
-  const [mux_session, host] = await surroundings;
+  const [mux_session, host, runDir] = await surroundings;
   const event = eventLine(input, { id: randomId(), now, harness: harnessOf(argv, env), mux_session, host });
-  const runDir = given(env.SVC_RUN_DIR);
   const writes = runDir === null ? [] : await runLines(runDir, input, now);
   if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, EVENTS_ROTATE_BYTES));
   await Promise.allSettled(writes);

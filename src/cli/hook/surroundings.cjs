@@ -7,13 +7,32 @@ const { endOfFile } = require('./read-file.cjs');
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
+ * The run directory of the agent that calls: its environment names it, or the pane of a session that was claimed.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string | null>}
+ */
+async function runDirOf(env) {
+  const named = given(env.SVC_RUN_DIR);
+  if (named !== null) return named;
+  const server = /,(\d+),\d+$/.exec(env.TMUX ?? '')?.[1];
+  const pane = /^%(\d+)$/.exec(env.TMUX_PANE ?? '')?.[1];
+  if (server === undefined || pane === undefined) return null;
+  const launch = (await textOf(join(dataDirOf(env), 'claimed', `${server}-${pane}`)))?.trim() ?? '';
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(launch)) return null;
+  const runDir = join(dataDirOf(env), 'runs', launch);
+  const state = field((await textOf(join(runDir, 'run.json'))) ?? '', 'state');
+  return state === null || state === 'ended' ? null : runDir;
+}
+
+/**
  * The session of this run: the newest one that its hooks reported, else the one it was launched with.
  *
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<string | null>}
  */
 async function runSession(env) {
-  const runDir = given(env.SVC_RUN_DIR);
+  const runDir = await runDirOf(env);
   if (runDir === null) return null;
   for (const line of ((await textOf(join(runDir, 'sessions.jsonl'))) ?? '').split('\n').reverse()) {
     const session = field(line, 'session');
@@ -24,7 +43,7 @@ async function runSession(env) {
 
 /** @param {NodeJS.ProcessEnv} env */
 async function muxSessionOf(env) {
-  const runDir = given(env.SVC_RUN_DIR);
+  const runDir = await runDirOf(env);
   return runDir === null ? null : field((await textOf(join(runDir, 'run.json'))) ?? '', 'mux_session');
 }
 
@@ -61,7 +80,12 @@ async function hostOf(env) {
 function ledgerPath(env, name) {
   const file = given(name === 'events' ? env.SVC_EVENTS_FILE : env.SVC_COMMITS_FILE);
   if (file !== null) return file;
-  return join(given(env.SVC_DATA_DIR) ?? join(homeOf(env), '.svc'), `${name}.jsonl`);
+  return join(dataDirOf(env), `${name}.jsonl`);
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function dataDirOf(env) {
+  return given(env.SVC_DATA_DIR) ?? join(homeOf(env), '.svc');
 }
 
 /** @param {NodeJS.ProcessEnv} env */
@@ -96,4 +120,4 @@ function field(json, name) {
   }
 }
 
-module.exports = { given, harnessOf, hostOf, ledgerPath, muxSessionOf, runSession };
+module.exports = { given, harnessOf, hostOf, ledgerPath, muxSessionOf, runDirOf, runSession };

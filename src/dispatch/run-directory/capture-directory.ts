@@ -8,6 +8,7 @@ import type { LaunchPlan } from '../../harness/adapter.ts';
 import { writeFileAtomic } from '../../platform/atomic-write.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { type ClaimedPane, writeClaimedPane } from './claimed-panes.ts';
 import { makeRunDirectory, RUN_FILES, runDirectoryOf, writeManifest } from './run-directory.ts';
 import { type AgentPid, appRecordSchema, type RunManifest } from './run-records.ts';
 
@@ -117,9 +118,14 @@ export function unbindCapture(data_dir: string, launch_id: string): void {
 }
 
 /** The run directory of a session that a person started: its manifest and its agent, with no start to make. */
-export function writeForeignRun(data_dir: string, manifest: RunManifest, agent: AgentPid): void {
+export function writeForeignRun(
+  data_dir: string,
+  manifest: RunManifest,
+  { process, pane }: { process: AgentPid; pane: ClaimedPane | null },
+): void {
   makeRunDirectory(data_dir, manifest.launch_id, { files: [] }, (dir) => {
-    writeFileAtomic(join(dir, RUN_FILES.agent_pid), `${JSON.stringify(agent)}\n`, { mode: 0o600 });
+    writeFileAtomic(join(dir, RUN_FILES.agent_pid), `${JSON.stringify(process)}\n`, { mode: 0o600 });
+    if (pane !== null) writeClaimedPane(data_dir, pane, manifest.launch_id);
     writeManifest(dir, manifest);
   });
 }

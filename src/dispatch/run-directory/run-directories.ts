@@ -5,6 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { LaunchPlan } from '../../harness/adapter.ts';
 import { READ_LIMITS } from '../../platform/read-limits.ts';
 import { readRegularTextSync } from '../../platform/regular-file.ts';
+import { pruneClaimedPanes } from './claimed-panes.ts';
 import { type PhaseSign, phaseSignsMark, readPhaseSigns } from './phase-signs.ts';
 import type { RunEntry } from './run-directory.ts';
 import {
@@ -181,12 +182,18 @@ export class RunDirectories {
     try {
       const expired = selectExpiredRuns(listRuns(this.#data_dir), now);
       removeRuns(expired);
+      pruneClaimedPanes(this.#data_dir, launchIn);
       return expired.length;
     } catch (error) {
       this.#logger.warn({ err: error }, 'old run directories could not be removed');
       return 0;
     }
   }
+}
+
+function launchIn(path: string): string | null {
+  const text = readRegularTextSync(path, READ_LIMITS.run_file).trim();
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(text) ? text : null;
 }
 
 /** How many ended runs are kept, and how long, in milliseconds; a run over either bound is removed. */

@@ -27,3 +27,15 @@ export function followSession({ known, left }: OwnSessions, starts: readonly Ses
   }
   return session;
 }
+
+/**
+ * The session of a claimed agent whose id nobody told: the first one of which its hooks tell anything. It began before
+ * the claim, so one that starts up after it is that of an agent which the worker itself started.
+ */
+export function firstSession(
+  starts: readonly Pick<SessionStart, 'source' | 'session'>[],
+  signs: readonly { session: string }[],
+): string | null {
+  const begun = starts.filter(({ source }) => source === 'startup').map(({ session }) => session);
+  return signs.find(({ session }) => !begun.includes(session))?.session ?? null;
+}

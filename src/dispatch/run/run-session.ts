@@ -5,7 +5,7 @@ import type { TranscriptProbe } from '../../harness/adapter.ts';
 import { planLearnedSession } from '../../lifecycle/run-transitions.ts';
 import type { ResumeRecord } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
-import { followSession } from './follow-session.ts';
+import { firstSession, followSession } from './follow-session.ts';
 import type { Run } from './run.ts';
 import { recordLearned } from './run-ledger.ts';
 
@@ -36,10 +36,12 @@ export async function learnSession(world: World, run: Run, session_uuid: string)
 export async function followHooks(world: World, run: Run): Promise<void> {
   if (run.stray) return;
   const left = run.left_sessions ?? [];
-  const session = followSession(
-    { known: run.session_uuid, left },
-    world.runDirectories.sessionStarts(run.launch_id),
-  );
+  const { session_uuid: known, launch_id } = run;
+  const starts = world.runDirectories.sessionStarts(launch_id);
+  const session =
+    known === null && run.claim === 'person'
+      ? firstSession(starts, world.runDirectories.phaseSigns(launch_id))
+      : followSession({ known, left }, starts);
   if (session === null || session === run.session_uuid) return;
   try {
     await learnSession(world, run, session);

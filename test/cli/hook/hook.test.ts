@@ -80,6 +80,28 @@ const events = () => lines(join(dir, 'data', 'events.jsonl'));
 const silent = { code: 0, out: '' };
 
 describe('svc hook event', () => {
+  it('[WPL-5] [P16] finds the run of a claimed session by its pane, until that run has ended', async () => {
+    const run = join(dir, 'data', 'runs', 'launch-1');
+    for (const folder of [run, join(dir, 'data', 'claimed')]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(dir, 'data', 'claimed', '4711-12'), 'launch-1\n');
+    const state = (text: string) =>
+      writeFileSync(join(run, 'run.json'), JSON.stringify({ mux_session: 'desk', state: text }));
+    const stop = JSON.stringify({
+      session_id: 's-1',
+      hook_event_name: 'Stop',
+      last_assistant_message: 'Done.',
+    });
+    const tell = (pane: string) => hook(['event'], stop, { TMUX: '/tmp/tmux-0/a,b,4711,3', TMUX_PANE: pane });
+    state('spawned');
+    for (const pane of ['%12', '%13', '%../../runs', '']) expect(await tell(pane)).toMatchObject(silent);
+    state('ended');
+    expect(await tell('%12')).toMatchObject(silent);
+    expect(lines(join(run, 'phases.jsonl'))).toMatchObject([
+      { session: 's-1', phase: 'idle', said: 'Done.' },
+    ]);
+    expect(events().map(({ tmuxSession }) => tmuxSession)).toEqual(['desk', null, null, null, null]);
+  });
+
   it('[P7] records the event and, in its run, the session id that the program reports', async () => {
     const run = join(dir, 'run');
     mkdirSync(run);

@@ -2,7 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { followSession } from '../../../src/dispatch/run/follow-session.ts';
+import { firstSession, followSession } from '../../../src/dispatch/run/follow-session.ts';
 import {
   readSessionStarts,
   SESSION_STARTS_FILE,
@@ -47,6 +47,21 @@ describe('the session that a run is in', () => {
     ['is not known from hooks before its transcript was found', null, [], ['startup A', 'clear B'], null],
   ])('[P7] %s', (_, known, left, told, session) => {
     expect(followSession({ known, left }, starts(...told))).toBe(session);
+  });
+
+  it.each<[string, string[], string[], string | null]>([
+    ['nothing is told', [], [], null],
+    ['the agent goes on', [], ['A', 'A'], 'A'],
+    ['an agent inside tells first', ['startup X'], ['X', 'A'], 'A'],
+    ['only an agent inside tells', ['startup X'], ['X'], null],
+    ['the agent was cleared since the claim', ['clear B'], ['B'], 'B'],
+  ])('[P7] of a claimed agent is the first that its hooks tell of: %s', (_, told, signs, session) => {
+    expect(
+      firstSession(
+        starts(...told),
+        signs.map((one) => ({ session: one })),
+      ),
+    ).toBe(session);
   });
 
   it('[P7] is never one that only ever started or resumed beside it', () => {

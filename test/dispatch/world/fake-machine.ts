@@ -230,7 +230,12 @@ export class FakeMachine {
       panes: async (target) =>
         this.#listed()
           .filter((session) => session.id === target.id)
-          .map((session) => ({ pid: session.pane_pid ?? 0, dead: session.pane_dead, cwd: '/srv/person' })),
+          .map((session) => ({
+            id: session.id.replace('$', '%'),
+            pid: session.pane_pid ?? 0,
+            dead: session.pane_dead,
+            cwd: '/srv/person',
+          })),
       onChange: () => () => {},
       describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),
       stop: async () => {},

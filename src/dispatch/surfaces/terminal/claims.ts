@@ -3,7 +3,7 @@ import { Mutex } from '../../../base/mutex.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import type { Claimed, ClaimRequest } from '../../../contract/http/capture.ts';
 import type { Rehearsal } from '../../../contract/http/rehearsal.ts';
-import type { MuxSession } from '../../../mux/mux.ts';
+import type { MuxServer, MuxSession } from '../../../mux/mux.ts';
 import { isNeverWorker, parseWorkerSessionName } from '../../../mux/session-name.ts';
 import {
   type ClaimPorts,
@@ -19,6 +19,7 @@ import { cameAbout } from '../../holds/memory.ts';
 import { moveRun, type Run } from '../../run/run.ts';
 import { runOfManifest } from '../../run/runs.ts';
 import { writeForeignRun } from '../../run-directory/capture-directory.ts';
+import type { ClaimedPane } from '../../run-directory/claimed-panes.ts';
 import type { AgentPid, RunManifest } from '../../run-directory/run-records.ts';
 import { keyOf } from '../../world/documents.ts';
 import type { World } from '../../world/world.ts';
@@ -35,9 +36,11 @@ type Worker = {
   harness: RunManifest['harness'];
   session_uuid: string | null;
   project_dir: string;
-  /** The agent's process where no run script of ours has written it down. */
-  process: AgentPid | null;
+  /** The agent's process and its pane, where no run script of ours has written them down. */
+  found: { process: AgentPid; pane: ClaimedPane | null } | null;
 };
+
+type ListedSession = { session: MuxSession; server: MuxServer | null };
 
 type PlannedClaim = { document: FiberDocument; meeting: string | undefined } & (
   | { kind: 'again'; run: Run }
@@ -83,7 +86,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     }
     const session = await this.#sessionOf(mux_session, document);
     const worker = await this.#workerIn(session, document, request.session_uuid);
-    const manifest = this.#manifestOf(document, session, worker, meeting);
+    const manifest = this.#manifestOf(document, session.session, worker, meeting);
     return { kind: 'new', document, meeting, worker, manifest };
   }
 
@@ -128,16 +131,16 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
     meeting: string | undefined,
   ): Promise<void> {
     const world = this.#world;
-    if (worker.process === null) this.#captures.bind(manifest);
-    else writeForeignRun(world.settings.data_dir, manifest, worker.process);
+    if (worker.found === null) this.#captures.bind(manifest);
+    else writeForeignRun(world.settings.data_dir, manifest, worker.found);
     try {
       await this.#mark(document, run, meeting);
     } catch (error) {
-      if (worker.process === null) this.#captures.unbind(run.launch_id);
+      if (worker.found === null) this.#captures.unbind(run.launch_id);
       else world.runDirectories.update(run.launch_id, { state: 'ended', ended_at: world.clock.now() });
       throw error;
     }
-    if (worker.process === null) this.#captures.take(run.launch_id);
+    if (worker.found === null) this.#captures.take(run.launch_id);
     cameAbout(world, this.#memory, run);
     world.logger.info(
       { fiber: run.fiber_id, session: run.mux_session, run: run.run_id, agent: run.agent },
@@ -160,7 +163,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
   }
 
   /** The living session of this name, when no other fiber has it. */
-  async #sessionOf(mux_session: string, document: FiberDocument): Promise<MuxSession> {
+  async #sessionOf(mux_session: string, document: FiberDocument): Promise<ListedSession> {
     const owner = this.#memory.runs.all().find((run) => run.mux_session === mux_session);
     if (owner !== undefined)
       throw new CodedError('session_claimed', `${mux_session} is the worker of ${owner.fiber_id}`);
@@ -185,11 +188,11 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
         'session_not_found',
         `there is no session ${mux_session} on the tmux server of this daemon; \`svc doctor\` names its socket`,
       );
-    return session;
+    return { session, server: listing.kind === 'alive' ? (listing.server ?? null) : null };
   }
 
   async #workerIn(
-    session: MuxSession,
+    { session, server }: ListedSession,
     document: FiberDocument,
     session_uuid: string | undefined,
   ): Promise<Worker> {
@@ -201,7 +204,7 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
         claim: 'capture',
         ...{ launch_id, run_id, agent, harness, project_dir },
         session_uuid: known,
-        process: null,
+        found: null,
       };
     }
     const found = await findSessionAgent(this.#world, session, document.svc?.agent);
@@ -214,7 +217,10 @@ export class Claims implements Write<ClaimRequest, PlannedClaim, Rehearsal, Clai
       harness: found.agent.harness,
       session_uuid: session_uuid ?? null,
       project_dir: found.cwd || document.project_dir || '/',
-      process: { pid: found.process.pid, start_time: found.process.start_time },
+      found: {
+        process: { pid: found.process.pid, start_time: found.process.start_time },
+        pane: server === null ? null : { server: server.pid, pane: found.pane },
+      },
     };
   }
 

@@ -3,17 +3,18 @@ import { SURFACE_RULES } from '../../../lifecycle/surfaces.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Run } from '../../run/run.ts';
 import { beginningOf, isSameSign, lastSignOf } from '../../run/run-phase.ts';
+import { followHooks } from '../../run/run-session.ts';
 import type { PhaseSign } from '../../run-directory/phase-signs.ts';
 import type { World } from '../../world/world.ts';
 
 /** Keeps what the hooks of each worker told last of its phase (P16). */
 export class PhaseWatch {
-  readonly #world: Pick<World, 'harness' | 'logger' | 'runDirectories'>;
+  readonly #world: World;
   readonly #memory: Pick<Memory, 'runs'>;
   /** Mark of the file that was read last, by start: nothing is read while it stands. */
   #marks = new WeakMap<Run, string>();
 
-  constructor(world: Pick<World, 'harness' | 'logger' | 'runDirectories'>, memory: Pick<Memory, 'runs'>) {
+  constructor(world: World, memory: Pick<Memory, 'runs'>) {
     this.#world = world;
     this.#memory = memory;
   }
@@ -22,10 +23,20 @@ export class PhaseWatch {
   async look(): Promise<string[]> {
     const moved: string[] = [];
     for (const run of this.#memory.runs.all()) {
-      if (!SURFACE_RULES[run.surface].in_terminal || run.session_uuid === null || run.stray) continue;
-      if (await this.#look(run)) moved.push(run.key);
+      if (!SURFACE_RULES[run.surface].in_terminal || run.stray) continue;
+      const session = run.session_uuid;
+      if (session === null) await this.#learn(run);
+      if (run.session_uuid !== null && ((await this.#look(run)) || session === null)) moved.push(run.key);
     }
     return moved;
+  }
+
+  /** The hooks of a claimed session are the first to tell its id. */
+  async #learn(run: Run): Promise<void> {
+    const mark = this.#world.runDirectories.phaseMark(run.launch_id);
+    if (run.claim !== 'person' || mark === null || this.#marks.get(run) === mark) return;
+    this.#marks.set(run, mark);
+    await followHooks(this.#world, run);
   }
 
   async #look(run: Run): Promise<boolean> {

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MuxListing } from '../../../../src/mux/mux.ts';
 import { STORE } from '../../world/fake-documents.ts';
 import { type Daemon, FakeWorld, HOST } from '../../world/fake-world.ts';
 
@@ -210,6 +211,32 @@ describe('a claim by a capture', () => {
 });
 
 describe('a claim of a session that a person started', () => {
+  it('[WPL-5] [P16] gets its id and its phase from the hooks of a session that a person started', async () => {
+    world.machine.startServer();
+    world.fiber('a', {}, { status: 'open' });
+    world.machine.startByHand('desk', ['/opt/demo']);
+    await round();
+    await claim('a', 'desk');
+    await round();
+    expect(daemon.row('a')?.runtime).toMatchObject({ session_uuid: null, phase: 'unknown' });
+    const launch_id = daemon.memory.runs.all()[0]?.launch_id ?? '';
+    const { server, sessions } = world.machine.list() as Extract<MuxListing, { kind: 'alive' }>;
+    const pane = sessions.find(({ name }) => name === 'desk')?.id.slice(1);
+    const named = readFileSync(join(world.data_dir, 'claimed', `${server?.pid}-${pane}`), 'utf8');
+    expect(named.trim()).toBe(launch_id);
+    const at = world.clock.now();
+    const sign = { at, session: 'conversation-1', phase: 'waiting', said: 'asks to use Bash' };
+    appendFileSync(join(world.data_dir, 'runs', launch_id, 'phases.jsonl'), `${JSON.stringify(sign)}\n`);
+    await round();
+    expect(daemon.row('a')).toMatchObject({
+      runtime: { session_uuid: 'conversation-1', phase: 'waiting', said: sign.said, phase_since: at },
+      svc: { runtime: { session_uuid: 'conversation-1' } },
+    });
+    expect(world.ledger.at(-1)).toMatchObject({ kind: 'learned', session: 'conversation-1' });
+    const why = await daemon.dispatcher.why('a', { look: false });
+    expect(why.gates.find(({ gate }) => gate === 'running')?.message).toContain('asks to use Bash');
+  });
+
   it('[WPL-5] adopts the agent that runs in it: starts, names and interrupts nothing', async () => {
     world.machine.startByHand('desk', ['/usr/bin/node', '--no-warnings', '/opt/demo', '-x']);
     world.fiber('a', {}, { status: 'open' });

@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../../base/errors.ts';
+import { writeFileAtomic } from '../../platform/atomic-write.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
+import { runDirectoryOf } from './run-directory.ts';
+
+/**
+ * The agent of a person's session has no `SVC_RUN_DIR` in its environment. Its hooks know the pane that they run in, and
+ * find the run directory by a file named for it: `<data dir>/claimed/<pid of the tmux server>-<number of the pane>`, which
+ * holds the launch id.
+ */
+const FOLDER = 'claimed';
+
+/** A pane of a tmux server; `pane` as tmux names it (`%12`). */
+export type ClaimedPane = { server: number; pane: string };
+
+/** Names the run of a claimed pane; a claim that was there before is over. */
+export function writeClaimedPane(data_dir: string, { server, pane }: ClaimedPane, launch_id: string): void {
+  const number = /^%(\d+)$/.exec(pane)?.[1];
+  if (number === undefined) return;
+  const folder = join(data_dir, FOLDER);
+  makeFolder(folder);
+  writeFileAtomic(join(folder, `${server}-${number}`), `${launch_id}\n`, { mode: 0o600, durable: false });
+}
+
+/** Removes the names of runs whose directories are gone. */
+export function pruneClaimedPanes(data_dir: string, readLaunch: (path: string) => string | null): void {
+  const folder = join(data_dir, FOLDER);
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  for (const name of names) {
+    const launch_id = readLaunch(join(folder, name));
+    if (launch_id === null || !existsSync(runDirectoryOf(data_dir, launch_id)))
+      rmSync(join(folder, name), { force: true });
+  }
+}
