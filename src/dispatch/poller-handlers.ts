@@ -1,4 +1,5 @@
 import { isCoded } from '../base/errors.ts';
+import { agentsReplySchema } from '../contract/agent.ts';
 import type { Surface } from '../contract/fiber.ts';
 import type { pollerCalls } from '../contract/threads/poller.ts';
 import { encodeCatalogue } from '../fibers/search/catalogue.ts';
@@ -14,7 +15,6 @@ import type { PollLoop } from './poll-loop.ts';
 import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
-import { createExternalCli } from './requests/external-cli.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
@@ -51,15 +51,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     dispatcher,
     look: (reference, store) => documents.look(reference, store),
     agents: () => surroundings.registry(),
-    cli:
-      settings.cli === null
-        ? null
-        : createExternalCli({
-            file: settings.cli,
-            env: () => ({ ...process.env, SVC_HOST: world.host, SVC_STORES: documents.roots.join(',') }),
-            runner: surroundings.runner,
-            timeout_ms: settings.cli_timeout_ms,
-          }),
+    cli: world.cli,
     onMoved: (keys) => rows.runtimeMoved(keys),
   });
   const writes = new DocumentWrites({
@@ -154,7 +146,10 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       if ('released' in answer) void loop.tick();
       return answer;
     },
-    agents: () => agentsReply(surroundings.registry()),
+    agents: () =>
+      world.cli === null
+        ? agentsReply(surroundings.registry())
+        : world.cli.ask(['agents', '--json'], agentsReplySchema, 'invalid_config'),
     config_list: () => operator.list(),
     config_read: ({ id }) => operator.read(id),
     config_write: (request) => operator.write(request),

@@ -41,9 +41,11 @@ import { launchInKitty } from '../platform/terminal-kitty.ts';
 import { createAgentsOnDisk } from './agents-on-disk.ts';
 import { localZone } from './due/standing.ts';
 import { StartGate, startPolicy } from './holds/start-gate.ts';
+import { createExternalCli } from './requests/external-cli.ts';
 import { RunDirectories } from './run-directory/run-directories.ts';
 import { createWorkerMemory, memoryLimits } from './run-directory/worker-memory.ts';
 import type { Documents } from './world/documents.ts';
+import type { ExternalCli } from './world/external-cli.ts';
 import type { PollerSettings } from './world/poller-settings.ts';
 import { directoryLook, type World } from './world/world.ts';
 
@@ -173,6 +175,7 @@ export async function connectWorld(options: {
     get workerEnv() {
       return workerEnv(settings, paths.bin_dir);
     },
+    cli: settings.cli === null ? null : connectCli(settings.cli, options),
     role_store: settings.role_store,
     skillsDir: join(packageRoot(), 'ops', 'skills'),
     bootId: await readBootId({ platform: process.platform, runner }),
@@ -199,6 +202,18 @@ export async function connectWorld(options: {
     muxOwner: createMuxOwner(runner),
     skills,
   };
+}
+
+function connectCli(
+  file: string,
+  { settings, runner, roots }: Pick<Parameters<typeof connectWorld>[0], 'settings' | 'runner' | 'roots'>,
+): ExternalCli {
+  return createExternalCli({
+    file,
+    env: () => ({ ...process.env, SVC_HOST: settings.host_id, SVC_STORES: roots().join(',') }),
+    runner,
+    timeout_ms: settings.cli_timeout_ms,
+  });
 }
 
 /** Asks the system once for each server. */

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FiberRow } from '../../src/contract/fiber.ts';
 import { programOf } from '../kit/built-package.ts';
@@ -174,7 +174,7 @@ describe('the verbs with an external CLI', () => {
         const launcher = programOf('launcher.mjs');
         const file = home.write(
           'cli.sh',
-          `#!/bin/sh\ncase "$*" in *set-outcome*slow*) exec sleep 60;; esac\nexec ${process.execPath} ${launcher} "$@"\n`,
+          `#!/bin/sh\necho "$*" >>"$0.log"\ncase "$*" in *set-outcome*slow*) exec sleep 60;; esac\nexec ${process.execPath} ${launcher} "$@"\n`,
         );
         chmodSync(file, 0o755);
         home.env.SVC_CLI = file;
@@ -185,6 +185,35 @@ describe('the verbs with an external CLI', () => {
   afterAll(() => daemon.dispose());
   const verb = (action: string, fields = {}) =>
     daemon.http.post('/lifecycle', { fiber: 'role', action, ...fields });
+
+  const asked = () => readFileSync(`${daemon.home.env.SVC_CLI}.log`, 'utf8');
+
+  it('[WPL-1] [LIF-4] [WPL-17] [RPL-5] is used for every command: reopen, resolve-dir, agents and their effort', async () => {
+    const folder = daemon.home.project('resolved');
+    const uid = daemon.home.fiber('closed', { front: { status: 'closed' } });
+    const started = await daemon.http.post('/dispatch', { fiber_id: uid, project_dir: folder });
+    expect(started).toMatchObject({ status: 200, body: { dispatched: true } });
+    expect(asked()).toContain(`resolve-dir --json -- ${folder}`);
+    expect(asked()).toMatch(new RegExp(`^reopen --local .*-- ${uid}$`, 'm'));
+    const refused = await daemon.http.post('/dispatch', {
+      fiber_id: uid,
+      force: true,
+      project_dir: '/no/such',
+    });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { reason: 'arm_refused', needs: 'project_dir', message: expect.stringContaining('/no/such') },
+    });
+    const { body } = await daemon.http.get<{ agents: { id: string }[] }>('/agents');
+    expect(body.agents.map(({ id }) => id)).toContain('stays');
+    expect(asked()).toContain('agents --json');
+    const effort = (level: string | null) =>
+      daemon.http.post('/agents/effort', { id: 'stays', effort: level });
+    expect((await effort('high')).status).toBe(400);
+    expect((await effort(null)).status).toBe(200);
+    expect(asked()).toContain('agents effort --json -- stays high');
+    expect(asked()).toContain('agents effort --json --reset -- stays');
+  });
 
   it('[WPL-3] [ERR-18] has the same results as the bundled one', async () => {
     expect(await verb('accept')).toMatchObject({

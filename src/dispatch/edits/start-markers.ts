@@ -89,13 +89,14 @@ function valueAt(document: FiberDocument, path: string): unknown {
  * document cannot be written the claim is taken back, and the error is thrown.
  */
 export async function markStart(
-  world: Pick<World, 'clock' | 'daemonId' | 'documents' | 'runDirectories' | 'logger'>,
+  world: Pick<World, 'cli' | 'clock' | 'daemonId' | 'documents' | 'runDirectories' | 'logger'>,
   document: FiberDocument,
   run: Run,
   authority: Authority,
   confirmed_dir: string | undefined,
 ): Promise<void> {
   try {
+    await reopenByCli(world, document, authority);
     await world.documents.change(document, (current) => {
       const change = markersOf(document, current, run, authority, {
         daemon: world.daemonId,
@@ -108,6 +109,17 @@ export async function markStart(
     await abandonClaim(world, run);
     throw error;
   }
+}
+
+/** A dispatch reopens a closed fiber by the reopen verb of the program of `SVC_CLI` (LIF-4). */
+async function reopenByCli(
+  { cli }: Pick<World, 'cli'>,
+  { id, uid, store, status }: FiberDocument,
+  authority: Authority,
+): Promise<void> {
+  if (cli === null || status !== 'closed' || authority.kind === 'poll') return;
+  const answer = await cli.run({ action: 'reopen', fiber: uid ?? id, store });
+  if (answer.status !== 0) throw new CodedError('arm_refused', answer.text.trim());
 }
 
 /** Writes back what the start had marked in its document, and closes its run directory. */

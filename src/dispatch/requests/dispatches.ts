@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { isCoded } from '../../base/errors.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
 import type { Dispatched, DispatchRequest, Refused } from '../../contract/http/dispatch.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
@@ -31,6 +33,8 @@ type AskedStart = {
   request: DispatchRequest;
   document: FiberDocument;
   directory: string | undefined;
+  /** The directory was not resolved. */
+  refusal: Refusal | null;
   authority: Extract<Authority, { kind: 'request' }>;
 };
 
@@ -54,7 +58,7 @@ export class Dispatches
 
   async plan(request: DispatchRequest): Promise<AskedStart> {
     await this.#ports.adopted();
-    const directory = requestedDirectory(request.project_dir);
+    const { directory, refusal } = await this.#resolve(request.project_dir);
     const document = this.#ports.fresh(request.fiber_id);
     const said = request.user_message?.trim() ? request.user_message : null;
     const authority = {
@@ -64,11 +68,12 @@ export class Dispatches
       resume_mode: request.resume_mode ?? null,
       despite_brake: request.despite_brake === true,
     };
-    return { request, document, directory, authority };
+    return { request, document, directory, refusal, authority };
   }
 
   async show(asked: AskedStart): Promise<Rehearsal | Refused> {
-    const { document, authority, directory } = asked;
+    const { document, authority, directory, refusal } = asked;
+    if (refusal !== null) return refusedReply(this.#world.host, document, refusal);
     const { underWay, running } = this.#present(asked);
     if (underWay !== undefined)
       return rehearsal(`start nothing: a worker of ${document.id} is being started already`);
@@ -80,7 +85,8 @@ export class Dispatches
 
   /** Nothing is awaited between the look at what is present and the claim of the starter. */
   async apply(asked: AskedStart): Promise<Dispatched | Refused> {
-    const { request, document, authority, directory } = asked;
+    const { request, document, authority, directory, refusal } = asked;
+    if (refusal !== null) return refusedReply(this.#world.host, document, refusal);
     const { underWay, running } = this.#present(asked);
     if (underWay !== undefined) return withUntold(this.#reply(document, await underWay, true), request);
     if (running !== undefined) return withUntold(dispatchedReply(this.#world.host, running, true), request);
@@ -90,6 +96,22 @@ export class Dispatches
     const limit = limitOf(this.#world, this.#memory, result.run.agent);
     const reply = dispatchedReply(this.#world.host, result.run, false);
     return limit === null ? reply : { ...reply, notes: [`${describeLimit(limit)}; started all the same`] };
+  }
+
+  /** The directory that a person confirmed, made absolute by the resolve-dir verb (WPL-1). */
+  async #resolve(text: string | undefined): Promise<Pick<AskedStart, 'directory' | 'refusal'>> {
+    const { cli } = this.#world;
+    const directory = requestedDirectory(text);
+    if (cli === null || directory === undefined) return { directory, refusal: null };
+    try {
+      const args = ['resolve-dir', '--json', '--', text ?? ''];
+      const { path } = await cli.ask(args, z.object({ path: z.string() }), 'project_dir_missing');
+      return { directory: path, refusal: null };
+    } catch (error) {
+      if (!isCoded(error, 'project_dir_missing')) throw error;
+      const { message } = error;
+      return { directory, refusal: { reason: 'project_dir_missing', message, needs: 'project_dir' } };
+    }
   }
 
   /** The start of the fiber that is under way, or the worker that makes another start needless. */

@@ -1,10 +1,9 @@
+import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import type { LifecycleAnswer, LifecycleRequest } from '../../contract/http/lifecycle.ts';
 import { lifecycleArgv } from '../../lifecycle/command-line.ts';
 import type { ProcessRunner } from '../../platform/process.ts';
-
-/** Runs lifecycle verbs with the program of `SVC_CLI`. */
-export type ExternalCli = { run(request: LifecycleRequest): Promise<LifecycleAnswer> };
+import type { ExternalCli } from '../world/external-cli.ts';
 
 const MOST_OUTPUT_BYTES = 1024 * 1024;
 
@@ -19,35 +18,61 @@ export function createExternalCli(options: {
   timeout_ms: number;
 }): ExternalCli {
   const { file, env, runner, timeout_ms } = options;
+  async function execute(args: readonly string[]): Promise<LifecycleAnswer> {
+    const result = await runner.run({
+      file,
+      args,
+      env: env(),
+      timeout_ms,
+      max_output_bytes: MOST_OUTPUT_BYTES,
+    });
+    switch (result.kind) {
+      case 'exited':
+        if (result.code === 0) return { status: 0, text: result.stdout, error: null };
+        return { status: result.code, text: sentenceOf(result), error: 'refused' };
+      case 'timed_out':
+        throw new CodedError(
+          'cli_timed_out',
+          `${file} did not end within ${timeout_ms / 1000} s; look at what it may have written before trying again`,
+        );
+      default:
+        throw new CodedError(
+          'cli_unavailable',
+          `SVC_CLI is ${file}, which could not be run to its end (${result.kind}); mend it or unset SVC_CLI`,
+        );
+    }
+  }
   return {
-    async run(request) {
+    run(request) {
       // Workers belong to the daemon, which ends them itself.
       const { kill: _kill, ...rest } = { kill: undefined, ...request };
-      const args = lifecycleArgv(rest as LifecycleRequest);
-      const result = await runner.run({
-        file,
-        args,
-        env: env(),
-        timeout_ms,
-        max_output_bytes: MOST_OUTPUT_BYTES,
-      });
-      switch (result.kind) {
-        case 'exited':
-          if (result.code === 0) return { status: 0, text: result.stdout, error: null };
-          return { status: result.code, text: sentenceOf(result), error: 'refused' };
-        case 'timed_out':
-          throw new CodedError(
-            'cli_timed_out',
-            `${file} did not end within ${timeout_ms / 1000} s; look at the fiber before trying again`,
-          );
-        default:
-          throw new CodedError(
-            'cli_unavailable',
-            `SVC_CLI is ${file}, which could not be run to its end (${result.kind}); mend it or unset SVC_CLI`,
-          );
-      }
+      return execute(lifecycleArgv(rest as LifecycleRequest));
+    },
+    async ask(args, schema, code) {
+      const { status, text } = await execute(args);
+      if (status !== 0) throw new CodedError(code, messageIn(text));
+      const parsed = schema.safeParse(jsonOf(text));
+      if (parsed.success) return parsed.data;
+      throw new CodedError(
+        'cli_unavailable',
+        `SVC_CLI is ${file}, and \`${file} ${args.join(' ')}\` gave another answer than svc does; mend it or unset SVC_CLI`,
+      );
     },
   };
+}
+
+/** The sentence of an error that was printed as JSON, else the text as it is. */
+function messageIn(text: string): string {
+  const told = z.object({ message: z.string() }).safeParse(jsonOf(text));
+  return told.success ? told.data.message : text;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function sentenceOf(result: { stdout: string; stderr: string }): string {

@@ -23,10 +23,10 @@ import { refuseByDirectory } from '../plan/preflight.ts';
 import type { Run } from '../run/run.ts';
 import { workerName } from '../run/runs.ts';
 import { type DocumentChange, keyOf } from '../world/documents.ts';
+import type { ExternalCli } from '../world/external-cli.ts';
 import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import type { Dispatches } from './dispatches.ts';
-import type { ExternalCli } from './external-cli.ts';
 import type { Kills } from './kills.ts';
 
 /** What the calls need of the poller. */
@@ -43,7 +43,7 @@ export type LifecyclePorts = {
   look(reference: string, store?: string): FiberDocument;
   agents(): KnownAgents;
   /** Runs the verbs in place of the bundled ones (`SVC_CLI`); null without one. */
-  cli: ExternalCli | null;
+  cli: Pick<ExternalCli, 'run'> | null;
   /** Rows of these fibers may have moved. */
   onMoved(keys: Iterable<string>): void;
 };

@@ -16,7 +16,7 @@ import {
   readProjects,
 } from '../../config/path-lists.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
-import type { AgentEffort, AgentEffortReply } from '../../contract/agent.ts';
+import { type AgentEffort, type AgentEffortReply, agentEffortReplySchema } from '../../contract/agent.ts';
 import type {
   ConfigWritten,
   FolderChoice,
@@ -39,7 +39,9 @@ import type { ProcessRunner } from '../../platform/process.ts';
 import type { PoolCaller } from '../../threads/pool-caller.ts';
 import { hostMemory } from '../run-directory/worker-memory.ts';
 import type { StoresOnDisk } from '../stores/stores-on-disk.ts';
+import type { ExternalCli } from '../world/external-cli.ts';
 import type { PollerSettings } from '../world/poller-settings.ts';
+import type { World } from '../world/world.ts';
 import { perform, type Write } from '../world/write.ts';
 import { FolderDialogs } from './folder-dialogs.ts';
 
@@ -57,7 +59,7 @@ type PlannedProjects = {
 export type OperatorCallsOptions = {
   settings: PollerSettings;
   stores: StoresOnDisk;
-  surroundings: { runner: ProcessRunner };
+  surroundings: { runner: ProcessRunner; world: Pick<World, 'cli'> };
   disks: Pick<Disks, 'prove'>;
   pool: PoolCaller;
   owner: LockOwner;
@@ -171,7 +173,9 @@ export class OperatorCalls {
 
   /** `POST /agents/effort` (WPL-17). */
   writeEffort<Q extends AgentEffort>(asked: Q) {
-    const { settings } = this.#options;
+    const { settings, surroundings } = this.#options;
+    const { cli } = surroundings.world;
+    if (cli !== null) return setEffortBy(cli, asked);
     const { id, effort } = asked;
     const write: Write<AgentEffort, PlannedEffort, Rehearsal, AgentEffortReply> = {
       plan: () => planAgentEffort(settings, id, effort),
@@ -293,6 +297,20 @@ export class OperatorCalls {
       notes.push('A host of class exposed takes no TCP listener: set SVC_LISTEN=unix:/path first.');
     return { in_force: false, note: notes.join(' '), restart_required: true };
   }
+}
+
+/** The default effort by the program of `SVC_CLI` (WPL-17). */
+async function setEffortBy(
+  cli: ExternalCli,
+  { id, effort, dry_run }: AgentEffort,
+): Promise<AgentEffortReply> {
+  if (dry_run === true)
+    throw new CodedError(
+      'invalid_request',
+      'the program that SVC_CLI names cannot rehearse; leave dry_run out',
+    );
+  const words = effort === null ? ['--reset', '--', id] : ['--', id, effort];
+  return cli.ask(['agents', 'effort', '--json', ...words], agentEffortReplySchema, 'invalid_request');
 }
 
 /** The projects as they are in force; none while their file cannot be used, which `GET /config/projects` tells of. */

@@ -19,6 +19,7 @@ import type { TerminalLaunch, TerminalLaunched } from '../../platform/terminal-k
 import type { RunDirectories } from '../run-directory/run-directories.ts';
 import type { WorkerMemory } from '../run-directory/worker-memory.ts';
 import type { Documents } from './documents.ts';
+import type { ExternalCli } from './external-cli.ts';
 
 /** Everything outside the dispatcher's own memory; tests put their own in. */
 export type World = {
@@ -78,6 +79,8 @@ export type World = {
   workerEnv: Record<string, string>;
   /** Absolute path of the folder that holds the worker skills (PRM-8). */
   skillsDir: string;
+  /** The program of `SVC_CLI`; null where the bundled verbs are used. */
+  cli: ExternalCli | null;
   /** Folder with the descriptions of roles, by `host.json`; null where each store has its own (PRM-6). */
   role_store: string | null;
   /** Kernel boot id; null where it cannot be told. */

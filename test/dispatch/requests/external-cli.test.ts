@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { createExternalCli } from '../../../src/dispatch/requests/external-cli.ts';
 import { createRunner } from '../../../src/platform/process.ts';
 
@@ -48,6 +49,19 @@ describe('an external CLI', () => {
       text: 'it is not so',
       error: 'refused',
     });
+  });
+
+  it('[WPL-17] [RPL-5] answers what it prints as JSON, and refuses by the code that was asked for', async () => {
+    const ask = (script: string) =>
+      program(script).ask(['agents', '--json'], z.object({ default: z.string() }), 'invalid_config');
+    expect(await ask(`echo '{"default": "one"}'`)).toEqual({ default: 'one' });
+    await expect(ask('echo "svc: broken" >&2; exit 1')).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: 'broken',
+    });
+    await expect(ask(`echo '{"error": "x", "message": "told so"}' >&2; exit 1`)).rejects.toThrow('told so');
+    for (const script of ['echo one', `echo '{"default": 1}'`])
+      await expect(ask(script)).rejects.toMatchObject({ code: 'cli_unavailable' });
   });
 
   it('that does not answer in time, or cannot be started, is an error of its own', async () => {

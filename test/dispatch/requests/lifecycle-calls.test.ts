@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../../src/base/errors.ts';
 import type { LifecycleRequest, TransitionTarget } from '../../../src/contract/http/lifecycle.ts';
-import type { ExternalCli } from '../../../src/dispatch/requests/external-cli.ts';
 import { LifecycleCalls } from '../../../src/dispatch/requests/lifecycle-calls.ts';
+import type { ExternalCli } from '../../../src/dispatch/world/external-cli.ts';
 import { type Daemon, FakeWorld } from '../world/fake-world.ts';
 
 const MINUTE = 60_000;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => world.dispose());
 
-function boot(cli: ExternalCli | null = null): void {
+function boot(cli: Pick<ExternalCli, 'run'> | null = null): void {
   daemon = world.boot({ released: true });
   calls = new LifecycleCalls({
     world: daemon.world,

@@ -288,6 +288,7 @@ export class FakeWorld {
         check('the ledger is written');
       },
       workerEnv: {},
+      cli: null,
       role_store: null,
       skillsDir: '/skills',
       bootId: this.boot_id,

@@ -438,6 +438,7 @@ export class SimulatedHost {
         this.sessions?.push(line);
       },
       workerEnv: {},
+      cli: null,
       role_store: null,
       skillsDir: '/skills',
       bootId: 'boot-1',
