@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { launchesOf } from '../kit/launches.ts';
 import { isRunning, processOf } from '../kit/processes.ts';
@@ -62,6 +62,19 @@ describe('the end of a worker, with half a minute between two ticks', () => {
     expect(isRunning(person)).toBe(true);
     expect(await daemon.home.sessions()).toContain(runtime.mux_session);
   });
+});
+
+it('[P16] a worker that ran before a restart is never shown to be starting after it', async () => {
+  const daemon = await startTestDaemon();
+  onTestFinished(() => daemon.dispose());
+  daemon.home.fiber('known');
+  await daemon.running('known');
+  await daemon.restart();
+  const [shown] = await until('its worker', async () => {
+    const { running } = await daemon.state();
+    return running.length === 0 ? null : running;
+  });
+  expect(shown).toMatchObject({ fiber_id: 'known', state: 'running' });
 });
 
 describe('the first death of a worker', () => {
