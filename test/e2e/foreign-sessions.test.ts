@@ -42,6 +42,8 @@ it('[DSP-10][P4] changes no foreign session, at its start, at a kill and at its 
   expect(await pidsNow(names)).toEqual(pids);
   const others = names.filter((name) => name !== 'svc-anchor');
   await daemon.restart();
+  // What a person killed stays held.
+  expect(await daemon.dispatch({ fiber_id: 'mine' })).toMatchObject({ body: { dispatched: true } });
   await daemon.running('mine');
   await daemon.ticks();
   expect((await daemon.state()).running.map((run) => run.fiber_id)).toEqual(['mine']);
