@@ -27,6 +27,8 @@ export const svcRuntimeSchema = z.looseObject({
   run_id: z.string().optional(),
   thread_id: z.string().optional(),
   meeting: z.string().optional(),
+  /** What the run before left in `outcome`, of a role with `auto_accept`, whose outcome is that of its own run. */
+  previous_outcome: z.string().optional(),
   /** The daemon that began the run: the machine's name, a slash, and an id of the machine and data folder. */
   daemon: z.string().optional(),
 });
@@ -42,6 +44,8 @@ export const svcBlockSchema = z.looseObject({
   surface: surfaceSchema.optional(),
   schedule: z.string().optional(),
   tz: z.string().optional(),
+  /** Of a standing role: a run that ended without fault and left an outcome is accepted by itself. */
+  auto_accept: z.boolean().optional(),
   runtime: svcRuntimeSchema.optional(),
 });
 export type SvcBlock = z.infer<typeof svcBlockSchema>;

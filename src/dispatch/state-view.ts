@@ -45,7 +45,7 @@ export function viewState(options: {
     blocked: rowsOf(world, (document) => memory.refusals.get(keyOf(document))),
     deaths: rowsOf(world, (document) => memory.deaths.of(document, world.host)),
     pending_launch: pending.map(({ document, ...hold }) => ({ ...reference(document), ...hold })),
-    standing_roles: standingRows(world),
+    standing_roles: standingRows(world, memory),
     captures: Object.values(dispatcher.surfaces).flatMap(({ captures }) => captures.view()),
     boot_quarantine: {
       active: memory.quarantine.active,
@@ -117,6 +117,7 @@ function documentErrors(world: Pick<World, 'documents'>): PollerState['document_
 
 function standingRows(
   world: Pick<World, 'clock' | 'documents' | 'host' | 'zone'>,
+  memory: Pick<Memory, 'runs'>,
 ): PollerState['standing_roles'] {
   const rows: PollerState['standing_roles'] = [];
   for (const document of world.documents.all()) {
@@ -126,11 +127,24 @@ function standingRows(
       ...reference(document),
       schedule: document.svc.schedule ?? '',
       tz: document.svc.tz ?? world.zone,
-      next_due_at: due.kind === 'never' ? null : due.kind === 'due' ? due.occurrence : due.next,
+      state: memory.runs.get(keyOf(document)) === undefined ? roleState(document) : 'running',
+      auto_accept: document.svc.auto_accept === true,
+      next_due_at:
+        roleState(document) !== 'armed' || due.kind === 'never'
+          ? null
+          : due.kind === 'due'
+            ? due.occurrence
+            : due.next,
       error: due.kind === 'never' ? due.error : null,
     });
   }
   return rows;
+}
+
+function roleState({ status, tempered }: FiberDocument) {
+  if (status === 'open') return 'parked';
+  if (tempered !== undefined) return tempered ? 'accepted' : 'set_aside';
+  return status === 'closed' ? 'awaiting_review' : 'armed';
 }
 
 function muxHealth(dispatcher: Dispatcher): Omit<PollerState['poll_health']['mux'], 'owner'> {

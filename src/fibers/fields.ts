@@ -54,9 +54,7 @@ export function readFields(
     status: reader.oneOf(data, 'status', FIBER_STATUSES) ?? 'open',
     tags: reader.texts(data, 'tags', TAGS) ?? [],
   };
-  const tempered = data.tempered;
-  if (typeof tempered === 'boolean') fields.tempered = tempered;
-  else if (tempered !== undefined && tempered !== null) reader.refuse('tempered', 'takes true or false');
+  assign(fields, 'tempered', reader.flag(data, 'tempered'));
   assign(fields, 'outcome', reader.text(data, 'outcome', FIELD_LIMITS.outcome_chars));
   for (const [key, field] of TEXT_KEYS) assign(fields, field, reader.text(data, key));
   assign(fields, 'collaboration', readRoster(reader, data));
@@ -74,12 +72,15 @@ function readSvc(reader: FieldReader, data: Record<string, unknown>): SvcBlock |
   for (const key of SVC_TEXT_KEYS) replace(svc, key, inner.text(block, key));
   replace(svc, 'kind', inner.oneOf(block, 'kind', FIBER_KINDS));
   replace(svc, 'surface', inner.oneOf(block, 'surface', SURFACES));
+  replace(svc, 'auto_accept', inner.flag(block, 'auto_accept'));
   const runtimeBlock = inner.map(block, 'runtime');
   if (runtimeBlock === undefined) delete svc.runtime;
   else {
     const runtime: SvcRuntime = { ...runtimeBlock };
     const deep = reader.within('svc.runtime.');
     for (const key of RUNTIME_TEXT_KEYS) replace(runtime, key, deep.text(runtimeBlock, key));
+    const previous = deep.text(runtimeBlock, 'previous_outcome', FIELD_LIMITS.outcome_chars);
+    replace(runtime, 'previous_outcome', previous);
     svc.runtime = runtime;
   }
   return svc;
@@ -120,6 +121,12 @@ class FieldReader {
   refuse(key: string, takes: string): undefined {
     this.#shared.problem ??= { key: this.#prefix + key, message: `"${this.#prefix}${key}" ${takes}` };
     return undefined;
+  }
+
+  flag(data: Record<string, unknown>, key: string): boolean | undefined {
+    const value = data[key];
+    if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined;
+    return this.refuse(key, 'takes true or false');
   }
 
   text(

@@ -45,6 +45,7 @@ export function planAction(
             thisZone: facts.this_zone,
             running: facts.running,
             ...(request.tz === undefined ? {} : { tz: request.tz }),
+            ...(request.auto_accept === undefined ? {} : { auto_accept: request.auto_accept }),
           },
           now,
         ),

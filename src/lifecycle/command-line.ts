@@ -18,6 +18,7 @@ export function lifecycleArgv(request: LifecycleRequest): string[] {
   const words: string[] = [fiber];
   for (const [name, value] of Object.entries(fields)) {
     const option = `--${name.replaceAll('_', '-')}`;
+    if (name === 'auto_accept' && value === false) options.push('--await-review');
     if (value === undefined || value === false) continue;
     if (name === positional) words.push(String(value));
     else if (value === true) options.push(option);

@@ -36,7 +36,7 @@ export function rearmed(
   return { set: all, unset: [...new Set(unset)] };
 }
 
-/** The marks of arming a service that is not armed; none for a oneshot that is parked or still at work. */
+/** The marks of arming a service that is not armed; none for one that is still at work, and for a parked oneshot. */
 export function served(
   document: FiberDocument,
   edit: PlannedEdit,
@@ -45,8 +45,9 @@ export function served(
 ): PlannedEdit['set'] {
   const dispatched_at = document.svc?.runtime?.dispatched_at;
   const kind = edit.set['svc.kind'] ?? document.svc?.kind;
-  const over = document.status === 'closed' && dispatched_at !== undefined && !running;
-  if (kind !== 'standing' && !over) return {};
+  const over = document.status === 'closed' && dispatched_at !== undefined;
+  // A worker that still runs has been served by its launch, and a stamp now would be taken for its handoff.
+  if (running || (kind !== 'standing' && !over)) return {};
   return { 'svc.runtime.handed_off_at': stamp(now), ...withoutFuture(dispatched_at, now) };
 }
 

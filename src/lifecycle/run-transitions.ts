@@ -38,7 +38,8 @@ export function planArm(document: FiberDocument, options: { project_dir?: string
 /**
  * Marks a launch in the document (LIF-1, FIB-9); ids of an earlier run are removed. An earlier handoff with a time
  * after this launch, from a wrong clock, is removed too, because it would count as the handoff of this run. A standing
- * role keeps it, since it records which occurrences were served.
+ * role keeps it, since it records which occurrences were served. The outcome of a role that accepts by itself is set
+ * aside: what it has at its end is of this run.
  */
 export function planDispatch(document: FiberDocument, markers: DispatchMarkers, now: number): PlannedEdit {
   const set: PlannedEdit['set'] = {
@@ -50,6 +51,15 @@ export function planDispatch(document: FiberDocument, markers: DispatchMarkers, 
   const unset: string[] = [];
   const handed = Date.parse(document.svc?.runtime?.handed_off_at ?? '');
   if (handed >= now && document.svc?.kind !== 'standing') unset.push('svc.runtime.handed_off_at');
+  // Only so can be told whether the outcome that a run leaves is its own.
+  if (
+    document.svc?.kind === 'standing' &&
+    document.svc.auto_accept === true &&
+    document.outcome !== undefined
+  ) {
+    set['svc.runtime.previous_outcome'] = document.outcome;
+    unset.push('outcome');
+  }
   if (markers.session_uuid === null) unset.push('svc.runtime.session_uuid');
   else set['svc.runtime.session_uuid'] = markers.session_uuid;
   if (markers.thread_id === undefined) unset.push('svc.runtime.thread_id');
@@ -69,12 +79,23 @@ export function planLearnedSession(
 
 /**
  * The edit after the end of a worker: a standing role closes and awaits review (LIF-5), a pinned role, which is started
- * by hand, is parked, a oneshot is unchanged.
+ * by hand, is parked, a oneshot is unchanged. A standing role with `auto_accept` whose run was `faultless` and left an
+ * outcome closes and is accepted in one write: it is armed, and stamped as served (LIF-6).
  */
-export function planConclude(document: FiberDocument, now: number): PlannedEdit | null {
+export function planConclude(
+  document: FiberDocument,
+  { faultless }: { faultless: boolean },
+  now: number,
+): PlannedEdit | null {
   if (document.status !== 'active') return null;
+  if (faultless && isAcceptedByItself(document))
+    return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: ['tempered', 'closed-at'] };
   if (document.svc?.kind === 'standing')
     return { set: { status: 'closed', 'closed-at': stamp(now) }, unset: ['tempered'] };
   if (document.svc?.kind === 'pinned') return { set: { status: 'open' }, unset: ['tempered'] };
   return null;
+}
+
+function isAcceptedByItself({ svc, outcome }: FiberDocument): boolean {
+  return svc?.kind === 'standing' && svc.auto_accept === true && (outcome ?? '').trim() !== '';
 }

@@ -23,6 +23,8 @@ export type RepeatFields = ServiceFields & {
   /** Five cron fields, or a name such as @daily. */
   schedule: string;
   tz?: string;
+  /** Whether a run without fault that left an outcome is accepted by itself; absent: as before. */
+  auto_accept?: boolean;
   /** True while a worker of the fiber runs. */
   running?: boolean;
   /** Time zone of this machine; recorded with the role if neither the verb nor the document names one. */
@@ -36,7 +38,7 @@ export type RepeatFields = ServiceFields & {
 export function planInstall(document: FiberDocument, fields: ServiceFields): PlannedEdit {
   const edit = serviceEdit(document, 'oneshot', fields);
   edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
-  return armed({ set: edit.set, unset: [...edit.unset, 'svc.schedule', 'svc.tz'] });
+  return armed({ set: edit.set, unset: [...edit.unset, ...ROLE_KEYS] });
 }
 
 /**
@@ -50,6 +52,7 @@ export function planRepeat(document: FiberDocument, fields: RepeatFields, now: n
   edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
   edit.set['svc.schedule'] = schedule;
   edit.set['svc.tz'] = tz;
+  noteAutoAccept(edit, fields.auto_accept);
   const { svc } = document;
   // While a worker runs, its end stamps the role; a stamp now would be mistaken for its handoff.
   if (fields.running !== true && (svc?.kind !== 'standing' || svc.schedule !== schedule || svc.tz !== tz)) {
@@ -65,7 +68,7 @@ export function planPin(document: FiberDocument, fields: ServiceFields): Planned
   if (projectDir !== undefined) edit.set['svc.project_dir'] = requireProjectDir(document, projectDir);
   return {
     set: { ...edit.set, status: 'open' },
-    unset: [...edit.unset, 'tempered', 'svc.schedule', 'svc.tz'],
+    unset: [...edit.unset, 'tempered', ...ROLE_KEYS],
   };
 }
 
@@ -82,6 +85,15 @@ export function planUninstall(document: FiberDocument): PlannedEdit | null {
 export function planHandoff(document: FiberDocument, now: number): PlannedEdit {
   requireService(document, 'hand off');
   return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: [] };
+}
+
+/** Keys of the block that only a standing role has. */
+export const ROLE_KEYS = ['svc.schedule', 'svc.tz', 'svc.auto_accept'];
+
+/** Writes or removes `svc.auto_accept`; without a word on it the document keeps what it says. */
+export function noteAutoAccept(edit: PlannedEdit, auto_accept: boolean | undefined): void {
+  if (auto_accept === true) edit.set['svc.auto_accept'] = true;
+  else if (auto_accept === false) edit.unset.push('svc.auto_accept');
 }
 
 function serviceEdit(document: FiberDocument, kind: FiberKind, fields: ServiceFields): PlannedEdit {

@@ -4,12 +4,14 @@ import { requireSchedule, requireZone } from '../fibers/field-values.ts';
 import { chooseAgent, type KnownAgents } from './agent-verbs.ts';
 import { type PlannedEdit, requireProjectDir, requireService, stamp } from './planned-edit.ts';
 import type { VerbFacts } from './rearm.ts';
+import { noteAutoAccept, ROLE_KEYS } from './service-verbs.ts';
 
 /** The fields that `reshape` may change; absent ones are kept. */
 export type ShapeFields = {
   kind?: FiberKind | undefined;
   schedule?: string | undefined;
   tz?: string | undefined;
+  auto_accept?: boolean | undefined;
   project_dir?: string | undefined;
   surface?: Surface | undefined;
   host?: string | undefined;
@@ -33,7 +35,7 @@ export function planReshape(
   if (Object.values(fields).every((value) => value === undefined))
     throw new CodedError(
       'invalid_request',
-      'name what to change: the kind, schedule, zone, folder, surface, host, agent or effort',
+      'name what to change: the kind, schedule, zone, acceptance, folder, surface, host, agent or effort',
     );
   const kind = fields.kind ?? document.svc?.kind ?? 'oneshot';
   const { agent, effort, surface } = fields;
@@ -47,13 +49,16 @@ export function planReshape(
   if (fields.project_dir !== undefined)
     edit.set['svc.project_dir'] = requireProjectDir(document, fields.project_dir);
   else if (fields.kind !== undefined && kind !== 'pinned') requireProjectDir(document, undefined);
-  if (kind === 'standing') Object.assign(edit.set, standing(document, fields, facts, now));
-  else if (fields.schedule !== undefined || fields.tz !== undefined)
+  if (kind === 'standing') {
+    Object.assign(edit.set, standing(document, fields, facts, now));
+    const { auto_accept } = fields;
+    if (auto_accept !== (document.svc?.auto_accept ?? false)) noteAutoAccept(edit, auto_accept);
+  } else if (fields.schedule !== undefined || fields.tz !== undefined || fields.auto_accept !== undefined)
     throw new CodedError(
       'invalid_request',
       `a ${kind} fiber has no schedule; make it a standing role with --kind standing`,
     );
-  else if (document.svc?.kind === 'standing') edit.unset.push('svc.schedule', 'svc.tz');
+  else if (document.svc?.kind === 'standing') edit.unset.push(...ROLE_KEYS);
   if (kind === 'pinned' && fields.kind !== undefined && document.status === 'active' && !facts.running)
     edit.set.status = 'open';
   return unlessSame(document, edit);

@@ -85,6 +85,8 @@ describe('svc status', () => {
               fiber_id: 'roles/daily',
               schedule: '0 9 * * *',
               tz: 'Europe/Paris',
+              state: 'armed',
+              auto_accept: false,
               next_due_at: Date.now() + 7_300_000,
               error: null,
             },

@@ -34,6 +34,7 @@ export const AGENT = {
   'exits-3': ['exits.sh', '3'],
   'dies-at-once': ['dies-at-once.sh'],
   'hands-off': ['hands-off.sh'],
+  reports: ['reports.sh'],
   asks: ['asks.sh'],
   stubborn: ['stubborn.sh'],
 } as const;

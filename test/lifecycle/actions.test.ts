@@ -319,7 +319,7 @@ describe('reshape', () => {
       'a role into a oneshot loses its schedule',
       { action: 'reshape', kind: 'oneshot' },
       { svc: role },
-      { set: { 'svc.kind': 'oneshot' }, unset: ['svc.schedule', 'svc.tz'] },
+      { set: { 'svc.kind': 'oneshot' }, unset: ['svc.schedule', 'svc.tz', 'svc.auto_accept'] },
     ],
     [
       'an armed oneshot into a pinned role parks it',

@@ -80,7 +80,8 @@ describe('planConclude', () => {
         pinned: { set: { status: 'open' }, unset: ['tempered'] },
       };
       const expected = status === 'active' ? concluded[kind] : null;
-      expect(planConclude(fiberDocument({ svc: { kind }, status }), NOW)).toEqual(expected);
+      for (const faultless of [true, false])
+        expect(planConclude(fiberDocument({ svc: { kind }, status }), { faultless }, NOW)).toEqual(expected);
     },
   );
 });

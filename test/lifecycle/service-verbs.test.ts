@@ -48,7 +48,7 @@ describe('planInstall', () => {
   ])('[FIB-5] [FIB-6] [FIB-12] arms %s', (_what, overrides, fields, set) => {
     expect(planInstall(fiberDocument(overrides), fields)).toEqual({
       set,
-      unset: ['svc.schedule', 'svc.tz', 'tempered'],
+      unset: ['svc.schedule', 'svc.tz', 'svc.auto_accept', 'tempered'],
     });
   });
 
@@ -100,7 +100,7 @@ describe('planPin, planUninstall, planHandoff', () => {
     });
     expect(planPin(role, { ...FIELDS, agent: 'pi' })).toEqual({
       set: { 'svc.kind': 'pinned', 'svc.host': 'host-b', 'svc.agent': 'pi', status: 'open' },
-      unset: ['tempered', 'svc.schedule', 'svc.tz'],
+      unset: ['tempered', 'svc.schedule', 'svc.tz', 'svc.auto_accept'],
     });
   });
 

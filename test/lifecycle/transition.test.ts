@@ -80,7 +80,7 @@ describe('planTransition', () => {
     expect(first.dispatch).toBe(false);
     // The worker’s end writes what a role’s end writes, and the rest is planned on that.
     if (running) {
-      const concluded = planConclude(document, NOW);
+      const concluded = planConclude(document, { faultless: false }, NOW);
       if (concluded !== null) text = editDocument(text, concluded, NOW);
     }
     const { edit } = running ? move(FACTS) : first;

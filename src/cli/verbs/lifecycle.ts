@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CodedError } from '../../base/errors.ts';
 import { FIBER_KINDS, fiberDocumentSchema } from '../../contract/fiber.ts';
 import {
   AGENT,
@@ -49,11 +50,22 @@ const SERVICE = {
   host: option('--host <id>', 'host that owns dispatch; this host otherwise'),
   surface: surfaceOption('app or cli'),
 };
+const ACCEPTANCE = {
+  auto_accept: option('--auto-accept', 'accept a run that ended without fault and left an outcome'),
+  await_review: option('--await-review', 'have each run reviewed by a person again'),
+};
 const KILL = option('--kill', 'also stop the running worker, which goes on otherwise');
 const OF_THAT_AGENT = {
   effort: option('--effort <level>', 'effort of that agent'),
   default_effort: option('--default-effort', 'clear the effort, so that the agent uses its default'),
 };
+
+/** What a request says of the acceptance of runs; undefined leaves it as it is. */
+function acceptanceOf(given: { auto_accept: boolean | undefined; await_review: boolean | undefined }) {
+  if (given.auto_accept === true && given.await_review === true)
+    throw new CodedError('invalid_request', 'give --auto-accept or --await-review, not both');
+  return given.auto_accept === true ? true : given.await_review === true ? false : undefined;
+}
 
 /** The effort of a request; null removes the fiber's effort. */
 function effortOf(given: { effort: string | undefined; default_effort: boolean | undefined }) {
@@ -86,11 +98,16 @@ export const LIFECYCLE = {
       ...WRITE,
       schedule: required(option('--schedule <cron>', 'five cron fields, such as "0 9 * * 1-5"')),
       tz: option('--tz <zone>', 'time zone of the schedule; that of this machine otherwise'),
+      ...ACCEPTANCE,
     },
     examples: [
       [
         'svc repeat triage --project-dir . --schedule "0 9 * * 1-5"',
-        'every weekday at nine, in this time zone',
+        'every weekday at nine, in this time zone; each run waits for `svc accept triage`',
+      ],
+      [
+        'svc repeat nightly --project-dir . --schedule "0 2 * * *" --auto-accept',
+        'goes on by itself, as long as each run leaves an outcome and no fault',
       ],
     ],
     fields: ({ schedule, tz, ...given }, context) => ({
@@ -98,6 +115,7 @@ export const LIFECYCLE = {
       ...readServiceFields(context, given),
       schedule,
       tz,
+      auto_accept: acceptanceOf(given),
     }),
   }),
   pin: lifecycle({
@@ -114,6 +132,7 @@ export const LIFECYCLE = {
       kind: choice('--kind <kind>', FIBER_KINDS, 'what it becomes'),
       schedule: option('--schedule <cron>', 'five cron fields; a new schedule counts from now'),
       tz: option('--tz <zone>', 'time zone of the schedule'),
+      ...ACCEPTANCE,
     },
     examples: [['svc reshape triage --schedule "0 8 * * *"', 'another schedule, counted from now']],
     fields: ({ kind, schedule, tz, ...given }, context) => ({
@@ -122,6 +141,7 @@ export const LIFECYCLE = {
       kind,
       schedule,
       tz,
+      auto_accept: acceptanceOf(given),
     }),
   }),
   pause: lifecycle({

@@ -163,8 +163,21 @@ function standingRows(state: State, now: number): string[][] {
     role.fiber_id,
     role.schedule,
     role.tz,
-    role.error ?? (role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now)),
+    role.error ?? nextOf(role, now),
   ]);
+}
+
+function nextOf(role: State['standing_roles'][number], now: number): string {
+  switch (role.state) {
+    case 'armed':
+      return role.next_due_at === null ? 'never' : formatMoment(role.next_due_at, now);
+    case 'running':
+      return 'runs now';
+    case 'awaiting_review':
+      return `awaits review: svc accept ${role.fiber_id}`;
+    default:
+      return `${role.state.replace('_', ' ')}: svc resume ${role.fiber_id}`;
+  }
 }
 
 /** One line for all fibers that wait for resources of the machine. */

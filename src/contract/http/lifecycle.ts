@@ -19,13 +19,22 @@ const shape = {
   host: word.optional(),
   surface: surfaceSchema.optional(),
 };
+/** Whether a run that ended without fault and left an outcome is accepted by itself. */
+const auto_accept = z.boolean().optional();
 /** An effort of null removes the fiber's effort, so that the agent's default applies. */
 const effort = { effort: word.nullable().optional() };
 
 const lifecycleOptions = [
   z.strictObject({ action: z.literal('install'), ...whose, ...shape }),
   z.strictObject({ action: z.literal('pin'), ...whose, ...shape }),
-  z.strictObject({ action: z.literal('repeat'), ...whose, ...shape, schedule: word, tz: word.optional() }),
+  z.strictObject({
+    action: z.literal('repeat'),
+    ...whose,
+    ...shape,
+    schedule: word,
+    tz: word.optional(),
+    auto_accept,
+  }),
   z.strictObject({
     action: z.literal('reshape'),
     ...whose,
@@ -33,6 +42,7 @@ const lifecycleOptions = [
     kind: fiberKindSchema.optional(),
     schedule: word.optional(),
     tz: word.optional(),
+    auto_accept,
   }),
   z.strictObject({ action: z.literal('pause'), ...whose, ...kill }),
   z.strictObject({ action: z.literal('resume'), ...whose }),

@@ -60,6 +60,11 @@ export const pollerStateSchema = z.object({
     fiberRefSchema.extend({
       schedule: z.string(),
       tz: z.string(),
+      /** `awaiting_review`: closed without a verdict; nothing is due before a person has accepted or resumed it. */
+      state: z.enum(['armed', 'running', 'awaiting_review', 'accepted', 'set_aside', 'parked']),
+      /** A run that ended without fault and left an outcome is accepted by itself. */
+      auto_accept: z.boolean(),
+      /** Null unless it is armed and its schedule can be read. */
       next_due_at: z.number().nullable(),
       error: z.string().nullable(),
     }),

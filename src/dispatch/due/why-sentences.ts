@@ -62,10 +62,7 @@ export function explainGate(
         mend: `mend ${document.path} in an editor; \`svc fiber check\` says when it is right`,
       };
     case 'status':
-      return {
-        message: `its status is ${document.status}, and only active fibers are started by themselves`,
-        mend: `start it now with \`svc dispatch ${id}\`, which arms it`,
-      };
+      return explainStatus(document);
     case 'running':
       return (
         explainSurface(id, facts) ??
@@ -129,6 +126,25 @@ export function explainGate(
     case 'resources':
       return explainHeldStart(facts.resources, id);
   }
+}
+
+function explainStatus({ id, status, svc, tempered }: FiberDocument): { message: string; mend: string } {
+  const role = svc?.kind === 'standing';
+  if (status === 'closed' && tempered === undefined)
+    return {
+      message: role
+        ? 'its last run awaits review, and nothing is due before'
+        : 'it is closed and awaits review',
+      mend: role
+        ? `accept the run with \`svc accept ${id}\`, or have it go on without a verdict with \`svc resume ${id}\``
+        : `accept the work with \`svc accept ${id}\`, or start it again with \`svc dispatch ${id}\`, which arms it`,
+    };
+  return {
+    message: `its status is ${status}, and only active fibers are started by themselves`,
+    mend: role
+      ? `let it run on its schedule again with \`svc resume ${id}\``
+      : `start it now with \`svc dispatch ${id}\`, which arms it`,
+  };
 }
 
 function explainHeldStart(hold: ResourceHold | null, id: string): { message: string; mend: string } {

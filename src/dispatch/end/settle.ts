@@ -12,7 +12,7 @@ import { endInHand, isStarted } from '../run/run-state.ts';
 import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
-import { concludedBy, isWordless, planWorkerEnd } from './worker-end.ts';
+import { concludedBy, isFaultless, isWordless, planWorkerEnd } from './worker-end.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
@@ -97,7 +97,7 @@ export class Settler {
       });
     if (!plan.conclude && document?.error === undefined) this.#close(run);
     else if (plan.reason === 'forced_start') this.#postpone(run);
-    else await this.#conclude(run, exit);
+    else await this.#conclude(run, { exit, faultless: isFaultless(plan.reason, exit) });
     return { reason: plan.reason, code: exit?.code ?? null };
   }
 
@@ -107,7 +107,11 @@ export class Settler {
     for (const [key, run] of [...this.#memory.unconcluded]) {
       if (this.#isBeingStarted(key)) continue;
       const { exit } = this.#world.runDirectories.readEnd(run.launch_id);
-      await this.#conclude(run, exit.kind === 'found' ? exit.value : null);
+      const found = exit.kind === 'found' ? exit.value : null;
+      const manifest = this.#world.runDirectories.manifest(run.launch_id);
+      const reason = manifest.kind === 'found' ? manifest.value.end_reason : undefined;
+      const faultless = reason !== undefined && isFaultless(reason, found);
+      await this.#conclude(run, { exit: found, faultless });
       if (!this.#memory.unconcluded.has(key)) done.push(key);
     }
     return done;
@@ -119,14 +123,14 @@ export class Settler {
     this.#memory.runs.release(run);
   }
 
-  async #conclude(run: Run, exit: ExitRecord | null): Promise<void> {
+  async #conclude(run: Run, end: { exit: ExitRecord | null; faultless: boolean }): Promise<void> {
     const world = this.#world;
     try {
       const document = world.documents.of(run);
       const current = document === undefined ? undefined : world.documents.reread(document);
       if (current?.error !== undefined) throw new Error(current.error);
       if (current !== undefined)
-        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), exit));
+        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), end));
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
         this.#postpone(run);

@@ -104,14 +104,22 @@ export function isConcludable(
   return exit === null || handed === null || handed <= exit.at + EXIT_TIME_SLACK_MS;
 }
 
+/** An end that somebody brings about. */
+const BROKEN_OFF = { exit: null, faultless: false };
+
+/** True for an end with a handoff, or of an agent that ended with 0. */
+export function isFaultless(reason: string, exit: ExitRecord | null): boolean {
+  return reason === 'handoff' || isCleanExit(reason, exit);
+}
+
 /** What the end of this run writes into the document of its role; nothing for a oneshot. */
 export function concludedBy(
   document: FiberDocument,
   run: Pick<Run, 'run_id'>,
   now: number,
-  exit: Pick<ExitRecord, 'at'> | null = null,
+  { exit, faultless }: { exit: Pick<ExitRecord, 'at'> | null; faultless: boolean } = BROKEN_OFF,
 ): DocumentChange {
-  const concluded = isConcludable(document, run, exit) ? planConclude(document, now) : null;
+  const concluded = isConcludable(document, run, exit) ? planConclude(document, { faultless }, now) : null;
   return concluded ?? { set: {}, unset: [] };
 }
 

@@ -1,7 +1,7 @@
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import type { FiberDocument } from '../../../contract/fiber.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
-import { formatDuration } from '../../command-line/output.ts';
+import { formatDuration, formatTime } from '../../command-line/output.ts';
 import type { CliContext } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
 import { describeHold, letGo } from '../status/hold.ts';
@@ -20,6 +20,13 @@ export async function whatNext(context: CliContext, fiber: Written): Promise<str
 
 /** One line for a person: who starts a worker for this fiber, when, and what to type if nothing will. */
 export function describeNext(fiber: Written, state: State | null, svc: string): string {
+  const next = describeStart(fiber, state, svc);
+  return fiber.svc?.kind === 'standing' && fiber.status === 'active'
+    ? `${next}${describeReview(fiber, svc)}`
+    : next;
+}
+
+function describeStart(fiber: Written, state: State | null, svc: string): string {
   if (fiber.svc === undefined) return '';
   const isFiber = (row: { fiber_id: string; store: string }) =>
     row.fiber_id === fiber.id && row.store === fiber.store;
@@ -43,8 +50,19 @@ export function describeNext(fiber: Written, state: State | null, svc: string): 
     return `The emergency brake is on, so nothing starts; let it go with: ${svc} resume-all\n`;
   if (held !== undefined || (state.boot_quarantine.active && fiber.svc.kind === 'standing'))
     return `It is held back, as everything is since the daemon started; let it begin with: ${svc} daemon release\n`;
-  if (fiber.svc.kind === 'standing') return `The daemon starts it when its schedule says so: ${svc} status\n`;
+  if (fiber.svc.kind === 'standing') {
+    const next = state.standing_roles.find(isFiber)?.next_due_at ?? null;
+    const when = next === null ? 'when its schedule says so' : `at ${formatTime(next)}`;
+    return `The daemon starts it ${when}: ${svc} status\n`;
+  }
   return `The daemon starts it within ${formatDuration(Math.max(1000, state.poll_health.interval_ms))}; see: ${svc} status ${fiber.id}\n`;
+}
+
+/** What becomes of a standing role after each of its runs. */
+function describeReview({ id, svc: block }: Written, svc: string): string {
+  return block?.auto_accept === true
+    ? `A run that leaves an outcome and no fault is accepted by itself; after any other it awaits review: ${svc} accept ${id}\n`
+    : `After each run it awaits review, and runs again only after: ${svc} accept ${id}\n`;
 }
 
 async function readState(settings: Settings): Promise<State | null> {

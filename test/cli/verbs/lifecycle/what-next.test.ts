@@ -27,6 +27,7 @@ function state(over: Over = {}): State {
       over.held === undefined
         ? []
         : rows(['work/loader']).map((row) => ({ ...row, since: 1, reason: over.held, note: 'wrong branch' })),
+    standing_roles: [],
     brake: { on: over.brake ?? false, since: null, note: null },
     boot_quarantine: { active: over.active ?? false, reason: 'restart', held: 0, released_at: null },
     poll_health: { interval_ms: 30_000, stores },
