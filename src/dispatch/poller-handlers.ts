@@ -18,7 +18,7 @@ import { DocumentWrites } from './requests/document-writes.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
-import { dismissIncident, resumeIncident } from './requests/resume-incident.ts';
+import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
@@ -101,7 +101,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
         skills: surroundings.skills,
       }),
     resume_incident: (request) => resumeIncident({ world, memory, dispatcher }, request),
-    dismiss_incident: (request) => dismissIncident(memory, request),
+    dismiss_incident(request) {
+      const lost = Object.values(dispatcher.surfaces).find(({ captures }) =>
+        captures.view().some(({ run_id, state }) => run_id === request.id && state === 'ended'),
+      );
+      return lost === undefined
+        ? dismissIncident(memory, request)
+        : dismissCapture(memory, lost.captures, request);
+    },
     async dispatch(request) {
       await listUntilKnown(documents, loop, request.fiber_id);
       return documents.whenRead(() => dispatcher.dispatch(request));

@@ -40,7 +40,7 @@ export const dismiss = settling('dismiss', 'Remove an incident from the list; it
 function settling(name: 'resume' | 'dismiss', summary: string, example: Example): Verb {
   return defineVerb({
     summary,
-    arguments: { id: argument('[id]', 'id of the incident') },
+    arguments: { id: argument('[id]', 'id of the incident; dismiss takes the run id of a lost capture too') },
     options: { all: option('--all', 'every incident'), dry_run: DRY_RUN },
     examples: [example],
     page: 'setup.md',
@@ -60,7 +60,7 @@ function settling(name: 'resume' | 'dismiss', summary: string, example: Example)
       const whole = fault === undefined && fibers.every(({ outcome }) => outcome !== 'refused');
       return {
         json: reply,
-        text: outcomes(reply),
+        text: outcomes(reply, id),
         faults: fault === undefined ? [] : [fault],
         exit: whole ? EXIT.ok : EXIT.refused,
       };
@@ -68,8 +68,8 @@ function settling(name: 'resume' | 'dismiss', summary: string, example: Example)
   });
 }
 
-function outcomes({ fibers }: IncidentReply): string {
-  if (fibers.length === 0) return 'No incident.\n';
+function outcomes({ fibers }: IncidentReply, id: string | undefined): string {
+  if (fibers.length === 0) return id === undefined ? 'No incident.\n' : `Taken off the list: ${id}\n`;
   return fibers
     .map(({ fiber_id, outcome, message }) => {
       const more = message === null ? '' : `: ${message}`;

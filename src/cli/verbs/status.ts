@@ -126,15 +126,17 @@ function captureRows(state: State, now: number): string[][] {
   ]);
 }
 
-/** The command that captures each lost text again. */
+/** The commands that capture each lost text again, or take it off the list. */
 function capturesAgain({ captures }: State): string {
   return captures
-    .flatMap(({ state, surface, agent, effort, project_dir, store, text_file }) => {
+    .flatMap(({ state, surface, agent, effort, project_dir, store, text_file, run_id }) => {
       if (state !== 'ended' || text_file === null) return [];
       const words = ['svc', 'capture', '-', '--project-dir', project_dir, '--agent', agent, '--store', store];
       if (effort !== null) words.push('--effort', effort);
       if (surface !== 'cli') words.push('--surface', surface);
-      return [`To try it again: ${shellLine(words)} < ${shellLine([text_file])}\n`];
+      return [
+        `To try it again: ${shellLine(words)} < ${shellLine([text_file])}\nOr take it off the list: svc incident dismiss ${run_id}\n`,
+      ];
     })
     .join('');
 }

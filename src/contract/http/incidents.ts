@@ -32,7 +32,10 @@ export const incidentSchema = z.object({
 });
 export type Incident = z.infer<typeof incidentSchema>;
 
-/** `POST /incidents/resume` and `/incidents/dismiss`: one incident, or all without an id. */
+/**
+ * `POST /incidents/resume` and `/incidents/dismiss`: one incident, or all without an id. `dismiss` takes the run id of an
+ * ended capture too.
+ */
 export const incidentRequestSchema = z.object({
   id: z.string().optional(),
   origin: z.string().optional(),

@@ -128,6 +128,11 @@ export function refusedCapture(host: string, refusal: Refusal): CaptureRefused {
   };
 }
 
+/** Whether `GET /state` shows a capture still. */
+export function isShown({ ended_at, dismissed }: CaptureRecord, now: number): boolean {
+  return dismissed !== true && (ended_at === null || now - ended_at < SHOWN_MS);
+}
+
 /** What `GET /state` shows of an unclaimed capture on either surface, besides its state and where it runs. */
 export function viewOfCapture(
   record: CaptureRecord,

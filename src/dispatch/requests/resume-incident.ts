@@ -61,6 +61,23 @@ export function dismissIncident<Q extends IncidentRequest>(memory: Memory, asked
   return perform(write, asked);
 }
 
+/** Takes a lost capture off the list, which has its run id; its text stays on the disk. */
+export function dismissCapture<Q extends IncidentRequest>(
+  memory: Memory,
+  captures: { dismiss(run_id: string): void },
+  asked: Q,
+) {
+  const write: Write<IncidentRequest, string, Rehearsal, IncidentReply> = {
+    plan: ({ id = '' }) => id,
+    show: (id) => rehearsal(`take the capture ${id} off the list; its text stays where it is`),
+    apply(id) {
+      captures.dismiss(id);
+      return replyOf(memory, []);
+    },
+  };
+  return perform(write, asked);
+}
+
 function replyOf({ incidents }: Memory, fibers: Outcome[]): IncidentReply {
   const { fault } = incidents;
   return { fibers, incidents: incidents.all(), ...(fault === null ? {} : { fault }) };

@@ -39,6 +39,8 @@ export const captureRecordSchema = z.object({
   boot_id: z.string().nullable(),
   /** The effort that was asked for; the text is beside the record then. */
   asked: z.object({ effort: z.string().nullable() }).optional(),
+  /** A person took it off the list. */
+  dismissed: z.literal(true).optional(),
   /** Present on the app surface; no multiplexer session then has the name in `mux_session`. */
   app: appRecordSchema.optional(),
 });
@@ -69,7 +71,9 @@ export function captureTextFile(dir: string, { asked }: CaptureRecord): string |
 export function updateCapture(
   data_dir: string,
   record: CaptureRecord,
-  change: Partial<Pick<CaptureRecord, 'state' | 'session_uuid' | 'ended_at' | 'ended_reason' | 'app'>>,
+  change: Partial<
+    Pick<CaptureRecord, 'state' | 'session_uuid' | 'ended_at' | 'ended_reason' | 'dismissed' | 'app'>
+  >,
 ): CaptureRecord {
   const changed = { ...record, ...change };
   writeRecord(runDirectoryOf(data_dir, record.launch_id), changed);

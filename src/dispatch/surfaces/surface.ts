@@ -73,6 +73,8 @@ export type OpenSurface = {
     ): Promise<Answer<Q, Rehearsal | CaptureRefused, Captured | CaptureRefused>>;
     byConversation(id: string): CaptureRecord | undefined;
     view(): CaptureView[];
+    /** Takes an ended capture off the list. */
+    dismiss(run_id: string): void;
     /** Resolves when none is being started. */
     settled(): Promise<void>;
   };

@@ -2,7 +2,7 @@ import { isCoded } from '../../../base/errors.ts';
 import type { CaptureView } from '../../../contract/http/capture.ts';
 import { AppServerRefusal } from '../../../harness/app-server/connection.ts';
 import { type AppConversation, desktopLink } from '../../../harness/app-server/conversation.ts';
-import { KEPT_MS, SHOWN_MS, viewOfCapture } from '../../claims/capture-checks.ts';
+import { isShown, KEPT_MS, viewOfCapture } from '../../claims/capture-checks.ts';
 import { sourceOf } from '../../run/app-run.ts';
 import {
   type CaptureRecord,
@@ -61,10 +61,19 @@ export class UnclaimedConversations {
     return this.#all().find(({ record }) => record.app.thread_id === thread_id)?.record;
   }
 
+  dismiss(run_id: string): void {
+    for (const known of this.#all()) {
+      const { record, state } = known;
+      if (record.run_id !== run_id || state !== 'ended') continue;
+      const { app } = record;
+      known.record = { ...updateCapture(this.#world.settings.data_dir, record, { dismissed: true }), app };
+    }
+  }
+
   view(): CaptureView[] {
     const { clock, settings } = this.#world;
     return this.#all()
-      .filter(({ record }) => record.ended_at === null || clock.now() - record.ended_at < SHOWN_MS)
+      .filter(({ record }) => isShown(record, clock.now()))
       .map(({ record, state }) => {
         const { thread_id, transcript_session_uuid, project_id } = record.app;
         const link = thread_id === null ? null : desktopLink(settings.app_scheme, thread_id);

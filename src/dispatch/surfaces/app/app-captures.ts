@@ -52,6 +52,10 @@ export class AppCaptures
     return this.#unclaimed.view();
   }
 
+  dismiss(run_id: string): void {
+    this.#unclaimed.dismiss(run_id);
+  }
+
   /** Holds the unclaimed conversations against the app server. */
   look(): Promise<void> {
     return this.#unclaimed.look();

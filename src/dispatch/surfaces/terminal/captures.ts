@@ -6,9 +6,9 @@ import type { MuxListing } from '../../../mux/mux.ts';
 import {
   type AskedCapture,
   checkCapture,
+  isShown,
   KEPT_MS,
   refusedCapture,
-  SHOWN_MS,
   viewOfCapture,
 } from '../../claims/capture-checks.ts';
 import type { Memory } from '../../holds/memory.ts';
@@ -196,10 +196,16 @@ export class Captures
     }
   }
 
+  /** Takes an ended capture off the list; its files stay as long as those of any other. */
+  dismiss(run_id: string): void {
+    for (const known of this.#known.values())
+      if (known.record.run_id === run_id && known.state === 'ended') this.#update(known, { dismissed: true });
+  }
+
   view(): CaptureView[] {
     const now = this.#world.clock.now();
     return [...this.#known.values()]
-      .filter(({ record }) => record.ended_at === null || now - record.ended_at < SHOWN_MS)
+      .filter(({ record }) => isShown(record, now))
       .map(({ record, state }) => ({
         surface: 'cli',
         mux_session: record.mux_session,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dismissCapture } from '../../../../src/dispatch/requests/resume-incident.ts';
 import { parseWorkerSessionName } from '../../../../src/mux/session-name.ts';
 import { STORE } from '../../world/fake-documents.ts';
 import { type Daemon, FakeWorld } from '../../world/fake-world.ts';
@@ -148,6 +149,25 @@ describe('a capture', () => {
     daemon = world.boot();
     await round();
     expect(runs()).toEqual([]);
+  });
+
+  it('[WPL-6] is taken off the list by a person once it has ended, also for the next daemon, and keeps its text', async () => {
+    const captured = await capture();
+    if (!captured.captured) throw new Error('refused');
+    const { run_id } = captured;
+    const dismiss = () =>
+      dismissCapture(daemon.memory, daemon.dispatcher.surfaces.cli.captures, { id: run_id });
+    await dismiss();
+    expect(daemon.state().captures).toMatchObject([{ run_id }]);
+    world.machine.exit(world.machine.worker('capture'), { code: 3 });
+    await round();
+    const [view] = daemon.state().captures;
+    expect(await dismiss()).toMatchObject({ fibers: [] });
+    expect(daemon.state().captures).toEqual([]);
+    daemon = world.boot();
+    await round();
+    expect(daemon.state().captures).toEqual([]);
+    expect(readFileSync(view?.text_file ?? '', 'utf8')).toBe('Make the loader\nfaster.');
   });
 
   it('[P2] stays when tmux does not answer at its start, and is what a later listing says', async () => {
