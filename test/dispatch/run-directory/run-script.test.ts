@@ -143,7 +143,7 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
             shell,
           );
           const said = JSON.parse(result.kind === 'exited' ? result.stdout : '{}');
-          expect(said.argv).toEqual([...words, prompt.replace(/\n+$/, ''), 'last']);
+          expect(said.argv).toEqual([...words, prompt, 'last']);
           expect(said.env).toMatchObject({
             GIVEN: value,
             prompt: value,
@@ -155,7 +155,7 @@ describe.each(SHELLS)('the run script under %s', (name, args) => {
           expect(said.files).not.toContain('pwn');
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 8, examples: [[[], '', 'a\nb\n\n']] },
     );
   });
 });
