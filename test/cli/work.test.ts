@@ -120,7 +120,7 @@ describe('svc status', () => {
     expect(out).toMatch(/work\/held +1 min ago +boot_quarantine +svc daemon release\n/);
     expect(out).toMatch(/work\/killed +1 min ago +killed \(wrong branch\) +svc resume work\/killed\n/);
     expect(out).toMatch(
-      /capture-1 +pi +.* ended \(exited with 3\) +\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
+      /capture-1 +pi +.* ended \(exited with 3\) +\/data\/runs\/r\/text\.md\nTo try it again: svc capture - --project-dir \/srv\/dev --agent pi --store \/srv\/notes --effort high --surface cli < \/data\/runs\/r\/text\.md\nOr take it off the list: svc incident dismiss r\n/,
     );
     expect(out).toMatch(/roles\/daily +0 9 \* \* \* +Europe\/Paris +in 2 h\n/);
     expect(out).toContain('tmux does not answer: timed out; see: svc doctor');

@@ -133,7 +133,7 @@ function capturesAgain({ captures }: State): string {
       if (state !== 'ended' || text_file === null) return [];
       const words = ['svc', 'capture', '-', '--project-dir', project_dir, '--agent', agent, '--store', store];
       if (effort !== null) words.push('--effort', effort);
-      if (surface !== 'cli') words.push('--surface', surface);
+      words.push('--surface', surface);
       return [
         `To try it again: ${shellLine(words)} < ${shellLine([text_file])}\nOr take it off the list: svc incident dismiss ${run_id}\n`,
       ];
