@@ -192,7 +192,7 @@ function pending(state: State, now: number): string {
   const rows = state.pending_launch.map((row) => [
     row.fiber_id,
     formatMoment(row.since, now),
-    describeHold(row.reason, row.note),
+    describeHold(row.reason, row.note === null ? null : shortened(row.note)),
     letGo(row.reason, row.fiber_id),
   ]);
   if (rows.length === 0)
@@ -200,6 +200,14 @@ function pending(state: State, now: number): string {
       ? '\nSince the daemon started nothing is launched by itself; allow it with: svc daemon release\n'
       : '';
   return section('Held back', rows, ['fiber', 'since', 'reason', 'let it start with']);
+}
+
+/** `svc why` has the whole of it. */
+const NOTE_WIDTH = 24;
+
+function shortened(note: string): string {
+  const letters = [...note];
+  return letters.length <= NOTE_WIDTH ? note : `${letters.slice(0, NOTE_WIDTH - 1).join('')}…`;
 }
 
 function mux(state: State): string {
