@@ -103,7 +103,9 @@ const VERBS: {
     name: 'kill',
     call: ['POST', '/kill', { fiber_id: 'runs' }],
     took: (state) => state.running.every((run) => run.fiber_id !== 'runs'),
-    lasts: (state) => state.running.every((run) => run.fiber_id !== 'runs'),
+    // What the start of a daemon holds is released; what a person killed is not.
+    lasts: (state) =>
+      state.pending_launch.some(({ fiber_id, reason }) => fiber_id === 'runs' && reason === 'killed'),
   },
   {
     name: 'resume-all',
@@ -186,7 +188,7 @@ describe.each([
     }
     expect(told).toMatchObject({
       'stop-all': { spoken: true, took: true },
-      kill: { took: true },
+      kill: { spoken: true, took: true },
       accept: { took: true },
       'config write': { spoken: true, took: false },
     });
