@@ -6,13 +6,16 @@ import type { ExitRecord } from '../run-directory/run-records.ts';
 export type DeathFacts = {
   run: Pick<Run, 'run_id' | 'agent' | 'fiber_id' | 'project_dir'>;
   reason: string;
-  /** A phrase that says more than the reason; null for none. */
+  /** A phrase that says more than the reason, or why the record of its end cannot be read; null for none. */
   detail: string | null;
   exit: Pick<ExitRecord, 'code' | 'signal'> | null;
   /** The last that was seen of its screen. */
   screen: string | null;
   at: number;
 };
+
+/** Begins the message of a death whose record is there and cannot be read. */
+export const END_UNREAD = 'how it ended cannot be read';
 
 type Said = { message: string; mend: string };
 
@@ -54,6 +57,11 @@ function explain({ reason, detail, exit, run }: DeathFacts, screen: string): Sai
     case 'reboot':
       return { message: 'it went down with the machine', mend: RESUME };
     case 'session_gone':
+      if (detail !== null)
+        return {
+          message: `${END_UNREAD} (${detail})`,
+          mend: 'see that the data folder can be read: `svc doctor`; the last screen may still tell',
+        };
       return {
         message: 'its terminal was closed, and nothing recorded how its program ended',
         mend: 'nothing, if a person closed it; otherwise look in the system log for a program that ends processes',

@@ -168,14 +168,15 @@ function isOneshot(document: FiberDocument | undefined): boolean {
 
 /** A role that ends with 0 has done what it was started for. */
 function deathOfEnd(
-  { run, document, screen }: EndFacts,
+  { run, document, recorded, screen }: EndFacts,
   reason: string,
   detail: string | null,
   exit: ExitRecord | null,
   at: number,
 ): Death | null {
   if (isCleanExit(reason, exit) && !isOneshot(document)) return null;
-  return deathOf({ run, reason, detail, exit, screen, at });
+  const unread = recorded.exit.kind === 'unknown' ? recorded.exit.detail : null;
+  return deathOf({ run, reason, detail: detail ?? unread, exit, screen, at });
 }
 
 function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | null {

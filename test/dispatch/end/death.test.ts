@@ -46,6 +46,12 @@ describe('why a worker died', () => {
     },
   );
 
+  it('says that the record of an end cannot be read, and not that there is none', () => {
+    const death = died({ reason: 'session_gone', exit: null, detail: 'EIO: i/o error' });
+    expect(death?.message).toBe('how it ended cannot be read (EIO: i/o error)');
+    expect(death?.mend).toContain('svc doctor');
+  });
+
   it.each(['kill', 'handoff', 'forced_start'])('is nothing to tell of an end by %s', (reason) => {
     expect(died({ reason })).toBeNull();
   });

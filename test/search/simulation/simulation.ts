@@ -5,6 +5,7 @@ import type { FiberRow } from '../../../src/contract/fiber.ts';
 import type { PollerState } from '../../../src/contract/http/state.ts';
 import type { CallInput } from '../../../src/contract/threads/call-table.ts';
 import type { pollerCalls } from '../../../src/contract/threads/poller.ts';
+import { END_UNREAD } from '../../../src/dispatch/end/death.ts';
 import type { DirectoryLook } from '../../../src/dispatch/world/world.ts';
 import { Store } from '../../../src/fibers/store.ts';
 import { parseWorkerSessionName } from '../../../src/mux/session-name.ts';
@@ -846,7 +847,8 @@ export class Simulation {
       const living = runs.find(({ alive }) => alive);
       if (!this.#turned_back && runtime?.run_id !== living?.run_id)
         tell(`it runs as ${runtime?.run_id}, and it is ${living?.run_id}`);
-      if (last_death === undefined) continue;
+      // What could not be read then is not looked for again.
+      if (last_death === undefined || last_death.message.startsWith(END_UNREAD)) continue;
       const died = runs.find(({ run_id }) => run_id === last_death.run_id);
       if (died === undefined || died.alive) tell(`${last_death.run_id} has died`);
       const { code = null, signal = null } = died?.exit ?? {};
