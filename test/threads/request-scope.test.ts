@@ -222,12 +222,13 @@ describe('what outlives the request that began it', () => {
       memory: {
         runs: { all: () => [] },
         ...{ brake: { pulled: null, look: () => null }, data_dir: { fault: null, look: () => null } },
+        quarantine: { writeAgain: () => undefined },
       },
       dispatcher: {
         ...{ reconcile: nothing, watchApps: nothing, watchActivity: nothing },
         rounds: { startDue: note('tick'), startMoved: note('moved') },
       },
-      rows: { refreshAll: () => undefined },
+      rows: { refreshAll: () => undefined, refreshStale: () => undefined },
     } as unknown as PollLoopOptions);
     runForRequest('over', () => {
       loop.takeUpStores();
