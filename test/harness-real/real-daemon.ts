@@ -71,6 +71,7 @@ export type RealDaemon = {
   transcriptOf(session_uuid: string): Promise<string>;
   /** Its path. */
   transcriptPathOf(session_uuid: string): Promise<string>;
+  /** Every line of the sessions ledger; none before the first. */
   ledger(): SessionLine[];
   tmux(...args: string[]): Promise<string>;
   sessions(): Promise<string[]>;
@@ -281,11 +282,11 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
       }, WITHIN_MS);
       return orTell(`no transcript of ${session_uuid}`, found);
     },
-    ledger: () =>
-      readFileSync(join(data_dir, 'sessions.jsonl'), 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as SessionLine),
+    ledger() {
+      const path = join(data_dir, 'sessions.jsonl');
+      const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+      return lines.filter(Boolean).map((line) => JSON.parse(line) as SessionLine);
+    },
     tmux: async (...args) =>
       (await run('tmux', ['-S', socket, '-f', '/dev/null', ...args], { env: cleanEnv(home) })).stdout,
     sessions: async () =>
