@@ -208,7 +208,10 @@ export class PollLoop {
       this.#report(error);
     } finally {
       this.#listings.delete(store);
-      if (this.#late.has(store)) this.#wakeTick(URGENT_MS);
+      if (this.#late.has(store)) {
+        this.#options.rows.refreshAll(this.#healths);
+        this.#wakeTick(URGENT_MS);
+      }
     }
   }
 

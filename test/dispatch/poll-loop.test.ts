@@ -253,4 +253,16 @@ describe('the poll loop', () => {
     expect(listedFirst).toEqual([first, second.root]);
     expect(rows.feed.state).toBe('fresh');
   });
+
+  it('[DSP-1] shows that the rows are not fresh at the moment when a slow listing has failed', async () => {
+    const [first = ''] = roots;
+    slow = first;
+    void loop.tick();
+    await until('a round without it', () => rounds > 1);
+    expect(rows.feed.state).toBe('fresh');
+    failing = true;
+    slow = null;
+    await until('the failure', () => loop.health.stores[0]?.state === 'stale');
+    expect(rows.feed.state).toBe('partial');
+  });
 });
