@@ -46,6 +46,8 @@ export class Feed {
   readonly #host: string;
   readonly #nonce: string;
   #rows = new Map<string, EncodedRow>();
+  /** Those of this host, which are few of many. */
+  readonly #own = new Set<EncodedRow>();
   /** Rows that are gone, the longest gone first. */
   #removed = new Map<string, EncodedRow>();
   /** All of them by their last change. */
@@ -106,6 +108,8 @@ export class Feed {
       this.#order = null;
     }
     Object.assign(row, encoded);
+    if (own) this.#own.add(row);
+    else this.#own.delete(row);
     this.#moved(own || was_own, now);
     if (was_own && !own) row.left_own = this.#last_change.all;
     this.#order_of_change.changed(row, this.#last_change.all);
@@ -117,6 +121,7 @@ export class Feed {
     const known = this.#rows.get(path);
     if (known === undefined) return false;
     this.#rows.delete(path);
+    this.#own.delete(known);
     this.#order = null;
     this.#moved(known.own, now);
     if (known.own) known.left_own = this.#last_change.all;
@@ -176,11 +181,10 @@ export class Feed {
   }
 
   #sorted(svc: boolean): EncodedRow[] {
-    // While a store is listed for the first time, the order of all rows does not last from one request to the next.
-    if (svc && this.#order === null) return [...this.#rows.values()].filter((row) => row.own).sort(byId);
+    if (svc) return [...this.#own].sort(byId);
     // A path stands for one id in one store, so that only a row more or less changes the order.
     this.#order ??= [...this.#rows.values()].sort(byId);
-    return svc ? this.#order.filter((row) => row.own) : this.#order;
+    return this.#order;
   }
 
   #join(rows: string[], variant: 'all' | 'svc'): Uint8Array {
