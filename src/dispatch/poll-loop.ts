@@ -25,8 +25,8 @@ const UNANSWERED_MS = 5_000;
 /** How often app conversations are looked at although their server told of no change, in milliseconds. */
 const APP_MS = 2_000;
 /**
- * How long a tick waits for listings before it serves what is known, in milliseconds. The first tick and one that lists
- * every store wait until all have ended.
+ * How long a tick waits for listings before it serves what is known, in milliseconds. The first tick, which knows nothing
+ * yet, and one that lists every store wait as long as a job of a listing may take.
  */
 const LISTING_WAIT_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -193,8 +193,9 @@ export class PollLoop {
       if (!served && !this.#listings.has(store)) this.#listings.set(store, this.#listStore(store, whole));
     }
     const all = Promise.all(this.#listings.values());
-    if (whole || this.#ticks === 0) await all;
-    else await Promise.race([all, sleep(this.#options.world.clock, LISTING_WAIT_MS)]);
+    const { clock, settings } = this.#options.world;
+    const wait = whole || this.#ticks === 0 ? settings.listing_timeout_ms : LISTING_WAIT_MS;
+    await Promise.race([all, sleep(clock, wait)]);
     for (const store of this.#listings.keys()) this.#late.add(store);
   }
 

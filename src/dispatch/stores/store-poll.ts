@@ -163,6 +163,11 @@ export class StorePoll {
     return addReadings(first, readings);
   }
 
+  /** After each failure a job is given less, so that a slow disk is listed in the end. */
+  get #most_new(): number {
+    return Math.max(LEAST_SHARE, Math.floor(MOST_NEW / 2 ** this.#failures));
+  }
+
   /** Several jobs at a time, until nothing is left; what a failed job was given stays left. */
   async #readLeft(
     unfinished: { left: string[] },
@@ -171,7 +176,10 @@ export class StorePoll {
     const jobs = new Set<Promise<void>>();
     const failures: unknown[] = [];
     const begin = () => {
-      const share = Math.min(MOST_NEW, Math.max(LEAST_SHARE, Math.ceil(unfinished.left.length / MOST_JOBS)));
+      const share = Math.min(
+        this.#most_new,
+        Math.max(LEAST_SHARE, Math.ceil(unfinished.left.length / MOST_JOBS)),
+      );
       const paths = unfinished.left.splice(0, share);
       const leave = (left: readonly string[]) => {
         unfinished.left = unfinished.left.concat(left);
@@ -198,7 +206,7 @@ export class StorePoll {
       const set_aside = [...this.#set_aside.values()]
         .filter((one) => this.#waits(one))
         .map(({ token }) => token);
-      const input = { root: this.root, follow: this.#follow(), set_aside, most_new: MOST_NEW };
+      const input = { root: this.root, follow: this.#follow(), set_aside, most_new: this.#most_new };
       try {
         const done = await this.#pool.run(job, input, { bulk: bulk.slice(), deadline_ms });
         if (done.bulk === null)
