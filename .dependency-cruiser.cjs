@@ -68,7 +68,7 @@ const roomRules = Object.entries(ROOMS).map(([room, [allowed, reason]]) => ({
     path: '^(src|workers)/',
     pathNot: [
       ...[room, ...allowed].map((name) => `^src/${name}/`),
-      ...(room === 'cli' ? ['^src/daemon[.]ts$'] : []),
+      ...(room === 'cli' ? ['^src/daemon(-check)?[.]ts$'] : []),
     ],
   },
 }));
@@ -141,6 +141,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|workers)/', pathNot: '^src/cli/verbs/daemon/run[.]ts$' },
       to: { path: '^src/daemon[.]ts$' },
+    },
+    {
+      name: 'only-daemon-restart-checks-a-boot',
+      comment:
+        'what a boot reads belongs to the daemon; `svc daemon restart` asks for it before it stops one that runs',
+      severity: 'error',
+      from: { path: '^(src|workers)/', pathNot: '^src/cli/verbs/daemon/restart[.]ts$' },
+      to: { path: '^src/daemon-check[.]ts$' },
     },
     {
       name: 'only-http-knows-uwebsockets',

@@ -13,7 +13,7 @@ import { type HostMemory, hostMemory } from './dispatch/run-directory/worker-mem
 import { writeFileAtomic } from './platform/atomic-write.ts';
 import { readBootId } from './platform/boot-id.ts';
 import { makeFolder } from './platform/make-folder.ts';
-import { createRunner, type ProcessRunner } from './platform/process.ts';
+import { createRunner } from './platform/process.ts';
 import { READ_LIMITS } from './platform/read-limits.ts';
 import { readRegularTextSync } from './platform/regular-file.ts';
 
@@ -40,29 +40,45 @@ const CLI_TIMEOUT_MS = 10_000;
 const hostReplySchema = z.looseObject({ host: z.string().min(1), contract: z.number().int().optional() });
 const lastBootSchema = z.object({ boot_id: z.string().nullable() });
 
+/** What the operator decides of a boot. */
+export type Configured = Omit<BootDecision, 'daemon_id' | 'boot_id' | 'rebooted'>;
+
 /** Reads what the daemon must know before it serves; throws a `CodedError` that says why it does not boot. */
 export async function decideBoot(settings: Settings): Promise<BootDecision> {
-  const runner = createRunner();
-  const identity =
-    settings.cli === null ? ownIdentity(settings) : await askCli(settings.cli, settings, runner);
-  const file = readHostFile(settings);
-  requireAllowedListener(file, settings);
-  const boot_id = await readBootId({ platform: process.platform, runner });
+  const configured = await readConfigured(settings, { persist: true });
+  const boot_id = await readBootId({ platform: process.platform, runner: createRunner() });
   return {
-    ...identity,
+    ...configured,
     daemon_id: daemonId(settings.data_dir),
-    host_class: hostClass(file),
-    store_roots: readStores(settings).paths,
     boot_id,
     rebooted: noteBoot(settings, boot_id),
+  };
+}
+
+/**
+ * The part of the boot that settings, operator files and the program of `SVC_CLI` decide. With `persist` a host id that
+ * comes from the OS is written to `host.json`. Throws a `CodedError` that says why the daemon does not boot.
+ */
+export async function readConfigured(settings: Settings, options: { persist: boolean }): Promise<Configured> {
+  const identity =
+    settings.cli === null ? ownIdentity(settings, options) : await askCli(settings.cli, settings);
+  const file = readHostFile(settings);
+  requireAllowedListener(file, settings);
+  return {
+    ...identity,
+    host_class: hostClass(file),
+    store_roots: readStores(settings).paths,
     max_concurrent: file.max_concurrent ?? null,
     host_memory: hostMemory(file),
     role_store: roleStoreOf(file),
   };
 }
 
-function ownIdentity(settings: Settings): { host: string; cli_contract: number | null } {
-  const { host } = resolveHostId(settings, { hostname: hostname(), persist: true });
+function ownIdentity(
+  settings: Settings,
+  { persist }: { persist: boolean },
+): { host: string; cli_contract: number | null } {
+  const { host } = resolveHostId(settings, { hostname: hostname(), persist });
   return { host, cli_contract: CONTRACT_LEVEL };
 }
 
@@ -70,9 +86,8 @@ function ownIdentity(settings: Settings): { host: string; cli_contract: number |
 async function askCli(
   cli: string,
   settings: Settings,
-  runner: ProcessRunner,
 ): Promise<{ host: string; cli_contract: number | null }> {
-  const answer = await runner.run({
+  const answer = await createRunner().run({
     file: cli,
     args: ['host', '--json'],
     timeout_ms: CLI_TIMEOUT_MS,

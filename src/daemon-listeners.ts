@@ -1,8 +1,12 @@
+import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { isCoded } from './base/errors.ts';
+import { CodedError, isCoded, messageOf } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import { dataPaths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
+import { explainBindFailure } from './http/bind-failure.ts';
+import { parseListenAddress } from './http/listen-address.ts';
+import { freeSocketPath } from './http/unix-socket-path.ts';
 import { ensurePrivateFolder } from './platform/private-folder.ts';
 
 /** What a listener of the daemon is opened on; the HTTP server. */
@@ -47,5 +51,38 @@ async function listenBeside(server: Listening, path: string, logger: Logger): Pr
     if (!isCoded(error)) throw error;
     logger.warn({ err: error }, 'no Unix socket beside the TCP listener; tunnels and svc use TCP');
     return [];
+  }
+}
+
+/**
+ * Throws what would keep a daemon from listening where the settings say, while the daemon that it replaces still holds
+ * the addresses `held`.
+ */
+export async function checkListener(
+  settings: Pick<Settings, 'listen'>,
+  held: readonly string[],
+): Promise<void> {
+  const address = parseListenAddress(settings.listen);
+  if (address.kind === 'unix') {
+    if (held.includes(`unix:${address.path}`)) return;
+    await freeSocketPath(address.path);
+    requireWritable(dirname(address.path));
+    return;
+  }
+  const { hosts, port } = address;
+  if (port === 0 || held.some((one) => one.endsWith(`:${port}`))) return;
+  const fault = await explainBindFailure(hosts[0]!, port);
+  if (fault !== null) throw fault;
+}
+
+function requireWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new CodedError(
+      'invalid_config',
+      `SVC_LISTEN names a socket in ${folder}, which cannot be written to (${messageOf(error)}); make it, or choose another path`,
+      { cause: error },
+    );
   }
 }

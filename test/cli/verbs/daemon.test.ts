@@ -149,6 +149,46 @@ describe('svc daemon restart', () => {
     expect(refused.err).toContain(text.includes('exposed') ? 'SVC_LISTEN=unix:' : file);
     expect(await processLife({ pid, start_time: null })).toBe('alive');
   });
+
+  /** `svc daemon restart` while a daemon runs, in an environment that keeps the next one from booting. */
+  async function restartRefused(change: Record<string, string>): Promise<string> {
+    await start('ready');
+    const { pid } = daemonFile();
+    Object.assign(machine.env, change);
+    const refused = await machine.svc('daemon', 'restart');
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused.err).toContain('the daemon was not stopped and goes on as before');
+    expect(await processLife({ pid, start_time: null })).toBe('alive');
+    return refused.err;
+  }
+
+  it.each([
+    ['is missing', null],
+    ['cannot be executed', { text: '#!/bin/sh\necho \'{"host": "told"}\'\n', mode: 0o644 }],
+    ['fails', { text: '#!/bin/sh\nexit 7\n', mode: 0o755 }],
+    ['names no host', { text: '#!/bin/sh\necho \'{"contract": 1}\'\n', mode: 0o755 }],
+  ])('[DSP-3] does not stop a daemon while the program of SVC_CLI %s', async (_case, program) => {
+    const cli = join(machine.folder, 'cli.sh');
+    if (program !== null) writeFileSync(cli, program.text, { mode: program.mode });
+    const err = await restartRefused({ SVC_CLI: cli });
+    expect(err).toContain(`SVC_CLI is ${cli}`);
+    expect(err).toContain('mend it or unset SVC_CLI');
+  });
+
+  it('[P34] does not stop a daemon while another process holds its new address', async () => {
+    const other = await serveAnswers({});
+    servers.push(other);
+    const err = await restartRefused({ SVC_LISTEN: other.listen });
+    expect(err).toMatch(`${other.listen} is held by pid ${process.pid} (`);
+    expect(err).toContain('set SVC_LISTEN to another port');
+  });
+
+  it.each([
+    ['0.0.0.0:4000', 'use 127.0.0.1:PORT'],
+    ['unix:/no/such/folder/api.sock', '/no/such/folder'],
+  ])('[LIM-1] does not stop a daemon while SVC_LISTEN is %s', async (SVC_LISTEN, mend) => {
+    expect(await restartRefused({ SVC_LISTEN })).toContain(mend);
+  });
 });
 
 describe('svc daemon status', () => {

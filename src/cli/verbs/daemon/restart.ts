@@ -1,7 +1,4 @@
-import { hostname } from 'node:os';
-import { CodedError, isCoded } from '../../../base/errors.ts';
-import { readHostFile, requireAllowedListener } from '../../../config/host-file.ts';
-import { resolveHostId } from '../../../config/host-identity.ts';
+import { CodedError } from '../../../base/errors.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
 import { defineVerb } from '../../command-line/verb.ts';
 import { findDaemon } from '../../daemon-client/daemon-file.ts';
@@ -21,32 +18,24 @@ export const verb = defineVerb({
   json: startedSchema,
   async run(context, given) {
     const settings = readSettings(context.env);
-    if ((await findDaemon(settings)).kind === 'running') requireConfiguration(settings);
+    const found = await findDaemon(settings);
+    if (found.kind === 'running') await requireStartable(settings, found.daemon.listen);
     await stopDaemon(context, settings, given.timeout);
     return startDaemon(context, settings, given.timeout);
   },
 });
 
 /** Throws `invalid_config` with everything that the next daemon would not accept. */
-function requireConfiguration(settings: Settings): void {
-  const errors = operatorFiles(settings)
+async function requireStartable(settings: Settings, held: readonly string[]): Promise<void> {
+  const { findBootFaults } = await import('../../../daemon-check.ts');
+  const of_files = operatorFiles(settings)
     .errors()
     .map(({ error }) => error);
-  if (errors.length === 0) errors.push(...bootError(settings));
-  if (errors.length === 0) return;
+  // A broken file keeps the daemon from booting with the same sentence.
+  const faults = [...new Set([...of_files, ...(await findBootFaults(settings, held))])];
+  if (faults.length === 0) return;
   throw new CodedError(
     'invalid_config',
-    `the daemon was not stopped and goes on as before: ${errors.join('\n')}`,
+    `the daemon was not stopped and goes on as before: ${faults.join('\n')}`,
   );
-}
-
-function bootError(settings: Settings): string[] {
-  try {
-    resolveHostId(settings, { hostname: hostname(), persist: false });
-    requireAllowedListener(readHostFile(settings), settings);
-    return [];
-  } catch (error) {
-    if (!isCoded(error, 'invalid_config')) throw error;
-    return [error.message];
-  }
 }
