@@ -142,7 +142,8 @@ export const DEATH_SCREEN_LIMITS = {
 } as const;
 
 /**
- * How the last worker of a fiber ended if nobody ended it on purpose and it did not hand off. `at` in milliseconds since
+ * How the last worker of a fiber ended if nobody ended it on purpose, it did not hand off, and its agent did not end with
+ * exit code 0. `at` in milliseconds since
  * the Unix epoch.
  */
 export const deathSchema = z.object({

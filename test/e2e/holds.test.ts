@@ -116,7 +116,11 @@ describe('a fiber whose workers end again and again', () => {
     await daemon.start();
     await daemon.ticks();
     expect(launchesOf(daemon.home.data, 'left')).toHaveLength(1);
-    expect(await svc('why', 'left')).toContain('let it start with `svc resume left`');
+    const why = await svc('why', 'left');
+    expect(why).toContain('let it start with `svc resume left`');
+    for (const page of [why, await svc('status', 'left'), await svc('status')])
+      expect(page).not.toMatch(/died|mend|svc handoff/i);
+    expect(await svc('log', 'left')).toMatch(/ended .* exit code 0, without a handoff after /);
     expect(await svc('dispatch', 'left')).toMatch(/^left (started|resumed):/);
   });
 });

@@ -54,8 +54,9 @@ export const lifeEntrySchema = z.union([
     reason: z.string(),
     /** A phrase on it, where the reason alone does not say all. */
     detail: z.string().optional(),
-    /** What most likely mends a death, and the last lines of its screen. */
+    /** What most likely mends a death; absent for an end that was none. */
     mend: z.string().optional(),
+    /** The last lines of its screen. */
     screen: z.string().optional(),
   }),
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),

@@ -1,4 +1,5 @@
 import { DEATH_SCREEN_LIMITS, type Death } from '../../contract/fiber.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
 import type { Run } from '../run/run.ts';
 import type { ExitRecord } from '../run-directory/run-records.ts';
 
@@ -16,6 +17,19 @@ export type DeathFacts = {
 
 /** Begins the message of a death whose record is there and cannot be read. */
 export const END_UNREAD = 'how it ended cannot be read';
+
+/** What the ledger says of a death; nothing where there was none. */
+export function toldOfDeath(death: Death | null): Pick<SessionLine, 'detail' | 'mend' | 'screen'> {
+  if (death === null) return {};
+  const { message, mend, screen } = death;
+  return { detail: message, mend, ...(screen === undefined ? {} : { screen }) };
+}
+
+/** What the ledger says of an end with 0 that was no death: nothing is to be mended. */
+export function tellCleanExit(screen: string | null): Pick<SessionLine, 'detail' | 'screen'> {
+  const lines = lastLines(screen ?? '');
+  return { detail: 'exit code 0, without a handoff', ...(lines === '' ? {} : { screen: lines }) };
+}
 
 type Said = { message: string; mend: string };
 
@@ -85,7 +99,7 @@ function explainExit(exit: DeathFacts['exit'], run: DeathFacts['run'], screen: s
 function mendOf(code: number | null, signal: string | null, screen: string): string | null {
   if (signal !== null) return SIGNALS[signal] ?? `find out what sent ${signal} to it`;
   if (code === 0)
-    return 'its program ended its work without `svc handoff`: say in the document what is left to do, or close the fiber';
+    return 'nothing: its program did not go on with the earlier conversation, and the next start is fresh';
   const shown = SCREENS.find(([sign]) => sign.test(screen));
   if (shown !== undefined) return shown[1];
   return code === null ? null : (CODES[code] ?? null);

@@ -1,5 +1,6 @@
 import type { NamedHold } from '../../config/hold-files.ts';
 import type { Death, FiberDocument } from '../../contract/fiber.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
 import { planConclude } from '../../lifecycle/run-transitions.ts';
 import type { RunEnd } from '../holds/breaker.ts';
 import type { Refusal } from '../holds/refusals.ts';
@@ -10,7 +11,7 @@ import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { EndRecord, ExitRecord, FileRead } from '../run-directory/run-records.ts';
 import type { MemoryEnd } from '../run-directory/worker-memory.ts';
 import { type DocumentChange, handedOff, timeOf } from '../world/documents.ts';
-import { deathOf } from './death.ts';
+import { deathOf, tellCleanExit, toldOfDeath } from './death.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
@@ -36,8 +37,10 @@ export type EndFacts = {
 export type EndPlan = {
   /** Why it ended, for the log and the run directory. */
   reason: string;
-  /** The same in words, with the likely mend; null if somebody brought the end about. */
+  /** The same in words, with the likely mend; null for a clean exit, and if somebody brought the end about. */
   death: Death | null;
+  /** What the ledger says of the end beside its reason. */
+  told: Pick<SessionLine, 'detail' | 'mend' | 'screen'>;
   breaker: RunEnd;
   /** A hold that keeps the poller from starting it again by itself. */
   hold: NamedHold | null;
@@ -67,11 +70,15 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   const ended_at = exit?.at ?? end?.at ?? facts.now;
   const lived_ms = Math.max(0, ended_at - facts.run.started_at);
   const owes_fresh_start = facts.resumed_in_vain && BY_ITSELF.includes(reason);
-  const left = !owes_fresh_start && isLeftByPerson(facts.document, reason, exit);
+  const clean = !owes_fresh_start && isCleanExit(reason, exit);
+  const left = clean && isLeftByPerson(facts.document);
+  const death = clean ? null : deathOfEnd(facts, reason, detail, exit, ended_at);
   return {
     reason,
-    death: deathOfEnd(facts, reason, detail, exit, ended_at),
-    breaker: unstarted === null && !left ? breakerEnd(facts.document, reason, lived_ms) : { kind: 'stopped' },
+    death,
+    told: clean ? tellCleanExit(left ? facts.screen : null) : toldOfDeath(death),
+    breaker:
+      unstarted === null ? breakerEnd(facts.document, { reason, clean, lived_ms }) : { kind: 'stopped' },
     hold: left ? 'clean_exit' : (HOLDS[reason] ?? null),
     refusal: detail === null ? unstarted : { reason, message: detail },
     owes_fresh_start,
@@ -147,17 +154,14 @@ function reasonOf(facts: EndFacts, exit: ExitRecord | null, end: EndRecord | nul
 }
 
 /**
- * True for the end of a oneshot’s agent with 0 and without a handoff, as after a person’s `/exit` in it: agents do not
- * end by themselves, and whoever left one does not want another in its place.
+ * True where a clean exit leaves work undone, as after a person’s `/exit` in the agent of a oneshot: agents do not end by
+ * themselves, and whoever left one does not want another in its place.
  */
-function isLeftByPerson(
-  document: FiberDocument | undefined,
-  reason: string,
-  exit: ExitRecord | null,
-): boolean {
-  return document?.status === 'active' && isOneshot(document) && isCleanExit(reason, exit);
+function isLeftByPerson(document: FiberDocument | undefined): boolean {
+  return document?.status === 'active' && isOneshot(document);
 }
 
+/** An end with 0 and without a handoff. */
 function isCleanExit(reason: string, exit: ExitRecord | null): boolean {
   return reason === 'exited' && exit?.code === 0 && exit.signal === null;
 }
@@ -166,15 +170,13 @@ function isOneshot(document: FiberDocument | undefined): boolean {
   return document?.svc?.kind !== 'standing' && document?.svc?.kind !== 'pinned';
 }
 
-/** A role that ends with 0 has done what it was started for. */
 function deathOfEnd(
-  { run, document, recorded, screen }: EndFacts,
+  { run, recorded, screen }: EndFacts,
   reason: string,
   detail: string | null,
   exit: ExitRecord | null,
   at: number,
 ): Death | null {
-  if (isCleanExit(reason, exit) && !isOneshot(document)) return null;
   const unread = recorded.exit.kind === 'unknown' ? recorded.exit.detail : null;
   return deathOf({ run, reason, detail: detail ?? unread, exit, screen, at });
 }
@@ -194,13 +196,14 @@ function refusalOf(run: EndFacts['run'], exit: ExitRecord | null): Refusal | nul
   return null;
 }
 
-function breakerEnd(document: FiberDocument | undefined, reason: string, lived_ms: number): RunEnd {
-  if (reason === 'handoff') {
-    const kind = document?.svc?.kind;
-    return kind === 'standing' || kind === 'pinned'
-      ? { kind: 'concluded' }
-      : { kind: 'handed_off', lived_ms };
-  }
+/** A role that hands off or ends with 0 has done what it was started for. */
+function breakerEnd(
+  document: FiberDocument | undefined,
+  { reason, clean, lived_ms }: { reason: string; clean: boolean; lived_ms: number },
+): RunEnd {
+  const oneshot = isOneshot(document);
+  if (reason === 'handoff') return oneshot ? { kind: 'handed_off', lived_ms } : { kind: 'concluded' };
+  if (clean) return { kind: oneshot ? 'stopped' : 'concluded' };
   return NOT_ITS_FAULT.includes(reason) ? { kind: 'stopped' } : { kind: 'died', lived_ms };
 }
 

@@ -1,4 +1,4 @@
-import type { Death } from '../../contract/fiber.ts';
+import type { SessionLine } from '../../contract/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Run } from './run.ts';
 import { muxSessionOf } from './runs.ts';
@@ -22,7 +22,7 @@ export function recordLearned(world: Pick<World, 'clock' | 'host' | 'recordSessi
 export function recordEnd(
   world: Pick<World, 'host' | 'recordSession'>,
   run: Run,
-  { reason, death }: { reason: string; death: Death | null },
+  { reason, told }: { reason: string; told: Pick<SessionLine, 'detail' | 'mend' | 'screen'> },
   at: number,
 ): void {
   world.recordSession({
@@ -30,8 +30,7 @@ export function recordEnd(
     at,
     kind: 'ended',
     reason,
-    ...(death === null ? {} : { detail: death.message, mend: death.mend }),
-    ...(death?.screen === undefined ? {} : { screen: death.screen }),
+    ...told,
   });
 }
 

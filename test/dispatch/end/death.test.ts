@@ -13,7 +13,7 @@ function died(change: Partial<DeathFacts>) {
 describe('why a worker died', () => {
   it.each([
     ['exit code 2', { code: 2, signal: null }, /by hand in \/srv\/dev/],
-    ['exit code 0', { code: 0, signal: null }, /without `svc handoff`/],
+    ['exit code 0', { code: 0, signal: null }, /the next start is fresh/],
     ['exit code 127', { code: 127, signal: null }, /not installed/],
     ['exit code 126', { code: 126, signal: null }, /not executable/],
     ['SIGKILL', { code: null, signal: 'SIGKILL' }, /out of memory/],

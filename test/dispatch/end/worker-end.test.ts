@@ -52,6 +52,7 @@ describe('the end of a worker', () => {
     expect(planWorkerEnd(facts({}))).toEqual({
       reason: 'exited',
       death: expect.objectContaining({ reason: 'exited', code: 1, screen: 'Error: it broke' }),
+      told: { detail: 'exit code 1', mend: expect.any(String), screen: 'Error: it broke' },
       breaker: { kind: 'died', lived_ms: 5_000 },
       hold: null,
       refusal: null,
@@ -68,6 +69,7 @@ describe('the end of a worker', () => {
     expect(planWorkerEnd(killed)).toEqual({
       reason: 'memory_limit',
       death: expect.objectContaining({ signal: 'SIGKILL', message: detail }),
+      told: { detail, mend: expect.any(String), screen: 'Error: it broke' },
       breaker: { kind: 'died', lived_ms: 5_000 },
       hold: null,
       refusal: { reason: 'memory_limit', message: detail },
@@ -77,6 +79,34 @@ describe('the end of a worker', () => {
     const asked = { ...killed, run: { ...killed.run, state: killedAt(started_at) } };
     expect(planWorkerEnd(asked)).toMatchObject({ reason: 'kill', refusal: null });
   });
+
+  it.each([
+    ['a oneshot that goes on', { kind: 'oneshot' }, 'active', 'clean_exit', 'stopped', 'Error: it broke'],
+    ['a oneshot that was closed', { kind: 'oneshot' }, 'closed', null, 'stopped', undefined],
+    ['a role', { kind: 'standing' }, 'active', null, 'concluded', undefined],
+  ] as const)(
+    'is no death with exit code 0, and asks for no mend: %s',
+    (_, svc, status, hold, breaker, screen) => {
+      const exit = { kind: 'found', value: { code: 0, signal: null, at: started_at + 5_000 } } as const;
+      const left = facts({
+        document: document({ ...svc, runtime: { dispatched_at } }, status),
+        recorded: { exit, end: NONE },
+      });
+      const plan = planWorkerEnd(left);
+      expect([plan.reason, plan.death, plan.hold, plan.breaker.kind]).toEqual([
+        'exited',
+        null,
+        hold,
+        breaker,
+      ]);
+      expect(plan.told).toEqual({ detail: 'exit code 0, without a handoff', ...(screen && { screen }) });
+      const in_vain = planWorkerEnd({ ...left, resumed_in_vain: true });
+      expect(in_vain.death).toMatchObject({
+        code: 0,
+        mend: expect.stringContaining('the next start is fresh'),
+      });
+    },
+  );
 
   it('[LIF-7] is a handoff when the document says so, whatever the exit code', () => {
     const handed = document({ runtime: { dispatched_at, handed_off_at: '2026-01-05T09:00:04Z' } });

@@ -90,6 +90,12 @@ describe('an agent that a person leaves with its own command', () => {
     expect(daemon.row('a')?.blocked).toBeUndefined();
     const why = await world.run(daemon.dispatcher.why('a', { look: false }));
     expect(why.first?.message).toContain('exit code 0 and without a handoff');
+    expect(why.first?.mend).toContain('svc resume a');
+    const deaths = [daemon.row('a')?.last_death, why.last_death, ...daemon.state().deaths];
+    expect(deaths).toEqual([undefined, undefined]);
+    const ended = world.ledger.findLast(({ kind }) => kind === 'ended');
+    expect(ended).toMatchObject({ reason: 'exited', detail: 'exit code 0, without a handoff' });
+    expect(ended).not.toHaveProperty('mend');
     daemon.memory.quarantine.allow(daemon.row('a')?.uid ?? '');
     await round();
     expect(world.machine.creates).toHaveLength(2);

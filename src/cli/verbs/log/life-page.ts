@@ -2,7 +2,7 @@ import type { FiberRow } from '../../../contract/fiber.ts';
 import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
 import { formatDuration, formatTable, formatTime } from '../../command-line/output.ts';
-import { deathDetails } from '../status/death.ts';
+import { deathDetails, lastScreen } from '../status/death.ts';
 
 export type LifePage = {
   /** Whose ledgers these are. */
@@ -31,7 +31,7 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage): st
   return [
     head.map((line) => `${line}\n`).join(''),
     rows.length === 0 ? '' : `\n${formatTable(['when', 'what', 'session', 'more'], rows)}`,
-    lastDeath(entries),
+    lastEnd(entries),
     spend === null || spend.sessions.length === 0 ? '' : `\nTokens\n${spendTable(spend)}`,
   ].join('');
 }
@@ -79,12 +79,14 @@ function detail(entry: LifeEntry): string {
   }
 }
 
-/** Why the last of these runs died, if it did. */
-function lastDeath(entries: readonly LifeEntry[]): string {
+/** Why the last of these runs died, if it did; else the last screen of an agent that was left. */
+function lastEnd(entries: readonly LifeEntry[]): string {
   const last = entries.findLast(({ kind }) => kind === 'ended' || kind === 'handoff');
-  if (last?.kind !== 'ended' || last.mend === undefined) return '';
+  if (last?.kind !== 'ended') return '';
   const { at, mend, screen } = last;
-  return `\nThe last worker died at ${formatTime(at)}. ${deathDetails({ mend, screen })}`;
+  const when = formatTime(at);
+  if (mend !== undefined) return `\nThe last worker died at ${when}. ${deathDetails({ mend, screen })}`;
+  return screen === undefined ? '' : `\nThe last worker ended at ${when}. ${lastScreen(screen)}`;
 }
 
 function after(lasted_ms: number | null): string {

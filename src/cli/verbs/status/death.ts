@@ -10,6 +10,9 @@ export function screenLines(screen: string, indent = '  '): string {
 
 /** The likely mend of a death and the last screen before it. */
 export function deathDetails({ mend, screen }: Pick<Death, 'mend' | 'screen'>): string {
-  const shown = screen === undefined ? '' : `Its last screen:\n${screenLines(screen)}`;
-  return `Likely mend: ${mend}.\n${shown}`;
+  return `Likely mend: ${mend}.\n${screen === undefined ? '' : lastScreen(screen)}`;
+}
+
+export function lastScreen(screen: string): string {
+  return `Its last screen:\n${screenLines(screen)}`;
 }

@@ -89,6 +89,17 @@ describe('the death of a worker', () => {
     expect(out).toMatch(/ended +session- +exit code 3 after 3 s$/m);
     expect(out).toMatch(/^The last worker died at .*Likely mend: its program is not logged in\.$/m);
     expectScreen(out);
+
+    const { mend: _, ...left } = died;
+    await serveDaemon(machine, {
+      'GET /fibers/work/loader': { body: { fiber: FIBER } },
+      [`GET /fiber-life?uid=${FIBER.uid}&limit=50`]: { body: { ...life, entries: [left] } },
+      [`GET /spend?uid=${FIBER.uid}`]: { body: { ...spend, total: tokens } },
+    });
+    const clean = await page('log', FIBER.id);
+    expect(clean).toMatch(/^The last worker ended at .*Its last screen:$/m);
+    expect(clean).not.toMatch(/died|mend/);
+    expectScreen(clean);
   });
 });
 
