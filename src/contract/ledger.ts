@@ -14,8 +14,8 @@ export const sessionLineSchema = z.looseObject({
   host: z.string(),
   mux: z.string().nullable(),
   at: z.number(),
-  /** `ended`: the run ended at that time, for its `reason`. */
-  kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended']),
+  /** `ended`: the run ended at that time, for its `reason`. `accepted`: the daemon accepted it by itself. */
+  kind: z.enum(['dispatch', 'learned', 'resume', 'claim', 'capture', 'adopt', 'ended', 'accepted']),
   /** Of an end: `handoff`, `kill`, `exited`, `server_lost`, … */
   reason: z.string().optional(),
   /** A phrase about the end, if the reason does not say everything. */

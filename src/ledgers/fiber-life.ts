@@ -73,6 +73,9 @@ function runEntries(lines: readonly SessionLine[]): LifeEntry[] {
       if (run_id !== undefined && ended.has(run_id)) continue;
       if (run_id !== undefined) ended.add(run_id);
       entries.push(endEntry(line, run));
+    } else if (kind === 'accepted') {
+      const began_at = run?.began.at ?? null;
+      entries.push({ at, kind, session, exact: true, by_itself: { run: run_id ?? null, began_at } });
     } else if (kind === 'learned') {
       if (run?.began.session === null) run.began.session = session;
       else if (run?.began.session !== session) {

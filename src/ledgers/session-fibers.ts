@@ -38,8 +38,8 @@ export class SessionFibers {
 }
 
 function namesOf({ uid, kind, session, thread_id, mux }: SessionLine): string[] {
-  // The end of one fiber's run may be recorded after the next fiber has claimed the session.
-  if (uid === null || kind === 'ended') return [];
+  // What follows a fiber's run may be recorded after the next fiber has claimed the session.
+  if (uid === null || kind === 'ended' || kind === 'accepted') return [];
   const names = new Set([named('session', session), named('session', thread_id), named('mux', mux)]);
   names.delete('');
   return [...names];

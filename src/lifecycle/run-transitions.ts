@@ -88,7 +88,7 @@ export function planConclude(
   now: number,
 ): PlannedEdit | null {
   if (document.status !== 'active') return null;
-  if (faultless && isAcceptedByItself(document))
+  if (isAcceptedByItself(document, { faultless }))
     return { set: { 'svc.runtime.handed_off_at': stamp(now) }, unset: ['tempered', 'closed-at'] };
   if (document.svc?.kind === 'standing')
     return { set: { status: 'closed', 'closed-at': stamp(now) }, unset: ['tempered'] };
@@ -96,6 +96,16 @@ export function planConclude(
   return null;
 }
 
-function isAcceptedByItself({ svc, outcome }: FiberDocument): boolean {
-  return svc?.kind === 'standing' && svc.auto_accept === true && (outcome ?? '').trim() !== '';
+/** True where `planConclude` accepts the run of this document. */
+export function isAcceptedByItself(
+  { status, svc, outcome }: FiberDocument,
+  { faultless }: { faultless: boolean },
+): boolean {
+  return (
+    faultless &&
+    status === 'active' &&
+    svc?.kind === 'standing' &&
+    svc.auto_accept === true &&
+    (outcome ?? '').trim() !== ''
+  );
 }

@@ -53,9 +53,13 @@ it('[LIF-6] with --auto-accept goes on by itself after a run that left an outcom
     expect(launchesOf(daemon.home.data, 'nightly')).toHaveLength(run);
     expect(await daemon.row('nightly')).toMatchObject({ status: 'active', outcome: 'Nothing new.' });
   }
+  const log = await svc('log', 'nightly');
+  const accepted = /handed off +(\S+) .*\n.* accepted +\1 +by itself \(--auto-accept\), after the run of /g;
+  expect(new Set([...log.matchAll(accepted)].map(([, session]) => session)).size).toBe(2);
   expect(await svc('status')).toMatch(/\nnightly +0 9 1 1 \* +\S+ +in \d+ d\n/);
   await svc('dispatch', 'silent');
   await daemon.rowWhen('silent', 'awaits review', (row) => row.status === 'closed');
+  expect(await svc('log', 'silent')).not.toContain('accepted');
   await svc('reshape', 'nightly', '--await-review');
   expect((await daemon.row('nightly'))?.svc?.auto_accept).toBeUndefined();
 });

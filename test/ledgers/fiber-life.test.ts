@@ -206,6 +206,29 @@ describe('the life of a fiber', () => {
     ).toEqual(expected);
   });
 
+  it('tells of each run that the daemon accepted by itself, and prompts afterwards are still of the fiber served then', () => {
+    const told = life({
+      sessions: [
+        line(0, {}),
+        line(3, { kind: 'ended', reason: 'handoff' }),
+        line(2, { uid: 'other', fiber: 'other', kind: 'claim', run_id: 'run-2' }),
+        line(3, { kind: 'accepted' }),
+        line(9, { kind: 'accepted', run_id: 'before-the-ledger' }),
+      ],
+      prompts: [{ m: at(5), s: ONE, n: 1 }],
+    });
+    expect(shown(told)).toEqual([
+      [0, 'dispatch'],
+      [3, 'handoff'],
+      [3, 'accepted'],
+      [9, 'accepted'],
+    ]);
+    expect(told.slice(2).map((entry) => 'by_itself' in entry && entry.by_itself)).toEqual([
+      { run: 'run-1', began_at: NOON },
+      { run: 'before-the-ledger', began_at: null },
+    ]);
+  });
+
   it('tells no handoff that no run of this host ended by, as the mark of a reopening would be', () => {
     expect(shown(life({ sessions: [line(0, {}), line(1, { kind: 'ended', reason: 'kill' })] }))).toEqual([
       [0, 'dispatch'],

@@ -75,10 +75,17 @@ export const lifeEntrySchema = z.union([
   /** The document was closed, and is closed still; an earlier closing is not kept. */
   z.object({ at: z.number(), kind: z.literal('closed'), session }),
   /**
-   * The verdict of a closed document. Without `exact` its time is not kept, and `at` is that of the last write of the
+   * The verdict of a closed document, or of one run. Without `exact` its time is not kept, and `at` is that of the last write of the
    * document, which is the verdict or came after it.
    */
-  z.object({ at: z.number(), kind: z.enum(['accepted', 'composted']), session, exact: z.boolean() }),
+  z.object({
+    at: z.number(),
+    kind: z.enum(['accepted', 'composted']),
+    session,
+    exact: z.boolean(),
+    /** The daemon accepted this run of a role with `auto_accept`; absent where a person judged. */
+    by_itself: z.object({ run: z.string().nullable(), began_at: z.number().nullable() }).optional(),
+  }),
 ]);
 export type LifeEntry = z.infer<typeof lifeEntrySchema>;
 

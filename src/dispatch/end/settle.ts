@@ -1,18 +1,19 @@
 import { messageOf } from '../../base/errors.ts';
 import type { NamedHold } from '../../config/hold-files.ts';
 import type { FiberDocument } from '../../contract/fiber.ts';
+import { isAcceptedByItself } from '../../lifecycle/run-transitions.ts';
 import { abandonClaim } from '../edits/start-markers.ts';
 import { blockWhenPaused } from '../holds/breaker-book.ts';
 import type { Memory } from '../holds/memory.ts';
 import { lookForLimit } from '../holds/usage-limits.ts';
 import type { Run } from '../run/run.ts';
-import { recordEnd } from '../run/run-ledger.ts';
+import { recordAcceptance, recordEnd } from '../run/run-ledger.ts';
 import { followHooks, isRunInVain, transcriptOfRun } from '../run/run-session.ts';
 import { endInHand, isStarted } from '../run/run-state.ts';
 import type { RecordedEnd } from '../run-directory/run-directories.ts';
 import type { ExitRecord, RunManifest } from '../run-directory/run-records.ts';
 import type { World } from '../world/world.ts';
-import { concludedBy, isFaultless, isWordless, planWorkerEnd } from './worker-end.ts';
+import { concludedBy, isConcludable, isFaultless, isWordless, planWorkerEnd } from './worker-end.ts';
 
 /** How long the run script may take to write how it ended, in milliseconds. */
 const EXIT_FILE_GRACE_MS = 1_000;
@@ -129,8 +130,7 @@ export class Settler {
       const document = world.documents.of(run);
       const current = document === undefined ? undefined : world.documents.reread(document);
       if (current?.error !== undefined) throw new Error(current.error);
-      if (current !== undefined)
-        await world.documents.change(current, (locked) => concludedBy(locked, run, world.clock.now(), end));
+      if (current !== undefined) await this.#writeConclusion(current, run, end);
     } catch (error) {
       if (!this.#memory.unconcluded.has(run.key)) {
         this.#postpone(run);
@@ -143,6 +143,21 @@ export class Settler {
     }
     this.#memory.unconcluded.delete(run.key);
     this.#close(run);
+  }
+
+  async #writeConclusion(
+    document: FiberDocument,
+    run: Run,
+    end: { exit: ExitRecord | null; faultless: boolean },
+  ): Promise<void> {
+    const { clock, documents } = this.#world;
+    const now = clock.now();
+    let accepted = false;
+    await documents.change(document, (locked) => {
+      accepted = isConcludable(locked, run, end.exit) && isAcceptedByItself(locked, end);
+      return concludedBy(locked, run, now, end);
+    });
+    if (accepted) recordAcceptance(this.#world, run, now);
   }
 
   /** On disk too: the next daemon concludes it where this one does not live to (LIF-5). */

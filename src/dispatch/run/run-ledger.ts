@@ -34,6 +34,11 @@ export function recordEnd(
   });
 }
 
+/** The ledger line of a run that the daemon accepted by itself. */
+export function recordAcceptance(world: Pick<World, 'host' | 'recordSession'>, run: Run, at: number): void {
+  world.recordSession({ ...lineOf(world, run), at, kind: 'accepted' });
+}
+
 function lineOf(world: Pick<World, 'host'>, run: Run) {
   return {
     fiber: run.fiber_id,

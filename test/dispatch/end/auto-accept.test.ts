@@ -21,6 +21,7 @@ const restart = async () => {
 };
 const ROLE = { kind: 'standing', schedule: '"0 8 * * *"', auto_accept: 'true' };
 const SINCE = { 'created-at': '2026-01-05T07:00:00.000Z' };
+const acceptances = () => world.ledger.filter(({ kind }) => kind === 'accepted');
 const writeOutcome = (path: string, outcome: string) => {
   world.documents.edit(path, (text) => text.replace(/^status:/m, `outcome: ${outcome}\nstatus:`));
   world.documents.list();
@@ -43,8 +44,11 @@ describe('a role with auto_accept', () => {
       ]);
       await round();
       expect(world.machine.creates).toHaveLength(night);
+      expect(acceptances()).toHaveLength(night);
       world.clock.advance(DAY);
     }
+    const runs = world.ledger.filter(({ kind }) => kind === 'dispatch').map(({ run_id }) => run_id);
+    expect(acceptances().map(({ run_id }) => run_id)).toEqual(runs);
     await round();
     expect(daemon.row('role')?.svc?.runtime?.previous_outcome).toBe('Nothing new.');
   });
@@ -73,6 +77,7 @@ describe('a role with auto_accept', () => {
     await end(path);
     for (let turn = 0; turn < 3; turn += 1) await round();
     expect(daemon.row('role')).toMatchObject({ status: 'closed' });
+    expect(acceptances()).toEqual([]);
     expect([daemon.row('role')?.tempered, daemon.row('role')?.next_due_at]).toEqual([undefined, undefined]);
     expect(daemon.row('role')?.outcome !== undefined).toBe(has_outcome);
     expect(daemon.row('role')?.svc?.runtime?.previous_outcome).toBe('Of the night before.');
@@ -92,9 +97,11 @@ describe('a role with auto_accept', () => {
     world.documents.locked = true;
     world.machine.exit(world.machine.worker('role'), { code: 0 });
     await round();
+    expect(acceptances()).toEqual([]);
     world.documents.locked = false;
     await restart();
     await round();
+    expect(acceptances()).toHaveLength(1);
     expect(daemon.row('role')).toMatchObject({ status: 'active', outcome: 'Done.' });
     expect(daemon.state().standing_roles).toMatchObject([{ state: 'armed' }]);
     expect(world.machine.creates).toHaveLength(1);

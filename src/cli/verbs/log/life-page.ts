@@ -65,6 +65,7 @@ function detail(entry: LifeEntry): string {
       return '';
     case 'accepted':
     case 'composted':
+      if (entry.by_itself !== undefined) return byItself(entry.by_itself.began_at);
       return entry.exact ? '' : 'at that time or before';
     case 'prompts':
       return entry.count === 1 ? 'once' : `${entry.count} times`;
@@ -87,6 +88,11 @@ function lastEnd(entries: readonly LifeEntry[]): string {
   const when = formatTime(at);
   if (mend !== undefined) return `\nThe last worker died at ${when}. ${deathDetails({ mend, screen })}`;
   return screen === undefined ? '' : `\nThe last worker ended at ${when}. ${lastScreen(screen)}`;
+}
+
+function byItself(began_at: number | null): string {
+  const run = began_at === null ? '' : `, after the run of ${formatTime(began_at)}`;
+  return `by itself (--auto-accept)${run}`;
 }
 
 function after(lasted_ms: number | null): string {
