@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withSafeOutput } from '../../../src/cli/command-line/safe-output.ts';
 import { processLife } from '../../../src/cli/daemon-client/daemon-process.ts';
@@ -282,6 +283,42 @@ describe('svc daemon logs', () => {
       'to the end',
     );
     expect(said).toBe('first\nsecond\nnew\n');
+  });
+});
+
+describe('svc daemon release on a terminal', () => {
+  async function release(typed: string, ...options: string[]) {
+    const row = { fiber_id: 'a', uid: null, store: '/srv/notes', since: 1, note: null };
+    const held = [{ ...row, reason: 'boot_quarantine' }];
+    const server = await serve({
+      'GET /state': { body: stateAnswer({ pending_launch: held }) },
+      'POST /quarantine/release': { body: { released: true, pending: 1, fibers: ['a'], held: [] } },
+    });
+    machine.context.stdin = Object.assign(Readable.from([typed]), { isTTY: true });
+    const { code, out } = await machine.svc('daemon', 'release', ...options);
+    return { code, out, released: server.seen.some(({ path }) => path === '/quarantine/release') };
+  }
+
+  it.each(['y\n', ' Yes \n'])('[WPL-25] names the fibers, asks, and goes on at %j', async (typed) => {
+    expect(await release(typed)).toEqual({
+      code: 0,
+      out: 'Held since the daemon started:\n  a\nLet it start? [y/N] Released 1 held fiber.\n',
+      released: true,
+    });
+  });
+
+  it.each(['\n', 'n\n', 'yesterday\n', ''])('[WPL-25] releases nothing at %j', async (typed) => {
+    expect(await release(typed)).toEqual({
+      code: 1,
+      out: 'Held since the daemon started:\n  a\nLet it start? [y/N] Nothing was released.\n',
+      released: false,
+    });
+  });
+
+  it.each(['--yes', '--json'])('[WPL-25] asks nothing with %s', async (option) => {
+    const { code, out, released } = await release('n\n', option);
+    expect([code, released]).toEqual([0, true]);
+    expect(out).not.toContain('?');
   });
 });
 

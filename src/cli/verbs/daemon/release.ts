@@ -1,36 +1,54 @@
 import { readSettings } from '../../../config/settings.ts';
 import { type Released, releasedSchema } from '../../../contract/http/dispatch.ts';
 import { type State, stateSchema } from '../../../contract/http/state.ts';
+import { confirm, YES } from '../../command-line/confirm.ts';
 import { DRY_RUN } from '../../command-line/options.ts';
 import { rehearseRequest } from '../../command-line/rehearsal.ts';
-import { defineVerb } from '../../command-line/verb.ts';
+import { defineVerb, EXIT } from '../../command-line/verb.ts';
 import { connectDaemon } from '../../daemon-client/client.ts';
 import { letGo } from '../status/hold.ts';
 
-/** `svc daemon release`: releases the boot quarantine (WPL-25), after it has named what that lets start. */
+/** `svc daemon release`: names what the start of the daemon holds (WPL-25), asks, and lets it start. */
 export const verb = defineVerb({
   summary: 'Start what a restart of the daemon holds back',
-  options: { dry_run: DRY_RUN },
+  options: { yes: YES, dry_run: DRY_RUN },
   examples: [
     ['svc daemon release --dry-run', 'names the fibers that a restart of the daemon holds back'],
-    ['svc daemon release', 'names them, and lets them start'],
+    ['svc daemon release', 'names them, asks on a terminal, and lets them start'],
   ],
   page: 'daemon.md',
   json: releasedSchema,
-  async run(context, { dry_run, json }) {
+  exits: { 1: 'the question was not answered with yes; nothing was released' },
+  async run(context, { yes, dry_run, json }) {
     const daemon = await connectDaemon(readSettings(context.env));
     if (dry_run === true) return rehearseRequest(daemon, '/quarantine/release', {});
-    if (json !== true) context.out(heldByStart(await daemon.get('/state', stateSchema)));
+    if (json !== true) {
+      const names = heldByStart(await daemon.get('/state', stateSchema));
+      context.out(listed(names));
+      const go_on = yes === true || names.length === 0 || (await confirm(context, questionOn(names)));
+      if (!go_on) {
+        context.out('Nothing was released.\n');
+        return EXIT.refused;
+      }
+    }
     const released = await daemon.post('/quarantine/release', {}, releasedSchema);
     return { json: released, text: describe(released) };
   },
 });
 
+function heldByStart({ pending_launch }: State): string[] {
+  return pending_launch.filter(({ reason }) => reason === 'boot_quarantine').map(({ fiber_id }) => fiber_id);
+}
+
 /** Printed first, so that it is on the screen whatever becomes of the release. */
-function heldByStart({ pending_launch }: State): string {
-  const names = pending_launch.filter(({ reason }) => reason === 'boot_quarantine');
-  if (names.length === 0) return '';
-  return `Held since the daemon started:\n${names.map(({ fiber_id }) => `  ${fiber_id}\n`).join('')}`;
+function listed(names: readonly string[]): string {
+  return names.length === 0
+    ? ''
+    : `Held since the daemon started:\n${names.map((name) => `  ${name}\n`).join('')}`;
+}
+
+function questionOn(names: readonly string[]): string {
+  return names.length === 1 ? 'Let it start?' : `Let these ${names.length} start?`;
 }
 
 function describe({ pending, held }: Released): string {
