@@ -1,6 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
-import { FIBERS_FOLDER } from './fiber-id.ts';
+import { candidatePaths, FIBERS_FOLDER } from './fiber-id.ts';
 import type { SweepResult } from './sweep.ts';
 
 /** Reads one document; null if it is gone. */
@@ -15,9 +15,9 @@ export type SweepTicket = number;
  */
 export class StoreIndex {
   #rows = new Map<string, FiberDocument>();
-  #byId = new PathsByKey();
   #byUid = new PathsByKey();
-  #byLeaf = new PathsByKey();
+  /** The number of documents of each store that has any. */
+  #counts = new Map<string, number>();
   #refreshed = new Map<string, number>();
   #moment = 0;
   #generation = 0;
@@ -89,9 +89,7 @@ export class StoreIndex {
 
   /** Number of documents in one store. */
   count(store: string): number {
-    let count = 0;
-    for (const row of this.#rows.values()) if (row.store === store) count += 1;
-    return count;
+    return this.#counts.get(store) ?? 0;
   }
 
   /** The document with a uid; undefined if none or several have it. */
@@ -112,13 +110,13 @@ export class StoreIndex {
   /** By canonical id, else uid, else a leaf that only one has; throws `fiber_not_found` or `ambiguous_fiber`. */
   get(reference: string): FiberDocument {
     const ref = reference.trim();
-    const byKey = [this.#byId.get(ref), this.#byUid.get(ref.toUpperCase()), this.#byLeaf.get(ref)];
-    const paths = byKey.find((found) => found.length > 0);
-    if (paths === undefined) {
+    const searches = [this.#withId, this.#withUid, this.#withLeaf];
+    let rows: FiberDocument[] = [];
+    for (const search of searches) if (rows.length === 0) rows = search.call(this, ref);
+    const [first, other] = rows;
+    if (first === undefined)
       throw new CodedError('fiber_not_found', `no fiber "${reference}" in the polled stores`);
-    }
-    const rows = paths.map((path) => this.#rows.get(path)!);
-    if (rows.length === 1) return rows[0]!;
+    if (other === undefined) return first;
     throw new CodedError(
       'ambiguous_fiber',
       `"${reference}" names ${rows.map((row) => `${row.id} in ${row.store}`).join(' and ')}; give the uid or the whole id`,
@@ -129,7 +127,24 @@ export class StoreIndex {
   /** True if another document has the same canonical id or uid: such a fiber must not be dispatched. */
   isAmbiguous(row: FiberDocument): boolean {
     const sameUid = row.uid === null ? 1 : this.#byUid.count(row.uid.toUpperCase());
-    return this.#byId.count(row.id) > 1 || sameUid > 1;
+    return sameUid > 1 || this.#withId(row.id).length > 1;
+  }
+
+  /** The path of a document follows from its id, so that ids need no map of their own. */
+  #withId(id: string): FiberDocument[] {
+    return [...this.#counts.keys()]
+      .flatMap((store) => candidatePaths(store, id))
+      .flatMap((path) => this.#rows.get(path) ?? [])
+      .filter((row) => row.id === id);
+  }
+
+  #withUid(uid: string): FiberDocument[] {
+    return this.#byUid.get(uid.toUpperCase()).map((path) => this.#rows.get(path)!);
+  }
+
+  /** A leaf is asked for by a person, rarely, and not worth a map. */
+  #withLeaf(leaf: string): FiberDocument[] {
+    return [...this.#rows.values()].filter((row) => row.leaf === leaf);
   }
 
   /**
@@ -161,9 +176,8 @@ export class StoreIndex {
     if (before !== undefined) this.#unlist(before);
     this.#generation += 1;
     this.#rows.set(row.path, row);
-    this.#byId.add(row.id, row.path);
     if (row.uid !== null) this.#byUid.add(row.uid.toUpperCase(), row.path);
-    this.#byLeaf.add(row.leaf, row.path);
+    this.#counts.set(row.store, this.count(row.store) + 1);
     return true;
   }
 
@@ -177,9 +191,10 @@ export class StoreIndex {
   }
 
   #unlist(row: FiberDocument): void {
-    this.#byId.remove(row.id, row.path);
     if (row.uid !== null) this.#byUid.remove(row.uid.toUpperCase(), row.path);
-    this.#byLeaf.remove(row.leaf, row.path);
+    const left = this.count(row.store) - 1;
+    if (left > 0) this.#counts.set(row.store, left);
+    else this.#counts.delete(row.store);
   }
 }
 

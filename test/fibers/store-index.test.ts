@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FiberDocument } from '../../src/contract/fiber.ts';
 import { StoreIndex } from '../../src/fibers/store-index.ts';
@@ -123,5 +124,64 @@ describe('StoreIndex', () => {
       read: () => written,
     });
     expect(index.get('a').name).toBe('written');
+  });
+
+  it('[FIB-1] finds, after any changes, what a look through all documents finds', () => {
+    const stores = ['/s', '/t'];
+    const ids = ['a', 'b', 'a/b', 'b/a', 'a/b/a'];
+    const uids = [null, `${ULID}A`, `${ULID}B`];
+    const document = fc.record({
+      store: fc.constantFrom(...stores),
+      id: fc.constantFrom(...ids),
+      uid: fc.constantFrom(...uids),
+      bare: fc.boolean(),
+      digest: fc.constantFrom('1', '2'),
+    });
+    const place = ({ store, id, bare }: { store: string; id: string; bare: boolean }) => {
+      const leaf = id.split('/').at(-1)!;
+      return `${store}/.fibers/${bare && leaf === id ? '' : `${id}/`}${leaf}.md`;
+    };
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('put' as const), document }),
+      fc.record({ do: fc.constant('drop' as const), document }),
+      fc.record({ do: fc.constant('remove' as const), store: fc.constantFrom(...stores) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const index = new StoreIndex();
+        const model = new Map<string, FiberDocument>();
+        for (const one of steps) {
+          if (one.do === 'remove') {
+            index.removeStore(one.store);
+            for (const [path, { store }] of model) if (store === one.store) model.delete(path);
+            continue;
+          }
+          const { store, id, uid, digest } = one.document;
+          const path = place(one.document);
+          if (one.do === 'drop') model.delete(path);
+          // A digest stands for all that a document says.
+          else model.set(path, row(store, id, { path, uid, digest: `${digest} ${uid}` }));
+          index.refresh(path, () => model.get(path) ?? null);
+        }
+        const all = [...model.values()];
+        const by = (keep: (document: FiberDocument) => boolean) => all.filter(keep);
+        for (const reference of [...ids, `${ULID}A`, `${ULID}b`, 'c', 'a/../a', '']) {
+          const found = [
+            by(({ id }) => id === reference),
+            by(({ uid }) => uid === reference.toUpperCase()),
+            by(({ leaf }) => leaf === reference),
+          ].find((some) => some.length > 0);
+          if (found === undefined) expect(() => index.get(reference)).toThrow('no fiber');
+          else if (found.length > 1) expect(() => index.get(reference)).toThrow('names');
+          else expect(index.get(reference)).toEqual(found[0]);
+        }
+        for (const one of all) {
+          const twins = by(({ id, uid }) => id === one.id || (uid !== null && uid === one.uid));
+          expect(index.isAmbiguous(one)).toBe(twins.length > 1);
+        }
+        for (const store of stores) expect(index.count(store)).toBe(by((one) => one.store === store).length);
+        expect(index.size).toBe(all.length);
+      }),
+    );
   });
 });
