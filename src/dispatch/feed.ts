@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BlockedView, Death, FiberDocument, FiberRow, RunView } from '../contract/fiber.ts';
+import type { BlockedView, Death, FiberDocument, RunView } from '../contract/fiber.ts';
 import type { Gate } from '../contract/gates.ts';
 import type { FeedState } from '../contract/http/fibers.ts';
 import type { FeedChanges, FeedNotice } from '../contract/threads/poller.ts';
@@ -24,13 +24,14 @@ export type RowFacts = {
   next_due_at?: number;
 };
 
-type EncodedRow = Changed & {
+type FeedRow = Changed & {
   readonly path: string;
   document: FiberDocument;
   /** The very facts that were given last, which most rows are given again and again. */
   given: RowFacts;
   facts: string;
-  json: string;
+  /** Null until somebody asks for it; of a row that is gone, empty. */
+  json: string | null;
   own: boolean;
   /** The number of the change that last took it out of the `svc` variant. */
   left_own: number;
@@ -38,24 +39,24 @@ type EncodedRow = Changed & {
 };
 
 /**
- * The body of `GET /fibers`, kept as encoded rows: a change encodes one row, and the whole body is only
- * joined when somebody asks for it. Changes are numbered. A tag names one exact body: the nonce of this process and the
- * number of the last change that moved it; while a store is cold there is none.
+ * The body of `GET /fibers`. A row is encoded when somebody first asks for it: a feed that nobody reads as a whole takes
+ * no memory for its text, and one that is read encodes only what changed. Changes are numbered. A tag names one exact
+ * body: the nonce of this process and the number of the last change that moved it; while a store is cold there is none.
  */
 export class Feed {
   readonly #host: string;
   readonly #nonce: string;
-  #rows = new Map<string, EncodedRow>();
+  #rows = new Map<string, FeedRow>();
   /** Those of this host, which are few of many. */
-  readonly #own = new Set<EncodedRow>();
+  readonly #own = new Set<FeedRow>();
   /** Rows that are gone, the longest gone first. */
-  #removed = new Map<string, EncodedRow>();
+  #removed = new Map<string, FeedRow>();
   /** All of them by their last change. */
-  #order_of_change = new ChangeOrder<EncodedRow>();
+  #order_of_change = new ChangeOrder<FeedRow>();
   /** Removals up to this change are forgotten. */
   #forgotten = 0;
   /** The rows as they are listed; null when one came or went. */
-  #order: EncodedRow[] | null = null;
+  #order: FeedRow[] | null = null;
   #last_change = { all: 0, svc: 0 };
   #told: { change: number; etags: FeedNotice['since'] } = { change: 0, etags: { all: null, svc: null } };
   #changed_at: { all: number; svc: number };
@@ -90,8 +91,7 @@ export class Feed {
       known.given = facts;
       return false;
     }
-    const json = JSON.stringify({ ...document, ...facts } satisfies FiberRow);
-    if (known?.json === json) {
+    if (known !== undefined && !same && encodeRow(document, encodedFacts) === this.#json(known)) {
       known.document = document;
       known.given = facts;
       known.facts = encodedFacts;
@@ -99,15 +99,15 @@ export class Feed {
     }
     const own = document.svc?.host === this.#host;
     const was_own = known?.own === true;
-    const encoded = { document, given: facts, facts: encodedFacts, json, own, gone: false };
+    const now_shown = { document, given: facts, facts: encodedFacts, json: null, own, gone: false };
     const row = known ??
-      this.#removed.get(document.path) ?? { path: document.path, ...encoded, left_own: 0, ...UNCHANGED };
+      this.#removed.get(document.path) ?? { path: document.path, ...now_shown, left_own: 0, ...UNCHANGED };
     if (known === undefined) {
       this.#removed.delete(row.path);
       this.#rows.set(row.path, row);
       this.#order = null;
     }
-    Object.assign(row, encoded);
+    Object.assign(row, now_shown);
     if (own) this.#own.add(row);
     else this.#own.delete(row);
     this.#moved(own || was_own, now);
@@ -159,7 +159,7 @@ export class Feed {
 
   /** The encoded body and its tag. */
   encode(options: { svc: boolean }): { etag: string | null; bytes: Uint8Array } {
-    const rows = this.#sorted(options.svc).map((row) => row.json);
+    const rows = this.#sorted(options.svc).map((row) => this.#json(row));
     return {
       etag: this.#tag(options.svc ? 'svc' : 'all'),
       bytes: this.#join(rows, options.svc ? 'svc' : 'all'),
@@ -173,14 +173,14 @@ export class Feed {
   ): { etag: string | null; bytes: Uint8Array } {
     const rows = this.#sorted(options.svc).map((row) => {
       const body = JSON.stringify(readBody(row.document));
-      return `${row.json.slice(0, -1)},"body":${body}}`;
+      return `${this.#json(row).slice(0, -1)},"body":${body}}`;
     });
     const bytes = this.#join(rows, options.svc ? 'svc' : 'all');
     const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
     return { etag: this.#state === 'cold' ? null : `"${digest}"`, bytes };
   }
 
-  #sorted(svc: boolean): EncodedRow[] {
+  #sorted(svc: boolean): FeedRow[] {
     if (svc) return [...this.#own].sort(byId);
     // A path stands for one id in one store, so that only a row more or less changes the order.
     this.#order ??= [...this.#rows.values()].sort(byId);
@@ -209,28 +209,33 @@ export class Feed {
     const rows = since === null ? null : this.#changedRows(since, variant);
     if (since === null || rows === null || this.#state === 'cold')
       return { value: { ...head, changes: null }, bytes: new Uint8Array(0) };
-    const changes = rows.map(({ path, own, left_own, gone, json }) => ({
-      ...{ path, own, was_own: left_own > since },
-      bytes: gone ? null : Buffer.byteLength(json),
+    const changes = rows.map((row) => ({
+      ...{ path: row.path, own: row.own, was_own: row.left_own > since },
+      bytes: row.gone ? null : Buffer.byteLength(this.#json(row)),
     }));
     return {
       value: { ...head, changes },
-      bytes: new TextEncoder().encode(rows.map((row) => row.json).join('')),
+      bytes: new TextEncoder().encode(rows.map((row) => this.#json(row)).join('')),
     };
   }
 
   /** Null when too much changed, or when a removal after that change is forgotten. */
-  #changedRows(since: number, variant: Variant): EncodedRow[] | null {
+  #changedRows(since: number, variant: Variant): FeedRow[] | null {
     if (since < this.#forgotten) return null;
-    const rows: EncodedRow[] = [];
+    const rows: FeedRow[] = [];
     let bytes = 0;
     for (const row of this.#order_of_change.after(since)) {
       if (variant === 'svc' && !row.own && row.left_own <= since) continue;
       rows.push(row);
-      bytes += Buffer.byteLength(row.json);
+      bytes += Buffer.byteLength(this.#json(row));
       if (rows.length > MOST_CHANGES || bytes > CHANGES_BYTES) return null;
     }
     return rows;
+  }
+
+  #json(row: FeedRow): string {
+    row.json ??= encodeRow(row.document, row.facts);
+    return row.json;
   }
 
   #forgetRemoved(): void {
@@ -251,7 +256,13 @@ export class Feed {
   }
 }
 
-function byId(a: EncodedRow, b: EncodedRow): number {
+/** The encoded row of a document and its encoded facts, which have no key in common. */
+function encodeRow(document: FiberDocument, facts: string): string {
+  const json = JSON.stringify(document);
+  return facts === '{}' ? json : `${json.slice(0, -1)},${facts.slice(1)}`;
+}
+
+function byId(a: FeedRow, b: FeedRow): number {
   return (
     compare(a.document.id, b.document.id) ||
     compare(a.document.store, b.document.store) ||
