@@ -16,6 +16,7 @@ const PHASES = {
   UserPromptSubmit: 'working',
   PostToolUse: 'working',
   PermissionRequest: 'waiting',
+  PromptAnswered: 'working',
   Stop: 'idle',
   StopFailure: 'attention',
 };

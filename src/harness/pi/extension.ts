@@ -52,6 +52,12 @@ export default function (pi) {
   on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
+  // Between two turns it is the person who asked for the dialog.
+  const inTurn = (run) => (what, ctx) => ctx.isIdle() || run(what, ctx);
+  on('ui_prompt_start', inTurn((what, ctx) =>
+    tell(ctx, 'Notification', { notification_type: 'permission_prompt', message: what.title }),
+  ));
+  on('ui_prompt_end', inTurn((_what, ctx) => tell(ctx, 'PromptAnswered')));
   // Pi may retry, which only its settling shows: until then a turn with an error has not failed.
   let failure = null;
   const settle = (ctx) => {

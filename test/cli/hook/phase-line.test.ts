@@ -17,6 +17,7 @@ it.each<[string, ReturnType<typeof phaseLine>, object | null]>([
     hook('Notification', { notification_type: 'permission_prompt', message: 'Claude needs your permission' }),
     { phase: 'waiting', said: 'Claude needs your permission' },
   ],
+  ['an answer to a question', hook('PromptAnswered'), { phase: 'working', said: null }],
   ['another notice', hook('Notification', { notification_type: 'auth_success', message: 'hi' }), null],
   ['the end of a turn', hook('Stop', { last_assistant_message: 'Done.' }), { phase: 'idle', said: 'Done.' }],
   [

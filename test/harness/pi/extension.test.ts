@@ -12,17 +12,17 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 type Handler = (what: object, ctx: object) => void;
-type Told = { hook_event_name: string; last_assistant_message?: string; told_at: number };
+type Told = { hook_event_name: string; last_assistant_message?: string; message?: string; told_at: number };
 
 /** The extension as Pi loads it, telling a program that keeps what it is told. */
-async function loaded() {
+async function loaded({ idle = false } = {}) {
   const kept = join(dir, 'told');
   const keep = `const fs = require('node:fs'); fs.appendFileSync(process.argv[1], fs.readFileSync(0, 'utf8') + '\\n')`;
   writeFileSync(join(dir, 'extension.mjs'), piExtension([process.execPath, '-e', keep, kept]));
   const extension = await import(pathToFileURL(join(dir, 'extension.mjs')).href);
   const handlers = new Map<string, Handler>();
   extension.default({ on: (event: string, run: Handler) => handlers.set(event, run) });
-  const ctx = { cwd: '/srv', sessionManager: { getSessionId: () => 's-1' } };
+  const ctx = { cwd: '/srv', isIdle: () => idle, sessionManager: { getSessionId: () => 's-1' } };
   return {
     fire: (event: string, what: object = {}) => handlers.get(event)?.(what, ctx),
     told(): Told[] {
@@ -58,4 +58,24 @@ it('[P16] reports a failed turn once if Pi does not retry, and not at all if a r
     ['StopFailure', 'overloaded, last try'],
     ['SessionEnd', undefined],
   ]);
+});
+
+it('[P16] reports a question to the person, and that it was answered', async () => {
+  const pi = await loaded();
+  pi.fire('ui_prompt_start', { kind: 'select', title: 'Which way?' });
+  pi.fire('ui_prompt_end', { kind: 'select', title: 'Which way?' });
+  await expect.poll(() => pi.told().length, { timeout: 30_000 }).toBe(2);
+  expect(pi.told()).toMatchObject([
+    { hook_event_name: 'Notification', notification_type: 'permission_prompt', message: 'Which way?' },
+    { hook_event_name: 'PromptAnswered' },
+  ]);
+});
+
+it('[P16] does not report a dialog that a person opened between two turns', async () => {
+  const pi = await loaded({ idle: true });
+  pi.fire('ui_prompt_start', { kind: 'select', title: 'Which way?' });
+  pi.fire('ui_prompt_end', { kind: 'select', title: 'Which way?' });
+  pi.fire('session_shutdown');
+  await expect.poll(() => pi.told().length, { timeout: 30_000 }).toBe(1);
+  expect(pi.told()).toMatchObject([{ hook_event_name: 'SessionEnd' }]);
 });
