@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { agree, agreeWithPages } from './agree.ts';
 import { isAlive } from './processes.ts';
 import { AGENT_IDS, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
@@ -61,6 +62,7 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     await daemon.killAndRestart();
     await daemon.rowWhere('swift', ({ runtime }) => runtime?.mux_session === captured.mux_session);
     expect(isAlive(pid)).toBe(true);
+    await agree(daemon);
 
     writeFileSync(`${done}-go`, '');
     expect(await daemon.endOf(launch)).toBe('handoff');
@@ -94,6 +96,7 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
         { text: 'too late' },
       ],
     });
+    await daemon.svc('setup', name);
     await daemon.svc('fiber', 'add', 'Desk', '--slug', 'desk', '--store', store, '--body', 'By hand.');
     const shell = daemon.personalShell();
     await daemon.tmux('new-session', '-d', '-s', 'my-desk', '-c', project_dir, ...shell);
@@ -108,9 +111,17 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     await expect
       .poll(() => readFileSync(out, 'utf8'), { timeout: WITHIN_MS })
       .toMatch(/^desk claimed: .* in my-desk$/m);
-    if (name !== 'pi') expect(row.svc?.runtime?.session_uuid).toMatch(/^[0-9a-f-]{36}$/);
+    const known = await daemon.rowWhere('desk', ({ runtime }) => runtime?.phase_source === 'hook');
+    expect(known.runtime).toMatchObject({
+      phase: 'working',
+      session_uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(known.svc?.runtime?.session_uuid).toBe(known.runtime!.session_uuid);
+    expect(await daemon.transcriptOf(known.runtime!.session_uuid!)).toContain('Work by hand.');
+    await agreeWithPages(daemon);
     writeFileSync(`${out}-go`, '');
     await daemon.rowWhere('desk', ({ runtime }) => runtime === undefined);
+    await agreeWithPages(daemon);
     expect((await daemon.row('desk')).svc?.runtime?.handed_off_at).toBeDefined();
     expect(await daemon.sessions()).toContain('my-desk');
   });

@@ -1,10 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { FiberRow } from '../../src/contract/fiber.ts';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
-import type { Why } from '../../src/contract/http/why.ts';
-import { contradictions } from '../kit/agreement.ts';
+import { agree, agreeWithPages } from './agree.ts';
 import { isAlive } from './processes.ts';
 import { type LaunchOnDisk, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
@@ -17,30 +15,6 @@ afterEach(async () => {
 const RESUMED = /^Mode: resume$/m;
 const FRESH_AGAIN = /^Previous session: /m;
 const isSleep = (process: string) => process.endsWith(' sleep 600');
-
-/** Where the reads of a daemon contradict each other, tmux, the processes or the transcripts. */
-async function contradictionsOf(one: RealDaemon): Promise<string[]> {
-  const read = async (path: string): Promise<unknown> => (await one.get(path)).json();
-  const state = await one.state();
-  const { fibers } = (await read('/fibers')) as { fibers: FiberRow[] };
-  const served = fibers.filter(({ svc }) => svc !== undefined);
-  const whys = (await Promise.all(served.map(({ id }) => read(`/why?fiber=${id}`)))) as Why[];
-  const found = contradictions({ host: 'test-host', state, rows: fibers, whys, sessions: one.ledger() });
-  const workers = (await one.sessions()).filter((name) => name.endsWith('-svc')).sort();
-  const told = state.running.map(({ mux_session }) => mux_session).sort();
-  if (JSON.stringify(workers) !== JSON.stringify(told))
-    found.push(`tmux has the workers ${workers}, and the daemon shows ${told}`);
-  for (const run of state.running) {
-    const launch = one.launches().find(({ run_id }) => run_id === run.run_id);
-    if (launch === undefined || !isAlive(one.agentPid(launch)))
-      found.push(`${run.fiber_id} is shown to run, and its process does not`);
-    if (run.session_uuid !== null) await one.transcriptPathOf(run.session_uuid);
-  }
-  return found;
-}
-
-const agree = (one: RealDaemon) =>
-  expect.poll(() => contradictionsOf(one).catch(String), { timeout: WITHIN_MS }).toEqual([]);
 
 /** What a person reads of a fiber. */
 async function pages(one: RealDaemon, id: string) {
@@ -85,7 +59,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     const second = await working(one, 1, 'day');
     expect(second.resume).toMatchObject({ session_uuid });
     expect((await one.row('day')).last_death).toMatchObject({ run_id: first.run_id, signal: 'SIGKILL' });
-    await agree(one);
+    await agreeWithPages(one);
     for (const page of Object.values(await pages(one, 'day'))) expect(page).toContain('SIGKILL');
 
     await one.svc('kill', 'day', '--note', 'wrong branch');
@@ -95,7 +69,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     expect(released).toContain('Nothing was held back.');
     expect(released).toContain('day (killed): svc resume day');
     await ticks(one);
-    await agree(one);
+    await agreeWithPages(one);
     expect(one.launches()).toHaveLength(2);
     const { status, fiber, why } = await pages(one, 'day');
     for (const page of [status, fiber, why]) expect(page).toContain('wrong branch');
@@ -115,7 +89,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await one.svc('close', 'week/day', '--kill');
     await one.rowWhere('week/day', ({ status: now, runtime }) => now === 'closed' && runtime === undefined);
     expect(await one.goneProcessesOf(third)).toEqual([]);
-    await agree(one);
+    await agreeWithPages(one);
 
     const path = join(documents, 'week/day/day.md');
     writeFileSync(path, readFileSync(path, 'utf8').replace(/^status: closed$/m, 'status: active'));
@@ -125,7 +99,7 @@ describe.each(HARNESS_NAMES)('a day of the real %s', (name) => {
     await agree(one);
     await one.svc('kill', 'week/day');
     expect(await one.goneProcessesOf(fourth)).toEqual([]);
-    await agree(one);
+    await agreeWithPages(one);
     expect(one.launches()).toHaveLength(4);
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { agreeWithPages } from './agree.ts';
 import { isAlive } from './processes.ts';
 import { type LaunchOnDisk, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
@@ -109,4 +110,6 @@ it('[P9] a first-run dialog of the real claude is predicted, then shown with its
   expect((await daemon.state()).blocked).toMatchObject([
     { fiber_id: 'asked', reason: 'startup_unconfirmed' },
   ]);
+  await agreeWithPages(daemon);
+  expect(await daemon.svc('why', 'asked')).toMatch(/^ {2}\|.*trust/im);
 });

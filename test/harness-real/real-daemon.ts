@@ -38,6 +38,7 @@ export type LaunchOnDisk = RunManifest & { dir: string; prompt: string };
 export type RealDaemon = {
   project_dir: string;
   store: string;
+  data_dir: string;
   stub: StubModel;
   /** Runs one `svc` command as a person would; rejects when it fails. */
   svc(...args: string[]): Promise<string>;
@@ -131,6 +132,8 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     SVC_STORES: store,
     SVC_TMUX_SOCKET: socket,
     SVC_POLL_INTERVAL_MS: '1000',
+    // As wide as a terminal is by default.
+    COLUMNS: '80',
     // The home is new each time; compiling everything anew would be most of the test's time.
     NODE_COMPILE_CACHE: COMPILED,
     ...options.settings,
@@ -195,6 +198,7 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
   const daemon: RealDaemon = {
     project_dir,
     store,
+    data_dir,
     stub,
     async svc(...args) {
       const { code, out } = await daemon.svcMayFail(...args);
@@ -260,8 +264,12 @@ export async function startRealDaemon(name: HarnessName, options: DaemonOptions 
     agentPid: ({ dir }) => JSON.parse(readFileSync(join(dir, 'agent.pid'), 'utf8')).pid,
     processesOf: ({ dir }) => processesWith('SVC_RUN_DIR', dir).map((pid) => `${pid} ${commandOf(pid)}`),
     async goneProcessesOf(launch) {
-      await eventually(async () => (daemon.processesOf(launch).length === 0 ? true : null), 10_000);
-      return daemon.processesOf(launch);
+      let left: string[] = [];
+      await eventually(async () => {
+        left = daemon.processesOf(launch);
+        return left.length === 0 ? true : null;
+      }, 10_000);
+      return left;
     },
     async endOf({ dir }) {
       const file = join(dir, 'end.json');

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import type { ModelRefusal } from '../kit/stub-model/stub-model.ts';
+import { agreeWithPages } from './agree.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
@@ -57,10 +58,12 @@ describe.each(HARNESS_NAMES)('a usage limit of the real %s', (name) => {
     await one.arm('waits');
     const waits = await one.rowWhere('waits', ({ blocked }) => blocked?.reason === 'usage_limit');
     expect(waits.blocked!.retry_at).toBe(met.blocked!.retry_at);
+    await agreeWithPages(one);
     await one.killAndRestart();
     await one.release();
     await one.rowWhere('waits', ({ blocked }) => blocked?.reason === 'usage_limit');
     expect(one.launches().map(({ fiber }) => fiber)).toEqual(['over']);
+    await agreeWithPages(one);
     one.stub.refuse(null);
     expect(await one.svc('dispatch', 'waits', '--force')).toMatch(/^Note: .*over its usage limit until /m);
     expect((await one.launch(1)).fiber).toBe('waits');

@@ -23,10 +23,7 @@ export function contradictions(reads: Reads): string[] {
   const of = <T extends { uid: string | null }>(all: readonly T[], uid: string | null) =>
     all.find((one) => uid !== null && one.uid === uid);
   const found: string[] = [];
-  const compare = (what: string, one: unknown, other: unknown) => {
-    const texts = [one, other].map(canonical);
-    if (texts[0] !== texts[1]) found.push(`${what}: ${texts[0]} and ${texts[1]}`);
-  };
+  const compare = comparedIn(found);
   for (const row of rows) {
     // Two documents of one uid are one fiber too many, and told apart by nothing.
     if (rows.filter(({ uid }) => uid === row.uid).length > 1) continue;
@@ -97,6 +94,14 @@ function lifeContradictions(row: FiberRow, { sessions }: Reads): string[] {
   if (last_death === undefined && row.tempered === undefined && ended?.kind === 'ended' && ended.mend)
     found.push(`${row.id} has not died, and its life says ${ended.detail ?? ended.reason}`);
   return found;
+}
+
+/** Compares two values as JSON; a difference becomes a sentence of `found`. */
+export function comparedIn(found: string[]): (what: string, one: unknown, other: unknown) => void {
+  return (what, one, other) => {
+    const texts = [one, other].map(canonical);
+    if (texts[0] !== texts[1]) found.push(`${what}: ${texts[0]} and ${texts[1]}`);
+  };
 }
 
 /** A run without what says whose it is. */
