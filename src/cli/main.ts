@@ -15,6 +15,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     clock: systemClock,
     stdin: process.stdin,
     outIsTerminal: process.stdout.isTTY === true,
+    ...(process.stdout.isTTY === true ? { columns: process.stdout.columns } : {}),
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
   });

@@ -12,7 +12,7 @@ const silent = () => {};
 /** For declaring commands without running them: only actions use the process. */
 export const NO_PROCESS: Runner = {
   context: {
-    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin },
+    ...{ env: {}, cwd: '/', clock: systemClock, stdin: process.stdin, width: Number.POSITIVE_INFINITY },
     ...{ out: silent, err: silent, verbatim: silent },
   },
   exit: silent,

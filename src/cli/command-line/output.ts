@@ -1,6 +1,7 @@
 import { shellWord } from '../../base/shell-word.ts';
 import { escapeForTerminal } from '../../base/terminal-text.ts';
 import type { Settings } from '../../config/settings.ts';
+import { fitColumns, lengthOf, wrapPage, wrapWords } from './fit-width.ts';
 import { type CliContext, EXIT, type ExitCode, type Outcome } from './verb.ts';
 
 /** Prints the result of a verb and returns its exit code. */
@@ -13,16 +14,48 @@ export function printOutcome(context: CliContext, outcome: Outcome, asJson: bool
   return exit;
 }
 
-/** Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header.map((cell) => cell.toUpperCase()), ...rows.map((cells) => cells.map(oneLine))];
-  const widths = header.map((_, column) =>
-    Math.max(...lines.map((line) => [...(line[column] ?? '')].length)),
-  );
-  return lines
-    .map((line) => `${line.map((cell, column) => padEnd(cell, widths[column] ?? 0)).join('  ')}`.trimEnd())
-    .map((line) => `${line}\n`)
+/**
+ * Columns as wide as their widest cell, two spaces apart, under a header in capitals; one row per line. A table that is
+ * wider than `width` has its wide cells broken between words; where long words leave no room for columns, each row is a
+ * block with its cells one below the other.
+ */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const head = header.map((cell) => cell.toUpperCase());
+  const cells = rows.map((row) => row.map(oneLine));
+  const most = (measure: (cell: string) => number) =>
+    header.map((_, column) => Math.max(...[head, ...cells].map((line) => measure(line[column] ?? ''))));
+  const widths = fitColumns(most(lengthOf), most(longestWord), width);
+  if (widths === null) return cells.map((row) => formatBlock(header, row, width)).join('');
+  return [head, ...cells].map((line) => formatRow(line, widths)).join('');
+}
+
+function formatRow(cells: readonly string[], widths: readonly number[]): string {
+  const columns = cells.map((cell, column) => wrapWords(cell, widths[column] ?? 0));
+  const height = Math.max(...columns.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    columns.map((lines, column) => padEnd(lines[line] ?? '', widths[column] ?? 0)).join('  '),
+  )
+    .map((line) => `${line.trimEnd()}\n`)
     .join('');
+}
+
+function formatBlock(
+  header: readonly string[],
+  [first = '', ...rest]: readonly string[],
+  width: number,
+): string {
+  const lines = rest.flatMap((cell, column) =>
+    cell === '' || cell === '-' ? [] : [`  ${header[column + 1]}: ${cell}`],
+  );
+  return wrapPage(`${[first, ...lines].join('\n')}\n`, width);
+}
+
+function longestWord(cell: string): number {
+  return Math.max(...cell.split(' ').map(lengthOf));
 }
 
 /** Escaped before it is measured, so that columns fit the text as shown. */
@@ -31,7 +64,7 @@ function oneLine(cell: string): string {
 }
 
 function padEnd(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - [...cell].length));
+  return cell + ' '.repeat(Math.max(0, width - lengthOf(cell)));
 }
 
 const UNITS = [

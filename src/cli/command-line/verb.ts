@@ -7,6 +7,8 @@ export type CliContext = {
   env: NodeJS.ProcessEnv;
   cwd: string;
   clock: Clock;
+  /** Columns of the terminal that is printed to; infinite for a file or a pipe, whose lines are never broken. */
+  width: number;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   /** Prints, with hidden characters escaped. */
   out(text: string): void;

@@ -23,7 +23,10 @@ export const list = defineVerb({
   async run(context) {
     const daemon = await connectDaemon(readSettings(context.env));
     const { incidents } = await daemon.get('/state', stateSchema);
-    const text = incidents.length === 0 ? 'No incident.\n' : incidentLines(incidents, context.clock.now());
+    const text =
+      incidents.length === 0
+        ? 'No incident.\n'
+        : incidentLines(incidents, context.clock.now(), context.width);
     return { json: { incidents }, text };
   },
 });
@@ -86,13 +89,13 @@ const CAUSES: Record<Incident['cause'], string> = {
 };
 
 /** Each incident with its fibers, and how to resume them. */
-export function incidentLines(incidents: readonly Incident[], now: number): string {
+export function incidentLines(incidents: readonly Incident[], now: number, width?: number): string {
   return incidents
     .map(({ id, cause, at, fibers, message }) => {
       const rows = fibers.map((fiber) => [fiber.fiber_id, fiber.mux_session, fiber.refused ?? '-']);
       return (
         `${id}: ${CAUSES[cause]}${message === undefined ? '' : ` (${message})`}, ${formatMoment(at, now)}\n` +
-        `${formatTable(['fiber', 'session', 'refused'], rows)}` +
+        `${formatTable(['fiber', 'session', 'refused'], rows, width)}` +
         `Start them again with: svc incident resume ${id}\n`
       );
     })

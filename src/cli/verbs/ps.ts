@@ -11,13 +11,14 @@ export const verb = defineVerb({
   json: stateSchema.shape.running,
   async run(context) {
     const { running } = await (await connectDaemon(readSettings(context.env))).get('/state', stateSchema);
-    const text = running.length === 0 ? 'No worker runs.\n' : runningTable(running, context.clock.now());
+    const text =
+      running.length === 0 ? 'No worker runs.\n' : runningTable(running, context.clock.now(), context.width);
     return { json: running, text };
   },
 });
 
 /** One line for each running worker. */
-export function runningTable(running: State['running'], now: number): string {
+export function runningTable(running: State['running'], now: number, width?: number): string {
   return formatTable(
     ['fiber', 'agent', 'phase', 'for', 'last sign', 'session'],
     running.map((run) => [
@@ -28,5 +29,6 @@ export function runningTable(running: State['running'], now: number): string {
       run.last_activity_at === null ? '-' : formatMoment(run.last_activity_at, now),
       run.mux_session ?? `(${run.surface})`,
     ]),
+    width,
   );
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
-import { shellLine } from '../../base/shell-word.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import { readSettings } from '../../config/settings.ts';
 import { fiberRowSchema } from '../../contract/fiber.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { type State, stateSchema } from '../../contract/http/state.ts';
 import { versionSchema } from '../../contract/http/version.ts';
+import { continuedLine, wrapPage } from '../command-line/fit-width.ts';
 import { argument } from '../command-line/options.ts';
 import { formatMoment, formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
@@ -29,9 +30,10 @@ export const verb = defineVerb({
   async run(context, { fiber: id }) {
     const daemon = await connectDaemon(readSettings(context.env));
     const now = context.clock.now();
+    const { width } = context;
     if (id !== undefined) {
       const { fiber } = await daemon.get(`/fibers/${fiberPath(id)}`, fiberReplySchema);
-      return { json: fiber, text: fiberPage(fiber, now) };
+      return { json: fiber, text: wrapPage(fiberPage(fiber, now), width) };
     }
     const version = await daemon.get('/version', versionSchema);
     if (!version.ready)
@@ -39,13 +41,14 @@ export const verb = defineVerb({
     const state = await daemon.get('/state', stateSchema);
     return {
       json: { version, state },
-      text: `${presence(daemon.daemon, version, now)}${statePage(state, now)}`,
+      text: wrapPage(`${presence(daemon.daemon, version, now, width)}${statePage(state, now, width)}`, width),
     };
   },
 });
 
 /** The poller's state as sections; empty sections are left out, except the workers. */
-export function statePage(state: State, now: number): string {
+export function statePage(state: State, now: number, width = Number.POSITIVE_INFINITY): string {
+  const section = sectionOf(width);
   return [
     dataDirLine(state),
     brakeLine(state, now),
@@ -56,9 +59,9 @@ export function statePage(state: State, now: number): string {
       'No store is configured; name one in stores.json or SVC_STORES.',
     ),
     operatorFileErrors(state),
-    documentErrors(state),
+    documentErrors(state, section),
     leaseLines(state),
-    `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now)}`,
+    `\nRunning${bound(state)}\n${state.running.length === 0 ? 'No worker runs.\n' : runningTable(state.running, now, width)}`,
     startsLine(state),
     section('Captures without a fiber', captureRows(state, now), [
       'session',
@@ -67,25 +70,29 @@ export function statePage(state: State, now: number): string {
       'state',
       'its text',
     ]),
-    capturesAgain(state),
+    capturesAgain(state, width),
     section('Blocked', blockedRows(state, now), ['fiber', 'reason', 'tries', 'next try', 'what to do']),
     section('Died', deathRows(state, now), ['fiber', 'when', 'how', 'likely mend']),
-    pending(state, now),
+    pending(state, now, section),
     section('Standing roles', standingRows(state, now), ['fiber', 'schedule', 'zone', 'next due']),
-    state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now)}`,
+    state.incidents.length === 0 ? '' : `\nIncidents\n${incidentLines(state.incidents, now, width)}`,
     mux(state),
     skills(state),
   ].join('');
 }
 
-function section(
+type Section = (
   title: string,
   rows: readonly (readonly string[])[],
   header: readonly string[],
   empty?: string,
-): string {
-  if (rows.length > 0) return `\n${title}\n${formatTable(header, rows)}`;
-  return empty === undefined ? '' : `\n${title}\n${empty}\n`;
+) => string;
+
+function sectionOf(width: number): Section {
+  return (title, rows, header, empty) => {
+    if (rows.length > 0) return `\n${title}\n${formatTable(header, rows, width)}`;
+    return empty === undefined ? '' : `\n${title}\n${empty}\n`;
+  };
 }
 
 function storeRows(state: State, now: number): string[][] {
@@ -105,7 +112,7 @@ function operatorFileErrors({ operator_file_errors }: State): string {
   return `\nOperator files with an error, not used as they are now\n${lines}`;
 }
 
-function documentErrors({ document_errors: { count, first } }: State): string {
+function documentErrors({ document_errors: { count, first } }: State, section: Section): string {
   const more = count > first.length ? `and ${count - first.length} more; see svc fiber check\n` : '';
   return (
     section(
@@ -127,16 +134,16 @@ function captureRows(state: State, now: number): string[][] {
 }
 
 /** The commands that capture each lost text again, or take it off the list. */
-function capturesAgain({ captures }: State): string {
+function capturesAgain({ captures }: State, width: number): string {
   return captures
     .flatMap(({ state, surface, agent, effort, project_dir, store, text_file, run_id }) => {
       if (state !== 'ended' || text_file === null) return [];
       const words = ['svc', 'capture', '-', '--project-dir', project_dir, '--agent', agent, '--store', store];
       if (effort !== null) words.push('--effort', effort);
       words.push('--surface', surface);
-      return [
-        `To try it again: ${shellLine(words)} < ${shellLine([text_file])}\nOr take it off the list: svc incident dismiss ${run_id}\n`,
-      ];
+      const command = [...words.map(shellWord), '<', shellWord(text_file)];
+      const again = continuedLine('To try it again:', command, width);
+      return [`${again}\nOr take it off the list: svc incident dismiss ${run_id}\n`];
     })
     .join('');
 }
@@ -188,7 +195,7 @@ function startsLine({ start_gate: { hold, waiting } }: State): string {
   return `\n${waiting} ${waiting === 1 ? 'fiber waits' : 'fibers wait'} for the machine: ${hold.message}\nTo go on: ${hold.mend}\n`;
 }
 
-function pending(state: State, now: number): string {
+function pending(state: State, now: number, section: Section): string {
   const rows = state.pending_launch.map((row) => [
     row.fiber_id,
     formatMoment(row.since, now),

@@ -26,7 +26,7 @@ export const verb = defineVerb({
     const { version = null, error = null } = await ask(found.daemon);
     return {
       json: { running: true, ...found.daemon, answer: version, error },
-      text: presence(found.daemon, version ?? String(error), context.clock.now()),
+      text: presence(found.daemon, version ?? String(error), context.clock.now(), context.width),
       exit: version === null ? EXIT.unreachable : EXIT.ok,
     };
   },
@@ -50,7 +50,7 @@ function absence(found: Exclude<DaemonLookup, { kind: 'running' }>): string {
 }
 
 /** The page of a daemon whose process runs; `answer` is its version, or why it does not answer. */
-export function presence(daemon: DaemonFile, answer: Version | string, now: number): string {
+export function presence(daemon: DaemonFile, answer: Version | string, now: number, width?: number): string {
   const since = formatMoment(Date.parse(daemon.booted_at), now);
   const head = `daemon   pid ${daemon.pid}, started ${since}, at ${daemon.listen.join(', ')}\n`;
   if (typeof answer === 'string') return `${head}answer   ${answer}\n`;
@@ -69,6 +69,7 @@ export function presence(daemon: DaemonFile, answer: Version | string, now: numb
         String(part.restarts),
         part.last_error ?? '-',
       ]),
+      width,
     ),
   ].join('');
 }
