@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import { hostFileSchema } from '../contract/operator-files.ts';
-import { parseOperatorText, readOperatorText, saveOperatorDocument } from './operator-text.ts';
+import { setKey } from './json-splice.ts';
+import { parseOperatorText, readOperatorText, saveOperatorText } from './operator-text.ts';
 import { dataPaths, operatorFilePaths } from './paths.ts';
 import { expandHome, type Settings } from './settings.ts';
 
@@ -21,10 +22,13 @@ export function parseHostFile(file: string, text: string): HostFile {
   return parseOperatorText(file, text, hostFileSchema);
 }
 
-/** Sets keys of `host.json` and keeps all others. */
-export function updateHostFile(settings: Settings, change: Partial<HostFile>): void {
-  const document = { version: 1, ...readHostFile(settings), ...change };
-  saveOperatorDocument(operatorFilePaths(settings).host, document);
+/** Saves the host id in `host.json`, which says none yet, and leaves every other byte of it as a person wrote it. */
+export function saveHostId(settings: Settings, host: string): void {
+  const file = operatorFilePaths(settings).host;
+  const text = readOperatorText(file);
+  if (text === null) return saveOperatorText(file, `${JSON.stringify({ version: 1, host }, null, 2)}\n`);
+  parseHostFile(file, text);
+  saveOperatorText(file, setKey(text, ['host'], host));
 }
 
 /** Absolute path of the folder that describes the roles of rosters; null without one. */

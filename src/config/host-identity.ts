@@ -1,5 +1,5 @@
 import { CodedError } from '../base/errors.ts';
-import { readHostFile, updateHostFile } from './host-file.ts';
+import { readHostFile, saveHostId } from './host-file.ts';
 import { operatorFilePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
 
@@ -29,7 +29,7 @@ export function resolveHostId(
       { details: { file } },
     );
   }
-  if (options.persist) updateHostFile(settings, { host });
+  if (options.persist) saveHostId(settings, host);
   return { host, source: 'os' };
 }
 

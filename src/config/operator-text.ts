@@ -25,10 +25,10 @@ export function readOperatorText(file: string): string | null {
   }
 }
 
-/** Writes an operator file as JSON, atomically; creates a missing config dir. */
-export function saveOperatorDocument(file: string, document: Record<string, unknown>): void {
+/** Writes an operator file atomically; creates a missing config dir. */
+export function saveOperatorText(file: string, text: string): void {
   makeFolder(dirname(file));
-  writeFileAtomic(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  writeFileAtomic(file, text, { mode: 0o600 });
 }
 
 /** Parses operator text by a schema; `invalid_config` names `file`, the place in it and the expected value. */

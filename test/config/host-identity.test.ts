@@ -38,7 +38,6 @@ describe('the host id', () => {
     const first = resolveHostId(settings(), { hostname: 'Build_Box.example.org', persist: true });
     expect(first).toEqual({ host: 'build-box', source: 'os' });
     expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({
-      version: 1,
       host_class: 'exposed',
       mine: true,
       host: 'build-box',
@@ -47,6 +46,25 @@ describe('the host id', () => {
       host: 'build-box',
       source: 'file',
     });
+  });
+
+  it.each([
+    ['{}', '{"host":"box"}'],
+    [
+      '{\n\t"host_class" : "personal",\n\n\t"max_concurrent": 4.0,\n\t"mine": {"a":1,  "b":[1,2]}\n}',
+      '{\n\t"host_class" : "personal",\n\n\t"max_concurrent": 4.0,\n\t"mine": {"a":1,  "b":[1,2]},\n\t"host":"box"\n}',
+    ],
+  ])('[DSP-3] [OPF-1] is put into %j, and every other byte of it stays', (before, after) => {
+    scratch.write('host.json', before);
+    resolveHostId(settings(), { hostname: 'box', persist: true });
+    const text = readFileSync(file(), 'utf8');
+    expect(text.replaceAll('"host": "box"', '"host":"box"')).toBe(after);
+    expect(readHostFile(settings()).host).toBe('box');
+  });
+
+  it('[DSP-3] begins a host.json where there is none', () => {
+    resolveHostId(settings(), { hostname: 'box', persist: true });
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ version: 1, host: 'box' });
   });
 
   it('[DSP-3] is not written when it is only read', () => {
