@@ -40,18 +40,27 @@ export class StoreIndex {
   /** Applies a sweep of one store; returns true if any row changed. */
   apply(store: string, result: SweepResult, { since, read }: { since: SweepTicket; read: ReadRow }): boolean {
     let moved = false;
-    const found = new Map<string, FiberDocument | null>(result.removed.map((path) => [path, null]));
-    for (const row of result.changed) if (row.store === store) found.set(row.path, row);
-    const refreshed = [...this.#refreshed].filter(([path]) => path.startsWith(`${store}/${FIBERS_FOLDER}/`));
-    const fresher = new Set(refreshed.filter(([, moment]) => moment >= since).map(([path]) => path));
-    for (const [path, row] of found) {
-      if (fresher.has(path)) moved = this.#refreshSwept(path, row, read) || moved;
-      else moved = (row === null ? this.#drop(path) : this.#put(row)) || moved;
-    }
+    const refreshed = new Map(
+      [...this.#refreshed].filter(([path]) => path.startsWith(`${store}/${FIBERS_FOLDER}/`)),
+    );
+    const take = (path: string, row: FiberDocument | null): void => {
+      const moment = refreshed.get(path);
+      if (moment !== undefined && moment >= since) {
+        moved = this.#refreshSwept(path, row, read) || moved;
+        return;
+      }
+      if (moment !== undefined) {
+        refreshed.delete(path);
+        this.#refreshed.delete(path);
+      }
+      moved = (row === null ? this.#drop(path) : this.#put(row)) || moved;
+    };
+    for (const path of result.removed) take(path, null);
+    for (const row of result.changed) if (row.store === store) take(row.path, row);
     for (const [path, moment] of refreshed) {
       if (moment >= since) continue;
       this.#refreshed.delete(path);
-      if (!found.has(path)) moved = this.#lookAgain(path, read) || moved;
+      moved = this.#lookAgain(path, read) || moved;
     }
     return moved;
   }
