@@ -86,19 +86,22 @@ export function watchStore(onHint: OnHint, options: { maxWatches?: number } = {}
   const update = async (next: readonly string[]): Promise<boolean> => {
     wanted = next;
     pending = true;
-    const kept = new Set(next);
-    for (const folder of [...watchers.keys()]) if (!kept.has(folder)) stop(folder);
-    const missing = next.filter((folder) => !watchers.has(folder));
+    if (watchers.size > 0) {
+      const kept = new Set(next);
+      for (const folder of [...watchers.keys()]) if (!kept.has(folder)) stop(folder);
+    }
     degraded = null;
-    for (let at = 0; at < missing.length; at += WATCHES_PER_TURN) {
-      if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    let begun = 0;
+    for (const folder of next) {
+      if (watchers.has(folder)) continue;
+      if (begun > 0 && begun % WATCHES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       // A later call does the rest.
       if (closed || wanted !== next) return true;
-      for (const folder of missing.slice(at, at + WATCHES_PER_TURN))
-        if (!watchers.has(folder) && !begin(folder)) return true;
+      if (!watchers.has(folder) && !begin(folder)) return true;
+      begun += 1;
     }
     pending = false;
-    return missing.length > 0;
+    return begun > 0;
   };
   return {
     get watched() {
