@@ -103,7 +103,8 @@ function decodeResult<T extends Reading | SweepResult>(bytes: Uint8Array): T {
     throw new CodedError('internal', 'the result of a sweep is cut short');
   return {
     ...unpack(rest),
-    table,
+    // A copy: a view would keep the much larger text of the rows until all parts of a listing are there.
+    table: table.slice(),
     changed: JSON.parse(Buffer.from(changed.buffer, changed.byteOffset, changed.length).toString()),
   };
 }
