@@ -26,9 +26,10 @@ export function parseHostFile(file: string, text: string): HostFile {
 export function saveHostId(settings: Settings, host: string): void {
   const file = operatorFilePaths(settings).host;
   const text = readOperatorText(file);
-  if (text === null) return saveOperatorText(file, `${JSON.stringify({ version: 1, host }, null, 2)}\n`);
-  parseHostFile(file, text);
-  saveOperatorText(file, setKey(text, ['host'], host));
+  if (text !== null) parseHostFile(file, text);
+  const saved =
+    text === null ? `${JSON.stringify({ version: 1, host }, null, 2)}\n` : setKey(text, ['host'], host);
+  saveOperatorText(file, saved);
 }
 
 /** Absolute path of the folder that describes the roles of rosters; null without one. */
