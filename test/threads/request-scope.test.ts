@@ -156,6 +156,30 @@ describe('the id of a request', () => {
     expect(await Promise.all(jobs)).toEqual(['r-4', null, 'r-5']);
     await life.stop(5_000);
   });
+
+  it('is on the line that is logged when a pool thread dies under its job', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const pool = createPoolComponent({
+      url: new URL('../fixtures/threads/jobs.ts', import.meta.url),
+      jobs: fixtureJobs,
+      memory_mb: 48,
+      clock: systemClock,
+      logger: createLogger({ component: 'pool', level: 'warn', destination }),
+      thread_deaths: { intensity: 3, window_ms: 60_000 },
+      ping_limit_ms: 5_000,
+      max_threads: 1,
+    });
+    const life = pool.launch(() => undefined);
+    await life.ready;
+    const exits = { tokens: ['a'], each_ms: 1, last: 'exit' as const };
+    await expect(runForRequest('r-6', () => pool.run('steps', exits))).rejects.toMatchObject({
+      code: 'component_unavailable',
+    });
+    await until('the line', () => lines.some(({ msg }) => String(msg).startsWith('a pool thread died')));
+    expect(lines.map(({ request_id }) => request_id)).toEqual(['r-6']);
+    await life.stop(5_000);
+  });
 });
 
 describe('what outlives the request that began it', () => {
