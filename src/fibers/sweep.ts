@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:
 import { join } from 'node:path';
 import { pack, unpack } from 'msgpackr';
 import { CodedError, messageOf, systemCode } from '../base/errors.ts';
+import { freeBytes } from '../base/free-bytes.ts';
 import type { FiberDocument } from '../contract/fiber.ts';
 import { type DocumentPlace, digestOf, parseRow, unreadableDocument } from './document.ts';
 import { type DocumentFile, DocumentReader } from './document-reader.ts';
@@ -101,15 +102,17 @@ function decodeResult<T extends Reading | SweepResult>(bytes: Uint8Array): T {
   const [rest, table, changed] = splitParts(bytes);
   if (rest === undefined || table === undefined || changed === undefined)
     throw new CodedError('internal', 'the result of a sweep is cut short');
-  return {
+  const result = {
     ...unpack(rest),
     // A copy: a view would keep the much larger text of the rows until all parts of a listing are there.
-    table: table.slice(),
+    table: new Uint8Array(table),
     changed: JSON.parse(Buffer.from(changed.buffer, changed.byteOffset, changed.length).toString()),
   };
+  freeBytes(bytes);
+  return result;
 }
 
-/** Decodes the result of `readDocuments`. */
+/** Decodes the result of `readDocuments`, and frees its bytes. */
 export function decodeReading(bytes: Uint8Array): Reading {
   return decodeResult<Reading>(bytes);
 }
@@ -138,7 +141,7 @@ export function addReadings(result: SweepResult, readings: readonly Reading[]): 
   };
 }
 
-/** Decodes the result of `sweepStore`. */
+/** Decodes the result of `sweepStore`, and frees its bytes. */
 export function decodeSweep(bytes: Uint8Array): SweepResult {
   return decodeResult<SweepResult>(bytes);
 }

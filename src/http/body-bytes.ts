@@ -1,3 +1,5 @@
+import { freeBytes } from '../base/free-bytes.ts';
+
 /** Bytes that must have come before room is made for all that were announced. */
 const PROOF_BYTES = 256 * 1024;
 
@@ -30,10 +32,9 @@ export class BodyBytes {
     } else this.#pieces.push(new Uint8Array(piece));
   }
 
-  /** Gives the memory back at once: the engine alone would do so when it next runs short. */
+  /** Gives the memory back at once. */
   discard(): void {
-    for (const { buffer } of this.#whole === null ? this.#pieces : [this.#whole])
-      (buffer as ArrayBuffer).transfer(0);
+    for (const bytes of this.#whole === null ? this.#pieces : [this.#whole]) freeBytes(bytes);
     this.#pieces = [];
     this.#whole = null;
   }

@@ -134,7 +134,7 @@ export class StorePoll {
     if (!(await this.answers())) return null;
     try {
       const result = await this.#list(deadline_ms, onListing);
-      this.#table = Uint8Array.from(result.table);
+      this.#table = result.table;
       this.#forget(result.removed);
       this.#succeeded(result, started);
       return result;

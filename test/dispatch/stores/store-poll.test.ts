@@ -113,7 +113,8 @@ describe('StorePoll', () => {
     const slow: StoreReader = {
       async run(job, input, options) {
         const done = await pool.run(job, input, options);
-        const { changed } = job === 'sweep_store' ? decodeSweep(done.bulk!) : decodeReading(done.bulk!);
+        const bytes = new Uint8Array(done.bulk!);
+        const { changed } = job === 'sweep_store' ? decodeSweep(bytes) : decodeReading(bytes);
         if (changed.length > 100) throw new Error('the job took too long');
         return done;
       },
