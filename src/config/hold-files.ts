@@ -21,6 +21,8 @@ const holdSchema = z.object({
   launch_id: z.string().nullable(),
   /** What the person said who put it on; null when nothing was said. */
   note: z.string().nullable(),
+  /** Root of the store where its fiber was seen last; null where the file does not say. */
+  store: z.string().nullable().default(null),
 });
 export type Hold = z.infer<typeof holdSchema>;
 const fileSchema = holdSchema.extend({ version: z.literal(1) });
@@ -87,7 +89,7 @@ export class HoldFiles {
       return hold;
     } catch (error) {
       this.#logger.warn({ err: error, path }, 'a hold cannot be read; its fiber counts as killed');
-      return { reason: 'killed', at: now, launch_id: null, note: null };
+      return { reason: 'killed', at: now, launch_id: null, note: null, store: null };
     }
   }
 }

@@ -5,6 +5,7 @@ import type { StoreIndex } from '../fibers/store-index.ts';
 import { watchStore } from '../fibers/watch.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Memory } from './holds/memory.ts';
+import { RemovedFibers } from './holds/removed-fibers.ts';
 import { prunePastSessions } from './requests/past-session-retention.ts';
 import type { Rows } from './rows.ts';
 import type { PollHealth } from './state-view.ts';
@@ -57,6 +58,7 @@ export type PollLoopOptions = {
  */
 export class PollLoop {
   readonly #options: PollLoopOptions;
+  readonly #removed: RemovedFibers;
   #stores: readonly PolledStore[] = [];
   readonly #listings = new Map<PolledStore, Promise<void>>();
   /** Stores whose listing ended after its tick: the next tick serves them and does not list them again. */
@@ -78,6 +80,7 @@ export class PollLoop {
 
   constructor(options: PollLoopOptions) {
     this.#options = options;
+    this.#removed = new RemovedFibers(options.memory);
     this.#followRoots();
   }
 
@@ -174,6 +177,7 @@ export class PollLoop {
     this.#whole = false;
     this.#lookAtDataDir();
     await this.#listStores(whole);
+    this.#removed.look(this.#options.index, this.#stores);
     this.#keepLeases();
     rows.refreshAll(this.#healths);
     await dispatcher.reconcile();

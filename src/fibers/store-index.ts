@@ -27,6 +27,11 @@ export class StoreIndex {
     return this.#generation;
   }
 
+  /** The ticket of the last sweep that began; every later sweep has a higher one. */
+  get moment(): SweepTicket {
+    return this.#moment;
+  }
+
   get size(): number {
     return this.#rows.size;
   }

@@ -27,6 +27,7 @@ let parsed: string[];
 let failing: boolean;
 let hanging: boolean;
 let slow: string | null;
+let most_new: number;
 let rounds: number;
 let listedFirst: string[];
 let roots: string[];
@@ -44,6 +45,7 @@ beforeEach(async () => {
   failing = false;
   hanging = false;
   slow = null;
+  most_new = Number.POSITIVE_INFINITY;
   rounds = 0;
   listedFirst = [];
   const root = scratch.mkdir('notes');
@@ -87,7 +89,8 @@ beforeEach(async () => {
             return { value: {} as never, bulk: readDocuments(at, options!.bulk!) };
           sweeps += 1;
           if (failing) throw new Error('the disk is asleep');
-          return { value: {} as never, bulk: sweepStore(at, options?.bulk ?? new Uint8Array()) };
+          const table = options?.bulk ?? new Uint8Array();
+          return { value: {} as never, bulk: sweepStore(at, table, Date.now(), { most_new }) };
         },
       },
     });
@@ -264,5 +267,82 @@ describe('the poll loop', () => {
     slow = null;
     await until('the failure', () => loop.health.stores[0]?.state === 'stale');
     expect(rows.feed.state).toBe('partial');
+  });
+
+  describe('a held fiber that is gone', () => {
+    const held = () => daemon.memory.quarantine.holdOf('01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z');
+    const place = (root: string) => join(root, '.fibers/held');
+    const whole = () => loop.tick({ whole: true });
+
+    beforeEach(async () => {
+      const [root = ''] = roots;
+      const second = initStore(scratch.mkdir('more'));
+      await second.create({ name: 'c', slug: 'c' });
+      roots.push(second.root);
+      mkdirSync(place(root));
+      const text = '---\nid: 01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z\nname: held\nstatus: open\n---\n';
+      writeFileSync(join(place(root), 'held.md'), text);
+      await whole();
+      const hold = { reason: 'killed' as const, at: 1, launch_id: null, store: root };
+      daemon.memory.quarantine.hold('01K5A5ZK4T9QK3ZJ8Z8Z8Z8Z8Z', hold);
+    });
+
+    it('loses its hold with the listings that follow', async () => {
+      rmSync(place(roots[0]!), { recursive: true });
+      await whole();
+      await whole();
+      expect(held()).toBeNull();
+    });
+
+    it('keeps it when it is in another store now', async () => {
+      renameSync(place(roots[0]!), place(roots[1]!));
+      for (let tick = 0; tick < 3; tick += 1) await whole();
+      expect(held()).toBe('killed');
+    });
+
+    it('keeps it while the folder of another store is away, and loses it when that is back', async () => {
+      renameSync(roots[1]!, `${roots[1]}-away`);
+      rmSync(place(roots[0]!), { recursive: true });
+      for (let tick = 0; tick < 3; tick += 1) await whole();
+      expect(loop.health.stores).toMatchObject([{ state: 'ok' }, { state: 'stale' }]);
+      expect(held()).toBe('killed');
+      renameSync(`${roots[1]}-away`, roots[1]!);
+      await until('the end of the hold', async () => {
+        await whole();
+        return held() === null;
+      });
+    });
+
+    it('keeps it while a folder of another store cannot be read', async () => {
+      const unreadable = Buffer.concat([Buffer.from(`${roots[1]}/.fibers/`), Buffer.from([0xff])]);
+      mkdirSync(unreadable);
+      rmSync(place(roots[0]!), { recursive: true });
+      for (let tick = 0; tick < 3; tick += 1) await whole();
+      expect(loop.health.stores[1]).toMatchObject({ state: 'ok', error: expect.stringContaining('UTF-8') });
+      expect(held()).toBe('killed');
+      rmSync(unreadable, { recursive: true });
+      await whole();
+      await whole();
+      expect(held()).toBeNull();
+    });
+
+    it('keeps it while another store is listed in parts and not to its end', async () => {
+      const [first = '', second = ''] = roots;
+      renameSync(place(first), place(second));
+      const third = initStore(scratch.mkdir('third'));
+      await third.create({ name: 'd', slug: 'd' });
+      roots = [first, third.root];
+      await whole();
+      most_new = 0;
+      slow = second;
+      roots = [first, third.root, second];
+      const ticks = [whole(), whole()];
+      await until('the listing of the others', () => loop.health.stores[1]?.state === 'ok');
+      expect([held(), loop.health.stores[2]?.state]).toEqual(['killed', 'cold']);
+      slow = null;
+      await Promise.all(ticks);
+      for (let tick = 0; tick < 3; tick += 1) await whole();
+      expect([held(), loop.health.stores[2]?.fibers]).toEqual(['killed', 2]);
+    });
   });
 });

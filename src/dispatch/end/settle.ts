@@ -205,10 +205,10 @@ export class Settler {
 
   /** A kill that was asked for has its hold by now, with what the person said. */
   #hold(run: Run, reason: NamedHold, now: number): void {
-    const { key, launch_id } = run;
+    const { key, launch_id, store } = run;
     const { quarantine } = this.#memory;
     if (quarantine.namedHoldOf(key)?.launch_id !== launch_id)
-      quarantine.hold(key, { reason, launch_id, at: now });
+      quarantine.hold(key, { reason, launch_id, at: now, store });
   }
 
   /** On disk first: a daemon that is killed here starts the same one again, and no more than that one. */

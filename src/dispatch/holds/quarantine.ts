@@ -6,7 +6,7 @@ import type { Hold, HoldFiles, NamedHold } from '../../config/hold-files.ts';
 export type HoldReason = NamedHold | 'boot_quarantine' | 'loop_breaker' | 'not_concluded';
 
 /** What is written of a hold on one fiber. */
-export type NewHold = { reason: NamedHold; at: number; launch_id: string | null; note?: string | null };
+export type NewHold = Omit<Hold, 'note'> & Partial<Pick<Hold, 'note'>>;
 
 /**
  * Holds of the dispatcher. A restart is not authority to start: until released, every candidate that was not seen
@@ -49,6 +49,19 @@ export class Quarantine {
   /** The hold on this one fiber, or null. */
   namedHoldOf(key: string): Hold | null {
     return this.#named.get(key) ?? null;
+  }
+
+  /** The holds on single fibers, by fiber key. */
+  get named(): ReadonlyMap<string, Hold> {
+    return this.#named;
+  }
+
+  /** A held fiber was seen in this store. */
+  place(key: string, store: string): void {
+    const hold = this.#named.get(key);
+    if (hold === undefined || hold.store === store) return;
+    this.#named.set(key, { ...hold, store });
+    this.#write(key);
   }
 
   /**

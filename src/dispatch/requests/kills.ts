@@ -26,7 +26,15 @@ type KillPorts = {
 type PlannedKill =
   | { kind: 'end'; id: string; run: Run; note: string | null }
   /** It was ended here before; `holds`: somebody has armed the fiber since, so it is held once more. */
-  | { kind: 'again'; id: string; key: string; killed: EndedWorker; holds: boolean; note: string | null }
+  | {
+      kind: 'again';
+      id: string;
+      key: string;
+      store: string | null;
+      killed: EndedWorker;
+      holds: boolean;
+      note: string | null;
+    }
   /** What there is to end is known only after the launch. */
   | { kind: 'launching'; id: string; request: KillRequest; launch: Promise<unknown> };
 type EndedWorker = Omit<Killed, 'killed' | 'fiber_id'>;
@@ -68,6 +76,7 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
         kind: 'again',
         id,
         key,
+        store: document?.store ?? null,
         killed,
         holds: document !== null && this.#isArmedAgain(document),
         note,
@@ -105,13 +114,13 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
       return this.apply(await this.plan(plan.request));
     }
     if (plan.kind === 'again') {
-      const fault = plan.holds ? this.#hold(plan.key, null, plan.note) : {};
+      const fault = plan.holds ? this.#hold(plan, null, plan.note) : {};
       if (plan.holds) this.#ports.moved([plan.key]);
       return { killed: true, already_killed: true, fiber_id: id, ...plan.killed, ...fault };
     }
     const { run } = plan;
     // From here on nobody starts it again by itself, whatever becomes of the worker and of this daemon.
-    const fault = this.#hold(run.key, run.launch_id, plan.note);
+    const fault = this.#hold(run, run.launch_id, plan.note);
     if (!(await this.#ports.cut(run)))
       throw new CodedError(
         'mux_unavailable',
@@ -123,9 +132,13 @@ export class Kills implements Write<KillRequest, PlannedKill, Rehearsal, Killed>
     return { killed: true, fiber_id: id, ...killed, ...fault };
   }
 
-  #hold(key: string, launch_id: string | null, note: string | null): { fault?: string } {
+  #hold(
+    { key, store }: { key: string; store: string | null },
+    launch_id: string | null,
+    note: string | null,
+  ): { fault?: string } {
     const at = this.#world.clock.now();
-    const fault = this.#memory.quarantine.hold(key, { reason: 'killed', at, launch_id, note });
+    const fault = this.#memory.quarantine.hold(key, { reason: 'killed', at, launch_id, note, store });
     return fault === null ? {} : { fault };
   }
 

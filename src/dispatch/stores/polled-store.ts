@@ -66,6 +66,8 @@ export class PolledStore {
   #ticks_since = 0;
   /** When the listing began that is under way, or that was cut short. */
   #since: SweepTicket = 0;
+  /** When the last listing began that came to its end. */
+  #listed: SweepTicket | null = null;
   #unwatchable: readonly string[] = [];
   #unreadable: ReadonlySet<string> = new Set();
   #reported: string | null = null;
@@ -84,6 +86,11 @@ export class PolledStore {
 
   get health(): StoreHealth {
     return this.#options.poll.health;
+  }
+
+  /** When the last listing began, where it read every folder and document and the store answers; else null. */
+  get listed(): SweepTicket | null {
+    return this.health.state === 'ok' && this.health.error === null ? this.#listed : null;
   }
 
   /**
@@ -150,6 +157,7 @@ export class PolledStore {
     // What it had read before it was cut short may have changed since.
     this.#must_list ||= resumed;
     index.apply(this.root, result, { since, read: (path) => documents.readRow(path, this.root) });
+    this.#listed = since;
     this.#ticks_since = 0;
     this.#stalled = false;
     this.#unwatchable = result.unwatchable;

@@ -180,7 +180,7 @@ async function arrange(one: Case): Promise<{ world: FakeWorld; daemon: Daemon }>
     );
   if (!one.released) Object.assign(memory, { quarantine: freshQuarantine(started) });
   if (one.hold !== null)
-    memory.quarantine.hold(key, { reason: one.hold, at: made.clock.now(), launch_id: null });
+    memory.quarantine.hold(key, { reason: one.hold, at: made.clock.now(), launch_id: null, store: null });
   if (one.brake) memory.brake.pull(null, made.clock.now());
   if (!one.program)
     started.world.harness.probe = () => Promise.reject(new Error('the program cannot be run'));

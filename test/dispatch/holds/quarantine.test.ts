@@ -21,7 +21,7 @@ function boot(now = 0): Quarantine {
   return new Quarantine({ files: new HoldFiles({ folder, logger }), logger, now });
 }
 
-const killed = (at = 1) => ({ reason: 'killed' as const, at, launch_id: 'l1' });
+const killed = (at = 1) => ({ reason: 'killed' as const, at, launch_id: 'l1', store: null });
 
 describe('boot quarantine', () => {
   it('holds every candidate that was not seen running since the start', () => {
@@ -91,14 +91,14 @@ describe('a hold on one fiber', () => {
   ] as const)('for the reason %s is %s once the very same worker is seen to live on', (reason, expected) => {
     const quarantine = boot();
     quarantine.release(0);
-    quarantine.hold('a', { reason, at: 1, launch_id: 'l1' });
+    quarantine.hold('a', { reason, at: 1, launch_id: 'l1', store: null });
     quarantine.sawRunning('a', 'l1');
     expect(quarantine.holdOf('a')).toBe(expected);
   });
 
   it('whose file is damaged counts as a kill, and concerns no other fiber', () => {
     const before = boot();
-    before.hold('whole', { reason: 'server_lost', at: 3, launch_id: null });
+    before.hold('whole', { reason: 'server_lost', at: 3, launch_id: null, store: null });
     before.hold('torn', killed());
     writeFileSync(join(folder, 'torn.json'), '{"version":1,"rea');
     writeFileSync(join(folder, '.torn.json.tmp-1-abc'), 'left by a crash');
@@ -157,7 +157,7 @@ describe('a hold on one fiber', () => {
         for (const one of steps) {
           if (one.do === 'restart') quarantine = boot();
           else if (one.do === 'hold') {
-            quarantine.hold(one.key, { reason: one.reason, at: 1, launch_id: 'l1' });
+            quarantine.hold(one.key, { reason: one.reason, at: 1, launch_id: 'l1', store: null });
             expected.set(one.key, one.reason);
           } else if (one.do === 'saw') {
             quarantine.sawRunning(one.key, one.launch);

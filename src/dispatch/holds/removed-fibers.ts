@@ -1,0 +1,61 @@
+import type { FiberDocument } from '../../contract/fiber.ts';
+import type { StoreIndex, SweepTicket } from '../../fibers/store-index.ts';
+import { keyOf } from '../world/documents.ts';
+import type { Memory } from './memory.ts';
+
+/** A polled store; `listed`: when its last listing began, null while not everything in it is read. */
+type StoreListing = { root: string; listed: SweepTicket | null };
+
+/**
+ * Lifts the holds of fibers that were removed. A listing that misses a fiber may have passed it while it moved, so it
+ * counts as removed only when every store was listed whole once more after it was first missed.
+ */
+export class RemovedFibers {
+  readonly #memory: Pick<Memory, 'quarantine' | 'runs'>;
+  /** Held fibers that no store shows, and when that was first so. */
+  #missed = new Map<string, SweepTicket>();
+
+  constructor(memory: Pick<Memory, 'quarantine' | 'runs'>) {
+    this.#memory = memory;
+  }
+
+  /** Call after each round of listings, with all stores of the list. */
+  look(index: Pick<StoreIndex, 'rows' | 'count' | 'moment'>, stores: readonly StoreListing[]): void {
+    const { quarantine, runs } = this.#memory;
+    if (quarantine.named.size === 0) return;
+    const { places, all_read } = placesOf(index.rows());
+    const missed = new Map<string, SweepTicket>();
+    for (const [key, hold] of [...quarantine.named]) {
+      const place = places.get(foldedKey(key));
+      if (place !== undefined) {
+        quarantine.place(key, place);
+        continue;
+      }
+      const since = this.#missed.get(key) ?? index.moment;
+      missed.set(key, since);
+      const listed = stores.every((store) => store.listed !== null && store.listed > since);
+      if (!listed || !all_read || runs.get(key) !== undefined) continue;
+      // The folder of a disk that is not mounted is empty, and so is a store that is no longer polled.
+      if (hold.store !== null && stores.some(({ root }) => root === hold.store) && index.count(hold.store) > 0)
+        quarantine.forget(key);
+    }
+    this.#missed = missed;
+  }
+}
+
+/** The store of each fiber by its folded key and by its file; `all_read`: no document hides which fiber it is. */
+function placesOf(rows: Iterable<FiberDocument>): { places: Map<string, string>; all_read: boolean } {
+  const places = new Map<string, string>();
+  let all_read = true;
+  for (const row of rows) {
+    places.set(foldedKey(keyOf(row)), row.store);
+    if (row.uid !== null) places.set(foldedKey(row.path), row.store);
+    else if (row.error !== undefined) all_read = false;
+  }
+  return { places, all_read };
+}
+
+/** Two spellings of a uid are one; of two files whose names differ so, one more is kept at worst. */
+function foldedKey(key: string): string {
+  return key.toUpperCase();
+}
