@@ -36,7 +36,11 @@ export class RemovedFibers {
       const listed = stores.every((store) => store.listed !== null && store.listed > since);
       if (!listed || !all_read || runs.get(key) !== undefined) continue;
       // The folder of a disk that is not mounted is empty, and so is a store that is no longer polled.
-      if (hold.store !== null && stores.some(({ root }) => root === hold.store) && index.count(hold.store) > 0)
+      if (
+        hold.store !== null &&
+        stores.some(({ root }) => root === hold.store) &&
+        index.count(hold.store) > 0
+      )
         quarantine.forget(key);
     }
     this.#missed = missed;
