@@ -113,7 +113,7 @@ export const runViewSchema = appIdentitySchema.extend({
   phase_since: z.number().nullable(),
   /** The source: a hook of the agent program, the growth of its transcript, or the app server. */
   phase_source: z.enum(['hook', 'transcript', 'app']).nullable(),
-  /** The last message of a worker that is not working. */
+  /** The last message of a worker that is not working; of an app conversation whose turn failed, the reason. */
   said: z.string().nullable(),
   run_id: z.string(),
   started_at: z.number(),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { FiberRow } from '../../src/contract/fiber.ts';
 import type { Dispatched, Killed } from '../../src/contract/http/dispatch.ts';
 import { type RealAppServer, startRealAppServer } from './app-server.ts';
 import { type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
@@ -146,6 +147,9 @@ describe('app conversations over the real app server', () => {
     const down = await daemon.rowWhere('calm', ({ runtime }) => runtime?.phase === 'unknown');
     expect(down.runtime).toMatchObject({ state: 'unknown', thread_id });
     expect(down.blocked).toBeUndefined();
+    expect(await (await daemon.get('/why?fiber=calm&look=1')).text()).toMatch(
+      /before that, it (closed|broke)/,
+    );
     expect(await daemon.post('/dispatch', { fiber_id: 'later' })).toMatchObject({
       status: 503,
       body: {
@@ -164,6 +168,26 @@ describe('app conversations over the real app server', () => {
       ({ runtime }) => runtime?.phase === 'waiting' && runtime.thread_id === thread_id,
     );
     expect(daemon.launches()).toHaveLength(1);
+  });
+
+  it('[APP-1] says why its last turn failed, also after its server was started anew, and at the end of its run', async () => {
+    const { daemon, server } = await startBoth();
+    await appFiber('broken');
+    daemon.stub.refuse({ status: 400, headers: {}, body: { error: { message: 'no such model here' } } });
+    await dispatch('broken');
+    const told = ({ runtime }: FiberRow) => runtime?.phase === 'attention' && runtime.said !== null;
+    expect((await daemon.rowWhere('broken', told)).runtime?.said).toContain('no such model here');
+    await server.restart();
+    await daemon.rowWhere('broken', told);
+    expect(await (await daemon.get('/why?fiber=broken&look=1')).text()).toMatch(
+      /its last turn failed: .*no such model here/,
+    );
+    expect((await daemon.post('/kill', { fiber_id: 'broken' })).status).toBe(200);
+    expect(daemon.ledger().find(({ kind }) => kind === 'ended')).toMatchObject({
+      fiber: 'broken',
+      detail: expect.stringMatching(/its last turn failed: .*no such model here/s),
+    });
+    expect(await daemon.svc('log', 'broken')).toContain('no such model here');
   });
 
   it('[APP-1] [P15] is blocked once the server reports the exact conversation as missing', async () => {

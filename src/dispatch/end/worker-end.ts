@@ -4,6 +4,7 @@ import type { SessionLine } from '../../contract/ledger.ts';
 import { planConclude } from '../../lifecycle/run-transitions.ts';
 import type { RunEnd } from '../holds/breaker.ts';
 import type { Refusal } from '../holds/refusals.ts';
+import { faultOf } from '../run/app-run.ts';
 import type { Run } from '../run/run.ts';
 import { endInHand } from '../run/run-state.ts';
 import { describeMemoryEnd, isKilledForMemory } from '../run-directory/memory-end.ts';
@@ -15,7 +16,7 @@ import { deathOf, tellCleanExit, toldOfDeath } from './death.ts';
 
 /** What is known when a worker has ended; `document` is undefined when it is gone from the store. */
 export type EndFacts = {
-  run: Pick<Run, 'started_at' | 'run_id' | 'fiber_id' | 'state' | 'agent' | 'project_dir'>;
+  run: Pick<Run, 'started_at' | 'run_id' | 'fiber_id' | 'state' | 'agent' | 'project_dir' | 'app'>;
   document: FiberDocument | undefined;
   recorded: RecordedEnd;
   /** The multiplexer server itself is gone. */
@@ -76,7 +77,9 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
   return {
     reason,
     death,
-    told: clean ? tellCleanExit(left ? facts.screen : null) : toldOfDeath(death),
+    told: clean
+      ? tellCleanExit(left ? facts.screen : null)
+      : { ...toldOfDeath(death), ...(reason === 'handoff' ? {} : tellConversation(facts.run)) },
     breaker:
       unstarted === null ? breakerEnd(facts.document, { reason, clean, lived_ms }) : { kind: 'stopped' },
     hold: left ? 'clean_exit' : (HOLDS[reason] ?? null),
@@ -85,6 +88,12 @@ export function planWorkerEnd(facts: EndFacts): EndPlan {
     conclude:
       !owes_fresh_start && facts.document !== undefined && isConcludable(facts.document, facts.run, exit),
   };
+}
+
+/** A conversation that was released has no exit code and no screen: what was wrong with it is all there is to tell. */
+function tellConversation({ app }: Pick<Run, 'app'>): Pick<SessionLine, 'detail'> {
+  const fault = app === undefined ? null : faultOf(app);
+  return fault === null ? {} : { detail: fault };
 }
 
 /** True when nothing tells how it ended but that it was hung up on: its server may have gone down. */

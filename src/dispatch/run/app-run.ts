@@ -10,7 +10,7 @@ export function isAppRun(run: Run): run is AppSurfaceRun {
 
 /** The run of a record, before anything was seen of its conversation. */
 export function appRunOf(record: AppRecord): AppRun {
-  return { ...record, phase: 'unknown', missing: false, desktop_link: null };
+  return { ...record, phase: 'unknown', missing: false, desktop_link: null, last_turn: null };
 }
 
 /** How a start marks the conversation that it begins, so that it is found again after a crash. */
@@ -52,11 +52,24 @@ export function appRunState(run: AppSurfaceRun): Pick<RunView, 'state'> & RunPha
   if (!seen) return { state: 'unknown', ...UNKNOWN_PHASE };
   return {
     state: 'running',
-    phase: run.app.phase,
+    phase: hasFailed(run.app) ? 'attention' : run.app.phase,
     phase_since: run.last_activity_at,
     phase_source: 'app',
-    said: null,
+    said: run.app.last_turn?.error ?? run.app.last_turn?.said ?? null,
   };
+}
+
+/** True where no turn runs and the last one failed; a restarted app server tells such a conversation as waiting. */
+function hasFailed({ phase, last_turn }: AppRun): boolean {
+  return phase !== 'working' && last_turn?.failed === true;
+}
+
+/** Why its conversation does not go on by itself, as a phrase; null while nothing is wrong with it. */
+export function faultOf(app: AppRun): string | null {
+  if (app.missing)
+    return 'the app server was asked for its conversation and has none, and how its last turn ended is not known';
+  if (!hasFailed(app)) return null;
+  return `its last turn failed: ${app.last_turn?.error ?? 'the app server does not say why'}`;
 }
 
 export function recordOf(app: AppRun): AppRecord {

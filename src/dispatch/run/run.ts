@@ -1,6 +1,7 @@
 import type { Death, Surface } from '../../contract/fiber.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { AppPhase } from '../../harness/app-server/conversation.ts';
+import type { AppTurn } from '../../harness/app-server/turn.ts';
 import type { MuxServer } from '../../mux/mux.ts';
 import type { PhaseSign } from '../run-directory/phase-signs.ts';
 import type { AppRecord, ResumeRecord } from '../run-directory/run-records.ts';
@@ -53,6 +54,8 @@ export type AppRun = AppRecord & {
   /** The server was asked for that very conversation and says that there is none (P15). */
   missing: boolean;
   desktop_link: string | null;
+  /** How its last turn ended; null while one runs, and where that is not known. */
+  last_turn: AppTurn | null;
 };
 
 /** A run on the app surface. */

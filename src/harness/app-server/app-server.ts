@@ -4,6 +4,7 @@ import { CodedError } from '../../base/errors.ts';
 import type { AppServerAddress } from '../../config/app-server-address.ts';
 import { AppServerConnection, AppServerRefusal } from './connection.ts';
 import { type AppConversation, conversationOf, isThreadId, threadSchema } from './conversation.ts';
+import { type AppTurn, readTurn, turnSchema } from './turn.ts';
 
 /** How a conversation runs. Null: the app server's own configuration decides. */
 export type ConversationSettings = {
@@ -37,6 +38,8 @@ export type AppServer = {
   send(thread_id: string, message: { id: string; text: string; effort: string | null }): Promise<void>;
   /** True if one of the latest turns began with the message of this id. */
   hasMessage(thread_id: string, message_id: string): Promise<boolean>;
+  /** How the last turn stands; null if nothing was said in the conversation yet. */
+  lastTurn(thread_id: string): Promise<AppTurn | null>;
   /** Interrupts the running turn; does nothing if there is none. */
   interrupt(thread_id: string): Promise<void>;
   /** Calls `run` when a conversation changed or the connection was lost; returns the function that unsubscribes. */
@@ -46,15 +49,7 @@ export type AppServer = {
 
 const threadReplySchema = z.object({ thread: threadSchema });
 const loadedSchema = z.object({ data: z.array(z.string()) });
-const turnsSchema = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      status: z.string(),
-      items: z.array(z.looseObject({ type: z.string(), clientId: z.string().nullish() })),
-    }),
-  ),
-});
+const turnsSchema = z.object({ data: z.array(turnSchema) });
 
 /** How many of the latest turns are searched for our message; a person may have added some after it. */
 const LATEST_TURNS = 20;
@@ -158,6 +153,10 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
     async hasMessage(thread_id, message_id) {
       const latest = await turns(thread_id, LATEST_TURNS);
       return latest.some((turn) => turn.items.some((item) => item.clientId === message_id));
+    },
+    async lastTurn(thread_id) {
+      const [latest] = await turns(thread_id, 1);
+      return latest === undefined ? null : readTurn(latest);
     },
     async interrupt(thread_id) {
       const [latest] = await turns(thread_id, 1);

@@ -49,6 +49,8 @@ export class AppServerConnection {
   #failures = 0;
   #not_before = 0;
   #last_failure = '';
+  /** How the last open connection was lost; null while one is open. */
+  #lost: string | null = null;
   #closed = false;
 
   constructor(options: {
@@ -104,6 +106,7 @@ export class AppServerConnection {
     }
     this.#failures = 0;
     this.#not_before = 0;
+    this.#lost = null;
     return socket;
   }
 
@@ -164,7 +167,10 @@ export class AppServerConnection {
   #onClose(reason: string): void {
     this.#open = null;
     this.#socket = null;
-    if (!this.#closed) this.#failed(reason);
+    if (!this.#closed) {
+      this.#failed(reason);
+      this.#lost ??= reason;
+    }
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const one of waiting) one.reject(this.#unavailable(reason, true));
@@ -179,9 +185,10 @@ export class AppServerConnection {
   }
 
   #unavailable(reason: string, sent: boolean): CodedError {
+    const before = this.#lost === null || this.#lost === reason ? '' : `; before that, ${this.#lost}`;
     return new CodedError(
       'app_server_unavailable',
-      `the app server at ${this.#address.text} is not available (${reason}); start it, choose a configured remote host, or set svc.surface to cli`,
+      `the app server at ${this.#address.text} is not available (${reason}${before}); start it, choose a configured remote host, or set svc.surface to cli`,
       { details: { sent } },
     );
   }

@@ -68,7 +68,7 @@ function overSocket(socket: WebSocket, events: TextSocketEvents): TextSocket {
         : message,
     ),
   );
-  socket.on('close', () => close('it closed the connection'));
+  socket.on('close', (code) => close(closedBy(code)));
   return {
     send(text) {
       const fault = closed
@@ -85,4 +85,12 @@ function overSocket(socket: WebSocket, events: TextSocketEvents): TextSocket {
     },
     close: () => close('we closed it'),
   };
+}
+
+/** Codes that no close frame carries: the frame had none, and there was no frame. */
+const [NO_CODE, NO_CLOSE_FRAME] = [1005, 1006];
+
+function closedBy(code: number): string {
+  if (code === NO_CLOSE_FRAME) return 'it broke the connection off, as when its program dies';
+  return code === NO_CODE ? 'it closed the connection' : `it closed the connection with code ${code}`;
 }

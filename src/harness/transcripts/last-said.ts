@@ -9,10 +9,12 @@ export async function lastSaid(harness: HarnessName, transcript: string): Promis
   for (const record of await readTail(transcript)) {
     const said = wordsOf(harness, record).findLast(({ who, tool }) => who === 'agent' && tool === null);
     if (said === undefined) continue;
-    const { text } = said;
-    return text.length <= MOST_SAID
-      ? text
-      : `${text.slice(0, MOST_SAID - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+    return cutSaid(said.text);
   }
   return null;
+}
+
+/** What was said, cut to 500 characters. */
+export function cutSaid(text: string): string {
+  return text.length <= MOST_SAID ? text : `${text.slice(0, MOST_SAID - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

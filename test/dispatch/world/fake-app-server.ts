@@ -5,12 +5,14 @@ import type {
   ConversationSettings,
 } from '../../../src/harness/app-server/app-server.ts';
 import type { AppConversation, AppPhase } from '../../../src/harness/app-server/conversation.ts';
+import type { AppTurn } from '../../../src/harness/app-server/turn.ts';
 
 /** One conversation; without a message it is only in the server's memory. */
 export type FakeConversation = AppConversation & {
   settings: ConversationSettings | null;
   messages: { id: string; text: string }[];
   loaded: boolean;
+  last_turn: AppTurn | null;
 };
 
 /** What the next request of a kind meets. */
@@ -46,6 +48,7 @@ export class FakeAppServer {
       updated_at: 0,
       settings: null,
       messages: [],
+      last_turn: null,
       ...change,
     };
     this.conversations.push(conversation);
@@ -117,6 +120,7 @@ export class FakeAppServer {
         }),
       hasMessage: async (thread_id, id) =>
         answer('hasMessage', () => this.#known(thread_id)?.messages.some((one) => one.id === id) === true),
+      lastTurn: async (thread_id) => answer('lastTurn', () => this.#known(thread_id)?.last_turn ?? null),
       interrupt: async (thread_id) =>
         answer('interrupt', () => {
           guard('interrupt');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agentPolicy } from '../../../src/harness/app-server/agent-policy.ts';
 import { conversationOf, desktopLink, phaseOf } from '../../../src/harness/app-server/conversation.ts';
+import { readTurn } from '../../../src/harness/app-server/turn.ts';
 
 const THREAD = '01a1fc99-8421-7e73-88ed-bb1c297c6f02';
 const TRANSCRIPT = '01a1fc99-8e2e-7372-925b-8d2d92c1fae1';
@@ -48,5 +49,18 @@ describe('an app conversation', () => {
       sandbox: 'read-only',
     });
     expect(agentPolicy({ args: [] })).toEqual({ approval: null, sandbox: null });
+  });
+
+  it.each([
+    ['completed', null, { failed: false, error: null, said: 'second' }],
+    ['failed', { message: ' no capacity ' }, { failed: true, error: 'no capacity', said: 'second' }],
+    ['failed', { message: '' }, { failed: true, error: null, said: 'second' }],
+    ['interrupted', null, { failed: false, error: null, said: 'second' }],
+  ])('reads of a %s turn what the agent said last and why it failed', (status, error, turn) => {
+    const items = ['first', 'second', ' '].map((text) => ({ type: 'agentMessage', text }));
+    expect(readTurn({ id: 't', status, error, items: [...items, { type: 'plan', text: 'x' }] })).toEqual(
+      turn,
+    );
+    expect(readTurn({ id: 't', status, error, items: [] }).said).toBeNull();
   });
 });

@@ -1,5 +1,7 @@
 import { isCoded, messageOf } from '../../../base/errors.ts';
 import { AppServerRefusal } from '../../../harness/app-server/connection.ts';
+import type { AppConversation } from '../../../harness/app-server/conversation.ts';
+import type { AppTurn } from '../../../harness/app-server/turn.ts';
 import { isUnfinished, type UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import { Settler } from '../../end/settle.ts';
 import { handedOffSince } from '../../end/worker-end.ts';
@@ -22,6 +24,8 @@ export class AppRuns {
   readonly #settler: Settler;
   readonly #claims: UnfinishedClaims;
   readonly #onMoved: (keys: Iterable<string>) => void;
+  /** The state of a conversation for which its last turn was asked. */
+  readonly #marks = new WeakMap<AppSurfaceRun, string>();
   #looking: Promise<void> | null = null;
   #again = false;
 
@@ -108,8 +112,29 @@ export class AppRuns {
     else {
       noteConversation(this.#world, run, look.conversation);
       this.#memory.refusals.clear(run.key, 'conversation_missing');
+      await this.#lookAtLastTurn(run, look.conversation);
+      if (!this.#isCurrent(run)) return;
       if (run.app.turn === 'confirmed') this.#memory.quarantine.sawRunning(run.key, run.launch_id);
       else await this.#lookForFirstTurn(run, thread_id);
+    }
+  }
+
+  /** Asks once for each end of a turn. */
+  async #lookAtLastTurn(run: AppSurfaceRun, seen: AppConversation): Promise<void> {
+    const { thread_id, phase, updated_at } = seen;
+    const mark = `${phase} ${updated_at}`;
+    if (phase !== 'working' && this.#marks.get(run) === mark) return;
+    run.app.last_turn = phase === 'working' ? null : await this.#lastTurn(thread_id);
+    this.#marks.set(run, mark);
+  }
+
+  /** Null where the app server refuses to tell, which says nothing of the conversation itself. */
+  async #lastTurn(thread_id: string): Promise<AppTurn | null> {
+    try {
+      return await requireAppServer(this.#world).lastTurn(thread_id);
+    } catch (error) {
+      if (error instanceof AppServerRefusal) return null;
+      throw error;
     }
   }
 

@@ -3,7 +3,7 @@ import type { ClaimPorts } from '../../claims/claim-checks.ts';
 import { UnfinishedClaims } from '../../claims/unfinished-claims.ts';
 import type { Memory } from '../../holds/memory.ts';
 import type { Refusal } from '../../holds/refusals.ts';
-import { isAppRun, isReserved, NEW_CONVERSATION } from '../../run/app-run.ts';
+import { faultOf, isAppRun, isReserved, NEW_CONVERSATION } from '../../run/app-run.ts';
 import type { AppSurfaceRun, Run } from '../../run/run.ts';
 import { isStarting } from '../../run/run-state.ts';
 import type { World } from '../../world/world.ts';
@@ -84,8 +84,9 @@ function explainApp(
       message: `${which} is assigned to it, and its first turn is not known to have begun`,
       mend: `send it once more with \`svc dispatch ${id}\``,
     };
+  const fault = faultOf(run.app);
   return {
-    message: `${which} is still assigned to it`,
+    message: `${which} is still assigned to it${fault === null ? '' : `, and ${fault}`}`,
     mend: `go on with it in the app, or release it with \`svc kill ${id}\``,
   };
 }

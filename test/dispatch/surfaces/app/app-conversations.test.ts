@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Dispatched } from '../../../../src/contract/http/dispatch.ts';
+import type { AppTurn } from '../../../../src/harness/app-server/turn.ts';
 import { type Daemon, FakeWorld } from '../../world/fake-world.ts';
 
 let world: FakeWorld;
@@ -65,6 +66,70 @@ describe('an app conversation', () => {
     expect(await why()).toMatchObject({
       message: expect.stringContaining('was asked for it and has none'),
       mend: expect.stringContaining('svc dispatch a'),
+    });
+  });
+
+  describe('whose last turn failed', () => {
+    const failed = { failed: true, error: 'the model is at capacity', said: 'Reading.' };
+    const why = async (daemon: Daemon) =>
+      (await world.run(daemon.dispatcher.why('a', { look: true }))).first?.message;
+    const fails = async (daemon: Daemon, last_turn: AppTurn) => {
+      world.fiber('a', { ...APP });
+      await dispatched(daemon, 'a');
+      Object.assign(world.app.only(), { phase: 'waiting', updated_at: 1_000, last_turn });
+      await round(daemon);
+    };
+
+    it('[APP-1] asks for a person, with the reason in its row, in why and at its end in the ledger', async () => {
+      const daemon = world.boot({ released: true });
+      await fails(daemon, failed);
+      expect(daemon.row('a')?.runtime).toMatchObject({ phase: 'attention', said: failed.error });
+      expect(await why(daemon)).toContain('still assigned to it, and its last turn failed: the model is at');
+      await world.run(daemon.dispatcher.kills.kill('a'));
+      expect(world.ledger.at(-1)).toMatchObject({
+        kind: 'ended',
+        reason: 'kill',
+        detail: `its last turn failed: ${failed.error}`,
+      });
+    });
+
+    it('says so where the app server gives no reason', async () => {
+      const daemon = world.boot({ released: true });
+      await fails(daemon, { ...failed, error: null });
+      expect(daemon.row('a')?.runtime).toMatchObject({ phase: 'attention', said: 'Reading.' });
+      expect(await why(daemon)).toContain('its last turn failed: the app server does not say why');
+    });
+
+    it('is told anew by the next daemon, and not any more once a turn runs', async () => {
+      await fails(world.boot({ released: true }), failed);
+      const next = world.boot({ released: true });
+      await round(next);
+      await round(next);
+      expect(next.row('a')?.runtime).toMatchObject({ phase: 'attention', said: failed.error });
+      Object.assign(world.app.only(), { phase: 'working', updated_at: 2_000 });
+      await round(next);
+      expect(next.row('a')?.runtime).toMatchObject({ phase: 'working', said: null });
+      await world.run(next.dispatcher.kills.kill('a'));
+      expect(world.ledger.at(-1)).toMatchObject({ kind: 'ended', reason: 'kill' });
+      expect(world.ledger.at(-1)).not.toHaveProperty('detail');
+    });
+
+    it('says that nothing is known of the last turn of a conversation that its server has lost', async () => {
+      const daemon = world.boot({ released: true });
+      await fails(daemon, failed);
+      world.app.forget(world.app.only().thread_id);
+      await round(daemon);
+      await world.run(daemon.dispatcher.kills.kill('a'));
+      expect(world.ledger.at(-1)?.detail).toMatch(/has none, and how its last turn ended is not known/);
+    });
+
+    it('is asked for once, and not at each look', async () => {
+      const daemon = world.boot({ released: true });
+      await fails(daemon, failed);
+      const asked = () => world.app.asked.filter((what) => what === 'lastTurn').length;
+      const before = asked();
+      for (let rounds = 0; rounds < 3; rounds += 1) await round(daemon);
+      expect(asked()).toBe(before);
     });
   });
 
