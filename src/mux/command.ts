@@ -147,6 +147,80 @@ export function capturePane(id: string): TmuxCommand {
   return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
 }
 
+/** What the commands to one pane print when it is not in that session, is dead or takes no input. */
+export const NO_SUCH_PANE = 'no-such-pane';
+
+/** A pane with the session it must be in when the server executes the command. */
+export type GuardedPane = { pane: string; id: string; name: string };
+
+/** Prints the visible pane with its attributes; `NO_SUCH_PANE` if the guard does not hold. */
+export function captureGuarded(target: GuardedPane): TmuxCommand {
+  const pane = paneTarget(target.pane);
+  return ifPane(target, `capture-pane -p -e -t '${pane}'`, `display-message -p ${NO_SUCH_PANE}`);
+}
+
+export function loadBuffer(name: string): TmuxCommand {
+  return ['load-buffer', '-b', bufferName(name), '-'];
+}
+
+export function deleteBuffer(name: string): TmuxCommand {
+  return ['delete-buffer', '-b', bufferName(name)];
+}
+
+/** What `pasteGuarded` prints when the buffer and Enter were given to the pane. */
+export const PASTED = 'pasted';
+
+/**
+ * Pastes a buffer as a bracketed paste and a carriage return into a pane, and deletes the buffer; the server checks and
+ * acts in one step. A dead pane would crash tmux 3.3. A pane in copy mode takes keys itself but passes pastes on to its
+ * program. tmux then does not know that the program takes bracketed pastes, so the brackets are written as separators,
+ * which no version of tmux escapes.
+ */
+export function pasteGuarded(target: GuardedPane, buffer: string): TmuxCommand {
+  const pane = paneTarget(target.pane);
+  const text = bufferName(buffer);
+  const set = (name: string, content: string) => `set-buffer -b '${name}' "${content}"`;
+  const paste = (name: string, options: string) => `paste-buffer -d -b '${name}' ${options} -t '${pane}'`;
+  const write = (separator: string) =>
+    `${set(`${text}-bracket`, '\\n')} ; ${paste(`${text}-bracket`, `-s "${separator}"`)}`;
+  const bracketed = `${write('\\033[200~')} ; ${paste(text, '-r')} ; ${write('\\033[201~')}`;
+  return ifPane(
+    target,
+    [
+      `if-shell -F -t '${pane}' '#{pane_in_mode}' { ${bracketed} } { ${paste(text, '-p -r')} }`,
+      set(text, '\\r'),
+      paste(text, '-r'),
+      `display-message -p ${PASTED}`,
+    ].join(' ; '),
+    `delete-buffer -b '${text}' ; display-message -p ${NO_SUCH_PANE}`,
+  );
+}
+
+/** tmux 3.7 and later tell whether the program takes bracketed pastes; before, the format is empty. */
+function ifPane({ pane, id, name }: GuardedPane, then: string, otherwise: string): TmuxCommand {
+  nameTarget(name);
+  const conditions = [
+    `#{==:#{session_id},${idTarget(id)}}`,
+    `#{==:#{session_name},${literalArgument(name)}}`,
+    '#{!=:#{pane_dead},1}',
+    '#{!=:#{pane_input_off},1}',
+    '#{!=:#{bracket_paste_flag},0}',
+  ];
+  const all = conditions.reduce((before, condition) => `#{&&:${before},${condition}}`);
+  return ['if-shell', '-F', '-t', paneTarget(pane), all, then, otherwise];
+}
+
+function paneTarget(pane: string): string {
+  if (!/^%\d{1,18}$/.test(pane)) throw refused(`${JSON.stringify(pane)} is not a tmux pane id`);
+  return pane;
+}
+
+function bufferName(name: string): string {
+  if (!/^[A-Za-z0-9-]+$/.test(name))
+    throw refused('the name of a buffer holds letters, digits and dashes only');
+  return name;
+}
+
 /** Prints one line for each pane of a session: its id, its pid, whether it is dead, its working directory. */
 export function sessionPanes(id: string): TmuxCommand {
   return [

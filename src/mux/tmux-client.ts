@@ -44,12 +44,17 @@ export class TmuxClient {
     return this.runArgv([...this.prefix, ...commandArgv(...commands)]);
   }
 
-  async runArgv(args: readonly string[]): Promise<ServerAnswer> {
-    const answer = await this.#once(args);
+  /** `run` with a text that the first command reads from `-`. */
+  async runWithInput(input: string, ...commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
+    return this.runArgv([...this.prefix, ...commandArgv(...commands)], input);
+  }
+
+  async runArgv(args: readonly string[], input?: string): Promise<ServerAnswer> {
+    const answer = await this.#once(args, input);
     if (answer.kind !== 'no_server' || !(await this.#seemsAlive(answer.socket))) return answer;
     // A server that is starting listens a moment before its socket file exists.
     await sleep(this.#options.clock, SECOND_TRY_MS);
-    const again = await this.#once(args);
+    const again = await this.#once(args, input);
     if (again.kind !== 'no_server' || !(await this.#seemsAlive(again.socket))) return again;
     return {
       kind: 'unknown',
@@ -57,12 +62,13 @@ export class TmuxClient {
     };
   }
 
-  async #once(args: readonly string[]): Promise<ServerAnswer> {
+  async #once(args: readonly string[], input: string | undefined): Promise<ServerAnswer> {
     return classifyAnswer(
       await this.#options.runner.run({
         file: this.#options.tmux,
         args,
         env: clientEnvironment(this.#options.env),
+        ...(input === undefined ? {} : { input }),
         timeout_ms: this.#options.deadline_ms,
         max_output_bytes: MAX_OUTPUT,
       }),

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import {
+  captureGuarded,
+  deleteBuffer,
+  loadBuffer,
+  NO_SUCH_PANE,
+  PASTED,
+  pasteGuarded,
+  sessionPanes,
+} from './command.ts';
+import { parseSessionPanes, type ServerAnswer } from './server-answer.ts';
+import { TmuxClient, type TmuxClientOptions } from './tmux-client.ts';
+
+/**
+ * How long a program gets to show a paste before its screen is read again: Claude Code repeats one and joins it to the
+ * next if both come within some 50 milliseconds, and takes up to a second for a long one.
+ */
+const SETTLE_MS = 2_000;
+
+/** A session by its stable id (`$7`) and its name; the server compares both when it acts. */
+export type PaneTarget = { id: string; name: string };
+
+export type Pasted = { kind: 'pasted' } | { kind: 'gone' } | { kind: 'unknown'; detail: string };
+
+/** The first pane of a session, which runs its agent program, as something to read and to type into. */
+export type PaneInput = {
+  /**
+   * The visible pane with its attributes, once the program had time to show the last paste; null where it cannot be read
+   * or takes no input.
+   */
+  screen(target: PaneTarget): Promise<string | null>;
+  /**
+   * Types the text as one bracketed paste and presses Enter, in the pane whose screen was read last. `gone`: the pane
+   * was given nothing. `unknown`: it may have been given the text. Throws `invalid_request` for a text that a terminal
+   * would not take as text. A pane in copy mode stays there; its program gets the text.
+   */
+  paste(target: PaneTarget, text: string): Promise<Pasted>;
+};
+
+export function createPaneInput(options: TmuxClientOptions): PaneInput {
+  const client = new TmuxClient(options);
+  /** The pane whose screen was read last, by session: when it ends, another may become the first one. */
+  const read = new Map<string, string>();
+  const settled_at = new Map<string, number>();
+
+  return {
+    async screen(target) {
+      const key = keyOf(target);
+      read.delete(key);
+      const unsettled_ms = (settled_at.get(key) ?? 0) - options.clock.now();
+      if (unsettled_ms > 0) await sleep(options.clock, unsettled_ms);
+      settled_at.delete(key);
+      const pane = await firstPane(client, target);
+      if (typeof pane !== 'string') return null;
+      const answer = await client.run(captureGuarded({ ...target, pane }));
+      if (answer.kind !== 'done' || answer.text.trim() === NO_SUCH_PANE) return null;
+      read.set(key, pane);
+      return answer.text;
+    },
+
+    async paste(target, text) {
+      refuseUntypable(text);
+      const key = keyOf(target);
+      const pane = read.get(key) ?? (await firstPane(client, target));
+      read.delete(key);
+      if (typeof pane !== 'string') return pane;
+      const buffer = `svc-input-${randomUUID()}`;
+      const answer = await client.runWithInput(
+        text,
+        loadBuffer(buffer),
+        pasteGuarded({ ...target, pane }, buffer),
+      );
+      const pasted = judge(answer);
+      if (pasted.kind !== 'gone') settled_at.set(key, options.clock.now() + SETTLE_MS);
+      if (answer.kind !== 'done' && answer.kind !== 'no_server') await client.run(deleteBuffer(buffer));
+      return pasted;
+    },
+  };
+}
+
+async function firstPane(client: TmuxClient, { id }: PaneTarget): Promise<string | Pasted> {
+  const answer = await client.run(sessionPanes(id));
+  if (answer.kind === 'no_server' || answer.kind === 'refused') return { kind: 'gone' };
+  if (answer.kind === 'unknown') return answer;
+  const panes = parseSessionPanes(answer.text.split('\n').filter((line) => line !== ''));
+  if (panes === null) return { kind: 'unknown', detail: 'tmux listed its panes in an unknown form' };
+  const [first] = panes.map((pane) => pane.id).sort((one, other) => numberOf(one) - numberOf(other));
+  return first ?? { kind: 'gone' };
+}
+
+function judge(answer: ServerAnswer): Pasted {
+  if (answer.kind === 'no_server') return { kind: 'gone' };
+  if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
+  if (answer.kind === 'unknown') return answer;
+  const told = answer.text.trim();
+  if (told === PASTED) return { kind: 'pasted' };
+  return told === NO_SUCH_PANE
+    ? { kind: 'gone' }
+    : { kind: 'unknown', detail: 'tmux did not say what it did' };
+}
+
+/** A control character could end the paste and act as keys; half of a surrogate pair is no text. */
+function refuseUntypable(text: string): void {
+  if (text.trim() === '') throw refused('is empty; write what it should say');
+  if (/(?![\n\t])\p{Cc}/u.test(text))
+    throw refused('holds a control character; only line feeds and tabs can be typed, so remove the others');
+  if (!text.isWellFormed()) throw refused('is not well-formed Unicode; remove the unpaired surrogates');
+}
+
+function refused(why: string): CodedError {
+  return new CodedError('invalid_request', `The text was not typed: it ${why}.`);
+}
+
+function keyOf({ id, name }: PaneTarget): string {
+  return `${id} ${name}`;
+}
+
+function numberOf(pane: string): number {
+  return Number(pane.slice(1));
+}
