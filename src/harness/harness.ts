@@ -45,6 +45,7 @@ export type Harness = {
   ): Promise<HarnessFinding[]>;
   transcripts: TranscriptFiles;
   records: TranscriptRecords;
+  messages: MessageInput;
   setup: HarnessSetup;
 };
 
@@ -103,6 +104,23 @@ export type TranscriptRecords = {
   addUsage(usage: TokenUsage, record: JsonRecord): void;
   /** Every line that `addUsage` counts contains one of these; other lines are not parsed. */
   usage_marks: readonly string[];
+};
+
+/** What the terminal of a session shows: whether typed text would start or join a turn as a message of its own. */
+export type InputScreen = 'ready' | 'draft' | 'dialog' | 'unknown';
+
+/** The furthest stage that the transcript proves. */
+export type MessageStage = 'queued' | 'submitted' | 'accepted';
+
+/** How a message gets into a running session, as pure functions. */
+export type MessageInput = {
+  /** `screen`: the visible pane with its attributes (`tmux capture-pane -p -e`). Everything not recognised is `unknown`. */
+  readScreen(screen: string): InputScreen;
+  /**
+   * The stage of the message whose text contains `marker`; null if no record holds it. `records`: oldest first, from an
+   * offset saved before it was sent.
+   */
+  stageOf(records: readonly JsonRecord[], marker: string): MessageStage | null;
 };
 
 /** What `svc setup` installs in the program's folder. */

@@ -5,6 +5,7 @@ import { settingsHooks } from '../hooks/settings-hooks.ts';
 import { option } from '../option-value.ts';
 import { findBridgeUrl } from './bridge-url.ts';
 import { checkFirstRun } from './first-run.ts';
+import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, searchProjects } from './transcript.ts';
 
@@ -95,6 +96,7 @@ export const claude: Harness = {
     findLink: findBridgeUrl,
   },
   records,
+  messages: messageInput,
 
   setup: {
     target: () => ({ shared: [hooks.file()] }),

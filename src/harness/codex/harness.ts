@@ -3,6 +3,7 @@ import { folderNamed } from '../agent-environment.ts';
 import type { Harness } from '../harness.ts';
 import { option, optionValue } from '../option-value.ts';
 import { checkFirstRun } from './first-run.ts';
+import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
 import { hooks, setupTarget } from './setup.ts';
 import { findSession, findTranscript, learnTranscript } from './transcript.ts';
@@ -61,6 +62,7 @@ export const codex: Harness = {
     findSession: (_agent, session, { folder }) => findSession(folder, session),
   },
   records,
+  messages: messageInput,
 
   setup: { target: setupTarget, compareHooks: hooks.compare },
 };

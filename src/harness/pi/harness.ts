@@ -5,6 +5,7 @@ import { hookArgv } from '../hooks/hook-command.ts';
 import { option, optionValue } from '../option-value.ts';
 import { compareExtension, PI_EXTENSION, piExtension } from './extension.ts';
 import { checkFirstRun } from './first-run.ts';
+import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
@@ -57,6 +58,7 @@ export const pi: Harness = {
     place: ({ args }, { folder, get }) => JSON.stringify([folder, get(SESSION_DIR), args]),
   },
   records,
+  messages: messageInput,
 
   setup: {
     target: () => ({ files: new Map([[`extensions/${PI_EXTENSION}`, piExtension(hookArgv('pi'))]]) }),

@@ -1,0 +1,185 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
+import type { MessageStage } from '../../src/harness/harness.ts';
+import { HARNESSES } from '../../src/harness/harnesses.ts';
+import type { JsonRecord } from '../../src/harness/transcripts/said.ts';
+import { createPaneInput } from '../../src/mux/pane-input.ts';
+import { createRunner } from '../../src/platform/process.ts';
+import { createProcessFacts } from '../../src/platform/process-facts.ts';
+import { CODEX_ASKS, DIALOG, writeAskingSettings } from './dialogs.ts';
+import { type RealHarness, type StartOptions, startRealHarness } from './real-harness.ts';
+
+const WITHIN = { timeout: 60_000, interval: 20 };
+/** Long enough to type two messages while the model, or a command, is at work. */
+const WORK_MS = 5_000;
+
+let one: RealHarness | undefined;
+afterEach(async () => {
+  await one?.stop();
+  one = undefined;
+});
+
+/** An idle session of the real program. */
+async function startSession(name: HarnessName, options: StartOptions = {}) {
+  one = await startRealHarness(name, options);
+  const { stub, tmux } = one;
+  const { readScreen, stageOf } = HARNESSES[name].messages;
+  const launched = await one.launch('hello', 'a-launch');
+  const pane = `=${launched.session_name}:`;
+  const { path } = await one.transcript(launched, (text) => text.includes('ok'));
+  const id = (await tmux('display-message', '-p', '-t', pane, '#{session_id}')).trim();
+  const target = { id, name: launched.session_name };
+  const runner = createRunner();
+  const input = createPaneInput({
+    tmux: 'tmux',
+    socket: (await tmux('display-message', '-p', '#{socket_path}')).trim(),
+    env: process.env,
+    runner,
+    clock: systemClock,
+    facts: createProcessFacts({ platform: process.platform, runner }),
+    platform: process.platform,
+    deadline_ms: 10_000,
+  });
+  const screen = async () => readScreen((await input.screen(target)) ?? '');
+  const shows = (state: string) => expect.poll(screen, WITHIN).toBe(state);
+  stub.script({ match: 'plain', steps: [{ text: 'understood' }] });
+  await shows('ready');
+
+  return {
+    shows,
+    target,
+    stub,
+    project_dir: one.project_dir,
+    press: (...keys: string[]) => tmux('send-keys', '-t', pane, ...keys),
+    /** Types a message where the program takes one; `stages` are those that its transcript has shown so far. */
+    async send(message_id: string, body: string) {
+      const text = `[message ${message_id} from work/loader]\n${body}`;
+      const offset = statSync(path).size;
+      await shows('ready');
+      expect(await input.paste(target, text)).toEqual({ kind: 'pasted' });
+      const records = () => {
+        const lines = readFileSync(path).subarray(offset).toString().split('\n').slice(0, -1);
+        return lines.map((line) => JSON.parse(line) as JsonRecord);
+      };
+      const stage = (of = message_id) => stageOf(records(), `[message ${of} `);
+      const reaches = (last: MessageStage) => expect.poll(() => stage(), WITHIN).toBe(last);
+      return { text, stage, reaches };
+    },
+    /** How often its last request gives the model a message; one that joins a turn has words of the program around it. */
+    timesGiven(text: string) {
+      const requests = stub.requests.filter(({ tools }) => tools.length > 0);
+      const given = requests.at(-1)!.turns;
+      return given.reduce((sum, turn) => sum + turn.text.split(text.trim()).length - 1, 0);
+    },
+  };
+}
+
+describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
+  it('starts a turn of an idle session, once, byte by byte, short or of 50 kB', async () => {
+    const session = await startSession(name);
+    const short = await session.send('s-1', 'plain: “grüße” 漢字\n\n  $(touch x) `y` @nobody\n/nosuch !x');
+    await short.reaches('accepted');
+    expect(session.timesGiven(short.text)).toBe(1);
+    const long = await session.send('l.1', `plain\n${'a line of a long text\n'.repeat(2_300)}the end`);
+    await long.reaches('accepted');
+    expect(session.timesGiven(long.text)).toBe(1);
+    const wide = await session.send('w_1', `plain ${'word '.repeat(10_000)}end`);
+    await wide.reaches('accepted');
+    expect(session.timesGiven(wide.text)).toBe(1);
+    await session.shows('ready');
+  });
+
+  it('joins or follows a call of the model, also if two are sent', async () => {
+    const session = await startSession(name);
+    session.stub.script({ match: 'think', steps: [{ text: 'thought', delay_ms: WORK_MS }] });
+    const busy = await session.send('b1', 'think');
+    await session.stub.waitFor(({ turns }) => turns.some(({ text }) => text === busy.text), 60_000);
+    const first = await session.send('m1', 'plain one');
+    const second = await session.send('m2', 'plain two');
+    if (name === 'claude') {
+      await first.reaches('queued');
+      await second.reaches('queued');
+    } else expect([first.stage(), second.stage()]).toEqual([null, null]);
+    await busy.reaches('accepted');
+    await first.reaches('accepted');
+    await second.reaches('accepted');
+    await session.shows('ready');
+    expect([first, second].map(({ text }) => session.timesGiven(text))).toEqual([1, 1]);
+  });
+
+  it('is taken after the command that runs', async () => {
+    const session = await startSession(name);
+    const began = join(session.project_dir, 'began');
+    const shell = `touch began && sleep ${WORK_MS / 1000}`;
+    session.stub.script({ match: 'run it', steps: [{ shell }, { text: 'ran' }] });
+    const busy = await session.send('b1', 'run it');
+    await expect.poll(() => existsSync(began), WITHIN).toBe(true);
+    expect(busy.stage()).toBe('accepted');
+    const message = await session.send('m1', 'plain');
+    if (name === 'claude') await message.reaches('queued');
+    else expect(message.stage()).toBeNull();
+    await message.reaches('accepted');
+    await session.shows('ready');
+    expect(session.timesGiven(message.text)).toBe(1);
+  });
+
+  it('waits while a dialog is open', async () => {
+    const session = await startSession(name, {
+      prepare: ({ home }) => writeAskingSettings(name, home),
+      ...(name === 'codex' ? { agent: { args: CODEX_ASKS } } : {}),
+    });
+    session.stub.script({ match: 'ask first', steps: [DIALOG[name].step, { text: 'asked' }] });
+    const asks = await session.send('a1', 'ask first');
+    await session.shows('dialog');
+    await session.press('Enter');
+    await asks.reaches('accepted');
+    const message = await session.send('m1', 'plain');
+    await message.reaches('accepted');
+    expect(session.timesGiven(message.text)).toBe(1);
+  });
+
+  it('waits while a person has a draft, a list of commands or a menu open', async () => {
+    const session = await startSession(name);
+    await session.press('-l', 'my draft');
+    await session.shows('draft');
+    await session.press(...Array(8).fill('BSpace'));
+    await session.shows('ready');
+    await session.press('-l', '/mod');
+    await session.shows('dialog');
+    await session.press(...Array(4).fill('BSpace'));
+    const message = await session.send('m1', 'plain');
+    await message.reaches('accepted');
+    expect(session.timesGiven(message.text)).toBe(1);
+  });
+
+  it('reaches a session in whose terminal a person scrolls', async () => {
+    const session = await startSession(name);
+    await one!.tmux('copy-mode', '-t', `${session.target.id}:`);
+    const message = await session.send('m1', 'plain\nin\nlines');
+    await message.reaches('accepted');
+    expect(session.timesGiven(message.text)).toBe(1);
+    const mode = await one!.tmux('display-message', '-p', '-t', `${session.target.id}:`, '#{pane_mode}');
+    expect(mode).toBe('copy-mode\n');
+  });
+
+  it('is not proven by a model that refuses it, nor by one that repeats it', async () => {
+    const session = await startSession(name);
+    session.stub.refuse({
+      status: 400,
+      headers: {},
+      body: { error: { type: 'invalid_request_error', message: 'no' } },
+    });
+    const refused = await session.send('r1', 'plain');
+    await refused.reaches('submitted');
+    await session.shows('ready');
+    expect(refused.stage()).toBe('submitted');
+    session.stub.refuse(null);
+    session.stub.script({ match: 'repeat', steps: [{ text: '[message r2 from work/loader]\nplain' }] });
+    const repeats = await session.send('r3', 'repeat');
+    await repeats.reaches('accepted');
+    expect(repeats.stage('r2')).toBeNull();
+  });
+});

@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { type Receipt, receiptSchema } from '../../src/contract/http/messages.ts';
+import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
+
+let daemon: RealDaemon | undefined;
+afterEach(async () => {
+  await daemon?.stop();
+  daemon = undefined;
+});
+
+const WITHIN = { timeout: 60_000, interval: 100 };
+
+/** An idle worker of the fiber `listens`, its session, and what was sent to it. */
+async function listening(one: RealDaemon) {
+  one.stub.script({ match: 'Fiber: listens', steps: [{ text: 'Ready.' }] });
+  one.stub.script({ match: 'Please', steps: [{ text: 'Understood.' }] });
+  await one.arm('listens');
+  await one.release();
+  const row = await one.rowWhere('listens', ({ runtime }) => runtime?.session_uuid != null);
+  const { session_uuid } = row.runtime!;
+  await expect.poll(() => one.transcriptOf(session_uuid!).catch(() => ''), WITHIN).toContain('Ready.');
+  const send = async (id: string, text: string): Promise<Receipt> =>
+    receiptSchema.parse(JSON.parse(await one.svc('send', 'listens', text, '--id', id, '--json')));
+  return { session: session_uuid!, mux: row.runtime!.mux_session!, send };
+}
+
+/** How often a message is in the conversation as something that was said to the agent. */
+async function timesGiven(one: RealDaemon, session: string, id: string): Promise<number> {
+  const lines = (await one.transcriptOf(session))
+    .split('\n')
+    .filter((line) => line.includes(`[message ${id} from `));
+  // Codex writes each message of the user twice: as a record of the model and as an item of the thread.
+  const said = lines.filter((line) => /"role":"user"/.test(line) || /"queued_command"/.test(line));
+  return said.length;
+}
+
+describe.each(HARNESS_NAMES)('a message to a worker of the real %s', (name) => {
+  it('[WPL-23] [MDS-1] arrives once, and its receipt follows the transcript to the answer', async () => {
+    daemon = await startRealDaemon(name);
+    const one = daemon;
+    const { session, send } = await listening(one);
+    const first = await send('m-1', 'Please look at the last commit.');
+    expect(first).toMatchObject({
+      status: expect.stringMatching(/submitted|accepted/),
+      transport: 'terminal',
+    });
+    await expect
+      .poll(async () => (await send('m-1', 'Please look at the last commit.')).status, WITHIN)
+      .toBe('accepted');
+    expect(await timesGiven(one, session, 'm-1')).toBe(1);
+  });
+
+  it('[MSG-3] waits while a person’s draft is in the composer, also over kill -9, and then arrives once', async () => {
+    daemon = await startRealDaemon(name);
+    const one = daemon;
+    const { session, mux, send } = await listening(one);
+    await one.tmux('send-keys', '-t', `=${mux}:`, '-l', 'my own draft');
+    await expect.poll(() => one.screen(mux), WITHIN).toContain('my own draft');
+    expect(await send('m-2', 'Please wait for me.')).toMatchObject({ status: 'queued', transport: 'held' });
+    await one.killAndRestart();
+    expect(await one.screen(mux)).toContain('my own draft');
+    expect(await timesGiven(one, session, 'm-2')).toBe(0);
+    await one.tmux('send-keys', '-t', `=${mux}:`, 'Enter');
+    await expect
+      .poll(async () => (await send('m-2', 'Please wait for me.')).status, WITHIN)
+      .toMatch(/submitted|accepted/);
+    expect(await timesGiven(one, session, 'm-2')).toBe(1);
+  });
+
+  it('[MSG-3] arrives once each when many are sent at once and repeated', async () => {
+    daemon = await startRealDaemon(name);
+    const one = daemon;
+    const { session, send } = await listening(one);
+    const ids = ['a', 'b', 'c', 'd'].map((id) => `m-${id}`);
+    await Promise.all([...ids, ...ids].map((id) => send(id, `Please do ${id}.`)));
+    for (const id of ids) {
+      await expect
+        .poll(async () => (await send(id, `Please do ${id}.`)).status, WITHIN)
+        .toMatch(/submitted|accepted/);
+      expect(await timesGiven(one, session, id)).toBe(1);
+    }
+  });
+});
