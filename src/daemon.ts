@@ -9,6 +9,7 @@ import type { ComponentView } from './contract/component.ts';
 import { audioCalls, audioEvents } from './contract/threads/audio.ts';
 import { fleetCalls, fleetEvents } from './contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from './contract/threads/ledgers.ts';
+import { messagesCalls, messagesEvents } from './contract/threads/messages.ts';
 import { pollerCalls, pollerEvents } from './contract/threads/poller.ts';
 import { poolJobs } from './contract/threads/pool.ts';
 import { type BootDecision, decideBoot } from './daemon-boot.ts';
@@ -31,7 +32,7 @@ import { createRoutes } from './routes/table.ts';
 import { createPoolComponent } from './threads/pool.ts';
 import { hostHandlers } from './threads/pool-caller.ts';
 import { createSupervisor } from './threads/supervisor.ts';
-import { createThreadComponent } from './threads/thread-component.ts';
+import { createThreadComponent, type ThreadComponent } from './threads/thread-component.ts';
 import { followThreads } from './threads/threads-left.ts';
 import { WORKER_URLS } from './threads/worker-urls.ts';
 
@@ -149,7 +150,10 @@ function assemble(options: {
     clock,
     logger,
   });
-  const shared = { host: hostHandlers(pool), memory_mb: settings.worker_memory_mb, clock, logger };
+  const host = hostHandlers(pool, {
+    message_target: (query) => poller.call('message_target', query),
+  });
+  const shared = { host, memory_mb: settings.worker_memory_mb, clock, logger };
   const ledgers = createThreadComponent({
     ...shared,
     name: 'ledgers',
@@ -174,7 +178,15 @@ function assemble(options: {
     events: audioEvents,
     settings,
   });
-  const poller = createThreadComponent({
+  const messages = createThreadComponent({
+    ...shared,
+    name: 'messages',
+    url: WORKER_URLS.messages,
+    calls: messagesCalls,
+    events: messagesEvents,
+    settings: { ...settings, host_id: boot.host },
+  });
+  const poller: ThreadComponent<typeof pollerCalls, typeof pollerEvents> = createThreadComponent({
     ...shared,
     name: 'poller',
     url: WORKER_URLS.poller,
@@ -198,7 +210,7 @@ function assemble(options: {
     },
   });
   const supervisor = createSupervisor({
-    children: [pool, ledgers, fleet, audio, poller],
+    children: [pool, ledgers, fleet, audio, messages, poller],
     restart: { intensity, window_ms, backoff: RESTART_BACKOFF },
     heartbeat: { interval_ms: settings.heartbeat_interval_ms, timeout_ms: settings.heartbeat_timeout_ms },
     stop_timeout_ms: settings.stop_timeout_ms,
@@ -251,7 +263,10 @@ function assemble(options: {
       return bulk;
     },
     queues: () =>
-      [pool, ledgers, fleet, audio, poller].map((one) => ({ name: one.name, waiting: one.waiting() })),
+      [pool, ledgers, fleet, audio, messages, poller].map((one) => ({
+        name: one.name,
+        waiting: one.waiting(),
+      })),
     requests,
     onChanged: (run) => changes.add(run),
   };
@@ -259,7 +274,7 @@ function assemble(options: {
   const files = createFileReader(clock, disks);
   const server = createHttpServer({
     host: boot.host,
-    routes: createRoutes({ poller, ledgers, fleet, audio, pool, files }, context),
+    routes: createRoutes({ poller, ledgers, fleet, audio, messages, pool, files }, context),
     access: {
       own_names: [hostname(), boot.host],
       allowed_hosts: settings.allowed_hosts,

@@ -34,7 +34,10 @@ export const bench: Bench = {
       memory_mb: 256,
       clock: systemClock,
       logger: silentLogger,
-      host: { pool: () => Promise.reject(new Error('the sink asks for no job')) },
+      host: {
+        pool: () => Promise.reject(new Error('the sink asks for no job')),
+        message_target: () => ({ kind: 'none' }),
+      },
     });
     const supervisor = createSupervisor({
       children: [sink],

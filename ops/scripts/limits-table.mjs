@@ -569,6 +569,7 @@ export const LIMITS = [
         '`body_too_large`',
         'API',
       ],
+      ['routes/messages.ts', 'REQUEST_LIMIT', 'A body with a message', 'bytes', '`body_too_large`', 'API'],
       ['routes/dispatch.ts', 'REQUEST_LIMIT', 'A body for dispatching', 'bytes', '`body_too_large`', 'API'],
       [
         'routes/lifecycle.ts',
@@ -745,6 +746,16 @@ export const LIMITS = [
   {
     title: 'Ledgers and hooks',
     rows: [
+      ['messages/message-store.ts', 'MOST_RECORD_BYTES', 'The record of a message', 'bytes', 'Not read', ''],
+      ['messages/message-store.ts', 'MOST_MARK_BYTES', 'The mark of a message', 'bytes', 'Not read', ''],
+      [
+        'messages/transcript-evidence.ts',
+        'MOST_BYTES',
+        'What is searched of a transcript for one message',
+        'bytes',
+        'Not searched',
+        '',
+      ],
       ['cli/hook/read-input.cjs', 'MOST_INPUT_BYTES', 'The input of a hook', 'bytes', 'Not recorded', 'hook'],
       ['cli/hook/run.cjs', 'LIMIT_MS', 'A hook', 'milliseconds', 'Ends; the agent continues', 'hook'],
       [

@@ -24,6 +24,8 @@ export type DataPaths = {
   bin_dir: string;
   /** Images uploaded for fibers, one folder per uid (ATT-1). */
   attachments_dir: string;
+  /** Messages to sessions, with their receipts. */
+  messages_dir: string;
   /** Cache of the token counts of sessions; may be deleted at any time. */
   spend_dir: string;
 };
@@ -44,6 +46,7 @@ export function dataPaths(settings: Settings): DataPaths {
     api_socket: join(data_dir, 'socket', 'api.sock'),
     bin_dir: join(data_dir, 'bin'),
     attachments_dir: join(data_dir, 'attachments'),
+    messages_dir: join(data_dir, 'messages'),
     spend_dir: join(data_dir, 'cache', 'spend'),
   };
 }

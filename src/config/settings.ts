@@ -166,6 +166,30 @@ export const SETTINGS = {
     50,
     'A listing without progress for so long leaves last-known rows (DSP-1)',
   ),
+  message_observe_ms: whole(
+    'SVC_MESSAGE_OBSERVE_MS',
+    5_000,
+    0,
+    'How long a message waits for evidence of its arrival before it is answered (LIM-18)',
+  ),
+  message_recheck_ms: whole(
+    'SVC_MESSAGE_RECHECK_MS',
+    2_000,
+    0,
+    'How long a repeated message looks for later evidence (LIM-18)',
+  ),
+  message_pair_limit: whole(
+    'SVC_MESSAGE_PAIR_LIMIT',
+    20,
+    1,
+    'Most messages in one hour from one session to another, so that two agents cannot answer each other for ever',
+  ),
+  message_hold_ms: whole(
+    'SVC_MESSAGE_HOLD_MS',
+    86_400_000,
+    0,
+    'How long a message waits for a session that is not ready for it',
+  ),
   preflight_cooldown_ms: whole(
     'SVC_PREFLIGHT_COOLDOWN_MS',
     300_000,

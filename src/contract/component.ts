@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The supervised components, in start order; stop order is the reverse (design: threads). */
-export const COMPONENT_NAMES = ['pool', 'ledgers', 'fleet', 'audio', 'poller'] as const;
+export const COMPONENT_NAMES = ['pool', 'ledgers', 'fleet', 'audio', 'messages', 'poller'] as const;
 export type ComponentName = (typeof COMPONENT_NAMES)[number];
 
 /** One component as `GET /version` lists it. Times are milliseconds since the Unix epoch. */

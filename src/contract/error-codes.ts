@@ -8,6 +8,11 @@ export const ERROR_STATUS = {
   /** An operator file is invalid; the message is the validator's (ERR-4). */
   validator_refused: 400,
   not_a_directory: 400,
+  /** The refusals of a message before anything of it is kept (ERR-7). */
+  invalid_address: 400,
+  wrong_host: 400,
+  unsupported_harness: 400,
+  preflight_failed: 400,
   /** The broken rule of a batch of attachments (ERR-3). */
   attachment_mime: 400,
   attachment_size: 400,
@@ -30,6 +35,8 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   request_timeout: 408,
   ambiguous_fiber: 409,
+  /** The id of a message was used for another one (ERR-13). */
+  message_id_conflict: 409,
   already_exists: 409,
   worker_exists: 409,
   session_claimed: 409,

@@ -16,6 +16,7 @@ import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
+import { messageTarget } from './requests/message-target.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
@@ -114,6 +115,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return documents.whenRead(() => dispatcher.dispatch(request));
     },
     kill: (request) => perform(dispatcher.kills, request),
+    message_target: (query) => messageTarget(world, memory.runs.all(), query),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
       const answer = await pullBrake(parts, request);

@@ -8,6 +8,7 @@ export const GROUPS = {
   Fibers: 'The feed, single documents, and what is written to them',
   Files: 'Files of a host, and images stored for a fiber',
   Ledgers: 'What happened on a host over time',
+  Messages: 'What is written to running sessions, and what became of it',
   State: 'What runs, what does not and why, and the switches that hold all starts back',
   Transcripts: 'What was said in a session, where it can be read, and what it used',
   Workers: 'Workers: start, stop, capture, claim, and open in a terminal',

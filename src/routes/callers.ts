@@ -3,6 +3,7 @@ import type { audioCalls } from '../contract/threads/audio.ts';
 import type { CallInput, CallOutput, CallTable, EventTable } from '../contract/threads/call-table.ts';
 import type { fleetCalls, fleetEvents } from '../contract/threads/fleet.ts';
 import type { ledgersCalls, ledgersEvents } from '../contract/threads/ledgers.ts';
+import type { messagesCalls } from '../contract/threads/messages.ts';
 import type { pollerCalls, pollerEvents } from '../contract/threads/poller.ts';
 import type { FileStamp, poolJobs } from '../contract/threads/pool.ts';
 
@@ -65,6 +66,7 @@ export type Callers = {
   ledgers: Caller<typeof ledgersCalls> & Notices<typeof ledgersEvents>;
   fleet: Caller<typeof fleetCalls> & Notices<typeof fleetEvents>;
   audio: Caller<typeof audioCalls>;
+  messages: Caller<typeof messagesCalls>;
   pool: Pool;
   files: Files;
 };

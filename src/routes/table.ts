@@ -23,6 +23,7 @@ import { incidentRows } from './incidents.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { liveRows } from './live.ts';
+import { messagesRows } from './messages.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
@@ -49,6 +50,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', fibersRows(callers, feed)),
     ...inGroup('Fibers', liveRows(callers, feed, context)),
     ...inGroup('Workers', dispatchRows(callers)),
+    ...inGroup('Messages', messagesRows(callers, context)),
     ...inGroup('State', brakeRows(callers)),
     ...inGroup('State', whyRows(callers)),
     ...inGroup('Fibers', lifecycleRows(callers)),

@@ -43,9 +43,13 @@ export function createPoolCaller(host: Caller<typeof hostCalls>): PoolCaller {
   };
 }
 
-/** Serves the `pool` call of worker threads from the pool that the main thread owns. */
-export function hostHandlers(pool: PoolCaller): Handlers<typeof hostCalls> {
+/** Serves the calls of worker threads: from the pool that the main thread owns, and from the poller. */
+export function hostHandlers(
+  pool: PoolCaller,
+  poller: Pick<Handlers<typeof hostCalls>, 'message_target'>,
+): Handlers<typeof hostCalls> {
   return {
+    ...poller,
     async pool({ job, input, deadline_ms }, bulk) {
       if (!isJob(job)) throw new CodedError('invalid_request', `The pool has no job ${job}`);
       const done = await pool.run(job, input as never, { bulk, deadline_ms });

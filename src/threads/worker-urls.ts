@@ -11,5 +11,6 @@ export const WORKER_URLS = {
   ledgers: workerUrl('ledgers'),
   fleet: workerUrl('fleet'),
   audio: workerUrl('audio'),
+  messages: workerUrl('messages'),
   poller: workerUrl('poller'),
 } as const;

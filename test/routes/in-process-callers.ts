@@ -6,6 +6,7 @@ import { audioCalls } from '../../src/contract/threads/audio.ts';
 import type { CallTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
+import { messagesCalls } from '../../src/contract/threads/messages.ts';
 import { type FeedNotice, pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
 import { createFileReader } from '../../src/platform/file-reader.ts';
@@ -151,6 +152,7 @@ export type InProcessCallers = Callers & {
   ledgers: InProcessLedgers;
   fleet: InProcessFleet;
   audio: InProcessComponent<typeof audioCalls>;
+  messages: InProcessComponent<typeof messagesCalls>;
   pool: InProcessPool;
 };
 
@@ -184,6 +186,7 @@ export function createInProcessCallers(): InProcessCallers {
     ledgers: new InProcessLedgers(),
     fleet: new InProcessFleet(),
     audio: new InProcessComponent('audio', audioCalls),
+    messages: new InProcessComponent('messages', messagesCalls),
     pool: new InProcessPool(),
     files: createFileReader(systemClock, answeringDisks),
   };

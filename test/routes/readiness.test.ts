@@ -56,7 +56,15 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
       .filter((row) => row.state === 'always')
       .map((row) => row.path)
       .toSorted(),
-  ).toEqual(['/', '/api/v1/openapi.json', '/api/v1/sessions', '/api/v1/version', '/metrics', '/phone']);
+  ).toEqual([
+    '/',
+    '/api/v1/messages',
+    '/api/v1/openapi.json',
+    '/api/v1/sessions',
+    '/api/v1/version',
+    '/metrics',
+    '/phone',
+  ]);
   expect((await served.get('/')).status).toBe(404);
   expect((await served.get('/api/v1/sessions')).json).toEqual(body);
   const get = await served.get('/api/v1/version');

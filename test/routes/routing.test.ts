@@ -11,6 +11,8 @@ const HOLDER: Routing = { param: 'host' };
 /** The pattern that the contract names for each endpoint; those of this daemon alone have none there. */
 const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: Routing])[] = [
   ['WPL-1', 'POST /api/v1/dispatch', 'owner'],
+  ['WPL-10', 'POST /api/v1/deliver', 'owner'],
+  ['WPL-23', 'POST /api/v1/messages', 'host'],
   ['WPL-2', 'POST /api/v1/transition', 'owner'],
   ['WPL-3', 'POST /api/v1/lifecycle', 'owner'],
   ['WPL-4', 'POST /api/v1/kill', 'owner'],

@@ -518,7 +518,7 @@ const PROBES: Probe[] = [
 /** Why some limits are not tried here at their own size. A test that is named tries a smaller one. */
 const ELSEWHERE: Record<string, readonly string[]> = {
   'the body of each endpoint is tried below': [
-    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'lifecycle'].map(
+    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'lifecycle', 'messages'].map(
       (one) => `routes/${one}.ts REQUEST_LIMIT`,
     ),
     'routes/attachments.ts BODY_LIMIT',

@@ -219,7 +219,7 @@ describe('jobs', () => {
       channel: far,
       other: 'worker',
       serves: hostCalls,
-      handlers: hostHandlers(pool as never),
+      handlers: hostHandlers(pool as never, { message_target: () => ({ kind: 'none' }) }),
       calls: {},
     });
     const host = createPeer({

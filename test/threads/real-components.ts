@@ -9,6 +9,7 @@ import { audioCalls, audioEvents } from '../../src/contract/threads/audio.ts';
 import type { CallTable, EventTable } from '../../src/contract/threads/call-table.ts';
 import { fleetCalls, fleetEvents } from '../../src/contract/threads/fleet.ts';
 import { ledgersCalls, ledgersEvents } from '../../src/contract/threads/ledgers.ts';
+import { messagesCalls, messagesEvents } from '../../src/contract/threads/messages.ts';
 import { pollerCalls, pollerEvents } from '../../src/contract/threads/poller.ts';
 import { poolJobs } from '../../src/contract/threads/pool.ts';
 import type { PollerSettings } from '../../src/dispatch/world/poller-settings.ts';
@@ -61,7 +62,7 @@ export function realComponents(settings: Settings) {
     name: Exclude<keyof typeof WORKER_URLS, 'pool'>,
     calls: C,
     events: E,
-    own: Omit<PollerSettings, keyof Settings> | Record<string, never> = {},
+    own: Partial<PollerSettings> = {},
   ) =>
     createThreadComponent({
       ...shared,
@@ -70,13 +71,14 @@ export function realComponents(settings: Settings) {
       calls: { ...calls, ...faultCalls },
       events,
       settings: { ...settings, ...own },
-      host: hostHandlers(pool),
+      host: hostHandlers(pool, { message_target: () => ({ kind: 'none' }) }),
     });
   return {
     pool,
     ledgers: thread('ledgers', ledgersCalls, ledgersEvents),
     fleet: thread('fleet', fleetCalls, fleetEvents),
     audio: thread('audio', audioCalls, audioEvents),
+    messages: thread('messages', messagesCalls, messagesEvents, { host_id: 'here' }),
     poller: thread('poller', pollerCalls, pollerEvents, {
       host_id: 'test-host',
       daemon_id: 'machine-a/1',
@@ -103,6 +105,11 @@ export function askEach(
     ledgers: () => components.ledgers.call('state', {}),
     fleet: () => components.fleet.call('state', {}),
     audio: () => components.audio.call('state', {}),
+    messages: () =>
+      components.messages.call('send', {
+        ...{ address: 'svc://here/pi/s-1', text: 'hello', from: 'ada', message_id: 'm-1' },
+        dry_run: true,
+      }),
     poller: () => components.poller.call('state', {}),
   };
 }

@@ -246,7 +246,7 @@ describe('what outlives the request that began it', () => {
       memory: {
         runs: { all: () => [] },
         ...{ brake: { pulled: null, look: () => null }, data_dir: { fault: null, look: () => null } },
-        quarantine: { writeAgain: () => undefined },
+        quarantine: { writeAgain: () => undefined, named: new Map() },
       },
       dispatcher: {
         ...{ reconcile: nothing, watchApps: nothing, watchActivity: nothing },

@@ -39,7 +39,10 @@ async function startFixture<C extends CallTable = typeof fixtureCalls>(
     memory_mb: MEMORY_MB,
     clock: systemClock,
     logger: silentLogger,
-    host: { pool: ({ job }, bulk) => ({ job, bulk: bulk?.length ?? null }) },
+    host: {
+      pool: ({ job }, bulk) => ({ job, bulk: bulk?.length ?? null }),
+      message_target: () => ({ kind: 'none' }),
+    },
     ...rest,
   });
   const failures: string[][] = [];

@@ -18,6 +18,9 @@ const OPENINGS = [
   '<teammate-message',
 ];
 
+/** A message of another session; one that a person wrote begins alike, and names the person. */
+const FROM_SESSION = /^\[message [A-Za-z0-9._-]+ from svc:\/\//;
+
 /**
  * True for a prompt that no person typed; `source` is the origin that the harness reports.
  *
@@ -27,6 +30,7 @@ const OPENINGS = [
 function isMachinePrompt(prompt, source) {
   if (source === 'extension' || source === 'system') return true;
   const text = prompt.trimStart();
+  if (FROM_SESSION.test(text)) return true;
   return OPENINGS.some((opening) => text.startsWith(opening));
 }
 

@@ -59,6 +59,7 @@ import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import { operatorFileIdSchema } from '../operator-files.ts';
 import type { CallTable, EventTable } from './call-table.ts';
+import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 
 /** Entity tags of the feed and of its `svc` variant; null while cold. */
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
@@ -170,6 +171,8 @@ export const pollerCalls = {
   /** Starts the fibers one after the other, so it may take long. */
   resume_incident: write(incidentRequestSchema, incidentReplySchema, 110_000),
   dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
+  /** The session that a message is for, with its terminal and its transcript. */
+  message_target: { input: messageTargetQuerySchema, output: messageTargetSchema, deadline_ms: 5_000 },
   /** May access the fiber's directory, so a silent disk delays it. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
   agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },

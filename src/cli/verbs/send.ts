@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { text as readText } from 'node:stream/consumers';
+import { CodedError } from '../../base/errors.ts';
+import { readSettings } from '../../config/settings.ts';
+import type { FiberRow } from '../../contract/fiber.ts';
+import { HARNESS_NAMES, harnessNameSchema } from '../../contract/harness-name.ts';
+import { fiberReplySchema } from '../../contract/http/fibers.ts';
+import { type MessageRequest, type Receipt, receiptSchema } from '../../contract/http/messages.ts';
+import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
+import { HARNESSES } from '../../harness/harnesses.ts';
+import { argument, choice, DRY_RUN, option } from '../command-line/options.ts';
+import { rehearseRequest } from '../command-line/rehearsal.ts';
+import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
+import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
+import { fiberPath } from '../daemon-client/fiber-path.ts';
+import { thisHost } from '../find-fiber.ts';
+
+const STAGES = ['queued', 'submitted', 'accepted'] as const;
+type Stage = (typeof STAGES)[number];
+/** How long `--wait` waits, and between two looks, in milliseconds. */
+const WAIT_MS = 600_000;
+const LOOK_MS = 1_000;
+
+/** `svc send <fiber|address> [text]`: writes to the worker of a fiber, or to a session (MSG-1). */
+export const verb = defineVerb({
+  summary: 'Write to a running worker',
+  arguments: {
+    to: argument('<fiber|address>', 'a fiber with a running worker, or svc://HOST/HARNESS/SESSION', {
+      completes: 'fibers',
+    }),
+    text: argument('[text]', 'the message; with - or without it, it is read from standard input'),
+  },
+  options: {
+    from: option('--from <name>', 'who writes; default: this session, else you'),
+    id: option('--id <id>', 'id of the message: the same id is never delivered twice'),
+    wait: choice('--wait <stage>', STAGES, 'wait until its receipt has come so far'),
+    dry_run: DRY_RUN,
+  },
+  examples: [
+    ['svc send say-hello "Please add a test."', 'writes to the worker of the fiber'],
+    ['svc send say-hello - --wait accepted < note.md', 'sends a file, and waits until the agent answers'],
+  ],
+  page: 'messages.md',
+  json: receiptSchema,
+  exits: { 1: 'it was rejected, or the stage of --wait did not come' },
+  async run(context, { to, text, from, id, wait, dry_run }) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const body: MessageRequest = {
+      address: await addressOf(daemon, context, to),
+      text: text === undefined || text === '-' ? await readAll(context) : text,
+      from: from ?? senderOf(context),
+      message_id: id ?? randomUUID(),
+    };
+    if (dry_run === true) return rehearseRequest(daemon, '/messages', body);
+    const receipt = await sendUntil(daemon, body, wait);
+    const reached = wait === undefined || hasReached(receipt, wait);
+    return {
+      json: receipt,
+      text: `${receipt.status}: ${receipt.detail}\n${receipt.address}, message ${receipt.message_id}\n`,
+      exit: receipt.status !== 'rejected' && reached ? EXIT.ok : EXIT.refused,
+    };
+  },
+});
+
+/** The same id asks for the receipt only; nothing is sent again (MSG-3). */
+async function sendUntil(
+  daemon: DaemonClient,
+  body: MessageRequest,
+  wait: Stage | undefined,
+): Promise<Receipt> {
+  const until = Date.now() + WAIT_MS;
+  for (;;) {
+    const receipt = await daemon.post('/messages', body, receiptSchema);
+    if (wait === undefined || receipt.status === 'rejected' || hasReached(receipt, wait)) return receipt;
+    if (Date.now() >= until) return receipt;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function hasReached({ status, transport }: Receipt, wait: Stage): boolean {
+  // What is held was not given to the session yet.
+  if (transport === 'held') return false;
+  return STAGES.some((stage, at) => stage === status && at >= STAGES.indexOf(wait));
+}
+
+async function addressOf(daemon: DaemonClient, context: CliContext, to: string): Promise<string> {
+  if (looksLikeAddress(to)) return printAddress(parseAddress(to));
+  const { fiber } = await daemon.get(`/fibers/${fiberPath(to)}`, fiberReplySchema);
+  const address = sessionOf(fiber, thisHost(context));
+  if (address !== null) return address;
+  throw new CodedError(
+    'no_worker',
+    `no worker of ${fiber.id} can be written to; start one with: svc dispatch ${fiber.id} --message "…"`,
+  );
+}
+
+function sessionOf({ runtime }: FiberRow, host: string): string | null {
+  const harness = harnessNameSchema.safeParse(runtime?.harness ?? '');
+  if (runtime === undefined || runtime.session_uuid === null || !harness.success) return null;
+  return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });
+}
+
+/** The session of the agent that runs the command, so that the recipient can answer; else the user's name. */
+function senderOf(context: CliContext): string {
+  for (const harness of HARNESS_NAMES) {
+    const variable = HARNESSES[harness].session_variable;
+    const native_id = variable === null ? undefined : context.env[variable];
+    if (native_id !== undefined && native_id !== '')
+      return printAddress({ host: thisHost(context), harness, native_id });
+  }
+  return userInfo().username;
+}
+
+async function readAll(context: CliContext): Promise<string> {
+  const text = await readText(context.stdin);
+  if (text.trim() !== '') return text.replace(/\n$/, '');
+  throw new CodedError(
+    'invalid_request',
+    'there is no text to send; write it as an argument, or to standard input',
+  );
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { promptSchema, referenceSchema } from './bounded.ts';
+import { dispatchedSchema } from './dispatch.ts';
+import { dryRunField } from './rehearsal.ts';
+
+/** The furthest stage that was seen (MDS-1). */
+export const RECEIPT_STATUSES = [
+  'accepted',
+  'context_added',
+  'submitted',
+  'queued',
+  'unknown',
+  'rejected',
+] as const;
+export type ReceiptStatus = (typeof RECEIPT_STATUSES)[number];
+
+/** It is part of the text that the agent reads. */
+const MESSAGE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const messageIdSchema = z
+  .string()
+  .regex(MESSAGE_ID, 'takes 1 to 64 letters, digits, ".", "_" and "-", and starts with a letter or digit');
+
+/** Everything but a newline and a tab: a terminal would take it as a key. */
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f[\]]+$/;
+
+/** `POST /messages` (WPL-23, MSG-1 to MSG-3). */
+export const messageRequestSchema = z.object({
+  /** `svc://HOST/HARNESS/NATIVE_ID`. */
+  address: referenceSchema.min(1),
+  text: promptSchema
+    .min(1)
+    .transform((text) => text.replaceAll('\r\n', '\n'))
+    .refine((text) => text.trim() !== '', 'is empty')
+    .refine((text) => text.isWellFormed(), 'is not well-formed Unicode')
+    .refine((text) => !CONTROL.test(text), 'has a control character; only newlines and tabs can be sent'),
+  /** Who writes: the address of a session, or the name of a person. */
+  from: z.string().min(1).max(300).regex(ONE_LINE, 'takes one line without brackets'),
+  /** False: context for the next turn, which the message itself does not start. */
+  wake: z.boolean().default(true),
+  message_id: messageIdSchema,
+  attachments: z.never('takes no files').optional(),
+  dry_run: dryRunField,
+  origin: referenceSchema.optional(),
+});
+export type MessageRequest = z.input<typeof messageRequestSchema>;
+export type Message = z.output<typeof messageRequestSchema>;
+
+/** A receipt. It never says that the recipient acted on the message (RCP-5). */
+export const receiptSchema = z.object({
+  message_id: z.string(),
+  /** With the canonical name of the harness. */
+  address: z.string(),
+  status: z.enum(RECEIPT_STATUSES),
+  /** How it reached the session: `terminal`; `held` while it waits for the session to be ready; `none`. */
+  transport: z.string(),
+  /** A sentence for a person. */
+  detail: z.string(),
+  /** Why it was rejected: `session_unavailable`, `session_not_found` or `wake_refused`. */
+  reason: z.string().optional(),
+  /** When this stage was seen, in milliseconds since the Unix epoch. */
+  at: z.number(),
+});
+export type Receipt = z.infer<typeof receiptSchema>;
+
+/** `POST /deliver` (WPL-10). */
+export const deliverRequestSchema = z.object({
+  fiber_id: referenceSchema.min(1),
+  text: messageRequestSchema.shape.text,
+  from: messageRequestSchema.shape.from.optional(),
+  dry_run: dryRunField,
+  origin: referenceSchema.optional(),
+});
+export type DeliverRequest = z.input<typeof deliverRequestSchema>;
+
+/** Sent to a worker that runs, or given to a new start of the fiber. */
+export const deliveredSchema = z.discriminatedUnion('delivery', [
+  z.object({ delivered: z.boolean(), delivery: z.literal('message'), receipt: receiptSchema }),
+  dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('resume') }),
+  dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('dispatch') }),
+]);

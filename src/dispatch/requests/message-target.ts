@@ -1,0 +1,38 @@
+import type { HarnessName } from '../../contract/harness-name.ts';
+import type { MessageTarget } from '../../contract/threads/message-target.ts';
+import type { Run } from '../run/run.ts';
+import { transcriptOfRun } from '../run/run-session.ts';
+import { muxSessionOf } from '../run/runs.ts';
+import type { World } from '../world/world.ts';
+
+/** The worker that is in this conversation now, and where its terminal and its transcript are. */
+export async function messageTarget(
+  world: World,
+  runs: readonly Run[],
+  { harness, native_id }: { harness: HarnessName; native_id: string },
+): Promise<MessageTarget> {
+  const run = runs.find(
+    (one) => one.harness === harness && (one.session_uuid === native_id || one.app?.thread_id === native_id),
+  );
+  if (run === undefined) return { kind: wasHere(world, harness, native_id) ? 'past' : 'none' };
+  const { fiber_id, uid, surface } = run;
+  const found = await transcriptOfRun(world, run);
+  const transcript = found.kind === 'found' ? found.path : null;
+  const name = muxSessionOf(run);
+  if (name === null) return { kind: 'running', fiber_id, uid, surface, mux: null, transcript };
+  const listing = await world.mux.list();
+  if (listing.kind === 'unknown') return { kind: 'unknown', detail: listing.detail };
+  const session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name) : undefined;
+  if (session === undefined) return { kind: 'past' };
+  return { kind: 'running', fiber_id, uid, surface, mux: { id: session.id, name }, transcript };
+}
+
+function wasHere({ runDirectories }: World, harness: HarnessName, native_id: string): boolean {
+  return runDirectories
+    .all()
+    .some(
+      (one) =>
+        one.harness === harness &&
+        (one.session_uuid === native_id || one.left_sessions?.includes(native_id) === true),
+    );
+}

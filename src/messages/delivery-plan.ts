@@ -1,0 +1,57 @@
+import type { MessageTarget } from '../contract/threads/message-target.ts';
+import type { InputScreen } from '../harness/harness.ts';
+
+/** What to do with a message that was not given to its session yet. */
+export type DeliveryStep =
+  | { kind: 'type' }
+  | { kind: 'hold'; detail: string }
+  | { kind: 'reject'; reason: 'session_unavailable' | 'session_not_found' | 'wake_refused'; detail: string };
+
+export type DeliveryFacts = {
+  /** Null while the poller does not answer. */
+  target: MessageTarget | null;
+  /** Null if the screen could not be read, or was not looked at yet. */
+  screen: InputScreen | null;
+  /** How long the message has waited, in milliseconds. */
+  waited_ms: number;
+  /** How long it may. */
+  most_ms: number;
+};
+
+const WAITS: Record<InputScreen, string> = {
+  ready: 'its terminal does not answer',
+  draft: 'somebody’s draft is in its composer; it is sent when the composer is empty',
+  dialog: 'it asks a question; the message is sent when that is answered',
+  unknown: 'its screen shows no composer; the message is sent when there is one',
+};
+
+/** Decides the next step; nothing is typed into a session that would not take it as a message of its own. */
+export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts): DeliveryStep {
+  if (target?.kind === 'none')
+    return reject(
+      'session_not_found',
+      'no worker of this host has had this session; svc ps lists those that run',
+    );
+  if (target?.kind === 'past')
+    return reject('session_unavailable', 'no worker is in this session now; svc dispatch starts one');
+  if (target?.kind === 'running' && target.mux === null)
+    return reject('wake_refused', 'it is an app conversation, which takes no messages from here yet');
+  if (screen === 'ready' && target?.kind === 'running') return { kind: 'type' };
+  const why = waitsFor(target, screen);
+  if (waited_ms >= most_ms) return reject('wake_refused', `it was held until it was too old: ${why}`);
+  return { kind: 'hold', detail: why };
+}
+
+function waitsFor(target: MessageTarget | null, screen: InputScreen | null): string {
+  if (target === null) return 'the daemon is starting';
+  if (target.kind === 'unknown') return `its terminal does not answer: ${target.detail}`;
+  if (screen === null) return 'its screen cannot be read';
+  return WAITS[screen];
+}
+
+function reject(
+  reason: (DeliveryStep & { kind: 'reject' })['reason'],
+  detail: string,
+): DeliveryStep & { kind: 'reject' } {
+  return { kind: 'reject', reason, detail };
+}

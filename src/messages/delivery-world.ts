@@ -1,0 +1,61 @@
+import { stat } from 'node:fs/promises';
+import type { Clock } from '../base/clock.ts';
+import { systemCode } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { dataPaths } from '../config/paths.ts';
+import type { Settings } from '../config/settings.ts';
+import { HARNESSES } from '../harness/harnesses.ts';
+import { createPaneInput } from '../mux/pane-input.ts';
+import { findExecutable } from '../platform/find-executable.ts';
+import { createRunner } from '../platform/process.ts';
+import { createProcessFacts } from '../platform/process-facts.ts';
+import { MessageStore } from './message-store.ts';
+import { markerOf } from './message-text.ts';
+import type { DeliveryWorld } from './messages-service.ts';
+import { recordsFrom } from './transcript-evidence.ts';
+
+/** Limit of one answer of tmux, in milliseconds. */
+const TMUX_MS = 5_000;
+
+/** The sessions of this machine as a delivery reaches them. */
+export function connectDelivery(options: {
+  settings: Settings & { host_id: string };
+  clock: Clock;
+  logger: Logger;
+  target: DeliveryWorld['target'];
+}): DeliveryWorld {
+  const { settings, clock, logger, target } = options;
+  const runner = createRunner();
+  const tmux = findExecutable('tmux', process.env.PATH ?? '');
+  const panes =
+    tmux === null
+      ? null
+      : createPaneInput({
+          ...{ tmux, socket: settings.tmux_socket, env: process.env, runner, clock },
+          facts: createProcessFacts({ platform: process.platform, runner }),
+          platform: process.platform,
+          deadline_ms: TMUX_MS,
+        });
+  return {
+    ...{ host: settings.host_id, clock, logger, target },
+    store: new MessageStore(dataPaths(settings).messages_dir),
+    async screen({ harness }, terminal) {
+      const text = (await panes?.screen(terminal)) ?? null;
+      return text === null ? null : HARNESSES[harness].messages.readScreen(text);
+    },
+    type: async (terminal, text) => (panes === null ? { kind: 'gone' } : await panes.paste(terminal, text)),
+    async sizeOf(transcript) {
+      if (transcript === null) return 0;
+      try {
+        return (await stat(transcript)).size;
+      } catch (error) {
+        if (systemCode(error) === 'ENOENT') return 0;
+        throw error;
+      }
+    },
+    async evidence({ harness }, { transcript, offset }, message_id) {
+      const marker = markerOf(message_id);
+      return HARNESSES[harness].messages.stageOf(await recordsFrom(transcript, offset, marker), marker);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../base/errors.ts';
+import { writeFileAtomic } from '../platform/atomic-write.ts';
+import { readRegularTextSync } from '../platform/regular-file.ts';
+import { type MessageRecord, messageRecordSchema } from './message-record.ts';
+
+/** A record holds the text of its message twice over at most. */
+const MOST_RECORD_BYTES = 8 * 1024 * 1024;
+const MOST_MARK_BYTES = 1_000;
+
+/**
+ * The messages of this host: one file for each id, written whole and synced before it counts, so that a crash at any
+ * moment leaves the old or the new record. Nothing is kept in memory. A record that is not at its end has a mark beside
+ * it, by which the next daemon finds it without reading the others.
+ */
+export class MessageStore {
+  readonly #folder: string;
+  readonly #open: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#open = join(folder, 'open');
+    mkdirSync(this.#open, { recursive: true, mode: 0o700 });
+  }
+
+  /** Null for an id without a record; throws the system error, or for a record that cannot be read. */
+  read(message_id: string): MessageRecord | null {
+    try {
+      return messageRecordSchema.parse(
+        JSON.parse(readRegularTextSync(this.#path(message_id), MOST_RECORD_BYTES)),
+      );
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** Durable when it returns. */
+  write(record: MessageRecord): void {
+    const path = this.#path(record.message_id);
+    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    if (record.state !== 'sent') this.#mark(record.message_id);
+    writeFileAtomic(path, `${JSON.stringify(record)}\n`);
+    if (record.state === 'sent') this.#unmark(record.message_id);
+  }
+
+  /** Lets the id be used again (`preflight_failed`). */
+  release(message_id: string): void {
+    rmSync(this.#path(message_id), { force: true });
+    this.#unmark(message_id);
+  }
+
+  /** The ids of messages that are not at their end. */
+  unfinished(): string[] {
+    return readdirSync(this.#open).map((name) =>
+      readRegularTextSync(join(this.#open, name), MOST_MARK_BYTES),
+    );
+  }
+
+  #mark(message_id: string): void {
+    const path = this.#markOf(message_id);
+    if (!existsSync(path)) writeFileAtomic(path, message_id);
+  }
+
+  #unmark(message_id: string): void {
+    rmSync(this.#markOf(message_id), { force: true });
+  }
+
+  #markOf(message_id: string): string {
+    return join(this.#open, nameOf(message_id));
+  }
+
+  #path(message_id: string): string {
+    const name = nameOf(message_id);
+    return join(this.#folder, name.slice(0, 2), `${name}.json`);
+  }
+}
+
+/** An id may differ from another by case alone, which some file systems do not tell apart. */
+function nameOf(message_id: string): string {
+  return createHash('sha256').update(message_id).digest('hex');
+}

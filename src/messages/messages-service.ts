@@ -1,0 +1,359 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { Mutex } from '../base/mutex.ts';
+import type { Receipt } from '../contract/http/messages.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import {
+  looksLikeAddress,
+  parseAddress,
+  printAddress,
+  type SessionAddress,
+} from '../contract/session-address.ts';
+import type { MessageTarget } from '../contract/threads/message-target.ts';
+import type { InputScreen } from '../harness/harness.ts';
+import { nextStep } from './delivery-plan.ts';
+import { type Accepted, digestOf, type MessageRecord, newRecord, saysMore } from './message-record.ts';
+import type { MessageStore } from './message-store.ts';
+import { textForAgent } from './message-text.ts';
+import { PairLimit } from './pair-limit.ts';
+
+type Session = Extract<MessageTarget, { kind: 'running' }>;
+export type Terminal = NonNullable<Session['mux']>;
+type Running = Session & { mux: Terminal };
+
+/** What a delivery needs of this machine. */
+export type DeliveryWorld = {
+  host: string;
+  clock: Clock;
+  logger: Logger;
+  store: MessageStore;
+  /** The session of an address; throws while the poller does not answer. */
+  target(address: SessionAddress): Promise<MessageTarget>;
+  /** What the terminal shows; null if it cannot be read. */
+  screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
+  /** Types a text as one message. `gone`: not a byte of it was given. */
+  type(
+    terminal: Terminal,
+    text: string,
+  ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
+  /** Size of a transcript; 0 if there is none. */
+  sizeOf(transcript: string | null): Promise<number>;
+  /** What the records after an offset say of a message. */
+  evidence(
+    address: SessionAddress,
+    place: { transcript: string; offset: number },
+    message_id: string,
+  ): Promise<Receipt['status'] | null>;
+};
+
+/** Limits; times in milliseconds. */
+export type DeliveryLimits = {
+  /** How long a request waits for evidence before it answers with what is known. */
+  observe: number;
+  /** How long a repeated request looks for more evidence (MDS-1). */
+  recheck: number;
+  /** How long a message waits for a session that is not ready. */
+  hold: number;
+  /** Most messages of one session to another in an hour. */
+  pair: number;
+};
+
+/** A request that waits for another one of the same id waits this much longer than that one observes (MSG-3). */
+const SAME_ID_MS = 1_500;
+const LOOK_MS = 100;
+const HELD_LOOK_MS = 1_000;
+
+/**
+ * Delivers messages to the sessions of this host: each exactly once or not at all. Its record is written before
+ * anything is given to a session, and what may have been given is never given again.
+ */
+export class MessagesService {
+  readonly #world: DeliveryWorld;
+  readonly #limits: DeliveryLimits;
+  /** Requests in progress by message id. */
+  readonly #asked = new Map<string, Promise<Receipt>>();
+  /** One delivery at a time for each session. */
+  readonly #sessions = new Map<string, { lock: Mutex; users: number }>();
+  readonly #pairs: PairLimit;
+  #stopped = false;
+
+  constructor(world: DeliveryWorld, limits: DeliveryLimits) {
+    this.#pairs = new PairLimit(limits.pair);
+    this.#world = world;
+    this.#limits = limits;
+  }
+
+  /** Goes on with the messages that an earlier daemon left. */
+  start(): void {
+    const { store, logger } = this.#world;
+    for (const id of store.unfinished()) {
+      try {
+        const record = store.read(id);
+        if (record === null) store.release(id);
+        else if (record.state === 'sending') this.#settleUnsure(record);
+        else void this.#hold(record);
+      } catch (error) {
+        logger.error(
+          { message: id, detail: messageOf(error) },
+          'a message cannot be read; it is left as it is',
+        );
+      }
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async send({
+    dry_run,
+    ...request
+  }: Accepted & { dry_run?: boolean | undefined }): Promise<Receipt | Rehearsal> {
+    const address = parseAddress(request.address);
+    const { host, clock } = this.#world;
+    if (address.host !== host)
+      throw new CodedError(
+        'wrong_host',
+        `${request.address} is on the host ${address.host}; this daemon is ${host} and delivers to its own sessions`,
+      );
+    const message = { ...request, address: printAddress(address) };
+    if (dry_run === true) return this.#rehearse(message, address);
+    const same = this.#asked.get(message.message_id);
+    if (same !== undefined) {
+      this.#requireSame(message);
+      const limit = this.#limits.observe + SAME_ID_MS;
+      return Promise.race([same, sleep(clock, limit).then(() => this.#known(message.message_id))]);
+    }
+    const answer = this.#answer(message, address);
+    this.#asked.set(message.message_id, answer);
+    try {
+      return await answer;
+    } finally {
+      this.#asked.delete(message.message_id);
+    }
+  }
+
+  /** What the message would do now. */
+  async #rehearse(message: Accepted, address: SessionAddress): Promise<Rehearsal> {
+    const known = this.#world.store.read(message.message_id);
+    if (known !== null) requireSame(known, message);
+    if (known !== null)
+      return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
+    requireWake(message);
+    const { step, running } = await this.#plan(address, 0);
+    if (step.kind !== 'type')
+      return rehearsal(step.kind === 'hold' ? `hold it: ${step.detail}` : `refuse it: ${step.detail}`);
+    return rehearsal(`type it into ${running?.mux.name}`, { prompt: textForAgent(message) });
+  }
+
+  /** The next step for a message to this address, and where it would be typed. */
+  async #plan(address: SessionAddress, waited_ms: number) {
+    const target = await this.#target(address);
+    const running = target?.kind === 'running' && target.mux !== null ? { ...target, mux: target.mux } : null;
+    const screen = running === null ? null : await this.#world.screen(address, running.mux);
+    return { running, step: nextStep({ target, screen, waited_ms, most_ms: this.#limits.hold }) };
+  }
+
+  async #answer(message: Accepted, address: SessionAddress): Promise<Receipt> {
+    const { store, clock } = this.#world;
+    const known = store.read(message.message_id);
+    if (known !== null) {
+      requireSame(known, message);
+      return known.state === 'sent' ? this.#recheck(known, address) : known.receipt;
+    }
+    requireWake(message);
+    if (looksLikeAddress(message.from)) this.#pairs.take(message.from, message.address, clock.now());
+    const record = newRecord(message, clock.now());
+    store.write(record);
+    const until = clock.now() + this.#limits.observe;
+    let tried = await this.#attempt(record, address);
+    while (tried.state === 'waiting' && clock.now() < until && !this.#stopped) {
+      await sleep(clock, LOOK_MS);
+      tried = await this.#attempt(tried, address);
+    }
+    if (tried.state === 'waiting') void this.#hold(tried);
+    return (await this.#observe(tried, address, until)).receipt;
+  }
+
+  /** One attempt; the record that it leaves. */
+  async #attempt(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
+    return this.#alone(record.address, async () => {
+      const { store, clock } = this.#world;
+      const { step, running } = await this.#plan(address, clock.now() - record.created_at);
+      if (step.kind === 'type' && running !== null) return this.#type(record, address, running);
+      if (step.kind === 'reject') {
+        const { reason, detail } = step;
+        return this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
+      }
+      const detail = step.kind === 'hold' ? step.detail : 'it waits here';
+      if (detail === record.receipt.detail) return record;
+      const held = { ...record, receipt: { ...record.receipt, detail, at: clock.now() } };
+      store.write(held);
+      return held;
+    });
+  }
+
+  async #type(record: MessageRecord, address: SessionAddress, target: Running): Promise<MessageRecord> {
+    const { store, logger } = this.#world;
+    const { fiber_id, uid, transcript } = target;
+    const sending: MessageRecord = {
+      ...record,
+      state: 'sending',
+      fiber: { id: fiber_id, uid },
+      evidence: { transcript, offset: await this.#world.sizeOf(transcript) },
+    };
+    store.write(sending);
+    const typed = await this.#world.type(target.mux, textForAgent(record));
+    logger.info(
+      { fiber: fiber_id, session: address.native_id, message: record.message_id, outcome: typed.kind },
+      'a message was typed into a session',
+    );
+    if (typed.kind === 'gone') {
+      const detail = 'its session ended before anything was given to it';
+      const reason = 'session_unavailable';
+      return this.#finish(sending, { status: 'rejected', transport: 'none', reason, detail });
+    }
+    const unsure =
+      typed.kind === 'unknown' ? `it is not known whether the text arrived: ${typed.detail}` : UNSEEN;
+    return this.#finish(sending, { status: 'unknown', transport: 'terminal', detail: unsure });
+  }
+
+  /** Looks for more evidence than the receipt has until there is some, or until `until`. */
+  async #observe(record: MessageRecord, address: SessionAddress, until: number): Promise<MessageRecord> {
+    const { status } = record.receipt;
+    if (record.evidence === null || status === 'rejected' || status === 'accepted') return record;
+    const { clock } = this.#world;
+    for (;;) {
+      const looked = await this.#look(record, address);
+      if (looked !== record || clock.now() >= until || this.#stopped) return looked;
+      await sleep(clock, LOOK_MS);
+    }
+  }
+
+  /** The record with what its transcript proves now; a transcript that was not there before is looked for. */
+  async #look(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
+    if (record.evidence === null) return record;
+    const { offset } = record.evidence;
+    const transcript = record.evidence.transcript ?? (await this.#transcriptOf(address));
+    if (transcript === null) return record;
+    const found = await this.#world.evidence(address, { transcript, offset }, record.message_id);
+    if (found === null || !saysMore(found, record.receipt.status)) return record;
+    const seen: MessageRecord = { ...record, evidence: { transcript, offset } };
+    return this.#finish(seen, { status: found, transport: 'terminal', detail: SEEN[found] });
+  }
+
+  /** A repeated request sends nothing; it looks whether more is known by now (MDS-1). */
+  async #recheck(record: MessageRecord, address: SessionAddress): Promise<Receipt> {
+    const until = this.#world.clock.now() + this.#limits.recheck;
+    return (await this.#observe(record, address, until)).receipt;
+  }
+
+  /** Tries again until the message is given to its session or is too old. */
+  async #hold(record: MessageRecord): Promise<void> {
+    const { clock, logger } = this.#world;
+    const address = parseAddress(record.address);
+    for (let held = record; held.state === 'waiting'; ) {
+      await sleep(clock, HELD_LOOK_MS);
+      if (this.#stopped) return;
+      try {
+        held = await this.#attempt(held, address);
+      } catch (error) {
+        logger.warn(
+          { message: held.message_id, detail: messageOf(error) },
+          'a held message was not delivered',
+        );
+        const kept = this.#world.store.read(held.message_id);
+        if (kept === null) return;
+        held = kept;
+        if (held.state === 'sending') return this.#settleUnsure(held);
+      }
+    }
+  }
+
+  /** The daemon ended, or failed, between the first byte and the answer: it is never given again (P13). */
+  #settleUnsure(record: MessageRecord): void {
+    this.#finish(record, { status: 'unknown', transport: 'terminal', detail: CUT_OFF });
+  }
+
+  #finish(
+    record: MessageRecord,
+    receipt: Pick<Receipt, 'status' | 'transport' | 'detail' | 'reason'>,
+  ): MessageRecord {
+    const { message_id, address } = record;
+    const at = this.#world.clock.now();
+    const done: MessageRecord = {
+      ...record,
+      state: 'sent',
+      receipt: { message_id, address, ...receipt, at },
+    };
+    this.#world.store.write(done);
+    return done;
+  }
+
+  async #target(address: SessionAddress): Promise<MessageTarget | null> {
+    try {
+      return await this.#world.target(address);
+    } catch (error) {
+      this.#world.logger.debug({ detail: messageOf(error) }, 'the poller does not answer yet');
+      return null;
+    }
+  }
+
+  async #transcriptOf(address: SessionAddress): Promise<string | null> {
+    const target = await this.#target(address);
+    return target?.kind === 'running' ? target.transcript : null;
+  }
+
+  #requireSame(message: Accepted): void {
+    const known = this.#world.store.read(message.message_id);
+    if (known !== null) requireSame(known, message);
+  }
+
+  #known(message_id: string): Receipt {
+    const known = this.#world.store.read(message_id);
+    if (known !== null) return known.receipt;
+    throw new CodedError('preflight_failed', 'the message was refused; nothing of it was kept');
+  }
+
+  async #alone<T>(session: string, section: () => Promise<T>): Promise<T> {
+    const entry = this.#sessions.get(session) ?? { lock: new Mutex(), users: 0 };
+    this.#sessions.set(session, entry);
+    entry.users += 1;
+    try {
+      return await entry.lock.run(section);
+    } finally {
+      entry.users -= 1;
+      if (entry.users === 0) this.#sessions.delete(session);
+    }
+  }
+}
+
+const UNSEEN = 'it was typed into the session, whose transcript does not show it yet';
+const CUT_OFF =
+  'the daemon ended while it was given to the session, so it may have arrived; it is not sent again';
+const SEEN: Record<Receipt['status'], string> = {
+  queued: 'the session queued it behind its current turn',
+  submitted: 'the transcript shows it as a turn of the user',
+  accepted: 'the transcript shows an answer of the agent after it',
+  context_added: 'the transcript shows it as context',
+  unknown: UNSEEN,
+  rejected: 'it was refused',
+};
+
+function requireWake({ wake }: Accepted): void {
+  if (wake) return;
+  throw new CodedError(
+    'preflight_failed',
+    'this daemon has no delivery of context alone; leave wake out to start a turn with the message',
+  );
+}
+
+function requireSame(known: MessageRecord, message: Accepted): void {
+  if (known.request === digestOf(message)) return;
+  throw new CodedError(
+    'message_id_conflict',
+    `another message was sent under the id ${known.message_id}; give each message an id of its own`,
+    { details: { receipt: known.receipt } },
+  );
+}

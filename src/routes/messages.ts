@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { refusalStatus } from '../contract/error-codes.ts';
+import type { FiberRow } from '../contract/fiber.ts';
+import { HARNESS_NAMES, harnessNameSchema } from '../contract/harness-name.ts';
+import { refusedSchema } from '../contract/http/dispatch.ts';
+import { errorBodySchema } from '../contract/http/errors.ts';
+import {
+  deliveredSchema,
+  deliverRequestSchema,
+  messageRequestSchema,
+  receiptSchema,
+} from '../contract/http/messages.ts';
+import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { printAddress } from '../contract/session-address.ts';
+import { defineRow, type Row } from '../http/row.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+
+const REQUEST_LIMIT = 8 * 1024 * 1024;
+/** Who writes where nobody says it. */
+const SOMEBODY = 'the operator';
+
+const refusedOrErrorSchema = refusedSchema.or(errorBodySchema);
+
+/** Messages to running sessions, and to fibers whatever their state (WPL-10, WPL-23). */
+export function messagesRows(
+  { messages, poller }: Pick<Callers, 'messages' | 'poller'>,
+  { host }: Pick<RouteContext, 'host'>,
+): Row[] {
+  /** The address of the session in which a worker of the fiber runs; null if there is none to write to. */
+  const sessionOf = ({ runtime }: FiberRow): string | null => {
+    if (runtime?.state !== 'running' || runtime.session_uuid === null) return null;
+    const harness = harnessNameSchema.safeParse(runtime.harness);
+    if (!harness.success) return null;
+    return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });
+  };
+  return [
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/messages',
+      summary: 'Sends a message to a running session, once for each `message_id`',
+      example: {
+        body: {
+          address: printAddress({ host: 'this-host', harness: HARNESS_NAMES[0], native_id: 'no-session' }),
+          text: 'Please look at the last commit.',
+          from: 'ada',
+          message_id: 'example-1',
+          dry_run: true,
+        },
+      },
+      needs: 'session',
+      page: 'messages.md',
+      routing: 'host',
+      state: 'always',
+      body: messageRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: { 200: receiptSchema.or(rehearsalSchema) },
+      async handler({ body }) {
+        return { status: 200, json: await messages.call('send', body) };
+      },
+    }),
+    defineRow({
+      method: 'POST',
+      path: '/api/v1/deliver',
+      summary: 'Gives a text to the worker of a fiber, or starts one with it',
+      example: { body: { fiber_id: 'say-hello', text: 'Please look at the last commit.', dry_run: true } },
+      page: 'messages.md',
+      routing: 'owner',
+      state: 'ready',
+      body: deliverRequestSchema,
+      body_limit: REQUEST_LIMIT,
+      replies: {
+        200: deliveredSchema.or(rehearsalSchema),
+        422: refusedSchema,
+        502: refusedOrErrorSchema,
+        503: refusedOrErrorSchema,
+      },
+      async handler({ body: { fiber_id, text, from = SOMEBODY, dry_run } }) {
+        const { fiber } = await poller.call('fiber', { id: fiber_id });
+        const address = sessionOf(fiber);
+        if (address !== null) {
+          const receipt = await messages.call('send', {
+            ...{ address, text, from, dry_run, wake: true },
+            message_id: randomUUID(),
+          });
+          if ('dry_run' in receipt) return { status: 200, json: receipt };
+          if (receipt.reason !== 'session_unavailable') {
+            const delivered = receipt.status !== 'rejected';
+            return { status: 200, json: { delivered, delivery: 'message', receipt } };
+          }
+        }
+        const user_message = from === SOMEBODY ? text : `${from} writes:\n${text}`;
+        const outcome = await poller.call('dispatch', {
+          ...{ fiber_id: fiber.id, force: true, user_message, dry_run },
+          resume_mode: 'previous',
+        });
+        if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
+        if (!('dispatched' in outcome)) return { status: 200, json: outcome };
+        const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
+        return { status: 200, json: { ...outcome, delivered: true, delivery } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MessagesService } from '../../src/messages/messages-service.ts';
+import { until } from '../kit/until.ts';
+import { ADDRESS, FakeSession, message } from './fake-world.ts';
+
+let session: FakeSession;
+const services: MessagesService[] = [];
+
+beforeEach(() => {
+  session = new FakeSession();
+});
+
+afterEach(() => {
+  for (const service of services.splice(0)) service.stop();
+  session.remove();
+});
+
+function daemon(limits: Parameters<FakeSession['service']>[0] = {}): MessagesService {
+  const service = session.service(limits);
+  services.push(service);
+  service.start();
+  return service;
+}
+
+describe('a message to a session that is ready', () => {
+  it('[MSG-3] is typed once, and the same id is answered with its receipt', async () => {
+    const service = daemon();
+    const first = await service.send(message('m-1'));
+    expect(first).toMatchObject({ message_id: 'm-1', address: ADDRESS, status: 'submitted' });
+    expect(await service.send(message('m-1'))).toEqual(first);
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('[MSG-3] is delivered once when 50 equal requests come at the same time', async () => {
+    const service = daemon();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => service.send(message('m-1'))));
+    expect(session.typed).toHaveLength(1);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  it('[MSG-3] is refused when its id was used for another text', async () => {
+    const service = daemon();
+    await service.send(message('m-1'));
+    const other = service.send(message('m-1', { text: 'Something else.' }));
+    await expect(other).rejects.toMatchObject({ code: 'message_id_conflict' });
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('[MSG-1] is known by the canonical spelling of its address', async () => {
+    const service = daemon();
+    await service.send(message('m-1', { address: 'svc://here/Claude-Code/s-1' }));
+    expect(await service.send(message('m-1'))).toMatchObject({ address: ADDRESS });
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('[MDS-1] upgrades its receipt when the transcript shows more later, and sends nothing again', async () => {
+    const service = daemon();
+    session.stage = null;
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown', transport: 'terminal' });
+    session.stage = 'submitted';
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'submitted' });
+    session.stage = 'accepted';
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'accepted' });
+    session.stage = 'queued';
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'accepted' });
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('[RCP-5] is unknown when the terminal did not say whether it took the text', async () => {
+    session.outcome = { kind: 'unknown', detail: 'tmux did not answer' };
+    session.stage = null;
+    expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'unknown' });
+  });
+});
+
+describe('a message to a session that is not ready', () => {
+  it.each(['draft', 'dialog', 'unknown'] as const)(
+    'is held while its screen is %s, then sent',
+    async (screen) => {
+      session.screen = screen;
+      const service = daemon();
+      expect(await service.send(message('m-1'))).toMatchObject({ status: 'queued', transport: 'held' });
+      expect(session.typed).toEqual([]);
+      session.screen = 'ready';
+      await until('the message is typed', () => session.typed.length === 1);
+      await until('its receipt', async () => {
+        const receipt = await service.send(message('m-1'));
+        return !('dry_run' in receipt) && receipt.status === 'submitted';
+      });
+    },
+  );
+
+  it('[MSG-2] is rejected as a wake when it was held too long, and never becomes context alone', async () => {
+    session.screen = 'draft';
+    const service = daemon({ hold: 0 });
+    const receipt = await service.send(message('m-1'));
+    expect(receipt).toMatchObject({ status: 'rejected', reason: 'wake_refused' });
+    session.screen = 'ready';
+    expect(await service.send(message('m-1'))).toEqual(receipt);
+    expect(session.typed).toEqual([]);
+  });
+
+  it('[RDY-3] is held while the poller does not answer', async () => {
+    session.target = new Error('the poller is starting');
+    expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'queued', transport: 'held' });
+  });
+
+  it.each([
+    [{ kind: 'none' } as const, 'session_not_found'],
+    [{ kind: 'past' } as const, 'session_unavailable'],
+  ])('[MSG-5] is rejected where no worker is in the session: %j', async (target, reason) => {
+    session.target = target;
+    expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'rejected', reason });
+  });
+
+  it('[MSG-5] is rejected when the session ended before it was given anything', async () => {
+    session.outcome = { kind: 'gone' };
+    expect(await daemon().send(message('m-1'))).toMatchObject({ reason: 'session_unavailable' });
+  });
+});
+
+describe('what is refused before anything is kept', () => {
+  it.each([
+    ['not an address', 'invalid_address'],
+    ['svc://here/claude', 'invalid_address'],
+    ['svc://here/unheard-of/s-1', 'unsupported_harness'],
+    ['svc://elsewhere/claude/s-1', 'wrong_host'],
+  ])('[ERR-7] %s is %s', async (address, code) => {
+    await expect(daemon().send(message('m-1', { address }))).rejects.toMatchObject({ code });
+    expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'submitted' });
+  });
+
+  it('[MSG-5] preflight_failed lets the id be used again', async () => {
+    await expect(daemon().send(message('m-1', { wake: false }))).rejects.toMatchObject({
+      code: 'preflight_failed',
+    });
+    expect(await daemon().send(message('m-1'))).toMatchObject({ status: 'submitted' });
+  });
+
+  it('a rehearsal keeps nothing and sends nothing', async () => {
+    const service = daemon();
+    const shown = await service.send({ ...message('m-1'), dry_run: true });
+    expect(shown).toMatchObject({ dry_run: true, would: 'type it into loader-svc' });
+    expect(session.typed).toEqual([]);
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'submitted' });
+  });
+});
+
+describe('a daemon that ends in the middle', () => {
+  it.each(['before', 'after'] as const)(
+    '[MSG-3] %s the text is given: it is never given again',
+    async (moment) => {
+      session.crash = (now) => {
+        if (now === moment) throw new Error('killed');
+      };
+      await daemon()
+        .send(message('m-1'))
+        .catch(() => null);
+      session.crash = () => {};
+      const before = session.typed.length;
+      const receipt = await daemon().send(message('m-1'));
+      expect(session.typed).toHaveLength(before);
+      expect(receipt).toMatchObject({ status: before === 0 ? 'unknown' : 'submitted' });
+    },
+  );
+
+  it('goes on with what was held', async () => {
+    session.screen = 'draft';
+    const first = daemon();
+    await first.send(message('m-1'));
+    first.stop();
+    daemon();
+    session.screen = 'ready';
+    await until('the message is typed', () => session.typed.length === 1);
+  });
+
+  it('[MSG-3] gives every message once at most, and no receipt says more than the session has', async () => {
+    const step = fc.record({
+      id: fc.integer({ min: 1, max: 4 }),
+      crash: fc.constantFrom('before', 'after', null),
+      screen: fc.constantFrom('ready', 'ready', 'draft'),
+      stage: fc.constantFrom('submitted', null),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const world = new FakeSession();
+        let service = world.service();
+        try {
+          for (const { id, crash, screen, stage } of steps) {
+            Object.assign(world, { screen, stage });
+            world.crash = (now) => {
+              if (now === crash) throw new Error('killed');
+            };
+            const receipt = await service.send(message(`m-${id}`)).catch(() => null);
+            const given = world.typed.filter((text) => text.startsWith(`[message m-${id} from `)).length;
+            expect(given).toBeLessThanOrEqual(1);
+            if (receipt !== null && !('dry_run' in receipt) && receipt.status === 'submitted')
+              expect(given).toBe(1);
+            if (crash === null) continue;
+            service.stop();
+            world.crash = () => {};
+            service = world.service();
+          }
+        } finally {
+          service.stop();
+          world.remove();
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
+import { DISPATCHED, FIBER, REFUSED } from './samples.ts';
+import { type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+afterEach(() => served.stop());
+
+const REQUEST = {
+  address: 'svc://host-a/claude/s-1',
+  text: 'Look at the last commit.',
+  from: 'ada',
+  message_id: 'm-1',
+};
+const RECEIPT = {
+  message_id: 'm-1',
+  address: 'svc://host-a/claude/s-1',
+  status: 'submitted' as const,
+  transport: 'terminal',
+  detail: 'the transcript shows it as a turn of the user',
+  at: 1,
+};
+
+describe('POST /messages', () => {
+  it.each(['submitted', 'queued', 'unknown', 'rejected'] as const)(
+    '[MSG-5] answers 200 with a receipt that is %s',
+    async (status) => {
+      served = await serveRoutes();
+      served.callers.messages.answers.send = () => ({ ...RECEIPT, status });
+      const answer = await served.post('/api/v1/messages', REQUEST);
+      expect(answer).toMatchObject({ status: 200, json: { ...RECEIPT, status } });
+      expect(served.callers.messages.asked).toMatchObject([{ input: { ...REQUEST, wake: true } }]);
+    },
+  );
+
+  it.each([
+    ['invalid_address', 400],
+    ['wrong_host', 400],
+    ['unsupported_harness', 400],
+    ['preflight_failed', 400],
+    ['message_id_conflict', 409],
+  ])('[MSG-5] [ERR-7] [ERR-13] answers %s with %i', async (code, status) => {
+    served = await serveRoutes();
+    served.callers.messages.answers.send = () => {
+      throw new CodedError(code, 'why');
+    };
+    const answer = await served.post('/api/v1/messages', REQUEST);
+    expect(answer).toMatchObject({ status, json: { error: code } });
+  });
+
+  it.each([
+    ['an empty text', { text: ' \n' }],
+    ['a control character', { text: 'a\u001b[201~b' }],
+    ['a lone surrogate', { text: 'a\ud800' }],
+    ['an id that is no id', { message_id: 'a b' }],
+    ['a sender of two lines', { from: 'ada\nadmin' }],
+    ['files', { attachments: [{ name: 'a', data: '', sha256: '' }] }],
+  ])('[MSG-4] [ERR-7] refuses %s as an invalid_request, and asks nobody', async (_, change) => {
+    served = await serveRoutes();
+    const answer = await served.post('/api/v1/messages', { ...REQUEST, ...change });
+    expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
+    expect(served.callers.messages.asked).toEqual([]);
+  });
+
+  it('[RDY-3] answers while the daemon starts', async () => {
+    served = await serveRoutes({ ready_ms: null });
+    served.callers.messages.answers.send = () => ({ ...RECEIPT, status: 'queued', transport: 'held' });
+    expect(await served.post('/api/v1/messages', REQUEST)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('POST /deliver', () => {
+  const worker = (state: 'running' | 'starting') => ({
+    ...FIBER,
+    runtime: {
+      mux_session: 'm',
+      surface: 'cli' as const,
+      agent: 'a',
+      harness: 'claude',
+      session_uuid: 's-1',
+      state,
+      phase: 'idle' as const,
+      phase_since: null,
+      phase_source: null,
+      said: null,
+      run_id: 'r',
+      started_at: 0,
+      last_activity_at: null,
+    },
+  });
+  const body = { fiber_id: FIBER.id, text: 'Look at the last commit.' };
+
+  it('[WPL-10] sends a message to the session of a worker that runs', async () => {
+    served = await serveRoutes();
+    served.callers.poller.answers.fiber = () => ({ fiber: worker('running') });
+    served.callers.messages.answers.send = () => RECEIPT;
+    const answer = await served.post('/api/v1/deliver', body);
+    expect(answer.json).toEqual({ delivered: true, delivery: 'message', receipt: RECEIPT });
+    expect(served.callers.messages.asked).toMatchObject([
+      { input: { address: 'svc://host-a/claude/s-1', text: body.text, wake: true } },
+    ]);
+  });
+
+  it.each([
+    [true, 'resume'],
+    [false, 'dispatch'],
+  ])(
+    '[WPL-10] starts a worker with the text where none runs; resumed: %s is %s',
+    async (resumed, delivery) => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+      served.callers.poller.answers.dispatch = () => ({ ...DISPATCHED, resumed });
+      const answer = await served.post('/api/v1/deliver', { ...body, from: 'ada' });
+      expect(answer.json).toEqual({ ...DISPATCHED, resumed, delivered: true, delivery });
+      expect(served.callers.poller.asked.at(-1)).toMatchObject({
+        name: 'dispatch',
+        input: { force: true, resume_mode: 'previous', user_message: `ada writes:\n${body.text}` },
+      });
+    },
+  );
+
+  it('[WPL-10] starts a worker when the session ended before the message reached it', async () => {
+    served = await serveRoutes();
+    served.callers.poller.answers.fiber = () => ({ fiber: worker('running') });
+    served.callers.messages.answers.send = () => ({
+      ...RECEIPT,
+      status: 'rejected',
+      transport: 'none',
+      reason: 'session_unavailable',
+    });
+    served.callers.poller.answers.dispatch = () => ({ ...DISPATCHED, resumed: true });
+    expect((await served.post('/api/v1/deliver', body)).json).toMatchObject({ delivery: 'resume' });
+  });
+
+  it('[WPL-10] answers the refusal of a start as /dispatch does', async () => {
+    served = await serveRoutes();
+    served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+    served.callers.poller.answers.dispatch = () => REFUSED;
+    expect(await served.post('/api/v1/deliver', body)).toMatchObject({ status: 422, json: REFUSED });
+  });
+});

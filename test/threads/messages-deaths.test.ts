@@ -1,0 +1,3 @@
+import { describeDeaths } from './component-deaths.ts';
+
+describeDeaths('messages');

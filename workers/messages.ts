@@ -1,0 +1,27 @@
+import type { Settings } from '../src/config/settings.ts';
+import { messagesCalls, messagesEvents } from '../src/contract/threads/messages.ts';
+import { connectDelivery } from '../src/messages/delivery-world.ts';
+import { MessagesService } from '../src/messages/messages-service.ts';
+import { runComponent } from '../src/threads/worker-main.ts';
+
+await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof messagesEvents>({
+  name: 'messages',
+  calls: messagesCalls,
+  events: messagesEvents,
+  async start({ settings, clock, logger, host }) {
+    const world = connectDelivery({
+      settings,
+      clock,
+      logger,
+      target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
+    });
+    const service = new MessagesService(world, {
+      observe: settings.message_observe_ms,
+      recheck: settings.message_recheck_ms,
+      hold: settings.message_hold_ms,
+      pair: settings.message_pair_limit,
+    });
+    service.start();
+    return { handlers: { send: (message) => service.send(message) }, stop: async () => service.stop() };
+  },
+});
