@@ -142,9 +142,10 @@ describe.skipIf(!isInstalled('zsh'))('completion in a real zsh (skipped where zs
       await tmux('send-keys', '-t', 'z', '-l', text);
       await tmux('send-keys', '-t', 'z', ...keys);
     };
-    const env = ['PATH', 'HOME', 'SVC_STORES'].flatMap((name) => ['-e', `${name}=${machine.env[name]}`]);
+    // By `env`, and not by tmux: tmux gives a session the PATH of its client, whatever -e says.
+    const env = ['PATH', 'HOME', 'SVC_STORES'].map((name) => `${name}=${machine.env[name]}`);
     const size = ['-x', '120', '-y', '20'];
-    await tmux('new-session', '-d', '-s', 'z', '-c', machine.folder, ...size, ...env, 'zsh', '-f');
+    await tmux('new-session', '-d', '-s', 'z', '-c', machine.folder, ...size, 'env', ...env, 'zsh', '-f');
     await type(
       `PS1='$ '; autoload -U compinit; compinit -u -D; source ${scripts.zsh}; echo rea''dy`,
       'Enter',
