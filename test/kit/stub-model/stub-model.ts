@@ -12,6 +12,8 @@ export type ModelRequest = {
   model: string;
   turns: Turn[];
   tools: string[];
+  /** As it came, in JSON. */
+  body: string;
 };
 
 /** How a provider turns a request away. */
@@ -57,7 +59,8 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
     }
     if (request.method !== 'POST' || wire === undefined)
       return sendJson(response, 404, { error: 'not_found' });
-    const body = JSON.parse(await textOf(request)) as ModelBody;
+    const raw = await textOf(request);
+    const body = JSON.parse(raw) as ModelBody;
     const tools = toolNames(body);
     const said = wire.turns(body);
     const seen = {
@@ -66,6 +69,7 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
       model: body.model ?? '',
       turns: withMessages(said),
       tools,
+      body: raw,
     };
     requests.push(seen);
     for (const listener of listeners) listener(seen);
