@@ -14,8 +14,8 @@ import { parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { TmuxClient, type TmuxClientOptions } from './tmux-client.ts';
 
 /**
- * How long a program gets to show a paste before its screen is read again: Claude Code repeats one and joins it to the
- * next if both come within some 50 milliseconds, and takes up to a second for a long one.
+ * How long a program gets to show a paste before its screen is read or it gets another one. Claude Code repeats a paste
+ * and joins it to the next if both come within some 50 milliseconds, and takes up to a second for a long one.
  */
 const SETTLE_MS = 2_000;
 
@@ -32,9 +32,10 @@ export type PaneInput = {
    */
   screen(target: PaneTarget): Promise<string | null>;
   /**
-   * Types the text as one bracketed paste and presses Enter, in the pane whose screen was read last. `gone`: the pane
-   * was given nothing. `unknown`: it may have been given the text. Throws `invalid_request` for a text that a terminal
-   * would not take as text. A pane in copy mode stays there; its program gets the text.
+   * Types the text as one bracketed paste and presses Enter, in the pane whose screen was read last, once the program had
+   * time to show the last paste. `gone`: the pane was given nothing. `unknown`: it may have been given the text. Throws
+   * `invalid_request` for a text that a terminal would not take as text. A pane in copy mode stays there; its program
+   * gets the text.
    */
   paste(target: PaneTarget, text: string): Promise<Pasted>;
 };
@@ -45,12 +46,13 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
   const read = new Map<string, string>();
   const settled_at = new Map<string, number>();
 
+  const unsettled_ms = (key: string) => (settled_at.get(key) ?? 0) - options.clock.now();
+
   return {
     async screen(target) {
       const key = keyOf(target);
       read.delete(key);
-      const unsettled_ms = (settled_at.get(key) ?? 0) - options.clock.now();
-      if (unsettled_ms > 0) await sleep(options.clock, unsettled_ms);
+      while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       settled_at.delete(key);
       const pane = await firstPane(client, target);
       if (typeof pane !== 'string') return null;
@@ -63,6 +65,9 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
     async paste(target, text) {
       refuseUntypable(text);
       const key = keyOf(target);
+      while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
+      // Before anything else is awaited, so that of several callers one goes on.
+      settled_at.set(key, options.clock.now() + SETTLE_MS);
       const pane = read.get(key) ?? (await firstPane(client, target));
       read.delete(key);
       if (typeof pane !== 'string') return pane;
@@ -73,7 +78,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
         pasteGuarded({ ...target, pane }, buffer),
       );
       const pasted = judge(answer);
-      if (pasted.kind !== 'gone') settled_at.set(key, options.clock.now() + SETTLE_MS);
+      settled_at.set(key, options.clock.now() + SETTLE_MS);
       if (answer.kind !== 'done' && answer.kind !== 'no_server') await client.run(deleteBuffer(buffer));
       return pasted;
     },

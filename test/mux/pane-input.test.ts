@@ -142,6 +142,22 @@ describe('typing into a pane', () => {
     expect(await reading).toContain('ready');
   });
 
+  it('types one text after the other, with time between', async () => {
+    const { target, got } = await reader();
+    const clock = new FakeClock();
+    const input = open({ clock });
+    const first = input.paste(target, 'one');
+    const second = input.paste(target, 'two');
+    expect(await first).toEqual({ kind: 'pasted' });
+    await until('the first text', () => got().endsWith('\r'));
+    expect(got()).toBe(TYPED('one'));
+    clock.advance(2_000);
+    expect(await second).toEqual({ kind: 'pasted' });
+    await until('the second text', () => got().endsWith(TYPED('two')));
+    expect(got()).toBe(TYPED('one') + TYPED('two'));
+    expect(await buffers()).toBe('');
+  });
+
   it('reads the attributes of the screen', async () => {
     const { target } = await reader('work', "printf '\\033[2mdim\\033[0m'; ");
     expect(await open().screen(target)).toContain('\u001b[2mdim');
