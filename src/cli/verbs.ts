@@ -58,6 +58,7 @@ export const VERBS: VerbTable = {
     dispatch: async () => (await import('./verbs/dispatch.ts')).verb,
     why: async () => (await import('./verbs/why.ts')).verb,
     log: async () => (await import('./verbs/log.ts')).verb,
+    peers: async () => (await import('./verbs/peers.ts')).verb,
     send: async () => (await import('./verbs/send.ts')).verb,
     kill: async () => (await import('./verbs/kill.ts')).verb,
     handoff: async () => (await import('./verbs/handoff.ts')).verb,

@@ -42,6 +42,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   from_ms: 'The beginning of the window, in milliseconds since the Unix epoch',
   host: 'The host that holds the transcript; this host unless given',
   limit: 'The most entries in the answer',
+  local: 'Whether only the sessions of this host are listed',
   look: 'Whether the checks of a start are made too, such as whether its folder exists',
   origin: 'The host that is meant; this host unless given',
   path: 'An absolute path on the host',

@@ -27,6 +27,7 @@ import { messagesRows } from './messages.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
+import { peersRows } from './peers.ts';
 import { searchRows } from './search.ts';
 import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
@@ -51,6 +52,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', liveRows(callers, feed, context)),
     ...inGroup('Workers', dispatchRows(callers)),
     ...inGroup('Messages', messagesRows(callers, context)),
+    ...inGroup('Messages', peersRows(callers, context)),
     ...inGroup('State', brakeRows(callers)),
     ...inGroup('State', whyRows(callers)),
     ...inGroup('Fibers', lifecycleRows(callers)),

@@ -60,6 +60,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
     '/',
     '/api/v1/messages',
     '/api/v1/openapi.json',
+    '/api/v1/peers',
     '/api/v1/sessions',
     '/api/v1/version',
     '/metrics',

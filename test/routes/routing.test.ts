@@ -12,6 +12,7 @@ const HOLDER: Routing = { param: 'host' };
 const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: Routing])[] = [
   ['WPL-1', 'POST /api/v1/dispatch', 'owner'],
   ['WPL-10', 'POST /api/v1/deliver', 'owner'],
+  ['RPL-15', 'GET /api/v1/peers', 'fan-in'],
   ['WPL-23', 'POST /api/v1/messages', 'host'],
   ['WPL-2', 'POST /api/v1/transition', 'owner'],
   ['WPL-3', 'POST /api/v1/lifecycle', 'owner'],

@@ -8,6 +8,11 @@ export const referenceSchema = z.string().max(WRITE_LIMITS.reference_chars);
 /** Text for a worker: a capture or a message. */
 export const promptSchema = z.string().max(WRITE_LIMITS.prompt_chars);
 
+/** A switch in a query; without a value it is on. */
+export const flagSchema = z
+  .enum(['true', 'false', '1', '0', ''])
+  .transform((value) => value === 'true' || value === '1' || value === '');
+
 /** Why a person did something, for whoever finds it so. */
 export const noteSchema = z.string().trim().min(1).max(500);
 

@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import { FIELD_LIMITS, WRITE_LIMITS } from '../document-limits.ts';
 import { fiberRowSchema, fiberStatusSchema, rosterSchema, svcBlockSchema } from '../fiber.ts';
-import { bounded, mostKeys, referenceSchema } from './bounded.ts';
+import { bounded, flagSchema, mostKeys, referenceSchema } from './bounded.ts';
 import { dryRunField } from './rehearsal.ts';
-
-const flag = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform((value) => value === 'true' || value === '1' || value === '');
 
 /**
  * `GET /fibers?svc=&body=&since=` (RPL-1): `svc` keeps only this host's fibers, `body` adds the markdown bodies,
  * `since` is the tag of a copy (with or without the quotes of an `ETag`), and only later changes are answered.
  */
 export const fibersQuerySchema = z.object({
-  svc: flag.optional(),
-  body: flag.optional(),
+  svc: flagSchema.optional(),
+  body: flagSchema.optional(),
   since: referenceSchema.optional(),
 });
 

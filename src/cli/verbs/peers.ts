@@ -1,0 +1,27 @@
+import { readSettings } from '../../config/settings.ts';
+import { type Peers, peersSchema } from '../../contract/http/peers.ts';
+import { formatTable } from '../command-line/output.ts';
+import { defineVerb } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
+
+/** `svc peers`: the sessions that can be written to (RPL-15). */
+export const verb = defineVerb({
+  summary: 'List the sessions that can be written to, with their addresses',
+  examples: [['svc peers', 'the addresses for svc send']],
+  page: 'messages.md',
+  json: peersSchema,
+  async run(context) {
+    const peers = await (await connectDaemon(readSettings(context.env))).get('/peers', peersSchema);
+    return { json: peers, text: peersPage(peers) };
+  },
+});
+
+function peersPage({ sessions, gaps }: Peers): string {
+  // An address is for copying: it is never cut to the width of the terminal.
+  const table = formatTable(
+    ['fiber', 'phase', 'address'],
+    sessions.map(({ fiber, phase, address }) => [fiber, phase, address]),
+  );
+  const missing = gaps.map(({ host, error }) => `The sessions of ${host} are not listed: ${error}\n`);
+  return [sessions.length === 0 ? 'No session runs.\n' : table, ...missing].join('');
+}
