@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import { pause, until } from '../../kit/until.ts';
 import { ask, requestText } from '../raw-exchange.ts';
 import { SERVER_KIND } from '../served.ts';
@@ -58,6 +59,19 @@ async function askAndStop(path: string): Promise<Socket> {
   socket.write(requestText('GET', path));
   await once(socket, 'readable');
   return socket;
+}
+
+/** A client of `GET /live`, and what it was told: the tag of each message, or `whole`. */
+async function follow(): Promise<{ client: WebSocket; told: string[] }> {
+  const client = new WebSocket(`ws://127.0.0.1:${port}/api/v1/live`);
+  onTestFinished(() => client.terminate());
+  const told: string[] = [];
+  client.on('message', (data) => {
+    const message = JSON.parse(String(data));
+    told.push(message.whole === true ? 'whole' : message.tag);
+  });
+  await until('the first message', () => told.length > 0);
+  return { client, told };
 }
 
 /** The most that is held until it has not grown for a while. */
@@ -142,5 +156,31 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
     again.write(Buffer.alloc(length, 1));
     const [chunk] = await once(again, 'data');
     expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /);
+  }, 90_000);
+
+  it('buffers a limited part of the live messages that slow clients have not read, and tells the others of each change', async () => {
+    const bytes = 256 * 1024;
+    const moves = 60;
+    const slow = await Promise.all(Array.from({ length: 64 }, follow));
+    for (const { client } of slow) client.pause();
+    const fast = await Promise.all(Array.from({ length: 4 }, follow));
+    const before = await heldBytes();
+    for (let nth = 1; nth <= moves; nth += 1) {
+      const counts = fast.map(({ told }) => told.length);
+      await ask({ port }, 'POST', '/move', { body: JSON.stringify({ tag: `t${nth}`, bytes }) });
+      await until(`change ${nth}`, () => fast.every(({ told }, one) => told.length > counts[one]!));
+      for (const { told } of fast) expect(['whole', `t${nth}`]).toContain(told.at(-1));
+    }
+    // All that was not read of the 960 MiB would be more than 500 MiB, without what the kernel has taken.
+    expect((await settledBytes()) - before).toBeLessThan(120 * MIB);
+    const [first, ...others] = slow;
+    first!.client.resume();
+    await until('it is told to read the feed again', () => first!.told.at(-1) === 'whole');
+    expect(first!.told.length).toBeLessThan(moves);
+    for (const { client } of others) client.terminate();
+    await until('the changes themselves are sent again', async () => {
+      await ask({ port }, 'POST', '/move', { body: JSON.stringify({ tag: 'last', bytes }) });
+      return [first!, ...fast].every(({ told }) => told.at(-1) === 'last');
+    });
   }, 90_000);
 });
