@@ -5,6 +5,7 @@ import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import { type LifeEntry, lifeEntrySchema, lifeSchema, MOST_ENTRIES } from '../../contract/http/life.ts';
 import { spendSchema } from '../../contract/http/spend.ts';
 import { versionSchema } from '../../contract/http/version.ts';
+import { wrapPage } from '../command-line/fit-width.ts';
 import { count, SERVED_FIBER } from '../command-line/options.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
@@ -32,7 +33,7 @@ export const verb = defineVerb({
     const daemon = await connectDaemon(readSettings(context.env));
     const { fiber } = await daemon.get(`/fibers/${fiberPath(given.fiber)}`, fiberReplySchema);
     const page = { fiber, ...(await readLife(daemon, fiber.uid, given.lines)) };
-    return { json: page, text: lifePage(page) };
+    return { json: page, text: wrapPage(lifePage(page, context.width), context.width) };
   },
 });
 

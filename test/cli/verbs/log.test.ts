@@ -175,6 +175,30 @@ describe('svc log', () => {
     expect(server!.seen.map(({ path }) => path)).toEqual(['/fibers/work/loader', asked]);
   });
 
+  describe('on a terminal', () => {
+    const detail = 'no room '.repeat(30);
+    const entries: LifeEntry[] = [
+      ...ENTRIES,
+      { at: at(5), kind: 'ended', session: ONE, lasted_ms: 1, reason: 'exited', detail },
+    ];
+    const shown = async (columns: number) => {
+      await serve({ 'limit=50': { entries, earlier: 0 } });
+      machine.context.columns = columns;
+      const { out } = await machine.svc('log', 'work/loader');
+      return { out, widest: Math.max(...out.split('\n').map((line) => line.length)) };
+    };
+
+    it.each([40, 80, 120])('of %i columns has no longer line, and every word', async (columns) => {
+      const { out, widest } = await shown(columns);
+      expect(widest).toBeLessThanOrEqual(columns);
+      expect(out.match(/room/g)).toHaveLength(30);
+    });
+
+    it('uses the width that there is', async () => {
+      expect((await shown(120)).widest).toBeGreaterThan(100);
+    });
+  });
+
   it('prints a refusal, and says how to start a daemon that does not run', async () => {
     expect(await machine.svc('log', 'a')).toMatchObject({
       code: 3,

@@ -15,7 +15,7 @@ export type LifePage = {
 };
 
 /** A fiber's life as one page: what happened, oldest first, and what its sessions used. */
-export function lifePage({ host, fiber, entries, earlier, spend }: LifePage): string {
+export function lifePage({ host, fiber, entries, earlier, spend }: LifePage, width?: number): string {
   const owner = fiber.svc?.host;
   const head = [`${fiber.id} (${fiber.status})  ${fiber.name.replace(/\s+/g, ' ')}`];
   if (owner !== undefined && owner !== host)
@@ -30,9 +30,9 @@ export function lifePage({ host, fiber, entries, earlier, spend }: LifePage): st
   ]);
   return [
     head.map((line) => `${line}\n`).join(''),
-    rows.length === 0 ? '' : `\n${formatTable(['when', 'what', 'session', 'more'], rows)}`,
+    rows.length === 0 ? '' : `\n${formatTable(['when', 'what', 'session', 'more'], rows, width)}`,
     lastEnd(entries),
-    spend === null || spend.sessions.length === 0 ? '' : `\nTokens\n${spendTable(spend)}`,
+    spend === null || spend.sessions.length === 0 ? '' : `\nTokens\n${spendTable(spend, width)}`,
   ].join('');
 }
 
@@ -104,7 +104,7 @@ function shortId(session: string | null): string {
   return session === null ? '-' : session.slice(0, 8);
 }
 
-function spendTable({ sessions, total, unknown }: Spend): string {
+function spendTable({ sessions, total, unknown }: Spend, width?: number): string {
   const rows = sessions.map(({ session, models, tokens, unknown: reason }) => [
     session,
     models.join(', ') || '-',
@@ -113,7 +113,7 @@ function spendTable({ sessions, total, unknown }: Spend): string {
   const without = unknown === 0 ? '' : `, without ${unknown} unknown`;
   const sum = [`in all${without}`, '', ...cells(total, 'unknown')];
   const header = ['session', 'model', 'input', 'from cache', 'to cache', 'output'];
-  return formatTable(header, [...rows, sum]);
+  return formatTable(header, [...rows, sum], width);
 }
 
 const UNKNOWN: Readonly<Record<NonNullable<Spend['sessions'][number]['unknown']>, string>> = {
