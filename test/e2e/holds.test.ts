@@ -80,6 +80,20 @@ describe('a fiber that a person killed', () => {
     await daemon.running('other');
     expect((await daemon.row('wrong'))?.held).toBe('killed');
   });
+
+  it('[WPL-25] loses its hold when it is removed, also when no daemon runs then', async () => {
+    const held = () => readdirSync(join(daemon.home.data, 'state', 'holds')).length;
+    const before = held();
+    await svc('kill', 'other');
+    expect(held()).toBe(before + 1);
+    await svc('fiber', 'rm', 'other');
+    await until('the end of its hold', () => held() === before);
+    await daemon.stop();
+    await daemon.home.svc('fiber', 'add', 'another', '--store', daemon.home.store);
+    await svc('fiber', 'rm', 'wrong');
+    await daemon.start();
+    await until('the end of the other hold', () => held() === 0);
+  });
 });
 
 describe('a fiber whose workers end again and again', () => {
