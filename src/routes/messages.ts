@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { sleep } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
 import { refusalStatus } from '../contract/error-codes.ts';
 import type { FiberRow } from '../contract/fiber.ts';
 import { HARNESS_NAMES, harnessNameSchema } from '../contract/harness-name.ts';
@@ -20,19 +22,32 @@ const REQUEST_LIMIT = 8 * 1024 * 1024;
 /** Who writes where nobody says it. */
 const SOMEBODY = 'the operator';
 
+/** How long a start may take to have its session, and between two looks, in milliseconds. */
+const STARTING_MS = 15_000;
+const LOOK_MS = 250;
+
 const refusedOrErrorSchema = refusedSchema.or(errorBodySchema);
 
 /** Messages to running sessions, and to fibers whatever their state (WPL-10, WPL-23). */
 export function messagesRows(
   { messages, poller }: Pick<Callers, 'messages' | 'poller'>,
-  { host }: Pick<RouteContext, 'host'>,
+  { host, clock }: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
-  /** The address of the session in which a worker of the fiber runs; null if there is none to write to. */
-  const sessionOf = ({ runtime }: FiberRow): string | null => {
-    if (runtime?.state !== 'running' || runtime.session_uuid === null) return null;
-    const harness = harnessNameSchema.safeParse(runtime.harness);
-    if (!harness.success) return null;
-    return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });
+  /** The address of the session of the fiber's worker; null if it has no worker. */
+  const sessionOf = async (fiber_id: string): Promise<{ id: string; address: string | null }> => {
+    const until = clock.now() + STARTING_MS;
+    for (;;) {
+      const { id, runtime } = (await poller.call('fiber', { id: fiber_id })).fiber;
+      const address = addressOf(host, runtime);
+      if (runtime === undefined || address !== null) return { id, address };
+      // A start would end the worker that is starting.
+      if (clock.now() >= until)
+        throw new CodedError(
+          'deadline_exceeded',
+          `the worker of ${id} is starting, and has no session to write to yet; send the text again in a moment`,
+        );
+      await sleep(clock, LOOK_MS);
+    }
   };
   return [
     defineRow({
@@ -76,8 +91,7 @@ export function messagesRows(
         503: refusedOrErrorSchema,
       },
       async handler({ body: { fiber_id, text, from = SOMEBODY, dry_run } }) {
-        const { fiber } = await poller.call('fiber', { id: fiber_id });
-        const address = sessionOf(fiber);
+        const { id, address } = await sessionOf(fiber_id);
         if (address !== null) {
           const receipt = await messages.call('send', {
             ...{ address, text, from, dry_run, wake: true },
@@ -91,7 +105,7 @@ export function messagesRows(
         }
         const user_message = from === SOMEBODY ? text : `${from} writes:\n${text}`;
         const outcome = await poller.call('dispatch', {
-          ...{ fiber_id: fiber.id, force: true, user_message, dry_run },
+          ...{ fiber_id: id, force: true, user_message, dry_run },
           resume_mode: 'previous',
         });
         if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
@@ -101,4 +115,10 @@ export function messagesRows(
       },
     }),
   ];
+}
+
+function addressOf(host: string, runtime: FiberRow['runtime']): string | null {
+  const harness = harnessNameSchema.safeParse(runtime?.harness ?? '');
+  if (runtime === undefined || runtime.session_uuid === null || !harness.success) return null;
+  return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });
 }

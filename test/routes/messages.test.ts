@@ -23,7 +23,7 @@ const RECEIPT = {
 
 describe('POST /messages', () => {
   it.each(['submitted', 'queued', 'unknown', 'rejected'] as const)(
-    '[MSG-5] answers 200 with a receipt that is %s',
+    '[MSG-5] [RCP-1] [RCP-2] [RCP-3] answers 200 with a receipt that is %s',
     async (status) => {
       served = await serveRoutes();
       served.callers.messages.answers.send = () => ({ ...RECEIPT, status });
@@ -130,6 +130,19 @@ describe('POST /deliver', () => {
     });
     served.callers.poller.answers.dispatch = () => ({ ...DISPATCHED, resumed: true });
     expect((await served.post('/api/v1/deliver', body)).json).toMatchObject({ delivery: 'resume' });
+  });
+
+  it('[WPL-10] waits for the session of a worker that is starting, which a start would end', async () => {
+    served = await serveRoutes();
+    let looks = 0;
+    served.callers.poller.answers.fiber = () => {
+      const fiber = worker('starting');
+      looks += 1;
+      return { fiber: looks > 1 ? fiber : { ...fiber, runtime: { ...fiber.runtime, session_uuid: null } } };
+    };
+    served.callers.messages.answers.send = () => RECEIPT;
+    expect((await served.post('/api/v1/deliver', body)).json).toMatchObject({ delivery: 'message' });
+    expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['fiber', 'fiber']);
   });
 
   it('[WPL-10] answers the refusal of a start as /dispatch does', async () => {
