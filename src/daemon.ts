@@ -152,6 +152,8 @@ function assemble(options: {
   });
   const host = hostHandlers(pool, {
     message_target: (query) => poller.call('message_target', query),
+    give_app_message: (message) => poller.call('give_app_message', message),
+    app_message_stage: (query) => poller.call('app_message_stage', query),
   });
   const shared = { host, memory_mb: settings.worker_memory_mb, clock, logger };
   const ledgers = createThreadComponent({

@@ -13,7 +13,11 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       settings,
       clock,
       logger,
-      target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
+      poller: {
+        target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
+        give: (message) => host.call('give_app_message', message),
+        stageIn: async (query) => (await host.call('app_message_stage', query)).stage,
+      },
     });
     const service = new MessagesService(world, {
       observe: settings.message_observe_ms,

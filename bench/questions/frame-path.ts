@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createSupervisor } from '../../src/threads/supervisor.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
+import { NO_SESSIONS } from '../../test/kit/no-sessions.ts';
 import { wait } from '../daemon.ts';
 import { type Bench, type Figure, median, percentile, shown } from '../frame.ts';
 import { nowUs, sinkCalls, sinkHears } from '../frame-sink.ts';
@@ -36,7 +37,7 @@ export const bench: Bench = {
       logger: silentLogger,
       host: {
         pool: () => Promise.reject(new Error('the sink asks for no job')),
-        message_target: () => ({ kind: 'none' }),
+        ...NO_SESSIONS,
       },
     });
     const supervisor = createSupervisor({

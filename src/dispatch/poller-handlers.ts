@@ -12,6 +12,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { Feed } from './feed.ts';
 import type { Memory } from './holds/memory.ts';
 import type { PollLoop } from './poll-loop.ts';
+import { appMessageStage, giveAppMessage } from './requests/app-message.ts';
 import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
@@ -116,6 +117,8 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     kill: (request) => perform(dispatcher.kills, request),
     message_target: (query) => messageTarget(world, memory.runs.all(), query),
+    give_app_message: (message) => giveAppMessage(world, memory.runs, message),
+    app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
       const answer = await pullBrake(parts, request);

@@ -1,9 +1,14 @@
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { InputScreen } from '../harness/harness.ts';
 
+export type Session = Extract<MessageTarget, { kind: 'running' }>;
+export type Terminal = NonNullable<Session['mux']>;
+
 /** What to do with a message that was not given to its session yet. */
 export type DeliveryStep =
-  | { kind: 'type' }
+  | { kind: 'type'; session: Session; terminal: Terminal }
+  /** Through the app server. */
+  | { kind: 'give'; session: Session }
   | { kind: 'hold'; detail: string }
   | { kind: 'reject'; reason: 'session_unavailable' | 'session_not_found' | 'wake_refused'; detail: string };
 
@@ -25,6 +30,8 @@ const WAITS: Record<InputScreen, string> = {
   unknown: 'its screen shows no composer; the message is sent when there is one',
 };
 
+const MISSING = 'the app server has no such conversation; svc dispatch --resume-mode fresh begins a new one';
+
 /** Decides the next step; nothing is typed into a session that would not take it as a message of its own. */
 export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts): DeliveryStep {
   if (target?.kind === 'none')
@@ -34,9 +41,10 @@ export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts):
     );
   if (target?.kind === 'past')
     return reject('session_unavailable', 'no worker is in this session now; svc dispatch starts one');
-  if (target?.kind === 'running' && target.mux === null)
-    return reject('wake_refused', 'it is an app conversation, which takes no messages from here yet');
-  if (screen === 'ready' && target?.kind === 'running') return { kind: 'type' };
+  if (target?.kind === 'running' && target.app === 'missing') return reject('session_unavailable', MISSING);
+  if (target?.kind === 'running' && target.app === 'ready') return { kind: 'give', session: target };
+  if (target?.kind === 'running' && target.mux !== null && screen === 'ready')
+    return { kind: 'type', session: target, terminal: target.mux };
   const why = waitsFor(target, screen);
   if (waited_ms >= most_ms) return reject('wake_refused', `it was held until it was too old: ${why}`);
   return { kind: 'hold', detail: why };
@@ -45,6 +53,10 @@ export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts):
 function waitsFor(target: MessageTarget | null, screen: InputScreen | null): string {
   if (target === null) return 'the daemon is starting';
   if (target.kind === 'unknown') return `its terminal does not answer: ${target.detail}`;
+  if (target.kind === 'running' && target.app !== null)
+    return target.app === 'starting'
+      ? 'its conversation has not begun yet'
+      : 'its app server does not answer; start it';
   if (screen === null) return 'its screen cannot be read';
   return WAITS[screen];
 }

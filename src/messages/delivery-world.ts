@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
-import { systemCode } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
@@ -22,9 +22,10 @@ export function connectDelivery(options: {
   settings: Settings & { host_id: string };
   clock: Clock;
   logger: Logger;
-  target: DeliveryWorld['target'];
+  /** What the poller answers for this thread. */
+  poller: Pick<DeliveryWorld, 'target' | 'give' | 'stageIn'>;
 }): DeliveryWorld {
-  const { settings, clock, logger, target } = options;
+  const { settings, clock, logger, poller } = options;
   const runner = createRunner();
   const tmux = findExecutable('tmux', process.env.PATH ?? '');
   const panes =
@@ -37,7 +38,10 @@ export function connectDelivery(options: {
           deadline_ms: TMUX_MS,
         });
   return {
-    ...{ host: settings.host_id, clock, logger, target },
+    ...{ host: settings.host_id, clock, logger, ...poller },
+    // The poller may have ended after it gave the text.
+    give: async (message) =>
+      poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
     store: new MessageStore(dataPaths(settings).messages_dir),
     async screen({ harness }, terminal) {
       const text = (await panes?.screen(terminal)) ?? null;

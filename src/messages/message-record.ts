@@ -19,8 +19,16 @@ export const messageRecordSchema = z.object({
   created_at: z.number(),
   /** The fiber whose worker it was given to. */
   fiber: z.object({ id: z.string(), uid: z.string() }).nullable(),
-  /** Where evidence is: the transcript, and its size before the message was given; null before that. */
-  evidence: z.object({ transcript: z.string().nullable(), offset: z.number() }).nullable(),
+  /**
+   * Where evidence is: the transcript, and its size before the message was given; or the app conversation by its id. Null
+   * before the message was given.
+   */
+  evidence: z
+    .union([
+      z.object({ transcript: z.string().nullable(), offset: z.number() }),
+      z.object({ conversation: z.string() }),
+    ])
+    .nullable(),
   receipt: receiptSchema,
 });
 export type MessageRecord = z.infer<typeof messageRecordSchema>;

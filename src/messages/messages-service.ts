@@ -10,17 +10,19 @@ import {
   printAddress,
   type SessionAddress,
 } from '../contract/session-address.ts';
+import type {
+  AppMessage,
+  AppMessageOutcome,
+  AppMessageQuery,
+  AppMessageStage,
+} from '../contract/threads/app-message.ts';
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { InputScreen } from '../harness/harness.ts';
-import { nextStep } from './delivery-plan.ts';
+import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
 import { type Accepted, digestOf, type MessageRecord, newRecord, saysMore } from './message-record.ts';
 import type { MessageStore } from './message-store.ts';
 import { textForAgent } from './message-text.ts';
 import { PairLimit } from './pair-limit.ts';
-
-type Session = Extract<MessageTarget, { kind: 'running' }>;
-export type Terminal = NonNullable<Session['mux']>;
-type Running = Session & { mux: Terminal };
 
 /** What a delivery needs of this machine. */
 export type DeliveryWorld = {
@@ -45,6 +47,10 @@ export type DeliveryWorld = {
     place: { transcript: string; offset: number },
     message_id: string,
   ): Promise<Receipt['status'] | null>;
+  /** Gives a text to an app conversation as one message. */
+  give(message: AppMessage): Promise<AppMessageOutcome>;
+  /** What an app conversation shows of a message; throws while its server does not answer. */
+  stageIn(message: AppMessageQuery): Promise<AppMessageStage>;
 };
 
 /** Limits; times in milliseconds. */
@@ -141,18 +147,20 @@ export class MessagesService {
     if (known !== null)
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
     requireWake(message);
-    const { step, running } = await this.#plan(address, 0);
-    if (step.kind !== 'type')
-      return rehearsal(step.kind === 'hold' ? `hold it: ${step.detail}` : `refuse it: ${step.detail}`);
-    return rehearsal(`type it into ${running?.mux.name}`, { prompt: textForAgent(message) });
+    const step = await this.#plan(address, 0);
+    const prompt = textForAgent(message);
+    if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, { prompt });
+    if (step.kind === 'give')
+      return rehearsal(`give it to the app conversation ${address.native_id}`, { prompt });
+    return rehearsal(`${step.kind === 'hold' ? 'hold' : 'refuse'} it: ${step.detail}`);
   }
 
-  /** The next step for a message to this address, and where it would be typed. */
-  async #plan(address: SessionAddress, waited_ms: number) {
+  /** The next step for a message to this address. */
+  async #plan(address: SessionAddress, waited_ms: number): Promise<DeliveryStep> {
     const target = await this.#target(address);
-    const running = target?.kind === 'running' && target.mux !== null ? { ...target, mux: target.mux } : null;
-    const screen = running === null ? null : await this.#world.screen(address, running.mux);
-    return { running, step: nextStep({ target, screen, waited_ms, most_ms: this.#limits.hold }) };
+    const terminal = target?.kind === 'running' ? target.mux : null;
+    const screen = terminal === null ? null : await this.#world.screen(address, terminal);
+    return nextStep({ target, screen, waited_ms, most_ms: this.#limits.hold });
   }
 
   async #answer(message: Accepted, address: SessionAddress): Promise<Receipt> {
@@ -179,44 +187,85 @@ export class MessagesService {
   /** One attempt; the record that it leaves. */
   async #attempt(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
     return this.#alone(record.address, async () => {
-      const { store, clock } = this.#world;
-      const { step, running } = await this.#plan(address, clock.now() - record.created_at);
-      if (step.kind === 'type' && running !== null) return this.#type(record, address, running);
-      if (step.kind === 'reject') {
-        const { reason, detail } = step;
-        return this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
-      }
-      const detail = step.kind === 'hold' ? step.detail : 'it waits here';
-      if (detail === record.receipt.detail) return record;
-      const held = { ...record, receipt: { ...record.receipt, detail, at: clock.now() } };
-      store.write(held);
-      return held;
+      const step = await this.#plan(address, this.#world.clock.now() - record.created_at);
+      if (step.kind === 'type') return this.#type(record, address, step.session, step.terminal);
+      if (step.kind === 'give') return this.#give(record, address, step.session);
+      if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+      return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
     });
   }
 
-  async #type(record: MessageRecord, address: SessionAddress, target: Running): Promise<MessageRecord> {
-    const { store, logger } = this.#world;
-    const { fiber_id, uid, transcript } = target;
+  async #type(
+    record: MessageRecord,
+    address: SessionAddress,
+    session: Session,
+    terminal: Terminal,
+  ): Promise<MessageRecord> {
+    const { transcript } = session;
+    const offset = await this.#world.sizeOf(transcript);
+    const sending = this.#sending(record, session, { transcript, offset });
+    const typed = await this.#world.type(terminal, textForAgent(record));
+    this.#logGiven(sending, address, typed.kind);
+    if (typed.kind === 'gone') return this.#reject(sending, 'session_unavailable', ENDED);
+    return this.#unsure(sending, typed.kind === 'unknown' ? `${UNSURE}: ${typed.detail}` : UNSEEN);
+  }
+
+  async #give(record: MessageRecord, address: SessionAddress, session: Session): Promise<MessageRecord> {
+    const thread_id = address.native_id;
+    const sending = this.#sending(record, session, { conversation: thread_id });
+    const { message_id } = record;
+    const given = await this.#world.give({ thread_id, message_id, text: textForAgent(record) });
+    this.#logGiven(sending, address, given.kind);
+    switch (given.kind) {
+      case 'given':
+        return this.#unsure(sending, UNSHOWN);
+      case 'unknown':
+        return this.#unsure(sending, `${UNSURE}: ${given.detail}`);
+      case 'not_given':
+        return this.#wait({ ...sending, state: 'waiting', evidence: null }, given.detail);
+      case 'refused':
+        return this.#reject(sending, 'wake_refused', `the app server refused it: ${given.detail}`);
+      case 'gone':
+        return this.#reject(sending, 'session_unavailable', ENDED);
+    }
+  }
+
+  /** Written before the first byte is given (P13). */
+  #sending(
+    record: MessageRecord,
+    { fiber_id, uid }: Session,
+    evidence: NonNullable<MessageRecord['evidence']>,
+  ): MessageRecord {
     const sending: MessageRecord = {
       ...record,
       state: 'sending',
       fiber: { id: fiber_id, uid },
-      evidence: { transcript, offset: await this.#world.sizeOf(transcript) },
+      evidence,
     };
-    store.write(sending);
-    const typed = await this.#world.type(target.mux, textForAgent(record));
-    logger.info(
-      { fiber: fiber_id, session: address.native_id, message: record.message_id, outcome: typed.kind },
-      'a message was typed into a session',
+    this.#world.store.write(sending);
+    return sending;
+  }
+
+  #logGiven({ fiber, message_id }: MessageRecord, { native_id }: SessionAddress, outcome: string): void {
+    this.#world.logger.info(
+      { fiber: fiber?.id, session: native_id, message: message_id, outcome },
+      'a message was given to a session',
     );
-    if (typed.kind === 'gone') {
-      const detail = 'its session ended before anything was given to it';
-      const reason = 'session_unavailable';
-      return this.#finish(sending, { status: 'rejected', transport: 'none', reason, detail });
-    }
-    const unsure =
-      typed.kind === 'unknown' ? `it is not known whether the text arrived: ${typed.detail}` : UNSEEN;
-    return this.#finish(sending, { status: 'unknown', transport: 'terminal', detail: unsure });
+  }
+
+  #wait(record: MessageRecord, detail: string): MessageRecord {
+    const { store, clock } = this.#world;
+    const held = { ...record, receipt: { ...record.receipt, detail, at: clock.now() } };
+    store.write(held);
+    return held;
+  }
+
+  #reject(record: MessageRecord, reason: string, detail: string): MessageRecord {
+    return this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
+  }
+
+  #unsure(record: MessageRecord, detail: string): MessageRecord {
+    return this.#finish(record, { status: 'unknown', transport: transportOf(record), detail });
   }
 
   /** Looks for more evidence than the receipt has until there is some, or until `until`. */
@@ -231,16 +280,39 @@ export class MessagesService {
     }
   }
 
-  /** The record with what its transcript proves now; a transcript that was not there before is looked for. */
+  /** The record with what its session proves now. */
   async #look(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
-    if (record.evidence === null) return record;
-    const { offset } = record.evidence;
-    const transcript = record.evidence.transcript ?? (await this.#transcriptOf(address));
+    const { evidence, message_id } = record;
+    if (evidence === null) return record;
+    if ('conversation' in evidence)
+      return this.#upgrade(record, await this.#stageIn(evidence.conversation, message_id));
+    const { offset } = evidence;
+    // One that was not there before may be there now.
+    const transcript = evidence.transcript ?? (await this.#transcriptOf(address));
     if (transcript === null) return record;
-    const found = await this.#world.evidence(address, { transcript, offset }, record.message_id);
+    const found = await this.#world.evidence(address, { transcript, offset }, message_id);
+    return this.#upgrade(record, found, { transcript, offset });
+  }
+
+  #upgrade(
+    record: MessageRecord,
+    found: Receipt['status'] | null,
+    evidence = record.evidence,
+  ): MessageRecord {
     if (found === null || !saysMore(found, record.receipt.status)) return record;
-    const seen: MessageRecord = { ...record, evidence: { transcript, offset } };
-    return this.#finish(seen, { status: found, transport: 'terminal', detail: SEEN[found] });
+    return this.#finish(
+      { ...record, evidence },
+      { status: found, transport: transportOf(record), detail: SEEN[found] },
+    );
+  }
+
+  async #stageIn(thread_id: string, message_id: string): Promise<AppMessageStage> {
+    try {
+      return await this.#world.stageIn({ thread_id, message_id });
+    } catch (error) {
+      this.#world.logger.debug({ detail: messageOf(error) }, 'the app server does not answer');
+      return null;
+    }
   }
 
   /** A repeated request sends nothing; it looks whether more is known by now (MDS-1). */
@@ -273,7 +345,7 @@ export class MessagesService {
 
   /** The daemon ended, or failed, between the first byte and the answer: it is never given again (P13). */
   #settleUnsure(record: MessageRecord): void {
-    this.#finish(record, { status: 'unknown', transport: 'terminal', detail: CUT_OFF });
+    this.#unsure(record, CUT_OFF);
   }
 
   #finish(
@@ -329,14 +401,21 @@ export class MessagesService {
   }
 }
 
+function transportOf({ evidence }: MessageRecord): Receipt['transport'] {
+  return evidence !== null && 'conversation' in evidence ? 'app-server' : 'terminal';
+}
+
+const ENDED = 'its session ended before anything was given to it';
+const UNSURE = 'it is not known whether the text arrived';
+const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
 const UNSEEN = 'it was typed into the session, whose transcript does not show it yet';
 const CUT_OFF =
   'the daemon ended while it was given to the session, so it may have arrived; it is not sent again';
 const SEEN: Record<Receipt['status'], string> = {
   queued: 'the session queued it behind its current turn',
-  submitted: 'the transcript shows it as a turn of the user',
-  accepted: 'the transcript shows an answer of the agent after it',
-  context_added: 'the transcript shows it as context',
+  submitted: 'the conversation shows it as a turn of the user',
+  accepted: 'the conversation shows an answer of the agent after it',
+  context_added: 'the conversation shows it as context',
   unknown: UNSEEN,
   rejected: 'it was refused',
 };

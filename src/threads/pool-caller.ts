@@ -46,7 +46,7 @@ export function createPoolCaller(host: Caller<typeof hostCalls>): PoolCaller {
 /** Serves the calls of worker threads: from the pool that the main thread owns, and from the poller. */
 export function hostHandlers(
   pool: PoolCaller,
-  poller: Pick<Handlers<typeof hostCalls>, 'message_target'>,
+  poller: Omit<Handlers<typeof hostCalls>, 'pool'>,
 ): Handlers<typeof hostCalls> {
   return {
     ...poller,

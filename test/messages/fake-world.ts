@@ -4,8 +4,14 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { ReceiptStatus } from '../../src/contract/http/messages.ts';
+import type {
+  AppMessage,
+  AppMessageOutcome,
+  AppMessageStage,
+} from '../../src/contract/threads/app-message.ts';
 import type { MessageTarget } from '../../src/contract/threads/message-target.ts';
 import type { InputScreen } from '../../src/harness/harness.ts';
+import type { Session } from '../../src/messages/delivery-plan.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import {
   type DeliveryLimits,
@@ -15,14 +21,20 @@ import {
 
 export const ADDRESS = 'svc://here/claude/s-1';
 
-export const RUNNING: MessageTarget = {
+export const RUNNING: Session = {
   kind: 'running',
   fiber_id: 'work/loader',
   uid: '01K00000000000000000000000',
   surface: 'cli',
   mux: { id: '$1', name: 'loader-svc' },
+  app: null,
   transcript: '/transcript.jsonl',
 };
+
+export const APP_ADDRESS = 'svc://here/codex/t-1';
+
+/** The same worker as an app conversation. */
+export const CONVERSATION: Session = { ...RUNNING, surface: 'app', mux: null, app: 'ready' };
 
 /** A session whose terminal, transcript and death a test decides; the store is real. */
 export class FakeSession {
@@ -32,8 +44,13 @@ export class FakeSession {
   /** Texts that the terminal was given. */
   typed: string[] = [];
   outcome: { kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string } = { kind: 'pasted' };
+  /** Messages that the app server was given. */
+  given: AppMessage[] = [];
+  app_outcome: AppMessageOutcome = { kind: 'given' };
   /** What the transcript proves of a text that was given. */
   stage: ReceiptStatus | null = 'submitted';
+  /** What the conversation shows of a message that was given. */
+  app_stage: AppMessageStage | Error = 'submitted';
   /** Called before and after a text is given; what it throws ends the daemon there. */
   crash: (moment: 'before' | 'after') => void = () => {};
 
@@ -53,6 +70,17 @@ export class FakeSession {
         if (this.outcome.kind !== 'gone') this.typed.push(text);
         this.crash('after');
         return this.outcome;
+      },
+      give: async (message) => {
+        this.crash('before');
+        const { kind } = this.app_outcome;
+        if (kind === 'given' || kind === 'unknown') this.given.push(message);
+        this.crash('after');
+        return this.app_outcome;
+      },
+      stageIn: async ({ message_id }) => {
+        if (this.app_stage instanceof Error) throw this.app_stage;
+        return this.given.some((one) => one.message_id === message_id) ? this.app_stage : null;
       },
       sizeOf: async () => 0,
       evidence: async (_address, _place, id) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MessagesService } from '../../src/messages/messages-service.ts';
 import { until } from '../kit/until.ts';
-import { ADDRESS, FakeSession, message } from './fake-world.ts';
+import { ADDRESS, APP_ADDRESS, CONVERSATION, FakeSession, message } from './fake-world.ts';
 
 let session: FakeSession;
 const services: MessagesService[] = [];
@@ -120,6 +120,131 @@ describe('a message to a session that is not ready', () => {
   });
 });
 
+function appMessage(message_id: string) {
+  return message(message_id, { address: APP_ADDRESS });
+}
+
+describe('a message to an app conversation', () => {
+  beforeEach(() => {
+    session.target = CONVERSATION;
+  });
+
+  it('[MSG-3] [MDS-1] is given once under its id, and its receipt follows the conversation', async () => {
+    const service = daemon();
+    session.app_stage = null;
+    expect(await service.send(appMessage('m-1'))).toMatchObject({
+      status: 'unknown',
+      transport: 'app-server',
+    });
+    session.app_stage = 'submitted';
+    const submitted = { status: 'submitted', transport: 'app-server' };
+    expect(await service.send(appMessage('m-1'))).toMatchObject(submitted);
+    session.app_stage = new Error('the app server does not answer');
+    expect(await service.send(appMessage('m-1'))).toMatchObject(submitted);
+    session.app_stage = 'accepted';
+    expect(await service.send(appMessage('m-1'))).toMatchObject({ status: 'accepted' });
+    expect(session.given).toMatchObject([
+      { thread_id: 't-1', message_id: 'm-1', text: expect.stringContaining('Look at the last commit.') },
+    ]);
+    expect(session.typed).toEqual([]);
+  });
+
+  it('[MSG-3] is given once when 50 equal requests come at the same time', async () => {
+    const service = daemon();
+    await Promise.all(Array.from({ length: 50 }, () => service.send(appMessage('m-1'))));
+    expect(session.given).toHaveLength(1);
+  });
+
+  it.each(['starting', 'unreachable'] as const)(
+    'is held while the conversation is %s, then given',
+    async (app) => {
+      session.target = { ...CONVERSATION, app };
+      const service = daemon();
+      const held = { status: 'queued', transport: 'held' };
+      expect(await service.send(appMessage('m-1'))).toMatchObject(held);
+      expect(session.given).toEqual([]);
+      session.target = CONVERSATION;
+      await until('the message is given', () => session.given.length === 1);
+    },
+  );
+
+  it('is held when nothing of it reached the app server, also over a restart, then given once', async () => {
+    session.app_outcome = { kind: 'not_given', detail: 'the app server is not available' };
+    const first = daemon();
+    expect(await first.send(appMessage('m-1'))).toMatchObject({
+      status: 'queued',
+      transport: 'held',
+      detail: 'the app server is not available',
+    });
+    first.stop();
+    session.app_outcome = { kind: 'given' };
+    const second = daemon();
+    await until('the message is given', () => session.given.length === 1);
+    await until('its receipt', async () => {
+      const receipt = await second.send(appMessage('m-1'));
+      return !('dry_run' in receipt) && receipt.status === 'submitted';
+    });
+    expect(session.given).toHaveLength(1);
+  });
+
+  it('[RCP-5] is unknown when the app server did not answer, until the conversation shows it', async () => {
+    session.app_outcome = { kind: 'unknown', detail: 'it did not answer' };
+    session.app_stage = null;
+    const service = daemon();
+    expect(await service.send(appMessage('m-1'))).toMatchObject({
+      status: 'unknown',
+      detail: expect.stringContaining('it did not answer'),
+    });
+    session.app_stage = 'submitted';
+    expect(await service.send(appMessage('m-1'))).toMatchObject({ status: 'submitted' });
+    expect(session.given).toHaveLength(1);
+  });
+
+  it.each([
+    [{ kind: 'refused', detail: 'no such model' } as const, 'wake_refused'],
+    [{ kind: 'gone' } as const, 'session_unavailable'],
+  ])('[MSG-2] [MSG-5] is rejected for good: %j', async (outcome, reason) => {
+    session.app_outcome = outcome;
+    const service = daemon();
+    const receipt = await service.send(appMessage('m-1'));
+    expect(receipt).toMatchObject({ status: 'rejected', transport: 'none', reason });
+    session.app_outcome = { kind: 'given' };
+    expect(await service.send(appMessage('m-1'))).toEqual(receipt);
+    expect(session.given).toEqual([]);
+  });
+
+  it('[MSG-5] is rejected where the app server has no such conversation', async () => {
+    session.target = { ...CONVERSATION, app: 'missing' };
+    expect(await daemon().send(appMessage('m-1'))).toMatchObject({ reason: 'session_unavailable' });
+  });
+
+  it('is rehearsed without being given', async () => {
+    expect(await daemon().send({ ...appMessage('m-1'), dry_run: true })).toMatchObject({
+      would: 'give it to the app conversation t-1',
+    });
+    expect(session.given).toEqual([]);
+  });
+
+  it.each(['before', 'after'] as const)(
+    '[MSG-3] is never given again by the daemon that follows one killed %s the text was given',
+    async (moment) => {
+      session.crash = (now) => {
+        if (now === moment) throw new Error('killed');
+      };
+      await daemon()
+        .send(appMessage('m-1'))
+        .catch(() => null);
+      session.crash = () => {};
+      const receipt = await daemon().send(appMessage('m-1'));
+      expect(session.given).toHaveLength(moment === 'after' ? 1 : 0);
+      expect(receipt).toMatchObject({
+        status: moment === 'after' ? 'submitted' : 'unknown',
+        transport: 'app-server',
+      });
+    },
+  );
+});
+
 describe('what is refused before anything is kept', () => {
   it.each([
     ['not an address', 'invalid_address'],
@@ -181,19 +306,23 @@ describe('a daemon that ends in the middle', () => {
       crash: fc.constantFrom('before', 'after', null),
       screen: fc.constantFrom('ready', 'ready', 'draft'),
       stage: fc.constantFrom('submitted', null),
+      outcome: fc.constantFrom('given', 'unknown', 'not_given'),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      fc.asyncProperty(fc.boolean(), fc.array(step, { maxLength: 12 }), async (app, steps) => {
         const world = new FakeSession();
+        if (app) world.target = CONVERSATION;
         let service = world.service();
         try {
-          for (const { id, crash, screen, stage } of steps) {
-            Object.assign(world, { screen, stage });
+          for (const { id, crash, screen, stage, outcome } of steps) {
+            Object.assign(world, { screen, stage, app_stage: stage });
+            world.app_outcome = { kind: outcome, detail: 'as drawn' };
             world.crash = (now) => {
               if (now === crash) throw new Error('killed');
             };
             const receipt = await service.send(message(`m-${id}`)).catch(() => null);
-            const given = world.typed.filter((text) => text.startsWith(`[message m-${id} from `)).length;
+            const texts = [...world.typed, ...world.given.map(({ text }) => text)];
+            const given = texts.filter((text) => text.startsWith(`[message m-${id} from `)).length;
             expect(given).toBeLessThanOrEqual(1);
             if (receipt !== null && !('dry_run' in receipt) && receipt.status === 'submitted')
               expect(given).toBe(1);

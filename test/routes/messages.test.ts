@@ -17,7 +17,7 @@ const RECEIPT = {
   address: 'svc://host-a/claude/s-1',
   status: 'submitted' as const,
   transport: 'terminal',
-  detail: 'the transcript shows it as a turn of the user',
+  detail: 'the conversation shows it as a turn of the user',
   at: 1,
 };
 

@@ -10,6 +10,7 @@ import { createPoolComponent } from '../../src/threads/pool.ts';
 import { createPoolCaller, hostHandlers } from '../../src/threads/pool-caller.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { fixtureJobs } from '../fixtures/threads/jobs.ts';
+import { NO_SESSIONS } from '../kit/no-sessions.ts';
 import { blockingFile } from './blocking-file.ts';
 import { askEach, MEMORY_MB, quickRules, realComponents, temporarySettings } from './real-components.ts';
 
@@ -219,7 +220,7 @@ describe('jobs', () => {
       channel: far,
       other: 'worker',
       serves: hostCalls,
-      handlers: hostHandlers(pool as never, { message_target: () => ({ kind: 'none' }) }),
+      handlers: hostHandlers(pool as never, NO_SESSIONS),
       calls: {},
     });
     const host = createPeer({

@@ -19,6 +19,7 @@ import { hostHandlers } from '../../src/threads/pool-caller.ts';
 import type { SupervisionRules } from '../../src/threads/supervised-child.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
 import { WORKER_URLS } from '../../src/threads/worker-urls.ts';
+import { NO_SESSIONS } from '../kit/no-sessions.ts';
 
 /** Heap limit of the threads under test: large enough to load, small enough to fill at once. */
 export const MEMORY_MB = 48;
@@ -71,7 +72,7 @@ export function realComponents(settings: Settings) {
       calls: { ...calls, ...faultCalls },
       events,
       settings: { ...settings, ...own },
-      host: hostHandlers(pool, { message_target: () => ({ kind: 'none' }) }),
+      host: hostHandlers(pool, NO_SESSIONS),
     });
   return {
     pool,

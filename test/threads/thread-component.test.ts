@@ -6,6 +6,7 @@ import { faultCalls } from '../../src/threads/fault-injection.ts';
 import { createSupervisor, type Supervisor } from '../../src/threads/supervisor.ts';
 import { createThreadComponent } from '../../src/threads/thread-component.ts';
 import { fixtureCalls, fixtureEvents, fixtureHears } from '../fixtures/threads/calls.ts';
+import { NO_SESSIONS } from '../kit/no-sessions.ts';
 import { blockingFile } from './blocking-file.ts';
 import { MEMORY_MB, quickRules, temporarySettings } from './real-components.ts';
 
@@ -41,7 +42,7 @@ async function startFixture<C extends CallTable = typeof fixtureCalls>(
     logger: silentLogger,
     host: {
       pool: ({ job }, bulk) => ({ job, bulk: bulk?.length ?? null }),
-      message_target: () => ({ kind: 'none' }),
+      ...NO_SESSIONS,
     },
     ...rest,
   });

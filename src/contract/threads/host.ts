@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  appMessageOutcomeSchema,
+  appMessageQuerySchema,
+  appMessageSchema,
+  appMessageStageSchema,
+} from './app-message.ts';
 import type { CallTable } from './call-table.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 
@@ -12,4 +18,8 @@ export const hostCalls = {
   },
   /** Asks the poller which session of this host a message is for. */
   message_target: { input: messageTargetQuerySchema, output: messageTargetSchema, deadline_ms: 6_000 },
+  /** Has the poller give a message to an app conversation. After a failure of the call it may have been given. */
+  give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 16_000 },
+  /** Asks the app server, through the poller, what a conversation shows of a message. */
+  app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 5_000 },
 } satisfies CallTable;

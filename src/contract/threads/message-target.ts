@@ -14,6 +14,8 @@ export const messageTargetSchema = z.discriminatedUnion('kind', [
     surface: surfaceSchema,
     /** Its session of the multiplexer; null on the app surface. */
     mux: z.object({ id: z.string(), name: z.string() }).nullable(),
+    /** How its conversation stands on the app surface; null for one in a terminal. */
+    app: z.enum(['ready', 'starting', 'unreachable', 'missing']).nullable(),
     /** Path of its transcript; null if it has none yet. */
     transcript: z.string().nullable(),
   }),

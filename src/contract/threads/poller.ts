@@ -58,6 +58,12 @@ import { pollerStateSchema } from '../http/state.ts';
 import { whySchema } from '../http/why.ts';
 import { sessionLineSchema } from '../ledger.ts';
 import { operatorFileIdSchema } from '../operator-files.ts';
+import {
+  appMessageOutcomeSchema,
+  appMessageQuerySchema,
+  appMessageSchema,
+  appMessageStageSchema,
+} from './app-message.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 
@@ -173,6 +179,9 @@ export const pollerCalls = {
   dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
   /** The session that a message is for, with its terminal and its transcript. */
   message_target: { input: messageTargetQuerySchema, output: messageTargetSchema, deadline_ms: 5_000 },
+  /** Gives a message to an app conversation, which is loaded first where it is only stored. */
+  give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 15_000 },
+  app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 4_000 },
   /** May access the fiber's directory, so a silent disk delays it. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
   agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },

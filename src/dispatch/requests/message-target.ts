@@ -19,12 +19,20 @@ export async function messageTarget(
   const found = await transcriptOfRun(world, run);
   const transcript = found.kind === 'found' ? found.path : null;
   const name = muxSessionOf(run);
-  if (name === null) return { kind: 'running', fiber_id, uid, surface, mux: null, transcript };
+  if (name === null)
+    return { kind: 'running', fiber_id, uid, surface, mux: null, app: conversationState(run), transcript };
   const listing = await world.mux.list();
   if (listing.kind === 'unknown') return { kind: 'unknown', detail: listing.detail };
   const session = listing.kind === 'alive' ? listing.sessions.find((one) => one.name === name) : undefined;
   if (session === undefined) return { kind: 'past' };
-  return { kind: 'running', fiber_id, uid, surface, mux: { id: session.id, name }, transcript };
+  return { kind: 'running', fiber_id, uid, surface, mux: { id: session.id, name }, app: null, transcript };
+}
+
+/** A conversation without its first message takes no other: that message has to begin it. */
+function conversationState({ app }: Run): (MessageTarget & { kind: 'running' })['app'] {
+  if (app === undefined || app.turn !== 'confirmed') return 'starting';
+  if (app.missing) return 'missing';
+  return app.phase === 'unknown' ? 'unreachable' : 'ready';
 }
 
 function wasHere({ runDirectories }: World, harness: HarnessName, native_id: string): boolean {

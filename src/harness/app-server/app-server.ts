@@ -4,7 +4,7 @@ import { CodedError } from '../../base/errors.ts';
 import type { AppServerAddress } from '../../config/app-server-address.ts';
 import { AppServerConnection, AppServerRefusal } from './connection.ts';
 import { type AppConversation, conversationOf, isThreadId, threadSchema } from './conversation.ts';
-import { type AppTurn, readTurn, turnSchema } from './turn.ts';
+import { type AppTurn, type MessageStage, readTurn, stageInTurns, turnSchema } from './turn.ts';
 
 /** How a conversation runs. Null: the app server's own configuration decides. */
 export type ConversationSettings = {
@@ -36,8 +36,8 @@ export type AppServer = {
   load(thread_id: string, settings: ConversationSettings): Promise<ConversationLook>;
   /** Starts a turn; resolves when the server has accepted the message. */
   send(thread_id: string, message: { id: string; text: string; effort: string | null }): Promise<void>;
-  /** True if one of the latest turns began with the message of this id. */
-  hasMessage(thread_id: string, message_id: string): Promise<boolean>;
+  /** `accepted` if the agent said something after the message of this id; null if the latest turns do not have it. */
+  messageStage(thread_id: string, message_id: string): Promise<MessageStage | null>;
   /** How the last turn stands; null if nothing was said in the conversation yet. */
   lastTurn(thread_id: string): Promise<AppTurn | null>;
   /** Interrupts the running turn; does nothing if there is none. */
@@ -103,9 +103,9 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
     }
   };
 
-  const turns = async (thread_id: string, limit: number) => {
+  const turns = async (thread_id: string, limit: number, view: { itemsView?: 'full' } = {}) => {
     try {
-      return (await ask(turnsSchema, 'thread/turns/list', { threadId: thread_id, limit })).data;
+      return (await ask(turnsSchema, 'thread/turns/list', { threadId: thread_id, limit, ...view })).data;
     } catch (error) {
       // Before the first message there are no turns to list.
       if (error instanceof AppServerRefusal && /not materialized/.test(error.message)) return [];
@@ -150,9 +150,9 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
         ...(effort === null ? {} : { effort }),
       });
     },
-    async hasMessage(thread_id, message_id) {
-      const latest = await turns(thread_id, LATEST_TURNS);
-      return latest.some((turn) => turn.items.some((item) => item.clientId === message_id));
+    async messageStage(thread_id, message_id) {
+      // The default view leaves out a message that a running turn took in.
+      return stageInTurns(await turns(thread_id, LATEST_TURNS, { itemsView: 'full' }), message_id);
     },
     async lastTurn(thread_id) {
       const [latest] = await turns(thread_id, 1);

@@ -28,3 +28,18 @@ export function readTurn({ status, error, items }: z.infer<typeof turnSchema>): 
     said: said?.text ? cutSaid(said.text.trim()) : null,
   };
 }
+
+/** How far a message came in a conversation. */
+export type MessageStage = 'submitted' | 'accepted';
+
+/** Looks for a message and for words of the agent after it; the newest turn is first, the items are in their order. */
+export function stageInTurns(
+  turns: readonly Pick<z.infer<typeof turnSchema>, 'items'>[],
+  message_id: string,
+): MessageStage | null {
+  const items = turns.toReversed().flatMap((turn) => turn.items);
+  const at = items.findIndex((item) => item.clientId === message_id);
+  if (at === -1) return null;
+  const answered = items.slice(at + 1).some(({ type, text }) => type === 'agentMessage' && text?.trim());
+  return answered ? 'accepted' : 'submitted';
+}

@@ -118,8 +118,10 @@ export class FakeAppServer {
           known.messages.push({ id, text });
           known.phase = 'working';
         }),
-      hasMessage: async (thread_id, id) =>
-        answer('hasMessage', () => this.#known(thread_id)?.messages.some((one) => one.id === id) === true),
+      messageStage: async (thread_id, id) =>
+        answer('messageStage', () =>
+          this.#known(thread_id)?.messages.some((one) => one.id === id) ? 'submitted' : null,
+        ),
       lastTurn: async (thread_id) => answer('lastTurn', () => this.#known(thread_id)?.last_turn ?? null),
       interrupt: async (thread_id) =>
         answer('interrupt', () => {

@@ -176,7 +176,7 @@ export class AppCaptures
     try {
       await server.send(thread_id, { id: launch_id, text, effort: checked.effort });
     } catch (error) {
-      if (!(await server.hasMessage(thread_id, launch_id).catch(() => false)))
+      if ((await server.messageStage(thread_id, launch_id).catch(() => null)) === null)
         return refusedCapture(world.host, {
           reason: 'app_launch_failed',
           message: `the first turn of the app conversation ${thread_id} could not be confirmed (${messageOf(error)}); open that conversation and send the text again rather than capture it twice`,

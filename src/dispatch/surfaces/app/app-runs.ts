@@ -139,7 +139,7 @@ export class AppRuns {
   }
 
   async #lookForFirstTurn(run: AppSurfaceRun, thread_id: string): Promise<void> {
-    const begun = await requireAppServer(this.#world).hasMessage(thread_id, run.launch_id);
+    const begun = (await requireAppServer(this.#world).messageStage(thread_id, run.launch_id)) !== null;
     if (!this.#isCurrent(run)) return;
     if (begun) {
       confirm(this.#world, run);

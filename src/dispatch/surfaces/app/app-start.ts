@@ -118,7 +118,7 @@ async function planContinue<C extends AppConversation | null>(
   const begun =
     conversation !== null &&
     run.app.turn === 'asked' &&
-    (await server.hasMessage(conversation.thread_id, run.launch_id));
+    (await server.messageStage(conversation.thread_id, run.launch_id)) !== null;
   const added = user_message === null ? '' : `\nFrom User:\n${user_message}`;
   return { prompt: prompt + added, conversation, begun };
 }
@@ -173,7 +173,7 @@ async function begin(
     await server.send(thread_id, { id: run.launch_id, text, effort: run.app.effort });
   } catch (error) {
     const begun =
-      mayHaveBegun(error) && (await server.hasMessage(thread_id, run.launch_id).catch(() => false));
+      mayHaveBegun(error) && (await server.messageStage(thread_id, run.launch_id).catch(() => null)) !== null;
     if (!begun) return reserved(run, messageOf(error));
   }
   return confirm(world, run);
@@ -252,7 +252,8 @@ function mayHaveBegun(error: unknown): boolean {
   return isCoded(error, 'app_server_unavailable') && error.details.sent === true;
 }
 
-function settingsOf(
+/** How the conversation of a run is begun and loaded. */
+export function settingsOf(
   world: Pick<World, 'harness' | 'runDirectories' | 'workerEnv'>,
   run: AppSurfaceRun,
 ): ConversationSettings {

@@ -1,0 +1,9 @@
+import type { hostCalls } from '../../src/contract/threads/host.ts';
+import type { Handlers } from '../../src/threads/calls.ts';
+
+/** The answers of a poller that knows no session of an agent. */
+export const NO_SESSIONS = {
+  message_target: () => ({ kind: 'none' }),
+  give_app_message: () => ({ kind: 'gone' }),
+  app_message_stage: () => ({ stage: null }),
+} satisfies Omit<Handlers<typeof hostCalls>, 'pool'>;
