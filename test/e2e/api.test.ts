@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPONENT_NAMES } from '../../src/contract/component.ts';
 import { curlOf } from '../../src/routes/api-page.ts';
 import { describedRows } from '../../src/routes/described-rows.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
@@ -65,7 +66,7 @@ describe('the API of a daemon', () => {
       startOf('svc_http_requests_total{method="GET",route="/api/v1/fibers/*id",status="200"}'),
     ).toHaveLength(1);
     expect(startOf('svc_http_requests_total{method="GET",route="none",status="404"}')).toHaveLength(1);
-    expect(startOf('svc_component_up').map((line) => line.at(-1))).toEqual(['1', '1', '1', '1', '1']);
+    expect(startOf('svc_component_up').map((line) => line.at(-1))).toEqual(COMPONENT_NAMES.map(() => '1'));
     expect(startOf(`svc_store_up{store="${daemon.home.store}"} 1`)).toHaveLength(1);
     await until('a measurement', async () =>
       (await daemon.http.get('//metrics')).text.includes('svc_event_loop_delay_seconds{statistic="p99"}'),

@@ -11,7 +11,7 @@ export const messagesCalls = {
   send: {
     input: messageRequestSchema.omit({ attachments: true, origin: true }),
     output: rehearsalSchema.or(receiptSchema),
-    deadline_ms: 30_000,
+    deadline_ms: 45_000,
   },
 } satisfies CallTable;
 

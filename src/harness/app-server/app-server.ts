@@ -53,6 +53,8 @@ const turnsSchema = z.object({ data: z.array(turnSchema) });
 
 /** How many of the latest turns are searched for our message; a person may have added some after it. */
 const LATEST_TURNS = 20;
+/** How many of them are searched in full. */
+const TURNS_IN_FULL = 2;
 const CHANGES = new Set(['thread/status/changed', 'thread/started', 'thread/closed', 'connection/lost']);
 
 /** An app server client; it connects at the first request. */
@@ -151,8 +153,10 @@ export function createAppServer(options: { address: AppServerAddress; clock: Clo
       });
     },
     async messageStage(thread_id, message_id) {
-      // The default view leaves out a message that a running turn took in.
-      return stageInTurns(await turns(thread_id, LATEST_TURNS, { itemsView: 'full' }), message_id);
+      const begun = stageInTurns(await turns(thread_id, LATEST_TURNS), message_id);
+      if (begun !== null) return begun;
+      // A message that a running turn took in is in the full view alone, which may be large.
+      return stageInTurns(await turns(thread_id, TURNS_IN_FULL, { itemsView: 'full' }), message_id);
     },
     async lastTurn(thread_id) {
       const [latest] = await turns(thread_id, 1);
