@@ -124,8 +124,11 @@ export class AppRuns {
     const { thread_id, phase, updated_at } = seen;
     const mark = `${phase} ${updated_at}`;
     if (phase !== 'working' && this.#marks.get(run) === mark) return;
-    run.app.last_turn = phase === 'working' ? null : await this.#lastTurn(thread_id);
-    this.#marks.set(run, mark);
+    const turn = phase === 'working' ? null : await this.#lastTurn(thread_id);
+    run.app.last_turn = turn;
+    // The server tells of a failed conversation before it tells of the turn that failed, both within a second.
+    if (phase === 'attention' && turn?.failed !== true) this.#marks.delete(run);
+    else this.#marks.set(run, mark);
   }
 
   /** Null where the app server refuses to tell, which says nothing of the conversation itself. */

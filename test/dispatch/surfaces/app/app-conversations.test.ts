@@ -123,6 +123,17 @@ describe('an app conversation', () => {
       expect(world.ledger.at(-1)?.detail).toMatch(/has none, and how its last turn ended is not known/);
     });
 
+    it('is asked for again while the server tells of a failure and not yet of the turn that failed', async () => {
+      const daemon = world.boot({ released: true });
+      await fails(daemon, { failed: false, error: null, said: null });
+      Object.assign(world.app.only(), { phase: 'attention', updated_at: 2_000 });
+      await round(daemon);
+      expect(daemon.row('a')?.runtime).toMatchObject({ phase: 'attention', said: null });
+      Object.assign(world.app.only(), { last_turn: failed });
+      await round(daemon);
+      expect(daemon.row('a')?.runtime).toMatchObject({ phase: 'attention', said: failed.error });
+    });
+
     it('is asked for once, and not at each look', async () => {
       const daemon = world.boot({ released: true });
       await fails(daemon, failed);
