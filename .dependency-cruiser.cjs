@@ -33,7 +33,7 @@ const ROOMS = {
     'the dispatcher stands on all of these and on nothing that serves requests',
   ],
   messages: [
-    ['base', 'contract', 'platform', 'config', 'mux', 'harness'],
+    ['base', 'contract', 'platform', 'config', 'ledgers', 'mux', 'harness'],
     'delivery uses what a worker has, never the dispatcher’s decisions',
   ],
   meetings: [

@@ -1,6 +1,10 @@
+import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { messagesCalls, messagesEvents } from '../src/contract/threads/messages.ts';
 import { connectDelivery } from '../src/messages/delivery-world.ts';
+import { writeMissingLines } from '../src/messages/ledger-recovery.ts';
+import { MessageLedger } from '../src/messages/message-ledger.ts';
+import { MessageStore } from '../src/messages/message-store.ts';
 import { MessagesService } from '../src/messages/messages-service.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -9,10 +13,14 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
   calls: messagesCalls,
   events: messagesEvents,
   async start({ settings, clock, logger, host }) {
+    const paths = dataPaths(settings);
+    const ledger = new MessageLedger({ path: paths.messages_file, logger });
+    const store = new MessageStore(paths.messages_dir, ledger);
     const world = connectDelivery({
       settings,
       clock,
       logger,
+      store,
       poller: {
         target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
         give: (message) => host.call('give_app_message', message),
@@ -26,6 +34,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       pair: settings.message_pair_limit,
     });
     service.start();
+    void writeMissingLines({ ledger, store, now: clock.now(), logger });
     return { handlers: { send: (message) => service.send(message) }, stop: async () => service.stop() };
   },
 });

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { silentLogger } from '../../src/base/logger.ts';
 import type { Message } from '../../src/contract/http/messages.ts';
+import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { newRecord } from '../../src/messages/message-record.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import { countAnswers } from '../answers.ts';
@@ -34,7 +36,10 @@ export const bench: Bench = {
       await empty.stop();
 
       const own = join(folder, 'f');
-      const store = new MessageStore(join(own, 'data', 'messages'));
+      const store = new MessageStore(
+        join(own, 'data', 'messages'),
+        new MessageLedger({ path: join(own, 'data', 'messages.jsonl'), logger: silentLogger }),
+      );
       const began = performance.now();
       for (let number = 0; number < STORED; number += 1) {
         const record = newRecord(message(number), Date.now());

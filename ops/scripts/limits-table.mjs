@@ -749,6 +749,15 @@ export const LIMITS = [
       ['messages/message-store.ts', 'MOST_RECORD_BYTES', 'The record of a message', 'bytes', 'Not read', ''],
       ['messages/message-store.ts', 'MOST_MARK_BYTES', 'The mark of a message', 'bytes', 'Not read', ''],
       [
+        'messages/message-ledger.ts',
+        'MOST_READ_BACK_BYTES',
+        'What a start reads of the messages ledger',
+        'bytes',
+        'Older lines are not read',
+        '',
+      ],
+      ['messages/message-ledger.ts', 'MOST_LINE_BYTES', 'A line of it', 'bytes', 'Skipped', ''],
+      [
         'messages/transcript-evidence.ts',
         'MOST_BYTES',
         'What is searched of a transcript for one message',
@@ -803,10 +812,10 @@ export const LIMITS = [
       ],
       [
         'ledgers/append-line.cjs',
-        'EVENTS_ROTATE_BYTES',
-        '`events.jsonl`',
+        'ROTATE_BYTES',
+        '`events.jsonl` and `messages.jsonl`',
         'bytes',
-        'Becomes `events.jsonl.1`',
+        'Becomes `events.jsonl.1`, `messages.jsonl.1`',
         'hook',
       ],
       [

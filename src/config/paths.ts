@@ -8,6 +8,7 @@ export type DataPaths = {
   sessions_file: string;
   events_file: string;
   commits_file: string;
+  messages_file: string;
   /** One folder per launch, named by its run id. */
   runs_dir: string;
   /** State that must survive a restart of the daemon and belongs to no document. */
@@ -38,6 +39,7 @@ export function dataPaths(settings: Settings): DataPaths {
     sessions_file: settings.sessions_file ?? join(data_dir, 'sessions.jsonl'),
     events_file: settings.events_file ?? join(data_dir, 'events.jsonl'),
     commits_file: settings.commits_file ?? join(data_dir, 'commits.jsonl'),
+    messages_file: join(data_dir, 'messages.jsonl'),
     runs_dir: join(data_dir, 'runs'),
     state_dir: join(data_dir, 'state'),
     brake_file: join(data_dir, 'state', 'brake.json'),

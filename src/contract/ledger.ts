@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RECEIPT_STATUSES } from './http/messages.ts';
 
 /** One line of `sessions.jsonl`: which fiber a harness session belongs to (TMP-2). `at` in milliseconds. */
 export const sessionLineSchema = z.looseObject({
@@ -58,3 +59,29 @@ export const commitLineSchema = z.looseObject({
   cwd: z.string(),
 });
 export type CommitLedgerLine = z.infer<typeof commitLineSchema>;
+
+/**
+ * One line of `messages.jsonl`: a stage that a message came to. Never its text. Each line tells the whole message; of two
+ * lines of one stage the later one counts. Times in milliseconds.
+ */
+export const messageLineSchema = z.looseObject({
+  /** When this stage was seen. */
+  at: z.number(),
+  id: z.string(),
+  /** When it was accepted from its sender; tells two messages of one id apart. */
+  sent_at: z.number(),
+  /** The address of a session, or the name of a person. */
+  from: z.string(),
+  to: z.string(),
+  /** Null while it was given to no worker. */
+  fiber: z.string().nullable(),
+  uid: z.string().nullable(),
+  status: z.enum(RECEIPT_STATUSES),
+  transport: z.string(),
+  /** Of a rejection. */
+  reason: z.string().optional(),
+  /** Size of the text in UTF-8. */
+  bytes: z.number().int(),
+  wake: z.boolean(),
+});
+export type MessageLine = z.infer<typeof messageLineSchema>;

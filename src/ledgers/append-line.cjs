@@ -14,8 +14,8 @@ const mkdir = promisify(fs.mkdir);
 const stat = promisify(fs.stat);
 const rename = promisify(fs.rename);
 
-/** Size in bytes at which `events.jsonl` is rotated to `events.jsonl.1`. */
-const EVENTS_ROTATE_BYTES = 64 * 1024 * 1024;
+/** Size in bytes at which `events.jsonl` and `messages.jsonl` are renamed, with `.1` after their name. */
+const ROTATE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 /** Without O_NONBLOCK, a pipe in the place of the file could block the writer. */
@@ -58,22 +58,26 @@ async function appendLine(path, line, rotate_bytes) {
 }
 
 /**
- * The synchronous variant, without rotation.
+ * The synchronous variant. It takes no lock to rotate, so give it `rotate_bytes` only where nobody else writes the file.
  *
  * @param {string} path
  * @param {object} line
+ * @param {number} [rotate_bytes]
  */
-function appendLineSync(path, line) {
+function appendLineSync(path, line, rotate_bytes) {
   const fd = openForAppendSync(path);
+  let size;
   try {
-    const size = sizeToAppendTo(path, fs.fstatSync(fd));
+    const before = sizeToAppendTo(path, fs.fstatSync(fd));
     const last = Buffer.alloc(1);
-    const bytesRead = size === 0 ? 0 : fs.readSync(fd, last, 0, 1, size - 1);
+    const bytesRead = before === 0 ? 0 : fs.readSync(fd, last, 0, 1, before - 1);
     const bytes = bytesOf(line, bytesRead === 1 && last[0] !== NEWLINE);
     requireAll(path, fs.writeSync(fd, bytes), bytes.length);
+    size = before + bytes.length;
   } finally {
     fs.closeSync(fd);
   }
+  if (rotate_bytes !== undefined && size >= rotate_bytes) fs.renameSync(path, `${path}.1`);
 }
 
 /**
@@ -208,4 +212,4 @@ function codeOf(error) {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
-module.exports = { EVENTS_ROTATE_BYTES, appendLine, appendLineSync };
+module.exports = { ROTATE_BYTES, appendLine, appendLineSync };

@@ -2,14 +2,13 @@ import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { HARNESSES } from '../harness/harnesses.ts';
 import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
-import { MessageStore } from './message-store.ts';
+import type { MessageStore } from './message-store.ts';
 import { markerOf } from './message-text.ts';
 import type { DeliveryWorld } from './messages-service.ts';
 import { recordsFrom } from './transcript-evidence.ts';
@@ -22,6 +21,7 @@ export function connectDelivery(options: {
   settings: Settings & { host_id: string };
   clock: Clock;
   logger: Logger;
+  store: MessageStore;
   /** What the poller answers for this thread. */
   poller: Pick<DeliveryWorld, 'target' | 'give' | 'stageIn'>;
 }): DeliveryWorld {
@@ -42,7 +42,7 @@ export function connectDelivery(options: {
     // The poller may have ended after it gave the text.
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
-    store: new MessageStore(dataPaths(settings).messages_dir),
+    store: options.store,
     async screen({ harness }, terminal) {
       const text = (await panes?.screen(terminal)) ?? null;
       return text === null ? null : HARNESSES[harness].messages.readScreen(text);

@@ -1,25 +1,31 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
+import { lineOf, type MessageLedger, stageOf } from './message-ledger.ts';
 import { type MessageRecord, messageRecordSchema } from './message-record.ts';
 
 /** A record holds the text of its message twice over at most. */
 const MOST_RECORD_BYTES = 8 * 1024 * 1024;
 const MOST_MARK_BYTES = 1_000;
+const SHARD = /^[0-9a-f]{2}$/;
+const RECORD = /^[0-9a-f]{64}[.]json$/;
 
 /**
  * The messages of this host: one file for each id, written whole and synced before it counts, so that a crash at any
  * moment leaves the old or the new record. Nothing is kept in memory. A record that is not at its end has a mark beside
- * it, by which the next daemon finds it without reading the others.
+ * it, by which the next daemon finds it without reading the others. Each new stage of a message is a line of the ledger.
  */
 export class MessageStore {
   readonly #folder: string;
   readonly #open: string;
 
-  constructor(folder: string) {
+  readonly #ledger: Pick<MessageLedger, 'add'>;
+
+  constructor(folder: string, ledger: Pick<MessageLedger, 'add'>) {
+    this.#ledger = ledger;
     this.#folder = folder;
     this.#open = join(folder, 'open');
     mkdirSync(this.#open, { recursive: true, mode: 0o700 });
@@ -28,9 +34,7 @@ export class MessageStore {
   /** Null for an id without a record; throws the system error, or for a record that cannot be read. */
   read(message_id: string): MessageRecord | null {
     try {
-      return messageRecordSchema.parse(
-        JSON.parse(readRegularTextSync(this.#path(message_id), MOST_RECORD_BYTES)),
-      );
+      return readRecord(this.#path(message_id));
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null;
       throw error;
@@ -41,8 +45,11 @@ export class MessageStore {
   write(record: MessageRecord): void {
     const path = this.#path(record.message_id);
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    const before = stageIn(path);
     if (record.state !== 'sent') this.#mark(record.message_id);
     writeFileAtomic(path, `${JSON.stringify(record)}\n`);
+    const line = lineOf(record);
+    if (stageOf(line) !== before) this.#ledger.add(line);
     if (record.state === 'sent') this.#unmark(record.message_id);
   }
 
@@ -57,6 +64,23 @@ export class MessageStore {
     return readdirSync(this.#open).map((name) =>
       readRegularTextSync(join(this.#open, name), MOST_MARK_BYTES),
     );
+  }
+
+  /**
+   * The records whose files were changed from one time until another, in milliseconds, one folder at a time, so that the
+   * caller can let other work run. Files that cannot be read are left out.
+   */
+  *changed({ from, until }: { from: number; until: number }): Generator<MessageRecord[]> {
+    for (const shard of readdirSync(this.#folder).filter((name) => SHARD.test(name))) {
+      const folder = join(this.#folder, shard);
+      if (changedAt(folder) < from) continue;
+      const paths = readdirSync(folder)
+        .filter((name) => RECORD.test(name))
+        .map((name) => join(folder, name));
+      yield paths
+        .filter((path) => changedAt(path) >= from && changedAt(path) < until)
+        .flatMap((path) => recordOrNone(path) ?? []);
+    }
   }
 
   #mark(message_id: string): void {
@@ -81,4 +105,26 @@ export class MessageStore {
 /** An id may differ from another by case alone, which some file systems do not tell apart. */
 function nameOf(message_id: string): string {
   return createHash('sha256').update(message_id).digest('hex');
+}
+
+function readRecord(path: string): MessageRecord {
+  return messageRecordSchema.parse(JSON.parse(readRegularTextSync(path, MOST_RECORD_BYTES)));
+}
+
+function recordOrNone(path: string): MessageRecord | null {
+  try {
+    return readRecord(path);
+  } catch {
+    return null;
+  }
+}
+
+function stageIn(path: string): string | null {
+  const record = recordOrNone(path);
+  return record === null ? null : stageOf(lineOf(record));
+}
+
+/** 0 for a file that is gone. */
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

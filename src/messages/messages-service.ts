@@ -97,6 +97,7 @@ export class MessagesService {
       try {
         const record = store.read(id);
         if (record === null) store.release(id);
+        else if (record.state === 'sent') store.write(record);
         else if (record.state === 'sending') this.#settleUnsure(record);
         else void this.#hold(record);
       } catch (error) {

@@ -12,6 +12,7 @@ import type {
 import type { MessageTarget } from '../../src/contract/threads/message-target.ts';
 import type { InputScreen } from '../../src/harness/harness.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
+import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import {
   type DeliveryLimits,
@@ -54,12 +55,19 @@ export class FakeSession {
   /** Called before and after a text is given; what it throws ends the daemon there. */
   crash: (moment: 'before' | 'after') => void = () => {};
 
+  readonly ledger_file = join(this.folder, 'messages.jsonl');
+  readonly ledger = new MessageLedger({ path: this.ledger_file, logger: silentLogger });
+
+  store(): MessageStore {
+    return new MessageStore(join(this.folder, 'messages'), this.ledger);
+  }
+
   world(): DeliveryWorld {
     return {
       host: 'here',
       clock: systemClock,
       logger: silentLogger,
-      store: new MessageStore(join(this.folder, 'messages')),
+      store: this.store(),
       target: async () => {
         if (this.target instanceof Error) throw this.target;
         return this.target;

@@ -2,7 +2,7 @@
 'use strict';
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
-const { appendLine, EVENTS_ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
+const { appendLine, ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
 const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
 const { randomId } = require('./random-id.cjs');
 const { readInput } = require('./read-input.cjs');
@@ -66,7 +66,7 @@ async function recordEvent(argv, context) {
   const [mux_session, host, runDir] = await surroundings;
   const event = eventLine(input, { id: randomId(), now, harness: harnessOf(argv, env), mux_session, host });
   const writes = runDir === null ? [] : await runLines(runDir, input, now);
-  if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, EVENTS_ROTATE_BYTES));
+  if (event !== null) writes.push(appendLine(ledgerPath(env, 'events'), event, ROTATE_BYTES));
   await Promise.allSettled(writes);
   const told = commitTold(input);
   if (told !== null)

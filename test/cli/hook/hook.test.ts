@@ -23,7 +23,7 @@ import { parseLastCommit } from '../../../src/cli/hook/commit-line.cjs';
 import { eventLine } from '../../../src/cli/hook/event-line.cjs';
 import { commitFolder } from '../../../src/cli/hook/git-command.cjs';
 import { pointerTo } from '../../../src/harness/adapter.ts';
-import { EVENTS_ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
+import { ROTATE_BYTES } from '../../../src/ledgers/append-line.cjs';
 import { stuckOpen } from '../../kit/stuck-open.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../../src/cli/svc.cjs', import.meta.url));
@@ -297,16 +297,16 @@ describe('svc hook event', () => {
     const path = join(dir, 'data', 'events.jsonl');
     mkdirSync(join(dir, 'data'));
     openSync(path, 'w');
-    truncateSync(path, EVENTS_ROTATE_BYTES);
+    truncateSync(path, ROTATE_BYTES);
     const ends = await Promise.all(
       Array.from({ length: 50 }, (_, nth) =>
         hook(['event'], JSON.stringify({ ...START, session_id: `s-${nth}` })),
       ),
     );
     expect(ends.every(({ code }) => code === 0)).toBe(true);
-    expect(statSync(`${path}.1`).size).toBeGreaterThanOrEqual(EVENTS_ROTATE_BYTES);
+    expect(statSync(`${path}.1`).size).toBeGreaterThanOrEqual(ROTATE_BYTES);
     expect(existsSync(path) ? statSync(path).size : 0).toBeLessThan(100_000);
-    const old = readFileSync(`${path}.1`).subarray(EVENTS_ROTATE_BYTES).toString('utf8');
+    const old = readFileSync(`${path}.1`).subarray(ROTATE_BYTES).toString('utf8');
     const all = [
       ...old
         .split('\n')
