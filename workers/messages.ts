@@ -3,6 +3,7 @@ import type { Settings } from '../src/config/settings.ts';
 import { messagesCalls, messagesEvents } from '../src/contract/threads/messages.ts';
 import { connectDelivery } from '../src/messages/delivery-world.ts';
 import { writeMissingLines } from '../src/messages/ledger-recovery.ts';
+import { createFileKeeper } from '../src/messages/message-files.ts';
 import { MessageLedger } from '../src/messages/message-ledger.ts';
 import { MessageStore } from '../src/messages/message-store.ts';
 import { MessagesService } from '../src/messages/messages-service.ts';
@@ -12,7 +13,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
   name: 'messages',
   calls: messagesCalls,
   events: messagesEvents,
-  async start({ settings, clock, logger, host }) {
+  async start({ settings, clock, logger, host, pool }) {
     const paths = dataPaths(settings);
     const ledger = new MessageLedger({ path: paths.messages_file, logger });
     const store = new MessageStore(paths.messages_dir, ledger);
@@ -21,6 +22,10 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       clock,
       logger,
       store,
+      files: createFileKeeper(
+        paths.attachments_dir,
+        async (input, bulk) => (await pool.run('store_attachments', input, { bulk })).value,
+      ),
       poller: {
         target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
         give: (message) => host.call('give_app_message', message),
@@ -35,6 +40,9 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     });
     service.start();
     void writeMissingLines({ ledger, store, now: clock.now(), logger });
-    return { handlers: { send: (message) => service.send(message) }, stop: async () => service.stop() };
+    return {
+      handlers: { send: (message, bytes) => service.send(message, bytes) },
+      stop: async () => service.stop(),
+    };
   },
 });

@@ -33,15 +33,20 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     const { checked, bytes } = checkAttachments(body ?? NOTHING);
     return withBulk(checked, bytes);
   },
-  async store_attachments({ folder, uid, images, dry_run }, bytes) {
+  async check_message_files(_, body) {
+    const { checkMessageFiles } = await import('../src/fibers/attachments/check-message-files.ts');
+    const { checked, bytes } = checkMessageFiles(body ?? NOTHING);
+    return withBulk(checked, bytes);
+  },
+  async store_attachments({ folder, of, files, dry_run }, bytes) {
     const { attachmentPlaces, storeAttachments } = await import(
       '../src/fibers/attachments/store-attachments.ts'
     );
-    if (dry_run) return { files: attachmentPlaces(folder, uid, images) };
+    if (dry_run) return { files: attachmentPlaces(folder, of, files) };
     const { sweepAttachments } = await import('../src/fibers/attachments/sweep-attachments.ts');
-    const files = storeAttachments({ folder, uid, images, bytes: bytes ?? NOTHING });
+    const stored = storeAttachments({ folder, of, files, bytes: bytes ?? NOTHING });
     sweepAttachments(folder);
-    return { files };
+    return { files: stored };
   },
   async find_transcripts({ agents_file, sessions }) {
     const { loadRegistryFile } = await import('../src/harness/agents/registry.ts');

@@ -42,7 +42,7 @@ export const bench: Bench = {
       );
       const began = performance.now();
       for (let number = 0; number < STORED; number += 1) {
-        const record = newRecord(message(number), Date.now());
+        const record = newRecord({ ...message(number), files: [] }, [], Date.now());
         const receipt = { ...record.receipt, status: 'accepted' as const, transport: 'terminal' };
         store.write({ ...record, state: 'sent', receipt });
       }

@@ -8,6 +8,7 @@ import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
+import type { FileKeeper } from './message-files.ts';
 import type { MessageStore } from './message-store.ts';
 import { markerOf } from './message-text.ts';
 import type { DeliveryWorld } from './messages-service.ts';
@@ -24,8 +25,9 @@ export function connectDelivery(options: {
   store: MessageStore;
   /** What the poller answers for this thread. */
   poller: Pick<DeliveryWorld, 'target' | 'give' | 'stageIn'>;
+  files: FileKeeper;
 }): DeliveryWorld {
-  const { settings, clock, logger, poller } = options;
+  const { settings, clock, logger, poller, files } = options;
   const runner = createRunner();
   const tmux = findExecutable('tmux', process.env.PATH ?? '');
   const panes =
@@ -38,7 +40,7 @@ export function connectDelivery(options: {
           deadline_ms: TMUX_MS,
         });
   return {
-    ...{ host: settings.host_id, clock, logger, ...poller },
+    ...{ host: settings.host_id, clock, logger, files, ...poller },
     // The poller may have ended after it gave the text.
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),

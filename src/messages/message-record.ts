@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Message, type Receipt, receiptSchema } from '../contract/http/messages.ts';
+import { type StoredFile, storedFileSchema } from '../contract/http/attachments.ts';
+import { type Receipt, receiptSchema } from '../contract/http/messages.ts';
+import type { CheckedMessage } from '../contract/threads/messages.ts';
 
 /**
  * What is kept of one message. `waiting`: nothing was given to a session yet; `sending`: from here on something may have
@@ -16,6 +18,8 @@ export const messageRecordSchema = z.object({
   from: z.string(),
   text: z.string(),
   wake: z.boolean(),
+  /** Where its files are kept. */
+  files: z.array(storedFileSchema).default([]),
   created_at: z.number(),
   /** The fiber whose worker it was given to. */
   fiber: z.object({ id: z.string(), uid: z.string() }).nullable(),
@@ -34,21 +38,22 @@ export const messageRecordSchema = z.object({
 export type MessageRecord = z.infer<typeof messageRecordSchema>;
 
 /** A message as it was accepted from a caller. */
-export type Accepted = Omit<Message, 'attachments' | 'dry_run' | 'origin'>;
+export type Accepted = Omit<CheckedMessage, 'dry_run'>;
 
-export function digestOf({ address, text, from, wake }: Omit<Accepted, 'message_id'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([address, text, from, wake]))
-    .digest('hex');
+export function digestOf({ address, text, from, wake, files }: Omit<Accepted, 'message_id'>): string {
+  const chosen: unknown[] = [address, text, from, wake];
+  // Without files it is the digest that records had before there were files.
+  if (files.length > 0) chosen.push(files.map(({ name, sha256 }) => [name, sha256]));
+  return createHash('sha256').update(JSON.stringify(chosen)).digest('hex');
 }
 
-/** A message as it was accepted, with the canonical address. */
-export function newRecord(message: Accepted, now: number): MessageRecord {
+/** A message as it was accepted, with the canonical address and the files that were kept of it. */
+export function newRecord(message: Accepted, files: StoredFile[], now: number): MessageRecord {
   const { message_id, address, from, text, wake } = message;
   return {
     version: 1,
     state: 'waiting',
-    ...{ message_id, address, from, text, wake },
+    ...{ message_id, address, from, text, wake, files },
     request: digestOf(message),
     created_at: now,
     fiber: null,
@@ -59,8 +64,23 @@ export function newRecord(message: Accepted, now: number): MessageRecord {
       transport: 'held',
       detail: 'it waits here; nothing was given to the session yet',
       at: now,
+      ...filesOf(files, 'queued'),
     },
   };
+}
+
+/** The receipt of a message at a stage. */
+export function receiptOf(
+  { message_id, address, files }: MessageRecord,
+  stage: Pick<Receipt, 'status' | 'transport' | 'detail' | 'reason'>,
+  at: number,
+): Receipt {
+  return { message_id, address, ...stage, at, ...filesOf(files, stage.status) };
+}
+
+/** The files of a rejected message are deleted. */
+function filesOf(files: StoredFile[], status: Receipt['status']): Pick<Receipt, 'files'> {
+  return files.length === 0 || status === 'rejected' ? {} : { files };
 }
 
 const ORDER: readonly Receipt['status'][] = ['unknown', 'queued', 'submitted', 'accepted'];

@@ -17,9 +17,18 @@ import type {
   AppMessageStage,
 } from '../contract/threads/app-message.ts';
 import type { MessageTarget } from '../contract/threads/message-target.ts';
+import type { CheckedMessage } from '../contract/threads/messages.ts';
 import type { InputScreen } from '../harness/harness.ts';
 import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
-import { type Accepted, digestOf, type MessageRecord, newRecord, saysMore } from './message-record.ts';
+import type { FileKeeper } from './message-files.ts';
+import {
+  type Accepted,
+  digestOf,
+  type MessageRecord,
+  newRecord,
+  receiptOf,
+  saysMore,
+} from './message-record.ts';
 import type { MessageStore } from './message-store.ts';
 import { textForAgent } from './message-text.ts';
 import { PairLimit } from './pair-limit.ts';
@@ -30,6 +39,7 @@ export type DeliveryWorld = {
   clock: Clock;
   logger: Logger;
   store: MessageStore;
+  files: FileKeeper;
   /** The session of an address; throws while the poller does not answer. */
   target(address: SessionAddress): Promise<MessageTarget>;
   /** What the terminal shows; null if it cannot be read. */
@@ -78,7 +88,7 @@ export class MessagesService {
   readonly #world: DeliveryWorld;
   readonly #limits: DeliveryLimits;
   /** Requests in progress by message id. */
-  readonly #asked = new Map<string, Promise<Receipt>>();
+  readonly #asked = new Map<string, { request: string; answer: Promise<Receipt> }>();
   /** One delivery at a time for each session. */
   readonly #sessions = new Map<string, { lock: Mutex; users: number }>();
   readonly #pairs: PairLimit;
@@ -113,10 +123,11 @@ export class MessagesService {
     this.#stopped = true;
   }
 
-  async send({
-    dry_run,
-    ...request
-  }: Accepted & { dry_run?: boolean | undefined }): Promise<Receipt | Rehearsal> {
+  /** `bytes` has the files of the message. */
+  async send(
+    { dry_run, ...request }: CheckedMessage,
+    bytes: Uint8Array | null = null,
+  ): Promise<Receipt | Rehearsal> {
     const address = parseAddress(request.address);
     const { host, clock } = this.#world;
     if (address.host !== host)
@@ -128,12 +139,12 @@ export class MessagesService {
     if (dry_run === true) return this.#rehearse(message, address);
     const same = this.#asked.get(message.message_id);
     if (same !== undefined) {
-      this.#requireSame(message);
+      requireSame(same.request, message, this.#world.store.read(message.message_id)?.receipt);
       const limit = this.#limits.observe + SAME_ID_MS;
-      return Promise.race([same, sleep(clock, limit).then(() => this.#known(message.message_id))]);
+      return Promise.race([same.answer, sleep(clock, limit).then(() => this.#known(message))]);
     }
-    const answer = this.#answer(message, address);
-    this.#asked.set(message.message_id, answer);
+    const answer = this.#answer(message, address, bytes);
+    this.#asked.set(message.message_id, { request: digestOf(message), answer });
     try {
       return await answer;
     } finally {
@@ -144,12 +155,14 @@ export class MessagesService {
   /** What the message would do now. */
   async #rehearse(message: Accepted, address: SessionAddress): Promise<Rehearsal> {
     const known = this.#world.store.read(message.message_id);
-    if (known !== null) requireSame(known, message);
-    if (known !== null)
+    if (known !== null) {
+      requireSame(known.request, message, known.receipt);
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
+    }
     requireWake(message);
     const step = await this.#plan(address, 0);
-    const prompt = textForAgent(message);
+    const files = await this.#world.files.placesOf(message.message_id, message.files);
+    const prompt = textForAgent({ ...message, files });
     if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, { prompt });
     if (step.kind === 'give')
       return rehearsal(`give it to the app conversation ${address.native_id}`, { prompt });
@@ -164,17 +177,16 @@ export class MessagesService {
     return nextStep({ target, screen, waited_ms, most_ms: this.#limits.hold });
   }
 
-  async #answer(message: Accepted, address: SessionAddress): Promise<Receipt> {
+  async #answer(message: Accepted, address: SessionAddress, bytes: Uint8Array | null): Promise<Receipt> {
     const { store, clock } = this.#world;
     const known = store.read(message.message_id);
     if (known !== null) {
-      requireSame(known, message);
+      requireSame(known.request, message, known.receipt);
       return known.state === 'sent' ? this.#recheck(known, address) : known.receipt;
     }
     requireWake(message);
     if (looksLikeAddress(message.from)) this.#pairs.take(message.from, message.address, clock.now());
-    const record = newRecord(message, clock.now());
-    store.write(record);
+    const record = await this.#begin(message, bytes);
     const until = clock.now() + this.#limits.observe;
     let tried = await this.#attempt(record, address);
     while (tried.state === 'waiting' && clock.now() < until && !this.#stopped) {
@@ -183,6 +195,21 @@ export class MessagesService {
     }
     if (tried.state === 'waiting') void this.#hold(tried);
     return (await this.#observe(tried, address, until)).receipt;
+  }
+
+  /** Keeps the message and its files, or nothing of it. */
+  async #begin(message: Accepted, bytes: Uint8Array | null): Promise<MessageRecord> {
+    const { store, files, clock } = this.#world;
+    const kept = await files.keep(message.message_id, { files: message.files, bytes });
+    const record = newRecord(message, kept, clock.now());
+    try {
+      store.write(record);
+    } catch (error) {
+      store.release(message.message_id);
+      await files.drop(kept);
+      throw error;
+    }
+    return record;
   }
 
   /** One attempt; the record that it leaves. */
@@ -262,7 +289,9 @@ export class MessagesService {
   }
 
   #reject(record: MessageRecord, reason: string, detail: string): MessageRecord {
-    return this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
+    const rejected = this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
+    void this.#world.files.drop(record.files);
+    return rejected;
   }
 
   #unsure(record: MessageRecord, detail: string): MessageRecord {
@@ -353,13 +382,8 @@ export class MessagesService {
     record: MessageRecord,
     receipt: Pick<Receipt, 'status' | 'transport' | 'detail' | 'reason'>,
   ): MessageRecord {
-    const { message_id, address } = record;
     const at = this.#world.clock.now();
-    const done: MessageRecord = {
-      ...record,
-      state: 'sent',
-      receipt: { message_id, address, ...receipt, at },
-    };
+    const done: MessageRecord = { ...record, state: 'sent', receipt: receiptOf(record, receipt, at) };
     this.#world.store.write(done);
     return done;
   }
@@ -378,15 +402,12 @@ export class MessagesService {
     return target?.kind === 'running' ? target.transcript : null;
   }
 
-  #requireSame(message: Accepted): void {
-    const known = this.#world.store.read(message.message_id);
-    if (known !== null) requireSame(known, message);
-  }
-
-  #known(message_id: string): Receipt {
+  /** What is known of a message whose first request has not ended in time. */
+  #known({ message_id, address }: Accepted): Receipt {
     const known = this.#world.store.read(message_id);
     if (known !== null) return known.receipt;
-    throw new CodedError('preflight_failed', 'the message was refused; nothing of it was kept');
+    const at = this.#world.clock.now();
+    return { message_id, address, status: 'unknown', transport: 'held', detail: KEEPING, at };
   }
 
   async #alone<T>(session: string, section: () => Promise<T>): Promise<T> {
@@ -406,6 +427,7 @@ function transportOf({ evidence }: MessageRecord): Receipt['transport'] {
   return evidence !== null && 'conversation' in evidence ? 'app-server' : 'terminal';
 }
 
+const KEEPING = 'its files are being written; send the same id again for its receipt';
 const ENDED = 'its session ended before anything was given to it';
 const UNSURE = 'it is not known whether the text arrived';
 const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
@@ -429,11 +451,11 @@ function requireWake({ wake }: Accepted): void {
   );
 }
 
-function requireSame(known: MessageRecord, message: Accepted): void {
-  if (known.request === digestOf(message)) return;
+function requireSame(request: string, message: Accepted, receipt: Receipt | undefined): void {
+  if (request === digestOf(message)) return;
   throw new CodedError(
     'message_id_conflict',
-    `another message was sent under the id ${known.message_id}; give each message an id of its own`,
-    { details: { receipt: known.receipt } },
+    `another message was sent under the id ${message.message_id}; give each message an id of its own`,
+    { details: { receipt } },
   );
 }

@@ -9,6 +9,7 @@ import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import { Lane } from './lane.ts';
+import { requireJson } from './require-json.ts';
 
 /** The smallest image there is, for the example. */
 const GIF = 'R0lGODlhAQABAAAAACH5BAEAAAAALAAAAAABAAEAAAI=';
@@ -54,7 +55,7 @@ export function attachmentsRows(
           const { uid } = (await poller.call('fiber', { id: fiber })).fiber;
           if (uid === null)
             throw new CodedError('uid_missing', `${fiber} has no uid to keep its images under; edit it once`);
-          const batch = { folder: context.attachments_dir, uid, images, dry_run };
+          const batch = { folder: context.attachments_dir, of: { uid }, files: images, dry_run };
           const { files } = (await pool.run('store_attachments', batch, { bulk })).value;
           if (!dry_run) return { status: 200, json: { files } };
           const count = files.length === 1 ? '1 image' : `${files.length} images`;
@@ -64,13 +65,4 @@ export function attachmentsRows(
       },
     }),
   ];
-}
-
-/** A page of another site can send text unasked, but not JSON. */
-function requireJson(content_type: string | undefined): void {
-  if (content_type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json') return;
-  throw new CodedError(
-    'unsupported_media_type',
-    'The body must be sent with Content-Type: application/json.',
-  );
 }

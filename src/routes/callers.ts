@@ -17,10 +17,11 @@ export type Caller<C extends CallTable> = {
     input: CallInput<C, N>,
     options?: { deadline_ms?: number },
   ): Promise<CallOutput<C, N>>;
-  /** As `call`, with the bytes that came beside the value. */
+  /** As `call`, with bytes beside the value both ways; those given are transferred if they fill their buffer. */
   exchange<N extends keyof C & string>(
     name: N,
     input: CallInput<C, N>,
+    bulk?: Uint8Array | null,
   ): Promise<{ value: CallOutput<C, N>; bulk: Uint8Array | null }>;
 };
 

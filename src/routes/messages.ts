@@ -22,6 +22,14 @@ const REQUEST_LIMIT = 8 * 1024 * 1024;
 /** Who writes where nobody says it. */
 const SOMEBODY = 'the operator';
 
+export const MESSAGE_EXAMPLE = {
+  address: printAddress({ host: 'this-host', harness: HARNESS_NAMES[0], native_id: 'no-session' }),
+  text: 'Please look at the last commit.',
+  from: 'ada',
+  message_id: 'example-1',
+  dry_run: true,
+};
+
 /** How long a start may take to have its session, and between two looks, in milliseconds. */
 const STARTING_MS = 15_000;
 const LOOK_MS = 250;
@@ -54,15 +62,7 @@ export function messagesRows(
       method: 'POST',
       path: '/api/v1/messages',
       summary: 'Sends a message to a running session, once for each `message_id`',
-      example: {
-        body: {
-          address: printAddress({ host: 'this-host', harness: HARNESS_NAMES[0], native_id: 'no-session' }),
-          text: 'Please look at the last commit.',
-          from: 'ada',
-          message_id: 'example-1',
-          dry_run: true,
-        },
-      },
+      example: { body: MESSAGE_EXAMPLE },
       needs: 'session',
       page: 'messages.md',
       routing: 'host',

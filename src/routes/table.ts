@@ -23,6 +23,7 @@ import { incidentRows } from './incidents.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
 import { lifecycleRows } from './lifecycle.ts';
 import { liveRows } from './live.ts';
+import { messageFilesRows } from './message-files.ts';
 import { messagesRows } from './messages.ts';
 import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
@@ -52,6 +53,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', liveRows(callers, feed, context)),
     ...inGroup('Workers', dispatchRows(callers)),
     ...inGroup('Messages', messagesRows(callers, context)),
+    ...inGroup('Messages', messageFilesRows(callers)),
     ...inGroup('Messages', peersRows(callers, context)),
     ...inGroup('State', brakeRows(callers)),
     ...inGroup('State', whyRows(callers)),

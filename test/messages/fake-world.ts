@@ -10,8 +10,10 @@ import type {
   AppMessageStage,
 } from '../../src/contract/threads/app-message.ts';
 import type { MessageTarget } from '../../src/contract/threads/message-target.ts';
+import { attachmentPlaces, storeAttachments } from '../../src/fibers/attachments/store-attachments.ts';
 import type { InputScreen } from '../../src/harness/harness.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
+import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
 import {
@@ -68,6 +70,13 @@ export class FakeSession {
       clock: systemClock,
       logger: silentLogger,
       store: this.store(),
+      files: createFileKeeper(
+        join(this.folder, 'attachments'),
+        async ({ folder, of, files, dry_run }, bytes) => {
+          if (dry_run) return { files: attachmentPlaces(folder, of, files) };
+          return { files: storeAttachments({ folder, of, files, bytes: bytes ?? new Uint8Array(0) }) };
+        },
+      ),
       target: async () => {
         if (this.target instanceof Error) throw this.target;
         return this.target;
@@ -107,5 +116,6 @@ export class FakeSession {
 }
 
 export function message(message_id: string, more: { text?: string; address?: string; wake?: boolean } = {}) {
-  return { address: ADDRESS, text: 'Look at the last commit.', from: 'ada', wake: true, message_id, ...more };
+  const text = 'Look at the last commit.';
+  return { address: ADDRESS, text, from: 'ada', wake: true, message_id, files: [], ...more };
 }

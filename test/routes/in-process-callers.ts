@@ -25,6 +25,8 @@ export class InProcessComponent<C extends CallTable> implements Caller<C> {
   answers: { [N in keyof C]?: Answer } = {};
   /** Every call so far, oldest first. */
   asked: { name: string; input: unknown }[] = [];
+  /** The bytes that came with each `exchange` so far. */
+  bulks: (Uint8Array | null)[] = [];
   up = true;
   #name: string;
   #calls: C;
@@ -42,7 +44,9 @@ export class InProcessComponent<C extends CallTable> implements Caller<C> {
   async exchange<N extends keyof C & string>(
     name: N,
     input: unknown,
+    sent: Uint8Array | null = null,
   ): Promise<{ value: never; bulk: Uint8Array | null }> {
+    this.bulks.push(sent);
     const { value, bulk } = (await this.#answer(name, input)) as { value: unknown; bulk: Uint8Array | null };
     return { value: this.#calls[name]!.output.parse(value) as never, bulk };
   }

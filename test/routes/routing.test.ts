@@ -14,6 +14,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-10', 'POST /api/v1/deliver', 'owner'],
   ['RPL-15', 'GET /api/v1/peers', 'fan-in'],
   ['WPL-23', 'POST /api/v1/messages', 'host'],
+  ['WPL-24', 'POST /api/v1/messages/files', 'host'],
   ['WPL-2', 'POST /api/v1/transition', 'owner'],
   ['WPL-3', 'POST /api/v1/lifecycle', 'owner'],
   ['WPL-4', 'POST /api/v1/kill', 'owner'],

@@ -18,6 +18,7 @@ import { RunDirectories } from '../../src/dispatch/run-directory/run-directories
 import { endOfFile } from '../../src/dispatch/run-directory/run-file-end.ts';
 import { buildRunScript } from '../../src/dispatch/run-directory/run-script.ts';
 import { checkAttachments } from '../../src/fibers/attachments/check-attachments.ts';
+import { checkMessageFiles } from '../../src/fibers/attachments/check-message-files.ts';
 import { isSafeId, slugFromName } from '../../src/fibers/fiber-id.ts';
 import { snippetsOf } from '../../src/fibers/search/snippets.ts';
 import { termsOf } from '../../src/fibers/search/terms.ts';
@@ -36,6 +37,7 @@ import { AppendOnlyFile } from '../../src/platform/append-only-file.ts';
 import { apiPath, describeApi } from '../../src/routes/api-description.ts';
 import { Lane } from '../../src/routes/lane.ts';
 import { bodyOf, sentImage } from '../fibers/attachments/images.ts';
+import { fileMessageBody, sentFile } from '../fibers/attachments/message-files.ts';
 import { runVerb } from '../fixtures/fibers/run-verb.ts';
 import { createTempStore, type TempStore } from '../fixtures/fibers/temp-store.ts';
 import { ask } from '../http/raw-exchange.ts';
@@ -107,6 +109,8 @@ const inputOf = (tool_input: unknown) =>
   eventLine(hook('PreToolUse', { tool_name: 'Write', tool_input }), around);
 const attached = (...images: ReturnType<typeof sentImage>[]) =>
   codeOf(() => checkAttachments(bodyOf(images))) === null;
+const withFiles = (...files: ReturnType<typeof sentFile>[]) =>
+  codeOf(() => checkMessageFiles(fileMessageBody(files))) === null;
 /** Whether the command takes it for an id. No fiber has it, and some documents of this store cannot be read. */
 async function isIdByCli(id: string): Promise<boolean> {
   const { err, error } = await runVerb(['fiber', 'edit', id, '--name', 'x'], {
@@ -333,6 +337,21 @@ const PROBES: Probe[] = [
       attached(...[0, 1, 2].map((part) => sentImage('image/png', Math.floor((size + part) / 3), part + 1))),
   },
   {
+    limit: 'contract/http/message-files.ts MOST_FILES',
+    way: 'API',
+    takes: (size) => withFiles(...Array.from({ length: size }, (_, index) => sentFile(`${index}.txt`))),
+  },
+  {
+    limit: 'contract/http/message-files.ts MOST_FILES_BYTES',
+    way: 'API',
+    takes: (size) => withFiles(sentFile('a', Buffer.alloc(size - 1)), sentFile('b', Buffer.alloc(1))),
+  },
+  {
+    limit: 'contract/http/message-files.ts MOST_NAME_BYTES',
+    way: 'API',
+    takes: (size) => withFiles(sentFile(x(size))),
+  },
+  {
     limit: 'contract/http/transcripts.ts MOST_LINKED_SESSIONS',
     way: 'API',
     takes: (size) =>
@@ -506,11 +525,11 @@ const PROBES: Probe[] = [
     way: 'file',
     takes: (size) => shownAtDeath(x(size)),
   },
-  ...['routes/search.ts', 'routes/attachments.ts', 'routes/digests.ts', 'routes/session-links.ts'].map(
+  ...['search', 'attachments', 'message-files', 'digests', 'session-links'].map(
     (file): Probe => ({
-      limit: `${file} MOST_WAITING`,
+      limit: `routes/${file}.ts MOST_WAITING`,
       way: 'API',
-      takes: (size) => waiting(`${file} MOST_WAITING`, size),
+      takes: (size) => waiting(`routes/${file}.ts MOST_WAITING`, size),
     }),
   ),
 ];
@@ -522,6 +541,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
       (one) => `routes/${one}.ts REQUEST_LIMIT`,
     ),
     'routes/attachments.ts BODY_LIMIT',
+    'routes/message-files.ts BODY_LIMIT',
     'routes/config.ts TEXT_LIMIT',
     'routes/fiber-stores.ts LIST_LIMIT',
     'routes/fibers.ts DOCUMENT_LIMIT',
@@ -595,6 +615,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
   'test/http/slow-bodies.test.ts': [
     'http/request-handling.ts BODY_TIMEOUT_MS',
     'routes/attachments.ts BODY_TIMEOUT_MS',
+    'routes/message-files.ts BODY_TIMEOUT_MS',
   ],
   'test/http/held-peer-gate.test.ts': ['http/held-peer-gate.ts MOST_HELD'],
   'test/routes/files.test.ts': ['routes/files.ts MOST_LOOKS'],

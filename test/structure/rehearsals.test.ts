@@ -15,6 +15,8 @@ const REHEARSED_UNSAID: Readonly<Record<string, string>> = {
     'its body is judged by the handler and answered as text: test/routes/lifecycle.test.ts',
   '/api/v1/attachments':
     'its body is taken as bytes and judged in the pool, `dry_run` with it: test/routes/attachments.test.ts',
+  '/api/v1/messages/files':
+    'its body is taken as bytes and judged in the pool, `dry_run` with it: test/routes/message-files.test.ts',
 };
 
 const WHAT_TO_DO = `either rehearse it: \`dry_run: dryRunField\` in the body, \`.or(rehearsalSchema)\` in the 200 reply, the call

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedFileSchema } from './attachments.ts';
 import { promptSchema, referenceSchema } from './bounded.ts';
 import { dispatchedSchema } from './dispatch.ts';
 import { dryRunField } from './rehearsal.ts';
@@ -39,7 +40,7 @@ export const messageRequestSchema = z.object({
   /** False: context for the next turn, which the message itself does not start. */
   wake: z.boolean().default(true),
   message_id: messageIdSchema,
-  attachments: z.never('takes no files').optional(),
+  attachments: z.never('takes no files; send them to /api/v1/messages/files').optional(),
   dry_run: dryRunField,
   origin: referenceSchema.optional(),
 });
@@ -58,6 +59,8 @@ export const receiptSchema = z.object({
   detail: z.string(),
   /** Why it was rejected: `session_unavailable`, `session_not_found` or `wake_refused`. */
   reason: z.string().optional(),
+  /** Its files, where this host keeps them for the session; absent without files, and of a rejected message. */
+  files: z.array(storedFileSchema).optional(),
   /** When this stage was seen, in milliseconds since the Unix epoch. */
   at: z.number(),
 });

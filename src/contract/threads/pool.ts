@@ -4,7 +4,9 @@ import { storedFileSchema } from '../http/attachments.ts';
 import { wordsSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
+import { bulkFileSchema } from './bulk-file.ts';
 import type { CallTable } from './call-table.ts';
+import { checkedMessageSchema } from './messages.ts';
 
 /** Identity of the file at a path; device and inode as decimal strings, since they may exceed 2^53. */
 export const fileStampSchema = z.object({
@@ -17,21 +19,17 @@ export const fileStampSchema = z.object({
 });
 export type FileStamp = z.infer<typeof fileStampSchema>;
 
-/** A checked batch of images; the `data` of each is in the bulk at `offset`. */
+/** A checked batch of images. */
 const checkedImagesSchema = z.object({
   fiber: z.string(),
   dry_run: z.boolean(),
-  images: z.array(
-    z.object({
-      name: z.string(),
-      ending: z.string(),
-      sha256: z.string(),
-      offset: z.number().int(),
-      size: z.number().int(),
-    }),
-  ),
+  images: z.array(bulkFileSchema),
 });
 export type CheckedImages = z.infer<typeof checkedImagesSchema>;
+
+/** What stored files belong to; each has a folder of its own. */
+const attachedToSchema = z.union([z.object({ uid: z.string() }), z.object({ message_id: z.string() })]);
+export type AttachedTo = z.infer<typeof attachedToSchema>;
 
 /** Time limit for parsing one document, in milliseconds; within the document limits it takes about ten. */
 const PARSE_LIMIT_MS = 2_000;
@@ -94,18 +92,23 @@ export const poolJobs = {
    */
   check_attachments: { input: z.object({}), output: checkedImagesSchema, deadline_ms: 30_000 },
   /**
-   * Stores checked images, all or none, then deletes expired ones. Bulk in: the checked images. With `dry_run` it only
-   * returns the paths.
+   * Parses and checks the body of `POST /messages/files`. Bulk in: the body; bulk out: the decoded files, concatenated.
+   * Throws the errors of the route.
+   */
+  check_message_files: { input: z.object({}), output: checkedMessageSchema, deadline_ms: 30_000 },
+  /**
+   * Stores checked files below the folder of their fiber or message, all or none, then deletes expired ones. Bulk in:
+   * the bytes. With `dry_run` it only returns the paths. Throws `store_unavailable`, with nothing left.
    */
   store_attachments: {
     input: z.object({
       folder: z.string(),
-      uid: z.string(),
-      images: checkedImagesSchema.shape.images,
+      of: attachedToSchema,
+      files: z.array(bulkFileSchema),
       dry_run: z.boolean(),
     }),
     output: z.object({ files: z.array(storedFileSchema) }),
-    deadline_ms: 60_000,
+    deadline_ms: 30_000,
   },
   /** Finds transcripts by the id of their session, among the agents of a registry; one answer each, in order. */
   find_transcripts: {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { CodedError } from '../../base/errors.ts';
 import {
@@ -10,7 +9,9 @@ import {
   MOST_IMAGE_BYTES,
   MOST_IMAGES,
 } from '../../contract/http/attachments.ts';
+import type { BulkFile } from '../../contract/threads/bulk-file.ts';
 import type { CheckedImages } from '../../contract/threads/pool.ts';
+import { decodedLength, decodeExactly, parseBatch, sha256Of } from './batch-body.ts';
 
 type Attachment = z.output<typeof attachmentsRequestSchema>['attachments'][number];
 
@@ -33,7 +34,7 @@ const SIGNATURES: Record<ImageMime, readonly (readonly (number | null)[])[]> = {
  * broken rule.
  */
 export function checkAttachments(body: Uint8Array): { checked: CheckedImages; bytes: Uint8Array } {
-  const request = parseRequest(body);
+  const request = parseBatch(attachmentsRequestSchema, body);
   const { attachments } = request;
   for (const [index, { mime }] of attachments.entries())
     if (!Object.hasOwn(IMAGE_ENDINGS, mime))
@@ -48,7 +49,7 @@ export function checkAttachments(body: Uint8Array): { checked: CheckedImages; by
   if (total > MOST_BATCH_BYTES)
     throw brokenBatch('total', `the images have ${total} bytes; together they may have ${MOST_BATCH_BYTES}`);
   const bytes = new Uint8Array(total);
-  const images: CheckedImages['images'] = [];
+  const images: BulkFile[] = [];
   let offset = 0;
   for (const [index, attachment] of attachments.entries()) {
     const size = sizes[index]!;
@@ -64,43 +65,18 @@ export function checkAttachments(body: Uint8Array): { checked: CheckedImages; by
 /** Decodes one image to its offset and checks its bytes. */
 function judgeOne(attachments: readonly Attachment[], index: number, place: Uint8Array) {
   const { name, mime, data, sha256 } = attachments[index]!;
-  const decoded = Buffer.from(data, 'base64');
-  if (decoded.length !== place.length || decoded.toString('base64') !== data)
+  const decoded = decodeExactly(data);
+  if (decoded === null)
     throw broken('decode', index, attachments, 'has data that is not base64 with its padding');
   if (decoded.length === 0) throw broken('decode', index, attachments, 'has no data');
   if (!carriesSignature(decoded, mime as ImageMime))
     throw broken('mime', index, attachments, `does not begin as an image of the kind ${mime} does`);
-  const digest = createHash('sha256').update(decoded).digest('hex');
+  const digest = sha256Of(decoded);
   if (digest !== sha256.toLowerCase())
     throw broken('sha256', index, attachments, `has the digest ${digest}, which is not the one it came with`);
   place.set(decoded);
-  return { name, ending: IMAGE_ENDINGS[mime as ImageMime], sha256: digest, size: decoded.length };
-}
-
-/** Number of bytes that a base64 text decodes to, if it is valid. */
-function decodedLength(data: string): number {
-  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
-  return Math.max(0, Math.floor((data.length * 3) / 4) - padding);
-}
-
-function parseRequest(body: Uint8Array): z.output<typeof attachmentsRequestSchema> {
-  let json: unknown;
-  try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    throw new CodedError('invalid_json', 'The body is not valid JSON in UTF-8.');
-  }
-  const parsed = attachmentsRequestSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path, message }) => ({
-    path: path.map(String).join('.'),
-    message,
-  }));
-  const first = issues[0];
-  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
-  throw new CodedError('invalid_request', `The body is not acceptable${where}: ${first?.message ?? ''}.`, {
-    details: { issues },
-  });
+  const kept_as = `${digest.slice(0, 16)}.${IMAGE_ENDINGS[mime as ImageMime]}`;
+  return { name, kept_as, sha256: digest, size: decoded.length };
 }
 
 function broken(rule: AttachmentRule, index: number, all: readonly Attachment[], what: string): CodedError {

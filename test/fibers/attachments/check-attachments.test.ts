@@ -27,7 +27,7 @@ describe('a batch of attachments', () => {
     const sent = MIMES.map((mime, index) => sentImage(mime, 50 + index, index + 1));
     const { checked, bytes } = checkAttachments(bodyOf(sent));
     expect(checked).toMatchObject({ fiber: 'work/loader', dry_run: false });
-    expect(checked.images.map(({ ending }) => ending)).toEqual(['png', 'jpg', 'gif', 'webp']);
+    expect(checked.images.map(({ kept_as }) => kept_as.split('.')[1])).toEqual(['png', 'jpg', 'gif', 'webp']);
     for (const [index, image] of checked.images.entries()) {
       const decoded = bytes.subarray(image.offset, image.offset + image.size);
       expect(Buffer.from(decoded).equals(sent[index]!.bytes)).toBe(true);

@@ -29,7 +29,7 @@ afterEach(() => scratch.remove());
 
 function store(attachments: SentImage[], uid = UID, now = Date.now()) {
   const { checked, bytes } = checkAttachments(bodyOf(attachments));
-  return storeAttachments({ folder, uid, images: checked.images, bytes }, now);
+  return storeAttachments({ folder, of: { uid }, files: checked.images, bytes }, now);
 }
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
