@@ -36,6 +36,7 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
         sessions_body: (input) => finished(service.sessionsBody(input)),
         commits: (input) => finished(service.commitsBody(input)),
         sent_files: (input) => finished(service.sentFilesBody(input)),
+        conversation: (asked) => service.conversation(asked),
         fiber_life: (input) => finished(service.fiberLifeBody(input)),
       },
       stop: () => service.stop(),

@@ -2,6 +2,7 @@ import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { messagesCalls, messagesEvents } from '../src/contract/threads/messages.ts';
 import { connectDelivery } from '../src/messages/delivery-world.ts';
+import { keptMessages } from '../src/messages/kept-message.ts';
 import { writeMissingLines } from '../src/messages/ledger-recovery.ts';
 import { createFileKeeper } from '../src/messages/message-files.ts';
 import { MessageLedger } from '../src/messages/message-ledger.ts';
@@ -41,7 +42,10 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     service.start();
     void writeMissingLines({ ledger, store, now: clock.now(), logger });
     return {
-      handlers: { send: (message, bytes) => service.send(message, bytes) },
+      handlers: {
+        send: (message, bytes) => service.send(message, bytes),
+        texts: ({ ids }) => ({ messages: keptMessages(store, ids, logger) }),
+      },
       stop: async () => service.stop(),
     };
   },

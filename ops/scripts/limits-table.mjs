@@ -805,6 +805,23 @@ export const LIMITS = [
         '',
       ],
       ['messages/message-ledger.ts', 'MOST_LINE_BYTES', 'A line of it', 'bytes', 'Skipped', ''],
+      ['ledgers/messages-ledger.ts', 'MOST_LINE_BYTES', 'A line of messages', 'bytes', 'Malformed', ''],
+      [
+        'ledgers/conversation.ts',
+        'MOST_PAGE_BYTES',
+        'The texts of one page of messages',
+        'bytes',
+        'The rest is in the next page',
+        '',
+      ],
+      [
+        'contract/http/conversation.ts',
+        'MOST_MESSAGES',
+        'Messages of one page',
+        'messages',
+        '`invalid_request`',
+        'API',
+      ],
       [
         'messages/transcript-evidence.ts',
         'MOST_BYTES',

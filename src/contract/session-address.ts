@@ -42,3 +42,8 @@ export function parseAddress(text: string): SessionAddress {
 export function printAddress({ host, harness, native_id }: SessionAddress): string {
   return `svc://${host}/${harness}/${native_id}`;
 }
+
+/** The id of the conversation in an address; null for any other text. */
+export function nativeIdOf(text: string): string | null {
+  return ADDRESS.exec(text)?.[3] ?? null;
+}

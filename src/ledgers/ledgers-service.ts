@@ -15,11 +15,13 @@ import {
   sessionsTag,
 } from '../contract/ledger-tags.ts';
 import type { CallInput, CallOutput } from '../contract/threads/call-table.ts';
-import type { ledgersCalls } from '../contract/threads/ledgers.ts';
+import type { AskedConversation, ledgersCalls } from '../contract/threads/ledgers.ts';
 import { tagOfPath } from '../platform/append-only-file.ts';
 import { CommitsLedger } from './commits-ledger.ts';
+import { type Conversation, conversationOf } from './conversation.ts';
 import { EventsIndex } from './events-index.ts';
 import { fiberLife, lifePart } from './fiber-life.ts';
+import { MessagesLedger } from './messages-ledger.ts';
 import { joinSentFiles, trailOf } from './sent-files.ts';
 import type { Doing } from './session-fibers.ts';
 import { SessionsLedger } from './sessions-ledger.ts';
@@ -46,6 +48,8 @@ export type LedgersService = {
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
   commitsBody(input: { host: string }): Promise<Body>;
   sentFilesBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
+  /** A page of the messages of a fiber or of a session. */
+  conversation(asked: AskedConversation): Conversation;
   /** A part of the life of one fiber. */
   fiberLifeBody(input: AskedLife & { host: string }): Promise<Body>;
   stop(): Promise<void>;
@@ -59,6 +63,7 @@ export function startLedgersService(options: {
   events_file: string;
   sessions_file: string;
   commits_file: string;
+  messages_file: string;
   /** Path of the checkpoint of the events index; null for none. */
   checkpoint_file: string | null;
   /** Unique for each life of the service. */
@@ -67,9 +72,10 @@ export function startLedgersService(options: {
   logger: Logger;
   onChanged: (stamps: LedgerStamps) => void;
 }): LedgersService {
-  const { events_file, sessions_file, commits_file, epoch, clock, logger } = options;
+  const { events_file, sessions_file, commits_file, messages_file, epoch, clock, logger } = options;
   const sessions = new SessionsLedger({ path: sessions_file });
   const commits = new CommitsLedger({ path: commits_file });
+  const messages = new MessagesLedger({ path: messages_file });
   const events = new EventsIndex({ path: events_file, checkpoint: options.checkpoint_file });
   let isRead = false;
   let told = '';
@@ -124,6 +130,7 @@ export function startLedgersService(options: {
       return {
         sessions: { entries: sessions.entries, malformed: sessions.malformed, bytes: sessions.bytes },
         commits: { entries: commits.entries, malformed: commits.malformed, bytes: commits.bytes },
+        messages: messages.counts,
         events: isRead ? { entries: lines, malformed, bytes, buckets } : null,
       };
     },
@@ -167,6 +174,11 @@ export function startLedgersService(options: {
         const sent_files = uid === undefined ? rows : trailOf(rows, uid);
         return body(sentFilesTag(uid, seen), { host, sent_files });
       }),
+    conversation(asked) {
+      sessions.refresh();
+      messages.refresh();
+      return conversationOf({ messages, sessions }, asked);
+    },
     fiberLifeBody: ({ host, ...asked }) =>
       asOfNow((seen) => {
         const { uid, closing } = asked;
@@ -261,6 +273,7 @@ export function ledgerFiles(settings: LedgerSettings) {
     events_file: settings.events_file ?? join(data_dir, 'events.jsonl'),
     sessions_file: sessionsFile(settings),
     commits_file: settings.commits_file ?? join(data_dir, 'commits.jsonl'),
+    messages_file: join(data_dir, 'messages.jsonl'),
     checkpoint_file: join(data_dir, 'events.index'),
   };
 }

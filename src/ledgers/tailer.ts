@@ -7,7 +7,8 @@ const NEWLINE = 0x0a;
 export type LedgerSink<T> = {
   /** The files were replaced: discard everything; all lines follow again. */
   reset(): void;
-  line(entry: T): void;
+  /** `at`: the byte of the file at which its line begins. */
+  line(entry: T, at: number): void;
 };
 
 export type TailerOptions<T> = {
@@ -62,9 +63,9 @@ export class Tailer<T> {
 
   #readOn(file: AppendOnlyFile, position: ReadPosition, sink: LedgerSink<T>): ReadPosition {
     const lines: LineSink = {
-      take: (bytes, start) => {
+      take: (bytes, start, at) => {
         const end = bytes.indexOf(NEWLINE, start);
-        this.#take(bytes.toString('utf8', start, end), sink);
+        this.#take(bytes.toString('utf8', start, end), at, sink);
         return end;
       },
       skip: () => {
@@ -76,11 +77,11 @@ export class Tailer<T> {
     return position;
   }
 
-  #take(line: string, sink: LedgerSink<T>): void {
+  #take(line: string, at: number, sink: LedgerSink<T>): void {
     if (line.trim() === '') return;
     const entry = this.#parse(line);
     if (entry === null) this.#malformed += 1;
-    else sink.line(entry);
+    else sink.line(entry, at);
   }
 
   #parse(line: string): T | null {

@@ -36,6 +36,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '*id': 'The id of the fiber; may hold slashes',
   ':id': 'The name of the operator file: `stores`, `projects`, `agents`, `remotes` or `host`',
   at: 'A time, in milliseconds since the Unix epoch',
+  before: 'The `before` of an earlier answer: only what is older than its messages',
   before_ms: 'Only what is older than this time, in milliseconds since the Unix epoch',
   body: 'Whether each row has the body of its document',
   fiber: 'The id or the uid of a fiber',

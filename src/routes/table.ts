@@ -11,6 +11,7 @@ import { captureRows } from './capture.ts';
 import { commitsRows } from './commits.ts';
 import { configRows } from './config.ts';
 import type { RouteContext } from './context.ts';
+import { conversationRows } from './conversation.ts';
 import { Digests } from './digests.ts';
 import { dispatchRows } from './dispatch.ts';
 import { createFeedCache } from './feed-cache.ts';
@@ -54,6 +55,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Workers', dispatchRows(callers)),
     ...inGroup('Messages', messagesRows(callers, context)),
     ...inGroup('Messages', messageFilesRows(callers)),
+    ...inGroup('Messages', conversationRows(callers, context)),
     ...inGroup('Messages', peersRows(callers, context)),
     ...inGroup('State', brakeRows(callers)),
     ...inGroup('State', whyRows(callers)),

@@ -70,7 +70,7 @@ describe('the ledgers service', () => {
   it('answers with the current content of the files, and counts it', async () => {
     const running = start();
     const none = { entries: 0, malformed: 0, bytes: 0 };
-    expect(running.state()).toEqual({ sessions: none, commits: none, events: null });
+    expect(running.state()).toEqual({ sessions: none, commits: none, messages: null, events: null });
     append('sessions.jsonl', session(1, 'u1'));
     appendFileSync(join(dir, 'sessions.jsonl'), 'x\n');
     append('events.jsonl', push(1));

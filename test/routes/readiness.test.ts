@@ -59,6 +59,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
   ).toEqual([
     '/',
     '/api/v1/messages',
+    '/api/v1/messages',
     '/api/v1/messages/files',
     '/api/v1/openapi.json',
     '/api/v1/peers',

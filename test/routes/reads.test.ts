@@ -27,6 +27,7 @@ describe('GET /state', () => {
     ledgers.answers.state = () => ({
       sessions: { entries: 3, malformed: 0, bytes: 10 },
       commits: { entries: 2, malformed: 1, bytes: 20 },
+      messages: null,
       events: { entries: 9, malformed: 4, bytes: 30, buckets: 5 },
     });
     fleet.answers.state = () => ({ remotes: [] });

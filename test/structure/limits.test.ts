@@ -236,6 +236,11 @@ const PROBES: Probe[] = [
     takes: (size) => isTaken(`/api/v1/fiber-life?uid=u&limit=${size}`),
   },
   {
+    limit: 'contract/http/conversation.ts MOST_MESSAGES',
+    way: 'API',
+    takes: (size) => isTaken(`/api/v1/messages?session=s&limit=${size}`),
+  },
+  {
     limit: 'contract/http/search.ts MOST_QUERY_CHARS',
     way: 'API',
     takes: (size) => isTaken(`/api/v1/search?query=${x(size)}`),

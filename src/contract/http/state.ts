@@ -138,6 +138,10 @@ export type PollerState = z.infer<typeof pollerStateSchema>;
 export const ledgersStateSchema = z.object({
   sessions: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
   commits: z.object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() }),
+  /** Both files of messages; null until somebody has asked for messages. */
+  messages: z
+    .object({ entries: z.number().int(), malformed: z.number().int(), bytes: z.number() })
+    .nullable(),
   /** Both event files; null during the first read. `malformed`: complete lines that are not events. */
   events: z
     .object({

@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import { closingSchema } from '../http/life.ts';
 import { ledgersStateSchema } from '../http/state.ts';
-import { sessionLineSchema } from '../ledger.ts';
+import { messageLineSchema, sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** The complete body comes as bulk, with the tag of the files that it was made from. */
 const finishedBody = z.object({ etag: z.string() });
 /** Long, because the first answer waits for the first read of the files. */
 const READING_MS = 30_000;
+
+/** A page of messages: of a fiber by its uid or id, or of a session. */
+const askedConversationSchema = z.object({
+  fiber: z.string().optional(),
+  session: z.string().optional(),
+  limit: z.number().int(),
+  before: z.string().optional(),
+});
+export type AskedConversation = z.infer<typeof askedConversationSchema>;
 
 /** Calls that the main thread makes to the ledgers component. */
 export const ledgersCalls = {
@@ -58,6 +67,19 @@ export const ledgersCalls = {
   sent_files: {
     input: z.object({ host: z.string(), uid: z.string().optional() }),
     output: finishedBody,
+    deadline_ms: READING_MS,
+  },
+  /**
+   * What `messages.jsonl` tells of a conversation, oldest first. `before` asks for the page before this one, null if there
+   * is none; `known` is false for a fiber that no session has had.
+   */
+  conversation: {
+    input: askedConversationSchema,
+    output: z.object({
+      messages: z.array(messageLineSchema),
+      before: z.string().nullable(),
+      known: z.boolean(),
+    }),
     deadline_ms: READING_MS,
   },
   /** Body of `GET /fiber-life`. */

@@ -10,6 +10,10 @@ export const checkedMessageSchema = messageRequestSchema
   .extend({ files: z.array(bulkFileSchema).default([]) });
 export type CheckedMessage = z.output<typeof checkedMessageSchema>;
 
+/** What is kept of a message that was sent at that time, in milliseconds. */
+const keptMessageSchema = z.object({ sent_at: z.number(), text: z.string(), receipt: receiptSchema });
+export type KeptMessage = z.infer<typeof keptMessageSchema>;
+
 /** Calls that the main thread makes to the messages component. */
 export const messagesCalls = {
   /**
@@ -20,6 +24,12 @@ export const messagesCalls = {
     input: checkedMessageSchema,
     output: rehearsalSchema.or(receiptSchema),
     deadline_ms: 45_000,
+  },
+  /** The texts and receipts of messages by their ids; those that are not kept are left out. */
+  texts: {
+    input: z.object({ ids: z.array(z.string()) }),
+    output: z.object({ messages: z.array(keptMessageSchema) }),
+    deadline_ms: 10_000,
   },
 } satisfies CallTable;
 
