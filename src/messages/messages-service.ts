@@ -1,7 +1,6 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { Mutex } from '../base/mutex.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import {
@@ -32,6 +31,7 @@ import {
 import type { MessageStore } from './message-store.ts';
 import { textForAgent } from './message-text.ts';
 import { PairLimit } from './pair-limit.ts';
+import { SessionQueues } from './session-queues.ts';
 
 /** What a delivery needs of this machine. */
 export type DeliveryWorld = {
@@ -89,8 +89,7 @@ export class MessagesService {
   readonly #limits: DeliveryLimits;
   /** Requests in progress by message id. */
   readonly #asked = new Map<string, { request: string; answer: Promise<Receipt> }>();
-  /** One delivery at a time for each session. */
-  readonly #sessions = new Map<string, { lock: Mutex; users: number }>();
+  readonly #queues: SessionQueues;
   readonly #pairs: PairLimit;
   #stopped = false;
 
@@ -98,18 +97,25 @@ export class MessagesService {
     this.#pairs = new PairLimit(limits.pair);
     this.#world = world;
     this.#limits = limits;
+    this.#queues = new SessionQueues({
+      clock: world.clock,
+      attempt: (record) => this.#attemptOrKeep(record),
+      // Somebody waits for the answer of a new one.
+      pause: ({ created_at }) => (world.clock.now() - created_at < limits.observe ? LOOK_MS : HELD_LOOK_MS),
+    });
   }
 
   /** Goes on with the messages that an earlier daemon left. */
   start(): void {
     const { store, logger } = this.#world;
+    const waiting: MessageRecord[] = [];
     for (const id of store.unfinished()) {
       try {
         const record = store.read(id);
         if (record === null) store.release(id);
         else if (record.state === 'sent') store.write(record);
+        else if (record.state === 'waiting') waiting.push(record);
         else if (record.state === 'sending') this.#settleUnsure(record);
-        else void this.#hold(record);
       } catch (error) {
         logger.error(
           { message: id, detail: messageOf(error) },
@@ -117,10 +123,13 @@ export class MessagesService {
         );
       }
     }
+    waiting.sort((one, other) => one.created_at - other.created_at);
+    for (const record of waiting) this.#queues.add(record);
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#queues.stop();
   }
 
   /** `bytes` has the files of the message. */
@@ -188,13 +197,11 @@ export class MessagesService {
     if (looksLikeAddress(message.from)) this.#pairs.take(message.from, message.address, clock.now());
     const record = await this.#begin(message, bytes);
     const until = clock.now() + this.#limits.observe;
-    let tried = await this.#attempt(record, address);
-    while (tried.state === 'waiting' && clock.now() < until && !this.#stopped) {
-      await sleep(clock, LOOK_MS);
-      tried = await this.#attempt(tried, address);
-    }
-    if (tried.state === 'waiting') void this.#hold(tried);
-    return (await this.#observe(tried, address, until)).receipt;
+    const { delivered, tried } = this.#queues.add(record);
+    await Promise.race([delivered, Promise.all([tried, sleep(clock, this.#limits.observe)])]);
+    const kept = store.read(record.message_id) ?? record;
+    const left = kept.state === 'sending' ? await delivered : kept;
+    return left.state === 'sent' ? (await this.#observe(left, address, until)).receipt : left.receipt;
   }
 
   /** Keeps the message and its files, or nothing of it. */
@@ -213,14 +220,35 @@ export class MessagesService {
   }
 
   /** One attempt; the record that it leaves. */
-  async #attempt(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
-    return this.#alone(record.address, async () => {
-      const step = await this.#plan(address, this.#world.clock.now() - record.created_at);
-      if (step.kind === 'type') return this.#type(record, address, step.session, step.terminal);
-      if (step.kind === 'give') return this.#give(record, address, step.session);
-      if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
-      return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
-    });
+  async #attempt(record: MessageRecord): Promise<MessageRecord> {
+    const address = parseAddress(record.address);
+    const step = await this.#plan(address, this.#world.clock.now() - record.created_at);
+    if (step.kind === 'type') return this.#type(record, address, step.session, step.terminal);
+    if (step.kind === 'give') return this.#give(record, address, step.session);
+    if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+    return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
+  }
+
+  /** One attempt that may fail, on a full disk for example. What may have been given is at its end then (P13). */
+  async #attemptOrKeep(record: MessageRecord): Promise<MessageRecord> {
+    const { store, logger } = this.#world;
+    try {
+      return await this.#attempt(record);
+    } catch (error) {
+      logger.warn({ message: record.message_id, detail: messageOf(error) }, 'a message was not delivered');
+      if (this.#stopped) return record;
+      try {
+        const kept = store.read(record.message_id) ?? record;
+        return kept.state === 'sending' ? this.#settleUnsure(kept) : kept;
+      } catch (error) {
+        const { message_id } = record;
+        logger.error(
+          { message: message_id, detail: messageOf(error) },
+          'what became of a message cannot be kept',
+        );
+        return { ...record, state: 'sent' };
+      }
+    }
   }
 
   async #type(
@@ -250,7 +278,7 @@ export class MessagesService {
       case 'unknown':
         return this.#unsure(sending, `${UNSURE}: ${given.detail}`);
       case 'not_given':
-        return this.#wait({ ...sending, state: 'waiting', evidence: null }, given.detail);
+        return this.#wait(record, given.detail);
       case 'refused':
         return this.#reject(sending, 'wake_refused', `the app server refused it: ${given.detail}`);
       case 'gone':
@@ -269,6 +297,13 @@ export class MessagesService {
       state: 'sending',
       fiber: { id: fiber_id, uid },
       evidence,
+      receipt: {
+        ...record.receipt,
+        status: 'unknown',
+        transport: transportOf({ evidence }),
+        detail: GIVING,
+        at: this.#world.clock.now(),
+      },
     };
     this.#world.store.write(sending);
     return sending;
@@ -351,31 +386,9 @@ export class MessagesService {
     return (await this.#observe(record, address, until)).receipt;
   }
 
-  /** Tries again until the message is given to its session or is too old. */
-  async #hold(record: MessageRecord): Promise<void> {
-    const { clock, logger } = this.#world;
-    const address = parseAddress(record.address);
-    for (let held = record; held.state === 'waiting'; ) {
-      await sleep(clock, HELD_LOOK_MS);
-      if (this.#stopped) return;
-      try {
-        held = await this.#attempt(held, address);
-      } catch (error) {
-        logger.warn(
-          { message: held.message_id, detail: messageOf(error) },
-          'a held message was not delivered',
-        );
-        const kept = this.#world.store.read(held.message_id);
-        if (kept === null) return;
-        held = kept;
-        if (held.state === 'sending') return this.#settleUnsure(held);
-      }
-    }
-  }
-
   /** The daemon ended, or failed, between the first byte and the answer: it is never given again (P13). */
-  #settleUnsure(record: MessageRecord): void {
-    this.#unsure(record, CUT_OFF);
+  #settleUnsure(record: MessageRecord): MessageRecord {
+    return this.#unsure(record, CUT_OFF);
   }
 
   #finish(
@@ -409,26 +422,15 @@ export class MessagesService {
     const at = this.#world.clock.now();
     return { message_id, address, status: 'unknown', transport: 'held', detail: KEEPING, at };
   }
-
-  async #alone<T>(session: string, section: () => Promise<T>): Promise<T> {
-    const entry = this.#sessions.get(session) ?? { lock: new Mutex(), users: 0 };
-    this.#sessions.set(session, entry);
-    entry.users += 1;
-    try {
-      return await entry.lock.run(section);
-    } finally {
-      entry.users -= 1;
-      if (entry.users === 0) this.#sessions.delete(session);
-    }
-  }
 }
 
-function transportOf({ evidence }: MessageRecord): Receipt['transport'] {
+function transportOf({ evidence }: Pick<MessageRecord, 'evidence'>): Receipt['transport'] {
   return evidence !== null && 'conversation' in evidence ? 'app-server' : 'terminal';
 }
 
 const KEEPING = 'its files are being written; send the same id again for its receipt';
 const ENDED = 'its session ended before anything was given to it';
+const GIVING = 'it is being given to the session';
 const UNSURE = 'it is not known whether the text arrived';
 const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
 const UNSEEN = 'it was typed into the session, whose transcript does not show it yet';

@@ -39,6 +39,7 @@ const LEAST_SPACE = 256 * 1024 * 1024;
 const END_MS = 60_000;
 const LAUNCHER = programOf('launcher.mjs');
 const AGENT = new URL('fast-agent.mjs', import.meta.url).pathname;
+const COMPOSER = new URL('composer-agent.mjs', import.meta.url).pathname;
 const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
 
 export type Reply<T = unknown> = { status: number; json: T };
@@ -212,7 +213,13 @@ export class Bed {
   /** Makes a fiber that a worker can run; `armed` ones are active. Answers its uid. */
   async fiber(
     slug: string,
-    options: { armed?: boolean; store?: Store; body?: string; project_dir?: string } = {},
+    options: {
+      armed?: boolean;
+      store?: Store;
+      body?: string;
+      project_dir?: string;
+      agent?: 'fast' | 'composer';
+    } = {},
   ): Promise<string> {
     const store = options.store ?? this.store;
     const made = await store.create({
@@ -224,7 +231,7 @@ export class Bed {
         kind: 'oneshot',
         host: HOST,
         project_dir: options.project_dir ?? join(this.root, 'project'),
-        agent: 'fast',
+        agent: options.agent ?? 'fast',
       },
     });
     const text = readFileSync(made.path, 'utf8').replace('\n---\n', `\n${UNKNOWN_KEYS}---\n`);
@@ -351,17 +358,17 @@ export class Bed {
   }
 
   #writeAgents([least, most]: readonly [number, number]): void {
-    const entry = {
-      id: 'fast',
-      harness: 'claude',
-      cli: process.execPath,
-      args: [AGENT, this.witness, String(least), String(most)],
-      effort_levels: [],
-      default: true,
+    const common = {
+      ...{ harness: 'claude', cli: process.execPath, effort_levels: [] },
       env: { CLAUDE_CONFIG_DIR: join(this.root, 'agent') },
     };
+    const agents = [
+      { id: 'fast', args: [AGENT, this.witness, String(least), String(most)], default: true, ...common },
+      // Its standard input is the terminal.
+      { id: 'composer', args: [COMPOSER, this.witness], prompt: 'argument', ...common },
+    ];
     const path = join(this.root, 'config', 'agents.json');
-    writeFileSync(path, JSON.stringify({ version: 1, builtins: 'restrict', agents: [entry] }));
+    writeFileSync(path, JSON.stringify({ version: 1, builtins: 'restrict', agents }));
     chmodSync(path, 0o600);
   }
 }

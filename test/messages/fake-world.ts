@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { ReceiptStatus } from '../../src/contract/http/messages.ts';
+import type { Receipt, ReceiptStatus } from '../../src/contract/http/messages.ts';
 import type {
   AppMessage,
   AppMessageOutcome,
@@ -54,8 +54,8 @@ export class FakeSession {
   stage: ReceiptStatus | null = 'submitted';
   /** What the conversation shows of a message that was given. */
   app_stage: AppMessageStage | Error = 'submitted';
-  /** Called before and after a text is given; what it throws ends the daemon there. */
-  crash: (moment: 'before' | 'after') => void = () => {};
+  /** Called before and after a text is given. */
+  giving: (moment: 'before' | 'after') => Promise<void> = async () => {};
 
   readonly ledger_file = join(this.folder, 'messages.jsonl');
   readonly ledger = new MessageLedger({ path: this.ledger_file, logger: silentLogger });
@@ -83,16 +83,16 @@ export class FakeSession {
       },
       screen: async () => this.screen,
       type: async (_terminal, text) => {
-        this.crash('before');
+        await this.giving('before');
         if (this.outcome.kind !== 'gone') this.typed.push(text);
-        this.crash('after');
+        await this.giving('after');
         return this.outcome;
       },
       give: async (message) => {
-        this.crash('before');
+        await this.giving('before');
         const { kind } = this.app_outcome;
         if (kind === 'given' || kind === 'unknown') this.given.push(message);
-        this.crash('after');
+        await this.giving('after');
         return this.app_outcome;
       },
       stageIn: async ({ message_id }) => {
@@ -108,6 +108,25 @@ export class FakeSession {
   /** A daemon on the folder; one after the other. */
   service(limits: Partial<DeliveryLimits> = {}): MessagesService {
     return new MessagesService(this.world(), { observe: 0, recheck: 0, hold: 60_000, pair: 20, ...limits });
+  }
+
+  /** Sends a message through a daemon that is killed before or after the text is given; null if it was. */
+  async killedAt(
+    moment: 'before' | 'after' | null,
+    service: MessagesService,
+    one: ReturnType<typeof message>,
+  ): Promise<Receipt | null> {
+    const { promise: killed, resolve } = Promise.withResolvers<null>();
+    this.giving = async (now) => {
+      if (now !== moment) return;
+      service.stop();
+      resolve(null);
+      // What is dead goes on with nothing.
+      await new Promise(() => {});
+    };
+    const answer = await Promise.race([killed, service.send(one)]);
+    this.giving = async () => {};
+    return answer as Receipt | null;
   }
 
   remove(): void {

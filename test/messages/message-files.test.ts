@@ -52,7 +52,7 @@ function filesKept(): string[] {
 describe('a message with files', () => {
   it('[MSG-4] [RCP-4] [WPL-24] has its files on this host, for its owner alone, before it is given', async () => {
     let there: string[] = [];
-    session.crash = (moment) => {
+    session.giving = async (moment) => {
       if (moment === 'before') there = filesKept();
     };
     const receipt = await send(daemon());

@@ -228,13 +228,7 @@ describe('a message to an app conversation', () => {
   it.each(['before', 'after'] as const)(
     '[MSG-3] is never given again by the daemon that follows one killed %s the text was given',
     async (moment) => {
-      session.crash = (now) => {
-        if (now === moment) throw new Error('killed');
-      };
-      await daemon()
-        .send(appMessage('m-1'))
-        .catch(() => null);
-      session.crash = () => {};
+      await session.killedAt(moment, daemon(), appMessage('m-1'));
       const receipt = await daemon().send(appMessage('m-1'));
       expect(session.given).toHaveLength(moment === 'after' ? 1 : 0);
       expect(receipt).toMatchObject({
@@ -276,19 +270,30 @@ describe('a daemon that ends in the middle', () => {
   it.each(['before', 'after'] as const)(
     '[MSG-3] %s the text is given: it is never given again',
     async (moment) => {
-      session.crash = (now) => {
-        if (now === moment) throw new Error('killed');
-      };
-      await daemon()
-        .send(message('m-1'))
-        .catch(() => null);
-      session.crash = () => {};
+      await session.killedAt(moment, daemon(), message('m-1'));
       const before = session.typed.length;
       const receipt = await daemon().send(message('m-1'));
       expect(session.typed).toHaveLength(before);
       expect(receipt).toMatchObject({ status: before === 0 ? 'unknown' : 'submitted' });
     },
   );
+
+  it('gives what was held in the order in which it was sent, also after a restart', async () => {
+    session.screen = 'draft';
+    const first = daemon();
+    const ids = Array.from({ length: 6 }, (_, at) => `m-${at}`);
+    for (const id of ids.slice(0, 4)) {
+      await first.send(message(id));
+      // Their order after a restart is that of their times.
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    first.stop();
+    const second = daemon();
+    for (const id of ids.slice(4)) await second.send(message(id));
+    session.screen = 'ready';
+    await until('all are typed', () => session.typed.length === ids.length);
+    expect(session.typed.map((text) => /^\[message (\S+) /.exec(text)?.[1])).toEqual(ids);
+  });
 
   it('goes on with what was held', async () => {
     session.screen = 'draft';
@@ -317,10 +322,7 @@ describe('a daemon that ends in the middle', () => {
           for (const { id, crash, screen, stage, outcome } of steps) {
             Object.assign(world, { screen, stage, app_stage: stage });
             world.app_outcome = { kind: outcome, detail: 'as drawn' };
-            world.crash = (now) => {
-              if (now === crash) throw new Error('killed');
-            };
-            const receipt = await service.send(message(`m-${id}`)).catch(() => null);
+            const receipt = await world.killedAt(crash, service, message(`m-${id}`));
             const texts = [...world.typed, ...world.given.map(({ text }) => text)];
             const given = texts.filter((text) => text.startsWith(`[message m-${id} from `)).length;
             expect(given).toBeLessThanOrEqual(1);
@@ -328,7 +330,6 @@ describe('a daemon that ends in the middle', () => {
               expect(given).toBe(1);
             if (crash === null) continue;
             service.stop();
-            world.crash = () => {};
             service = world.service();
           }
         } finally {

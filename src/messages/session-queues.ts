@@ -1,0 +1,71 @@
+import { type Clock, sleep } from '../base/clock.ts';
+import type { MessageRecord } from './message-record.ts';
+
+/** What a request knows of its message while that waits. */
+export type Queued = {
+  /** The record once it does not wait any more; never resolves for a message that a stop leaves waiting. */
+  delivered: Promise<MessageRecord>;
+  /** Resolves after the first attempt, or at once if another message is before it. */
+  tried: Promise<void>;
+};
+
+type Entry = { record: MessageRecord; deliver(record: MessageRecord): void; try(): void };
+
+/**
+ * The messages that wait for their sessions: one queue for each session, so that it gets them one at a time and in
+ * their order, and only the first one is tried.
+ */
+export class SessionQueues {
+  readonly #clock: Clock;
+  readonly #attempt: (record: MessageRecord) => Promise<MessageRecord>;
+  readonly #pause: (record: MessageRecord) => number;
+  readonly #queues = new Map<string, Entry[]>();
+  #stopped = false;
+
+  constructor(options: {
+    clock: Clock;
+    /** Tries to give a message to its session; answers with the record that it leaves. Must not throw. */
+    attempt(record: MessageRecord): Promise<MessageRecord>;
+    /** Milliseconds until the next attempt. */
+    pause(record: MessageRecord): number;
+  }) {
+    this.#clock = options.clock;
+    this.#attempt = options.attempt;
+    this.#pause = options.pause;
+  }
+
+  add(record: MessageRecord): Queued {
+    const { promise: delivered, resolve: deliver } = Promise.withResolvers<MessageRecord>();
+    const { promise: tried, resolve } = Promise.withResolvers<void>();
+    const entry: Entry = { record, deliver, try: resolve };
+    const queue = this.#queues.get(record.address);
+    if (queue === undefined) {
+      this.#queues.set(record.address, [entry]);
+      void this.#drain(record.address);
+    } else {
+      queue.push(entry);
+      entry.try();
+    }
+    return { delivered, tried };
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #drain(address: string): Promise<void> {
+    const queue = this.#queues.get(address) ?? [];
+    for (let head = queue[0]; head !== undefined; head = queue[0]) {
+      if (this.#stopped) return;
+      head.record = await this.#attempt(head.record);
+      head.try();
+      if (head.record.state === 'waiting') {
+        await sleep(this.#clock, this.#pause(head.record));
+        continue;
+      }
+      queue.shift();
+      head.deliver(head.record);
+    }
+    this.#queues.delete(address);
+  }
+}
