@@ -10,8 +10,8 @@ type Place = {
   completes?: Completes;
   /** Other words are a usage error. */
   choices?: readonly string[];
-  /** Throws `InvalidArgumentError` for an invalid value. */
-  parse?: (text: string) => unknown;
+  /** Throws `InvalidArgumentError` for an invalid value; `earlier` is the value of the same option before. */
+  parse?: (text: string, earlier?: unknown) => unknown;
   fallback?: unknown;
 };
 
@@ -58,6 +58,12 @@ export function choice<const W extends string>(
   description: string,
 ): Option<W | undefined> {
   return { flags, description, choices: words };
+}
+
+/** An option that may be given several times, with one value each time. */
+export function repeated(flags: string, description: string): Option<string[] | undefined> {
+  const parse = (text: string, earlier: unknown) => [...((earlier as string[] | undefined) ?? []), text];
+  return { flags, description, parse };
 }
 
 /** An option that accepts a whole number; anything else is a usage error. */

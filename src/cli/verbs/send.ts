@@ -1,26 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
 import { HARNESS_NAMES, harnessNameSchema } from '../../contract/harness-name.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
+import type { FileMessageRequest } from '../../contract/http/message-files.ts';
 import { type MessageRequest, type Receipt, receiptSchema } from '../../contract/http/messages.ts';
 import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
 import { HARNESSES } from '../../harness/harnesses.ts';
-import { argument, choice, DRY_RUN, option } from '../command-line/options.ts';
+import { argument, choice, DRY_RUN, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
 import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
 import { thisHost } from '../find-fiber.ts';
+import { readMessageFiles } from '../message-files.ts';
 
 const STAGES = ['queued', 'submitted', 'accepted'] as const;
 type Stage = (typeof STAGES)[number];
 /** How long `--wait` waits, and between two looks, in milliseconds. */
 const WAIT_MS = 600_000;
 const LOOK_MS = 1_000;
+/** Each look sends the files again. */
+const LOOK_WITH_FILES_MS = 5_000;
 
 /** `svc send <fiber|address> [text]`: writes to the worker of a fiber, or to a session (MSG-1). */
 export const verb = defineVerb({
@@ -34,47 +39,60 @@ export const verb = defineVerb({
   options: {
     from: option('--from <name>', 'who writes; default: this session, else you'),
     id: option('--id <id>', 'id of the message: the same id is never delivered twice'),
+    file: repeated('--file <path>', 'a file for the agent; up to 8, of 20 MiB together'),
     wait: choice('--wait <stage>', STAGES, 'wait until its receipt has come so far'),
     dry_run: DRY_RUN,
   },
   examples: [
     ['svc send say-hello "Please add a test."', 'writes to the worker of the fiber'],
-    ['svc send say-hello - --wait accepted < note.md', 'sends a file, and waits until the agent answers'],
+    ['svc send say-hello - --wait accepted < note.md', 'sends a text, and waits until the agent answers'],
+    ['svc send say-hello "What fails here?" --file run.log --file shot.png', 'sends two files with it'],
   ],
   page: 'messages.md',
   json: receiptSchema,
   exits: { 1: 'it was rejected, or the stage of --wait did not come' },
-  async run(context, { to, text, from, id, wait, dry_run }) {
+  async run(context, { to, text, from, id, file, wait, dry_run }) {
     const daemon = await connectDaemon(readSettings(context.env));
-    const body: MessageRequest = {
+    const attachments = file === undefined ? undefined : readMessageFiles(file, context.cwd);
+    const body: MessageRequest | FileMessageRequest = {
       address: await addressOf(daemon, context, to),
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
+      attachments,
     };
-    if (dry_run === true) return rehearseRequest(daemon, '/messages', body);
+    if (dry_run === true) return rehearseRequest(daemon, pathOf(body), body);
     const receipt = await sendUntil(daemon, body, wait);
     const reached = wait === undefined || hasReached(receipt, wait);
     return {
       json: receipt,
-      text: `${receipt.status}: ${receipt.detail}\n${receipt.address}, message ${receipt.message_id}\n`,
+      text: textOf(receipt),
       exit: receipt.status !== 'rejected' && reached ? EXIT.ok : EXIT.refused,
     };
   },
 });
 
+function pathOf({ attachments }: MessageRequest | FileMessageRequest): string {
+  return attachments === undefined ? '/messages' : '/messages/files';
+}
+
+function textOf({ status, detail, address, message_id, files = [] }: Receipt): string {
+  const lines = files.map(({ name, path }) => `${name} is there as ${path}\n`);
+  return `${status}: ${detail}\n${address}, message ${message_id}\n${lines.join('')}`;
+}
+
 /** The same id asks for the receipt only; nothing is sent again (MSG-3). */
 async function sendUntil(
   daemon: DaemonClient,
-  body: MessageRequest,
+  body: MessageRequest | FileMessageRequest,
   wait: Stage | undefined,
 ): Promise<Receipt> {
   const until = Date.now() + WAIT_MS;
   for (;;) {
-    const receipt = await daemon.post('/messages', body, receiptSchema);
+    const receipt = await daemon.post(pathOf(body), body, receiptSchema);
     if (wait === undefined || receipt.status === 'rejected' || hasReached(receipt, wait)) return receipt;
     if (Date.now() >= until) return receipt;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(body.attachments === undefined ? LOOK_MS : LOOK_WITH_FILES_MS);
   }
 }
 

@@ -34,28 +34,28 @@ const fileSchema = z.object({
 });
 const COUNT = `takes 1 to ${MOST_FILES} files`;
 
+export const attachmentsSchema = z
+  .array(fileSchema)
+  .min(1, COUNT)
+  .max(MOST_FILES, COUNT)
+  .superRefine((files, context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of files.entries()) {
+      // Some file systems tell apart neither case nor the ways to write an accent.
+      const key = name.normalize('NFC').toUpperCase();
+      if (seen.has(key))
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'name'],
+          message: 'is the name of an earlier file too, without regard to case; rename one of them',
+        });
+      seen.add(key);
+    }
+  });
+
 /**
  * `POST /messages/files` (WPL-24, MSG-4): a message with files. `data` is base64, `sha256` the digest of the decoded
  * bytes.
  */
-export const fileMessageRequestSchema = messageRequestSchema.extend({
-  attachments: z
-    .array(fileSchema)
-    .min(1, COUNT)
-    .max(MOST_FILES, COUNT)
-    .superRefine((files, context) => {
-      const seen = new Set<string>();
-      for (const [index, { name }] of files.entries()) {
-        // Some file systems tell apart neither case nor the ways to write an accent.
-        const key = name.normalize('NFC').toUpperCase();
-        if (seen.has(key))
-          context.addIssue({
-            code: 'custom',
-            path: [index, 'name'],
-            message: 'is the name of an earlier file too, without regard to case; rename one of them',
-          });
-        seen.add(key);
-      }
-    }),
-});
+export const fileMessageRequestSchema = messageRequestSchema.extend({ attachments: attachmentsSchema });
 export type FileMessageRequest = z.input<typeof fileMessageRequestSchema>;

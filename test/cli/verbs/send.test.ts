@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMachine, type Machine, type StandIn, serveDaemon } from '../kit.ts';
+
+const ADDRESS = 'svc://host-a/claude/s-1';
+const RECEIPT = {
+  message_id: 'm-1',
+  address: ADDRESS,
+  status: 'submitted',
+  transport: 'terminal',
+  detail: 'the conversation shows it as a turn of the user',
+  at: 1,
+};
+
+let machine: Machine;
+let seen: StandIn['seen'];
+beforeEach(async () => {
+  machine = createMachine();
+  const files = [{ name: 'a.log', path: '/kept/a.log', sha256: 'x', size: 5 }];
+  ({ seen } = await serveDaemon(machine, {
+    'POST /messages': { body: RECEIPT },
+    'POST /messages/files': { body: { ...RECEIPT, files } },
+  }));
+});
+afterEach(() => machine.remove());
+
+const write = (name: string, content: string | Uint8Array = `in ${name}`) => {
+  writeFileSync(join(machine.folder, name), content);
+  return name;
+};
+const send = (...more: string[]) =>
+  machine.svc('send', ADDRESS, 'Look.', '--id', 'm-1', '--from', 'ada', ...more);
+
+describe('svc send --file', () => {
+  it('[WPL-24] [MSG-4] sends each file under the last part of its path, with its digest', async () => {
+    mkdirSync(join(machine.folder, 'logs'));
+    const paths = [write('logs/a.log', 'hello'), join(machine.folder, write('b.bin', Uint8Array.of(0, 255)))];
+    const { code, out } = await send('--file', paths[0]!, '--file', paths[1]!);
+    expect(code).toBe(0);
+    expect(out).toContain('a.log is there as /kept/a.log\n');
+    const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+    expect(seen).toEqual([
+      {
+        path: '/messages/files',
+        body: {
+          ...{ address: ADDRESS, text: 'Look.', from: 'ada', message_id: 'm-1' },
+          attachments: [
+            { name: 'a.log', data: 'aGVsbG8=', sha256: sha256('hello') },
+            { name: 'b.bin', data: 'AP8=', sha256: sha256(Uint8Array.of(0, 255)) },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('takes the text after it, and is not needed', async () => {
+    await machine.svc('send', ADDRESS, '--file', write('a.log'), 'Look.');
+    expect(seen.at(-1)).toMatchObject({ path: '/messages/files', body: { text: 'Look.' } });
+    await send();
+    expect(seen.at(-1)).toMatchObject({ path: '/messages', body: { message_id: 'm-1' } });
+    expect(seen.at(-1)?.body).not.toHaveProperty('attachments');
+  });
+
+  it('rehearses with --dry-run', async () => {
+    await send('--file', write('a.log'), '--dry-run');
+    expect(seen).toMatchObject([{ path: '/messages/files', body: { dry_run: true } }]);
+  });
+
+  it.each([
+    ['a file that is not there', ['gone.log'], 'there is no file', 'check the path'],
+    ['a folder', ['folder'], 'is a folder', 'only a regular file is read'],
+    ['a device', ['/dev/zero'], '/dev/zero', 'only a regular file is read'],
+    ['a name that not every system takes', ['a:b'], 'the name of a:b has one of', 'rename the file'],
+    ['two files of one name', ['one.log', 'folder/ONE.log'], 'the name of folder/ONE.log is', 'rename one'],
+    ['more than 20 MiB', ['one.log', 'large'], 'large the files have more than', 'name the path in the text'],
+    ['nine files', Array(9).fill('one.log'), '9 files were given', 'send the others in another one'],
+  ])('[MSG-4] [LIM-8] refuses %s with the mend, and sends nothing', async (_, files, why, mend) => {
+    mkdirSync(join(machine.folder, 'folder'));
+    for (const name of ['a:b', 'one.log', 'folder/ONE.log']) write(name);
+    write('large', Buffer.alloc(20 * 1024 * 1024));
+    const { code, err } = await send(...files.flatMap((path) => ['--file', path]));
+    expect(code).not.toBe(0);
+    expect(err).toContain(why);
+    expect(err).toContain(mend);
+    expect(seen).toEqual([]);
+  });
+});
