@@ -1117,6 +1117,14 @@ export const LIMITS = [
         '',
       ],
       [
+        'harness/pi/message-socket.ts',
+        'MOST_LINE',
+        'A line that the extension of Pi sends',
+        'characters',
+        'The message is typed, or `unknown`',
+        '',
+      ],
+      [
         'harness/capabilities.ts',
         'PROBE_TIMEOUT_MS',
         'Asking an agent program for its capabilities',

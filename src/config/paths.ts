@@ -27,6 +27,8 @@ export type DataPaths = {
   attachments_dir: string;
   /** Messages to sessions, with their receipts. */
   messages_dir: string;
+  /** The sockets on which sessions take messages. */
+  session_sockets_dir: string;
   /** Cache of the token counts of sessions; may be deleted at any time. */
   spend_dir: string;
 };
@@ -49,6 +51,7 @@ export function dataPaths(settings: Settings): DataPaths {
     bin_dir: join(data_dir, 'bin'),
     attachments_dir: join(data_dir, 'attachments'),
     messages_dir: join(data_dir, 'messages'),
+    session_sockets_dir: join(data_dir, 'session-sockets'),
     spend_dir: join(data_dir, 'cache', 'spend'),
   };
 }

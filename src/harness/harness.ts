@@ -46,6 +46,8 @@ export type Harness = {
   transcripts: TranscriptFiles;
   records: TranscriptRecords;
   messages: MessageInput;
+  /** A way for messages that presses no keys, where the program has one. */
+  message_way?: MessageWay;
   setup: HarnessSetup;
 };
 
@@ -122,6 +124,35 @@ export type MessageInput = {
    */
   stageOf(records: readonly JsonRecord[], marker: string): MessageStage | null;
 };
+
+/** A way for messages into a running session beside its terminal. */
+export type MessageWay = {
+  /** Null if the program does not answer there; it was given nothing then, and its terminal is the way. */
+  open(session: WaySession): Promise<OpenWay | null>;
+};
+
+export type WaySession = {
+  /** The folder of the sockets on which sessions take messages. */
+  folder: string;
+  /** The id of the conversation. */
+  session: string;
+  /** The stable id of its tmux session (`$7`). */
+  terminal: string;
+};
+
+export type OpenWay = {
+  /** Its name in receipts. */
+  transport: string;
+  /** Gives a text as one message, once. */
+  give(text: string): Promise<GivenMessage>;
+  close(): void;
+};
+
+/** What became of a text. `queued`: behind the running turn; `not_given`: the program may take it later. */
+export type GivenMessage =
+  | { kind: 'given' | 'queued' }
+  | { kind: 'not_given'; detail: string }
+  | { kind: 'unknown'; detail: string };
 
 /** What `svc setup` installs in the program's folder. */
 export type HarnessSetup = {

@@ -7,6 +7,8 @@ export type Terminal = NonNullable<Session['mux']>;
 /** What to do with a message that was not given to its session yet. */
 export type DeliveryStep =
   | { kind: 'type'; session: Session; terminal: Terminal }
+  /** Through a way of the program that presses no keys. */
+  | { kind: 'hand'; session: Session; transport: string }
   /** Through the app server. */
   | { kind: 'give'; session: Session }
   | { kind: 'hold'; detail: string }
@@ -15,6 +17,8 @@ export type DeliveryStep =
 export type DeliveryFacts = {
   /** Null while the poller does not answer. */
   target: MessageTarget | null;
+  /** The way on which the program answers without a key pressed, and its screen does not matter then; else null. */
+  way: string | null;
   /** Null if the screen could not be read, or was not looked at yet. */
   screen: InputScreen | null;
   /** How long the message has waited, in milliseconds. */
@@ -33,7 +37,7 @@ const WAITS: Record<InputScreen, string> = {
 const MISSING = 'the app server has no such conversation; svc dispatch --resume-mode fresh begins a new one';
 
 /** Decides the next step; nothing is typed into a session that would not take it as a message of its own. */
-export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts): DeliveryStep {
+export function nextStep({ target, way, screen, waited_ms, most_ms }: DeliveryFacts): DeliveryStep {
   if (target?.kind === 'none')
     return reject(
       'session_not_found',
@@ -43,6 +47,7 @@ export function nextStep({ target, screen, waited_ms, most_ms }: DeliveryFacts):
     return reject('session_unavailable', 'no worker is in this session now; svc dispatch starts one');
   if (target?.kind === 'running' && target.app === 'missing') return reject('session_unavailable', MISSING);
   if (target?.kind === 'running' && target.app === 'ready') return { kind: 'give', session: target };
+  if (target?.kind === 'running' && way !== null) return { kind: 'hand', session: target, transport: way };
   if (target?.kind === 'running' && target.mux !== null && screen === 'ready')
     return { kind: 'type', session: target, terminal: target.mux };
   const why = waitsFor(target, screen);

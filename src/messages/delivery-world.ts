@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
 import { HARNESSES } from '../harness/harnesses.ts';
 import { createPaneInput } from '../mux/pane-input.ts';
@@ -45,6 +46,10 @@ export function connectDelivery(options: {
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
     store: options.store,
+    async open({ harness, native_id }, { id }) {
+      const place = { folder: dataPaths(settings).session_sockets_dir, session: native_id, terminal: id };
+      return (await HARNESSES[harness].message_way?.open(place)) ?? null;
+    },
     async screen({ harness }, terminal) {
       const text = (await panes?.screen(terminal)) ?? null;
       return text === null ? null : HARNESSES[harness].messages.readScreen(text);

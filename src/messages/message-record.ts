@@ -25,11 +25,11 @@ export const messageRecordSchema = z.object({
   fiber: z.object({ id: z.string(), uid: z.string() }).nullable(),
   /**
    * Where evidence is: the transcript, and its size before the message was given; or the app conversation by its id. Null
-   * before the message was given.
+   * before the message was given. `way`: the transport if it was not typed into the terminal.
    */
   evidence: z
     .union([
-      z.object({ transcript: z.string().nullable(), offset: z.number() }),
+      z.object({ transcript: z.string().nullable(), offset: z.number(), way: z.string().optional() }),
       z.object({ conversation: z.string() }),
     ])
     .nullable(),

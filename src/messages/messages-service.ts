@@ -17,8 +17,9 @@ import type {
 } from '../contract/threads/app-message.ts';
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { CheckedMessage } from '../contract/threads/messages.ts';
-import type { InputScreen } from '../harness/harness.ts';
+import type { InputScreen, OpenWay } from '../harness/harness.ts';
 import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
+import { type Handing, handingOf } from './handing.ts';
 import type { FileKeeper } from './message-files.ts';
 import {
   type Accepted,
@@ -42,6 +43,8 @@ export type DeliveryWorld = {
   files: FileKeeper;
   /** The session of an address; throws while the poller does not answer. */
   target(address: SessionAddress): Promise<MessageTarget>;
+  /** A way into the session that presses no keys; null if there is none, or it does not answer. */
+  open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
   /** What the terminal shows; null if it cannot be read. */
   screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
   /** Types a text as one message. `gone`: not a byte of it was given. */
@@ -169,21 +172,28 @@ export class MessagesService {
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
     }
     requireWake(message);
-    const step = await this.#plan(address, 0);
+    const { step, way } = await this.#plan(address, 0);
+    way?.close();
     const files = await this.#world.files.placesOf(message.message_id, message.files);
     const prompt = textForAgent({ ...message, files });
+    if (step.kind === 'hand') return rehearsal(`give it to the program of ${address.native_id}`, { prompt });
     if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, { prompt });
     if (step.kind === 'give')
       return rehearsal(`give it to the app conversation ${address.native_id}`, { prompt });
     return rehearsal(`${step.kind === 'hold' ? 'hold' : 'refuse'} it: ${step.detail}`);
   }
 
-  /** The next step for a message to this address. */
-  async #plan(address: SessionAddress, waited_ms: number): Promise<DeliveryStep> {
+  /** The next step for a message to this address, and the way that it takes; the caller closes it. */
+  async #plan(
+    address: SessionAddress,
+    waited_ms: number,
+  ): Promise<{ step: DeliveryStep; way: OpenWay | null }> {
     const target = await this.#target(address);
     const terminal = target?.kind === 'running' ? target.mux : null;
-    const screen = terminal === null ? null : await this.#world.screen(address, terminal);
-    return nextStep({ target, screen, waited_ms, most_ms: this.#limits.hold });
+    const way = terminal === null ? null : await this.#world.open(address, terminal);
+    const screen = terminal === null || way !== null ? null : await this.#world.screen(address, terminal);
+    const facts = { target, way: way?.transport ?? null, screen, waited_ms, most_ms: this.#limits.hold };
+    return { step: nextStep(facts), way };
   }
 
   async #answer(message: Accepted, address: SessionAddress, bytes: Uint8Array | null): Promise<Receipt> {
@@ -201,7 +211,9 @@ export class MessagesService {
     await Promise.race([delivered, Promise.all([tried, sleep(clock, this.#limits.observe)])]);
     const kept = store.read(record.message_id) ?? record;
     const left = kept.state === 'sending' ? await delivered : kept;
-    return left.state === 'sent' ? (await this.#observe(left, address, until)).receipt : left.receipt;
+    // A turn that runs may go on for hours.
+    if (left.state !== 'sent' || left.receipt.status === 'queued') return left.receipt;
+    return (await this.#observe(left, address, until)).receipt;
   }
 
   /** Keeps the message and its files, or nothing of it. */
@@ -222,11 +234,16 @@ export class MessagesService {
   /** One attempt; the record that it leaves. */
   async #attempt(record: MessageRecord): Promise<MessageRecord> {
     const address = parseAddress(record.address);
-    const step = await this.#plan(address, this.#world.clock.now() - record.created_at);
-    if (step.kind === 'type') return this.#type(record, address, step.session, step.terminal);
-    if (step.kind === 'give') return this.#give(record, address, step.session);
-    if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
-    return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
+    const { step, way } = await this.#plan(address, this.#world.clock.now() - record.created_at);
+    try {
+      if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+      if (step.kind === 'hold')
+        return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
+      const handing = await handingOf(this.#world, step, way, address, record);
+      return await this.#give(record, address, step.session, handing);
+    } finally {
+      way?.close();
+    }
   }
 
   /** One attempt that may fail, on a full disk for example. What may have been given is at its end then (P13). */
@@ -251,36 +268,30 @@ export class MessagesService {
     }
   }
 
-  async #type(
+  async #give(
     record: MessageRecord,
     address: SessionAddress,
     session: Session,
-    terminal: Terminal,
+    { evidence, hand }: Handing,
   ): Promise<MessageRecord> {
-    const { transcript } = session;
-    const offset = await this.#world.sizeOf(transcript);
-    const sending = this.#sending(record, session, { transcript, offset });
-    const typed = await this.#world.type(terminal, textForAgent(record));
-    this.#logGiven(sending, address, typed.kind);
-    if (typed.kind === 'gone') return this.#reject(sending, 'session_unavailable', ENDED);
-    return this.#unsure(sending, typed.kind === 'unknown' ? `${UNSURE}: ${typed.detail}` : UNSEEN);
-  }
-
-  async #give(record: MessageRecord, address: SessionAddress, session: Session): Promise<MessageRecord> {
-    const thread_id = address.native_id;
-    const sending = this.#sending(record, session, { conversation: thread_id });
-    const { message_id } = record;
-    const given = await this.#world.give({ thread_id, message_id, text: textForAgent(record) });
-    this.#logGiven(sending, address, given.kind);
-    switch (given.kind) {
+    const sending = this.#sending(record, session, evidence);
+    const handed = await hand();
+    this.#logGiven(sending, address, handed.kind);
+    switch (handed.kind) {
       case 'given':
-        return this.#unsure(sending, UNSHOWN);
+        return this.#unsure(sending, 'conversation' in evidence ? UNSHOWN : UNSEEN);
+      case 'queued':
+        return this.#finish(sending, {
+          status: 'queued',
+          transport: transportOf(sending),
+          detail: SEEN.queued,
+        });
       case 'unknown':
-        return this.#unsure(sending, `${UNSURE}: ${given.detail}`);
+        return this.#unsure(sending, `${UNSURE}: ${handed.detail}`);
       case 'not_given':
-        return this.#wait(record, given.detail);
+        return this.#wait(record, handed.detail);
       case 'refused':
-        return this.#reject(sending, 'wake_refused', `the app server refused it: ${given.detail}`);
+        return this.#reject(sending, 'wake_refused', `the app server refused it: ${handed.detail}`);
       case 'gone':
         return this.#reject(sending, 'session_unavailable', ENDED);
     }
@@ -356,7 +367,7 @@ export class MessagesService {
     const transcript = evidence.transcript ?? (await this.#transcriptOf(address));
     if (transcript === null) return record;
     const found = await this.#world.evidence(address, { transcript, offset }, message_id);
-    return this.#upgrade(record, found, { transcript, offset });
+    return this.#upgrade(record, found, { ...evidence, transcript });
   }
 
   #upgrade(
@@ -425,7 +436,8 @@ export class MessagesService {
 }
 
 function transportOf({ evidence }: Pick<MessageRecord, 'evidence'>): Receipt['transport'] {
-  return evidence !== null && 'conversation' in evidence ? 'app-server' : 'terminal';
+  if (evidence === null) return 'terminal';
+  return 'conversation' in evidence ? 'app-server' : (evidence.way ?? 'terminal');
 }
 
 const KEEPING = 'its files are being written; send the same id again for its receipt';
@@ -433,7 +445,7 @@ const ENDED = 'its session ended before anything was given to it';
 const GIVING = 'it is being given to the session';
 const UNSURE = 'it is not known whether the text arrived';
 const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
-const UNSEEN = 'it was typed into the session, whose transcript does not show it yet';
+const UNSEEN = 'it was given to the session, whose transcript does not show it yet';
 const CUT_OFF =
   'the daemon ended while it was given to the session, so it may have arrived; it is not sent again';
 const SEEN: Record<Receipt['status'], string> = {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
-import { type Receipt, receiptSchema } from '../../src/contract/http/messages.ts';
+import type { Receipt } from '../../src/contract/http/messages.ts';
+import { listening, timesGiven } from './listening-worker.ts';
 import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
 
 let daemon: RealDaemon | undefined;
@@ -12,30 +13,6 @@ afterEach(async () => {
 /** How often the daemon is killed in the middle. */
 const KILLS = 3;
 const WITHIN = { timeout: 60_000, interval: 100 };
-
-/** An idle worker of the fiber `listens`, its session, and what was sent to it. */
-async function listening(one: RealDaemon) {
-  one.stub.script({ match: 'Fiber: listens', steps: [{ text: 'Ready.' }] });
-  one.stub.script({ match: 'Please', steps: [{ text: 'Understood.' }] });
-  await one.arm('listens');
-  await one.release();
-  const row = await one.rowWhere('listens', ({ runtime }) => runtime?.session_uuid != null);
-  const { session_uuid } = row.runtime!;
-  await expect.poll(() => one.transcriptOf(session_uuid!).catch(() => ''), WITHIN).toContain('Ready.');
-  const send = async (id: string, text: string): Promise<Receipt> =>
-    receiptSchema.parse(JSON.parse(await one.svc('send', 'listens', text, '--id', id, '--json')));
-  return { session: session_uuid!, mux: row.runtime!.mux_session!, send };
-}
-
-/** How often a message is in the conversation as something that was said to the agent. */
-async function timesGiven(one: RealDaemon, session: string, id: string): Promise<number> {
-  const lines = (await one.transcriptOf(session))
-    .split('\n')
-    .filter((line) => line.includes(`[message ${id} from `));
-  // Codex writes each message of the user twice: as a record of the model and as an item of the thread.
-  const said = lines.filter((line) => /"role":"user"/.test(line) || /"queued_command"/.test(line));
-  return said.length;
-}
 
 describe.each(HARNESS_NAMES)('a message to a worker of the real %s', (name) => {
   it('[WPL-23] [MDS-1] arrives once, and its receipt follows the transcript to the answer', async () => {

@@ -11,7 +11,7 @@ import type {
 } from '../../src/contract/threads/app-message.ts';
 import type { MessageTarget } from '../../src/contract/threads/message-target.ts';
 import { attachmentPlaces, storeAttachments } from '../../src/fibers/attachments/store-attachments.ts';
-import type { InputScreen } from '../../src/harness/harness.ts';
+import type { GivenMessage, InputScreen, OpenWay } from '../../src/harness/harness.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageLedger } from '../../src/messages/message-ledger.ts';
@@ -44,7 +44,11 @@ export class FakeSession {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-messages-'));
   target: MessageTarget | Error = RUNNING;
   screen: InputScreen | null = 'ready';
-  /** Texts that the terminal was given. */
+  /** What its program answers to a text given without a key pressed; null if it has no such way. */
+  way_outcome: GivenMessage | null = null;
+  /** How many ways are open. */
+  open_ways = 0;
+  /** Texts that the terminal, or the program on its own way, was given. */
   typed: string[] = [];
   outcome: { kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string } = { kind: 'pasted' };
   /** Messages that the app server was given. */
@@ -81,6 +85,7 @@ export class FakeSession {
         if (this.target instanceof Error) throw this.target;
         return this.target;
       },
+      open: async () => this.#way(),
       screen: async () => this.screen,
       type: async (_terminal, text) => {
         await this.giving('before');
@@ -102,6 +107,24 @@ export class FakeSession {
       sizeOf: async () => 0,
       evidence: async (_address, _place, id) =>
         this.typed.some((text) => text.startsWith(`[message ${id} from `)) ? this.stage : null,
+    };
+  }
+
+  #way(): OpenWay | null {
+    const outcome = this.way_outcome;
+    if (outcome === null) return null;
+    this.open_ways += 1;
+    return {
+      transport: 'extension',
+      give: async (text) => {
+        await this.giving('before');
+        if (outcome.kind !== 'not_given') this.typed.push(text);
+        await this.giving('after');
+        return outcome;
+      },
+      close: () => {
+        this.open_ways -= 1;
+      },
     };
   }
 

@@ -120,6 +120,62 @@ describe('a message to a session that is not ready', () => {
   });
 });
 
+describe('a message to a session whose program takes messages itself', () => {
+  beforeEach(() => {
+    session.way_outcome = { kind: 'given' };
+  });
+  afterEach(() => expect(session.open_ways).toBe(0));
+
+  it.each(['ready', 'draft', 'dialog', 'unknown'] as const)(
+    '[MSG-3] is given once, while its screen is %s',
+    async (screen) => {
+      session.screen = screen;
+      const receipt = await daemon().send(message('m-1'));
+      expect(receipt).toMatchObject({ status: 'submitted', transport: 'extension' });
+      expect(session.typed).toHaveLength(1);
+    },
+  );
+
+  it('[MDS-1] is queued when the program says so, and submitted when the transcript does', async () => {
+    session.way_outcome = { kind: 'queued' };
+    session.stage = null;
+    const service = daemon();
+    const queued = { status: 'queued', transport: 'extension' };
+    expect(await service.send(message('m-1'))).toMatchObject(queued);
+    expect(await service.send(message('m-1'))).toMatchObject(queued);
+    session.stage = 'submitted';
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'submitted' });
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('waits while the program does not take it, then is given once', async () => {
+    session.way_outcome = { kind: 'not_given', detail: 'it compacts its conversation' };
+    const service = daemon();
+    expect(await service.send(message('m-1'))).toMatchObject({
+      status: 'queued',
+      transport: 'held',
+      detail: 'it compacts its conversation',
+    });
+    session.way_outcome = { kind: 'given' };
+    await until('the message is given', () => session.typed.length === 1);
+  });
+
+  it('[RCP-5] is unknown when the program did not answer, and never given again', async () => {
+    session.way_outcome = { kind: 'unknown', detail: 'it ended before it answered' };
+    session.stage = null;
+    const service = daemon();
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown', transport: 'extension' });
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown' });
+    expect(session.typed).toHaveLength(1);
+  });
+
+  it('is typed where the program does not answer', async () => {
+    session.way_outcome = null;
+    expect(await daemon().send(message('m-1'))).toMatchObject({ transport: 'terminal' });
+    expect(session.typed).toHaveLength(1);
+  });
+});
+
 function appMessage(message_id: string) {
   return message(message_id, { address: APP_ADDRESS });
 }
@@ -312,6 +368,7 @@ describe('a daemon that ends in the middle', () => {
       screen: fc.constantFrom('ready', 'ready', 'draft'),
       stage: fc.constantFrom('submitted', null),
       outcome: fc.constantFrom('given', 'unknown', 'not_given'),
+      way: fc.constantFrom('given', 'queued', 'unknown', 'not_given', null),
     });
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.array(step, { maxLength: 12 }), async (app, steps) => {
@@ -319,9 +376,10 @@ describe('a daemon that ends in the middle', () => {
         if (app) world.target = CONVERSATION;
         let service = world.service();
         try {
-          for (const { id, crash, screen, stage, outcome } of steps) {
+          for (const { id, crash, screen, stage, outcome, way } of steps) {
             Object.assign(world, { screen, stage, app_stage: stage });
             world.app_outcome = { kind: outcome, detail: 'as drawn' };
+            world.way_outcome = way === null ? null : { kind: way, detail: 'as drawn' };
             const receipt = await world.killedAt(crash, service, message(`m-${id}`));
             const texts = [...world.typed, ...world.given.map(({ text }) => text)];
             const given = texts.filter((text) => text.startsWith(`[message m-${id} from `)).length;

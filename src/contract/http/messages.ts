@@ -53,7 +53,7 @@ export const receiptSchema = z.object({
   /** With the canonical name of the harness. */
   address: z.string(),
   status: z.enum(RECEIPT_STATUSES),
-  /** How it reached the session: `terminal`, `app-server`; `held` while it waits for the session to be ready; `none`. */
+  /** How it reached the session: `terminal`, `extension`, `app-server`; `held` while it waits for the session to be ready; `none`. */
   transport: z.string(),
   /** A sentence for a person. */
   detail: z.string(),

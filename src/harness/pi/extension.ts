@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from '../hooks/hook-state.ts';
 import { readOwnText } from '../own-config.ts';
+import { MESSAGE_SOCKET_PART } from './message-socket.ts';
 
 /** Name of the file below Pi's `extensions` folder. */
 export const PI_EXTENSION = 'fiber-dispatch.ts';
@@ -10,6 +11,11 @@ export function piExtension(argv: readonly string[]): string {
   return `// Tells Fiber Dispatch what happens in this session. Written by \`svc setup pi\`; remove it with
 // \`svc setup pi --uninstall\`.
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
 const [program, ...words] = ${JSON.stringify(argv)};
 
@@ -43,13 +49,17 @@ function textOf(content) {
   if (!Array.isArray(content)) return '';
   return content.map((part) => (part?.type === 'text' ? part.text : '')).join('').slice(0, 2000);
 }
-
+${MESSAGE_SOCKET_PART}
 export default function (pi) {
   const on = (event, run) => pi.on(event, (what, ctx) => void run(what ?? {}, ctx));
   on('session_start', (what, ctx) =>
     tell(ctx, 'SessionStart', { source: what.reason === 'new' ? 'clear' : (what.reason ?? 'startup') }),
   );
-  on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', { prompt: String(what.text ?? '').slice(0, 40), prompt_source: what.source }));
+  on('input', (what, ctx) => tell(ctx, 'UserPromptSubmit', {
+    prompt: String(what.text ?? '').slice(0, 120),
+    // Who wrote a message stands in its text.
+    prompt_source: given.has(what.text) ? undefined : what.source,
+  }));
   on('tool_call', (what, ctx) => tell(ctx, 'PreToolUse', { tool_name: what.toolName, tool_input: what.input }));
   on('tool_result', (what, ctx) => tell(ctx, 'PostToolUse', { tool_name: what.toolName, tool_input: what.input }));
   // Between two turns it is the person who asked for the dialog.
@@ -78,6 +88,7 @@ export default function (pi) {
     settle(ctx);
     tell(ctx, 'SessionEnd');
   });
+  takeMessages(pi);
 }
 `;
 }

@@ -6,6 +6,7 @@ import { option, optionValue } from '../option-value.ts';
 import { compareExtension, PI_EXTENSION, piExtension } from './extension.ts';
 import { checkFirstRun } from './first-run.ts';
 import { messageInput } from './message-input.ts';
+import { messageWay } from './message-socket.ts';
 import { records } from './records.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
@@ -59,6 +60,7 @@ export const pi: Harness = {
   },
   records,
   messages: messageInput,
+  message_way: messageWay,
 
   setup: {
     target: () => ({ files: new Map([[`extensions/${PI_EXTENSION}`, piExtension(hookArgv('pi'))]]) }),

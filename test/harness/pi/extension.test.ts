@@ -20,11 +20,15 @@ async function loaded({ idle = false } = {}) {
   const keep = `const fs = require('node:fs'); fs.appendFileSync(process.argv[1], fs.readFileSync(0, 'utf8') + '\\n')`;
   writeFileSync(join(dir, 'extension.mjs'), piExtension([process.execPath, '-e', keep, kept]));
   const extension = await import(pathToFileURL(join(dir, 'extension.mjs')).href);
-  const handlers = new Map<string, Handler>();
-  extension.default({ on: (event: string, run: Handler) => handlers.set(event, run) });
+  const handlers = new Map<string, Handler[]>();
+  extension.default({
+    on: (event: string, run: Handler) => handlers.set(event, [...(handlers.get(event) ?? []), run]),
+  });
   const ctx = { cwd: '/srv', isIdle: () => idle, sessionManager: { getSessionId: () => 's-1' } };
   return {
-    fire: (event: string, what: object = {}) => handlers.get(event)?.(what, ctx),
+    fire(event: string, what: object = {}) {
+      for (const run of handlers.get(event) ?? []) run(what, ctx);
+    },
     told(): Told[] {
       const lines = existsSync(kept) ? readFileSync(kept, 'utf8').split('\n').filter(Boolean) : [];
       return lines.map((line) => JSON.parse(line) as Told).sort((a, b) => a.told_at - b.told_at);
