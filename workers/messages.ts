@@ -16,7 +16,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
   events: messagesEvents,
   async start({ settings, clock, logger, host, pool }) {
     const paths = dataPaths(settings);
-    const ledger = new MessageLedger({ path: paths.messages_file, logger });
+    const ledger = new MessageLedger({ path: paths.messages_file, events_file: paths.events_file, logger });
     const store = new MessageStore(paths.messages_dir, ledger);
     const world = connectDelivery({
       settings,

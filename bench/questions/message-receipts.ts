@@ -38,7 +38,11 @@ export const bench: Bench = {
       const own = join(folder, 'f');
       const store = new MessageStore(
         join(own, 'data', 'messages'),
-        new MessageLedger({ path: join(own, 'data', 'messages.jsonl'), logger: silentLogger }),
+        new MessageLedger({
+          path: join(own, 'data', 'messages.jsonl'),
+          events_file: join(own, 'data', 'events.jsonl'),
+          logger: silentLogger,
+        }),
       );
       const began = performance.now();
       for (let number = 0; number < STORED; number += 1) {

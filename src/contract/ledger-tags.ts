@@ -1,7 +1,7 @@
 import type { Closing } from './http/life.ts';
 
 /** Size and modification time of each ledger file; opaque, equal while no file changed. */
-export type LedgerStamps = { events: string; sessions: string; commits: string };
+export type LedgerStamps = { events: string; sessions: string; commits: string; messages: string };
 
 /** A part of the life of one fiber, and what its document tells; null if that is gone. */
 export type AskedLife = {
@@ -35,13 +35,13 @@ export function sentFilesTag(uid: string | undefined, stamps: LedgerStamps): str
   return `W/"f.${part(uid)}.${stamps.events}.${stamps.sessions}"`;
 }
 
-/** The life of a fiber comes from all three files and from its document. */
-export function lifeTag(asked: AskedLife, { events, sessions, commits }: LedgerStamps): string {
+/** The life of a fiber comes from all files and from its document. */
+export function lifeTag(asked: AskedLife, { events, sessions, commits, messages }: LedgerStamps): string {
   const { uid, limit, before_ms, closing } = asked;
   const { status, tempered, closed_at, updated_at } = closing ?? {};
   const document = JSON.stringify([status, tempered, closed_at, updated_at]);
   const question = `${part(uid)}.${limit}.${before_ms ?? '-'}.${part(document)}`;
-  return `W/"l.${question}.${events}.${sessions}.${commits}"`;
+  return `W/"l.${question}.${events}.${sessions}.${commits}.${messages}"`;
 }
 
 /** Encodes a part of a query with characters that are valid in a tag; `-` for none (no encoded text is `-`). */

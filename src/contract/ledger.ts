@@ -41,6 +41,8 @@ export const EVENT_TYPES = [
   'subagent_stop',
   'notification',
   'session_end',
+  /** A person wrote to a worker; the daemon adds it. */
+  'message',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -179,6 +179,10 @@ export class EventsSegment {
     const type = this.#typeOf(typeId);
     if (type === -1) return;
     const minute = Math.floor(timestamp / MINUTE_MS);
+    if (type === MESSAGE) {
+      this.activity.add(minute, session, cwd, KIND.attention, 1);
+      return;
+    }
     const spell = this.#spellOf(session, type, timestamp);
     // No closures here or below: one per line would be most of the garbage of an index build, and collecting it delays
     // other threads.
@@ -257,6 +261,7 @@ const STOP_FAILURE = EVENT_TYPES.indexOf('stop_failure');
 const SUBAGENT_STOP = EVENT_TYPES.indexOf('subagent_stop');
 const NOTIFICATION = EVENT_TYPES.indexOf('notification');
 const SESSION_END = EVENT_TYPES.indexOf('session_end');
+const MESSAGE = EVENT_TYPES.indexOf('message');
 
 /** The object in a line; null if it is not an event. */
 function parse(text: string): Record<string, unknown> | null {

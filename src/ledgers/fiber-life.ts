@@ -1,5 +1,6 @@
 import type { Closing, Life, LifeEntry } from '../contract/http/life.ts';
-import type { CommitLedgerLine, SessionLine } from '../contract/ledger.ts';
+import type { CommitLedgerLine, MessageLine, SessionLine } from '../contract/ledger.ts';
+import { looksLikeAddress, nativeIdOf } from '../contract/session-address.ts';
 import type { SentLine } from './events-segment.ts';
 import type { FindFiber } from './session-fibers.ts';
 
@@ -13,6 +14,8 @@ export type Told = {
   /** Lines of this fiber. */
   sessions: readonly SessionLine[];
   fiberOf: FindFiber;
+  /** Messages to and from these sessions. */
+  messages: readonly MessageLine[];
   /** What these sessions did, for this fiber or for another one. */
   prompts: readonly Prompts[];
   commits: readonly CommitLedgerLine[];
@@ -23,7 +26,7 @@ export type Told = {
 
 /**
  * Everything that happened to one fiber, oldest first. Entries of one time come in the order of their kinds: runs as the
- * ledger has them, prompts, commits, sent files, the closing.
+ * ledger has them, messages, prompts, commits, sent files, the closing.
  */
 export function fiberLife(uid: string, told: Told): LifeEntry[] {
   const isOwn = (doing: Parameters<FindFiber>[0]) => told.fiberOf(doing)?.uid === uid;
@@ -36,6 +39,7 @@ export function fiberLife(uid: string, told: Told): LifeEntry[] {
     .map(({ at, session, files }): LifeEntry => ({ at, kind: 'sent', session, files }));
   return [
     ...runEntries(told.sessions),
+    ...messageEntries(uid, told),
     ...promptEntries(uid, told),
     ...commits,
     ...sent,
@@ -120,8 +124,26 @@ function endEntry(line: SessionLine, run?: Known): LifeEntry {
   };
 }
 
-function promptEntries(uid: string, { prompts, fiberOf }: Told): LifeEntry[] {
-  return prompts.flatMap(({ m, s, n }): LifeEntry[] => {
+function messageEntries(uid: string, { messages, fiberOf }: Told): LifeEntry[] {
+  return messages.map(({ id, sent_at, from, to, status, transport, bytes }): LifeEntry => {
+    const recipient = nativeIdOf(to);
+    const isOwn = fiberOf({ session: recipient, mux: null, at: sent_at })?.uid === uid;
+    return {
+      ...{ at: sent_at, kind: 'message', session: isOwn ? recipient : nativeIdOf(from), message_id: id },
+      direction: isOwn ? 'received' : 'sent',
+      ...{ from, to, status, transport, bytes },
+    };
+  });
+}
+
+function promptEntries(uid: string, { messages, prompts, fiberOf }: Told): LifeEntry[] {
+  const written = messages.filter((line) => line.uid !== null && !looksLikeAddress(line.from));
+  return prompts.flatMap(({ m, s, n: counted }): LifeEntry[] => {
+    // What a person wrote as a message counts as a prompt too, and has an entry of its own.
+    const isTold = ({ sent_at, to }: MessageLine) =>
+      Math.floor(sent_at / MINUTE_MS) * MINUTE_MS === m && nativeIdOf(to) === s;
+    const n = counted - written.filter(isTold).length;
+    if (n <= 0) return [];
     const end = m + MINUTE_MS - 1;
     // Of a minute in which the session went over to another fiber, all goes to that one.
     const line = fiberOf({ session: s, mux: null, at: end });

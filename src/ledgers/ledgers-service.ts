@@ -18,7 +18,7 @@ import type { CallInput, CallOutput } from '../contract/threads/call-table.ts';
 import type { AskedConversation, ledgersCalls } from '../contract/threads/ledgers.ts';
 import { tagOfPath } from '../platform/append-only-file.ts';
 import { CommitsLedger } from './commits-ledger.ts';
-import { type Conversation, conversationOf } from './conversation.ts';
+import { type Conversation, conversationOf, messagesOfFiber } from './conversation.ts';
 import { EventsIndex } from './events-index.ts';
 import { fiberLife, lifePart } from './fiber-life.ts';
 import { MessagesLedger } from './messages-ledger.ts';
@@ -85,8 +85,9 @@ export function startLedgersService(options: {
     events: events.stamp,
     sessions: tagOfPath(sessions_file),
     commits: tagOfPath(commits_file),
+    messages: tagOfPath(messages_file),
   });
-  /** Updates the two short ledgers and returns the stamps of all three. */
+  /** Updates the two short ledgers and returns the stamps of all. */
   const refreshed = (): LedgerStamps => {
     // Stamped before reading: a line appended in between gives a tag that is too old, never too new.
     const seen = stamps();
@@ -114,7 +115,11 @@ export function startLedgersService(options: {
       lastProblem = problem;
     }
   };
-  const hints = watchFiles([events_file, sessions_file, commits_file], clock, () => void look());
+  const hints = watchFiles(
+    [events_file, sessions_file, commits_file, messages_file],
+    clock,
+    () => void look(),
+  );
   const cancel = clock.every(REFRESH_MS, () => {
     hints.renew();
     void look();
@@ -182,6 +187,8 @@ export function startLedgersService(options: {
     fiberLifeBody: ({ host, ...asked }) =>
       asOfNow((seen) => {
         const { uid, closing } = asked;
+        messages.refresh();
+        const written = messagesOfFiber({ messages, sessions }, asked);
         const own = sessions.sessions(uid);
         const names = new Set(
           own.flatMap(({ session, thread_id, mux }) => [session || [], thread_id || [], mux || []].flat()),
@@ -191,12 +198,14 @@ export function startLedgersService(options: {
         const life = fiberLife(uid, {
           sessions: own,
           fiberOf: sessions.fiberOf,
+          messages: written.messages,
           prompts: events.prompts(names),
           commits: commits.commits().filter(isNear),
           sent: events.sent().filter(isNear),
           closing,
         });
-        return body(lifeTag(asked, seen), { host, uid, ...lifePart(life, asked) });
+        const part = lifePart(life, asked);
+        return body(lifeTag(asked, seen), { host, uid, ...part, earlier: part.earlier + written.older });
       }),
     async stop() {
       cancel();

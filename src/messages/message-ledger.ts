@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type MessageLine, messageLineSchema } from '../contract/ledger.ts';
+import { parseAddress } from '../contract/session-address.ts';
 import { appendLineSync, ROTATE_BYTES } from '../ledgers/append-line.cjs';
 import { AppendOnlyFile } from '../platform/append-only-file.ts';
 import type { MessageRecord } from './message-record.ts';
@@ -49,22 +50,33 @@ export function stageOf({ id, sent_at, status, transport }: MessageLine): string
  */
 export class MessageLedger {
   readonly #path: string;
+  readonly #events: string;
   readonly #logger: Logger;
   #failed = '';
 
-  constructor(options: { path: string; logger: Logger }) {
+  constructor(options: { path: string; events_file: string; logger: Logger }) {
     this.#path = options.path;
+    this.#events = options.events_file;
     this.#logger = options.logger;
   }
 
   add(line: MessageLine): void {
+    this.#write(line, () => appendLineSync(this.#path, line, ROTATE_BYTES));
+  }
+
+  /** Adds to the events that a person wrote to a worker; whoever adds the next event rotates their file. */
+  addAttention(line: MessageLine): void {
+    this.#write(line, () => appendLineSync(this.#events, attentionOf(line)));
+  }
+
+  #write({ id }: MessageLine, append: () => void): void {
     try {
-      appendLineSync(this.#path, line, ROTATE_BYTES);
+      append();
       this.#failed = '';
     } catch (error) {
       const detail = messageOf(error);
       if (detail !== this.#failed)
-        this.#logger.warn({ message: line.id, detail }, 'a line of the messages ledger was not written');
+        this.#logger.warn({ message: id, detail }, 'a line of a message was not written to its ledger');
       this.#failed = detail;
     }
   }
@@ -87,6 +99,15 @@ export class MessageLedger {
     const older = linesAtEnd(`${this.#path}.1`, at, MOST_READ_BACK_BYTES - newest.bytes);
     return [...older.lines, ...newest.lines];
   }
+}
+
+/** An event of the time of writing; see `events.jsonl`. */
+function attentionOf({ id, sent_at, to }: MessageLine): object {
+  const { host, harness, native_id } = parseAddress(to);
+  return {
+    ...{ id, timestamp: sent_at, type: 'message', sessionId: native_id, cwd: null, tmuxSession: null },
+    ...{ harness, originName: host },
+  };
 }
 
 function linesAtEnd(path: string, at: number, most: number): { lines: MessageLine[]; bytes: number } {

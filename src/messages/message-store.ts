@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
+import { looksLikeAddress } from '../contract/session-address.ts';
 import { writeFileAtomic } from '../platform/atomic-write.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 import { lineOf, type MessageLedger, stageOf } from './message-ledger.ts';
@@ -22,9 +23,9 @@ export class MessageStore {
   readonly #folder: string;
   readonly #open: string;
 
-  readonly #ledger: Pick<MessageLedger, 'add'>;
+  readonly #ledger: Pick<MessageLedger, 'add' | 'addAttention'>;
 
-  constructor(folder: string, ledger: Pick<MessageLedger, 'add'>) {
+  constructor(folder: string, ledger: Pick<MessageLedger, 'add' | 'addAttention'>) {
     this.#ledger = ledger;
     this.#folder = folder;
     this.#open = join(folder, 'open');
@@ -45,11 +46,14 @@ export class MessageStore {
   write(record: MessageRecord): void {
     const path = this.#path(record.message_id);
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-    const before = stageIn(path);
+    const before = recordOrNone(path);
     if (record.state !== 'sent') this.#mark(record.message_id);
     writeFileAtomic(path, `${JSON.stringify(record)}\n`);
     const line = lineOf(record);
-    if (stageOf(line) !== before) this.#ledger.add(line);
+    if (before === null || stageOf(lineOf(before)) !== stageOf(line)) this.#ledger.add(line);
+    // The first time that a worker may get what a person wrote.
+    const isGiven = record.fiber !== null && (before?.fiber ?? null) === null;
+    if (isGiven && !looksLikeAddress(record.from)) this.#ledger.addAttention(line);
     if (record.state === 'sent') this.#unmark(record.message_id);
   }
 
@@ -117,11 +121,6 @@ function recordOrNone(path: string): MessageRecord | null {
   } catch {
     return null;
   }
-}
-
-function stageIn(path: string): string | null {
-  const record = recordOrNone(path);
-  return record === null ? null : stageOf(lineOf(record));
 }
 
 /** 0 for a file that is gone. */

@@ -73,6 +73,7 @@ function lifeContradictions(row: FiberRow, { sessions }: Reads): string[] {
   const runs = fiberLife(uid, {
     sessions: sessions.filter((line) => line.uid === uid),
     fiberOf: () => null,
+    messages: [],
     prompts: [],
     commits: [],
     sent: [],

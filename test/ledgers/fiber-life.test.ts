@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Closing, LifeEntry } from '../../src/contract/http/life.ts';
-import type { CommitLedgerLine, SessionLine } from '../../src/contract/ledger.ts';
+import type { CommitLedgerLine, MessageLine, SessionLine } from '../../src/contract/ledger.ts';
 import { fiberLife, lifePart, type Told } from '../../src/ledgers/fiber-life.ts';
 import { SessionFibers } from '../../src/ledgers/session-fibers.ts';
 
@@ -49,7 +49,7 @@ function life(told: Partial<Omit<Told, 'fiberOf'>>): LifeEntry[] {
   const fibers = new SessionFibers();
   for (const each of told.sessions ?? []) fibers.add(each);
   return fiberLife(UID, {
-    ...{ prompts: [], commits: [], sent: [], closing: null, ...told },
+    ...{ messages: [], prompts: [], commits: [], sent: [], closing: null, ...told },
     sessions: (told.sessions ?? []).filter(({ uid }) => uid === UID),
     fiberOf: (doing) => fibers.find(doing),
   });
@@ -142,6 +142,45 @@ describe('the life of a fiber', () => {
     ]);
     expect(told[1]).toMatchObject({ count: 3 });
     expect(told[4]).toMatchObject({ files: ['/a'] });
+  });
+
+  it('tells messages to and from its sessions, and does not count what a person wrote as a prompt too', () => {
+    const address = (session: string) => `svc://host-a/claude/${session}`;
+    const written = (minute: number, over: Partial<MessageLine>): MessageLine => ({
+      ...{ at: at(minute) + 5, id: `m-${minute}`, sent_at: at(minute) + 1, from: 'ada', to: address(ONE) },
+      ...{ fiber: 'work/loader', uid: UID, status: 'submitted', transport: 'terminal', bytes: 9, wake: true },
+      ...over,
+    });
+    const told = life({
+      sessions: [line(0, {})],
+      messages: [
+        written(1, {}),
+        written(2, { from: address(TWO) }),
+        written(3, { from: address(ONE), to: address(TWO), fiber: null, uid: null }),
+        written(4, { uid: null, fiber: null, status: 'queued', transport: 'held' }),
+      ],
+      prompts: [1, 2, 4]
+        .map((minute) => ({ m: at(minute), s: ONE, n: 1 }))
+        .concat({ m: at(5), s: ONE, n: 2 }),
+    });
+    expect(told.map(({ at: when, kind }) => [Math.floor((when - NOON) / MINUTE), kind])).toEqual([
+      [0, 'dispatch'],
+      [1, 'message'],
+      [2, 'prompts'],
+      [2, 'message'],
+      [3, 'message'],
+      [4, 'prompts'],
+      [4, 'message'],
+      [5, 'prompts'],
+    ]);
+    const messages = told.filter((entry) => entry.kind === 'message');
+    expect(messages.map(({ direction, from }) => [direction, from])).toEqual([
+      ['received', 'ada'],
+      ['received', address(TWO)],
+      ['sent', address(ONE)],
+      ['received', 'ada'],
+    ]);
+    expect(messages.every(({ session }) => session === ONE)).toBe(true);
   });
 
   it.each([

@@ -12,6 +12,7 @@ const TYPES = [
   'subagent_stop',
   'notification',
   'session_end',
+  'message',
 ];
 
 export type PlainReading = {
@@ -62,6 +63,10 @@ export function readPlainly(path: string): PlainReading {
           });
       }
       if (!TYPES.includes(type)) continue;
+      if (type === 'message') {
+        add(minute, 'attention');
+        continue;
+      }
       if (type === 'notification') {
         if (!waiting.has(s)) add(minute, 'notify');
         waiting.add(s);

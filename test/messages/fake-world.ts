@@ -62,7 +62,12 @@ export class FakeSession {
   giving: (moment: 'before' | 'after') => Promise<void> = async () => {};
 
   readonly ledger_file = join(this.folder, 'messages.jsonl');
-  readonly ledger = new MessageLedger({ path: this.ledger_file, logger: silentLogger });
+  readonly events_file = join(this.folder, 'events.jsonl');
+  readonly ledger = new MessageLedger({
+    path: this.ledger_file,
+    events_file: this.events_file,
+    logger: silentLogger,
+  });
 
   store(): MessageStore {
     return new MessageStore(join(this.folder, 'messages'), this.ledger);

@@ -69,6 +69,28 @@ describe('the messages ledger', () => {
     expect(statSync(session.ledger_file).mode & 0o777).toBe(0o600);
   });
 
+  it('[TMP-1] adds one event of attention when a worker is given what a person wrote, and none for an agent', async () => {
+    session.target = { kind: 'none' };
+    await service.send(message('m-0'));
+    expect(existsSync(session.events_file)).toBe(false);
+    session.target = RUNNING;
+    session.stage = null;
+    await service.send(message('m-1'));
+    session.stage = 'submitted';
+    await service.send(message('m-1'));
+    await service.send({ ...message('m-2'), from: 'svc://here/claude/s-2' });
+    const events = readFileSync(session.events_file, 'utf8').trim().split('\n');
+    expect(events.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        type: 'message',
+        timestamp: lines()[2]?.sent_at,
+        sessionId: 's-1',
+        harness: 'claude',
+        originName: 'here',
+      },
+    ]);
+  });
+
   it('names the reason of a rejection', async () => {
     session.target = { kind: 'none' };
     await service.send(message('m-1'));

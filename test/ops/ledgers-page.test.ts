@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitLine } from '../../src/cli/hook/commit-line.cjs';
 import { eventLine } from '../../src/cli/hook/event-line.cjs';
-import { commitLineSchema, EVENT_TYPES, sessionLineSchema } from '../../src/contract/ledger.ts';
+import {
+  commitLineSchema,
+  EVENT_TYPES,
+  messageLineSchema,
+  sessionLineSchema,
+} from '../../src/contract/ledger.ts';
 import { HARNESSES } from '../../src/harness/harnesses.ts';
 
 const page = readFileSync(new URL('../../ops/ledgers.md', import.meta.url), 'utf8');
@@ -49,6 +54,7 @@ describe('the page on the ledgers', () => {
   it('[EVT-7] lists every field of every ledger, and no other', () => {
     expect(names(rowsOf('Events', 'field'))).toEqual(fieldsOfEvents());
     expect(names(rowsOf('Sessions', 'field'))).toEqual(Object.keys(sessionLineSchema.shape).sort());
+    expect(names(rowsOf('Messages', 'field'))).toEqual(Object.keys(messageLineSchema.shape).sort());
     const commit: (keyof CommitLine)[] = Object.keys(commitLineSchema.shape) as (keyof CommitLine)[];
     expect(names(rowsOf('Commits', 'field'))).toEqual(commit.sort());
   });

@@ -4,7 +4,7 @@ import { commitsTag } from '../../src/contract/ledger-tags.ts';
 import { LedgerBodies } from '../../src/routes/ledger-bodies.ts';
 import { createInProcessCallers } from './in-process-callers.ts';
 
-const stamps = (commits: string) => ({ events: 'e', sessions: 's', commits });
+const stamps = (commits: string) => ({ events: 'e', sessions: 's', commits, messages: 'm' });
 
 /** The bodies of a ledgers thread that answers when the test says so. */
 function bodies() {

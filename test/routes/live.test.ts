@@ -118,7 +118,8 @@ function row() {
     feed: (tag: string) => follow?.({ since: null, tag, delta: null }),
     change: (since: string, delta: object) =>
       follow?.({ since, tag: 't', delta: Buffer.from(JSON.stringify(delta)) }),
-    ledgers: (events: string, sessions = 's', commits = 'c') => hear?.({ events, sessions, commits }),
+    ledgers: (events: string, sessions = 's', commits = 'c', messages = 'm') =>
+      hear?.({ events, sessions, commits, messages }),
   };
 }
 

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => served.stop());
 
-const stamps = { events: 'e1', sessions: 's1', commits: 'c1' };
+const stamps = { events: 'e1', sessions: 's1', commits: 'c1', messages: 'm1' };
 const finished = (etag: string, body: object) => ({
   value: { etag },
   bulk: Buffer.from(JSON.stringify(body)),

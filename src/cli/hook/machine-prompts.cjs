@@ -18,8 +18,8 @@ const OPENINGS = [
   '<teammate-message',
 ];
 
-/** A message of another session; one that a person wrote begins alike, and names the person. */
-const FROM_SESSION = /^\[message [A-Za-z0-9._-]+ from svc:\/\//;
+/** A message through the service, which records by itself what a person wrote. */
+const MESSAGE = /^\[message [A-Za-z0-9._-]+ from /;
 
 /**
  * True for a prompt that no person typed; `source` is the origin that the harness reports.
@@ -30,7 +30,7 @@ const FROM_SESSION = /^\[message [A-Za-z0-9._-]+ from svc:\/\//;
 function isMachinePrompt(prompt, source) {
   if (source === 'extension' || source === 'system') return true;
   const text = prompt.trimStart();
-  if (FROM_SESSION.test(text)) return true;
+  if (MESSAGE.test(text)) return true;
   return OPENINGS.some((opening) => text.startsWith(opening));
 }
 

@@ -21,7 +21,7 @@ export const activityBucketSchema = z.object({
   s: z.string().nullable(),
   cwd: z.string().nullable(),
   /**
-   * `attention`: a person typed; `notify`: a worker began to wait for a person; `agent`: any other action of an agent;
+   * `attention`: a person typed, or wrote a message that was given to the worker; `notify`: a worker began to wait for a person; `agent`: any other action of an agent;
    * `reply`: a turn ended (counted in addition to its `agent`).
    */
   k: z.enum(['attention', 'notify', 'agent', 'reply']),

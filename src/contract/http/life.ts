@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RECEIPT_STATUSES } from './messages.ts';
 
 /** Most entries in one answer, and how many without a `limit`. */
 export const MOST_ENTRIES = 1_000;
@@ -58,6 +59,19 @@ export const lifeEntrySchema = z.union([
     mend: z.string().optional(),
     /** The last lines of its screen. */
     screen: z.string().optional(),
+  }),
+  /** A message to a session of the fiber, or from one; `at` is when it was sent, `status` its furthest stage. */
+  z.object({
+    at: z.number(),
+    kind: z.literal('message'),
+    session,
+    message_id: z.string(),
+    direction: z.enum(['received', 'sent']),
+    from: z.string(),
+    to: z.string(),
+    status: z.enum(RECEIPT_STATUSES),
+    transport: z.string(),
+    bytes: z.number().int(),
   }),
   z.object({ at: z.number(), kind: z.literal('prompts'), session, count: z.number().int() }),
   z.object({

@@ -96,5 +96,7 @@ export const ledgersCalls = {
 
 export const ledgersEvents = {
   /** A ledger file has changed: the new inputs of the tags of the bodies. */
-  ledgers_changed: z.object({ events: z.string(), sessions: z.string(), commits: z.string() }),
+  ledgers_changed: z.object({
+    ...{ events: z.string(), sessions: z.string(), commits: z.string(), messages: z.string() },
+  }),
 } satisfies EventTable;

@@ -367,6 +367,8 @@ describe('svc hook event', () => {
       'Stop hook feedback:\ngo on',
       '<task-notification>done</task-notification>',
       '\n<hook_prompt id="1">go on</hook_prompt>',
+      '[message m-1 from svc://host-a/claude/s-1]\nhello',
+      '[message m-1 from ada]\nhello',
     ])
       expect(prompt(text)).toMatchObject({ machine: true });
     expect(prompt('hello', 'extension')).toMatchObject({ machine: true });

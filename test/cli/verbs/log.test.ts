@@ -34,6 +34,23 @@ const ENTRIES: LifeEntry[] = [
   { at: at(3), kind: 'commit', session: ONE, subject: 'Fonts\u001b[31m', ...commit },
   { at: at(4), kind: 'sent', session: ONE, files: ['/srv/dev/a.png', '/b.md'] },
 ];
+const MESSAGES: LifeEntry[] = [
+  {
+    ...{ at: at(3), kind: 'message', session: ONE, message_id: 'm-1', direction: 'received' },
+    ...{
+      from: 'ada',
+      to: `svc://host-a/claude/${ONE}`,
+      status: 'submitted',
+      transport: 'terminal',
+      bytes: 9,
+    },
+  },
+  {
+    ...{ at: at(3), kind: 'message', session: ONE, message_id: 'm-2', direction: 'sent' },
+    ...{ from: `svc://host-a/claude/${ONE}`, to: `svc://host-a/codex/${TWO}`, status: 'queued' },
+    ...{ transport: 'held', bytes: 9 },
+  },
+];
 const tokens = { input: 10, cache_read: 2_000, cache_write: 300, output: 44 };
 const SPEND: Spend = {
   host: 'host-a',
@@ -104,6 +121,13 @@ describe('svc log', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('shows a message by who wrote it, or to whom, and how far it came', async () => {
+    await serve({ 'limit=50': { entries: MESSAGES, earlier: 0 } });
+    const { out } = await machine.svc('log', 'work/loader');
+    expect(out).toContain('message  11111111  from ada: submitted\n');
+    expect(out).toContain('message  11111111  to codex 22222222: held\n');
   });
 
   it('tells how long each run lasted, that the fiber was closed, and its verdict', async () => {

@@ -1,6 +1,7 @@
 import type { FiberRow } from '../../../contract/fiber.ts';
 import type { LifeEntry } from '../../../contract/http/life.ts';
 import type { Spend, Tokens } from '../../../contract/http/spend.ts';
+import { nativeIdOf, parseAddress } from '../../../contract/session-address.ts';
 import { formatDuration, formatTable, formatTime } from '../../command-line/output.ts';
 import { deathDetails, lastScreen } from '../status/death.ts';
 
@@ -45,6 +46,7 @@ const WORDS: Readonly<Record<LifeEntry['kind'], string>> = {
   session: 'new session',
   handoff: 'handed off',
   ended: 'ended',
+  message: 'message',
   prompts: 'prompted',
   commit: 'committed',
   sent: 'sent',
@@ -67,6 +69,11 @@ function detail(entry: LifeEntry): string {
     case 'composted':
       if (entry.by_itself !== undefined) return byItself(entry.by_itself.began_at);
       return entry.exact ? '' : 'at that time or before';
+    case 'message': {
+      const { direction, from, to, status, transport } = entry;
+      const stage = transport === 'held' ? 'held' : status;
+      return `${direction === 'received' ? `from ${shortAddress(from)}` : `to ${shortAddress(to)}`}: ${stage}`;
+    }
     case 'prompts':
       return entry.count === 1 ? 'once' : `${entry.count} times`;
     case 'commit': {
@@ -97,6 +104,13 @@ function byItself(began_at: number | null): string {
 
 function after(lasted_ms: number | null): string {
   return lasted_ms === null ? '' : `after ${formatDuration(lasted_ms)}`;
+}
+
+/** A session by enough of its address to tell it apart; a person by name. */
+function shortAddress(text: string): string {
+  if (nativeIdOf(text) === null) return text;
+  const { harness, native_id } = parseAddress(text);
+  return `${harness} ${shortId(native_id)}`;
 }
 
 /** Enough of an id to tell the sessions of one fiber apart. */
