@@ -4,6 +4,7 @@ import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
+import { markerOf } from '../contract/message-text.ts';
 import { HARNESSES } from '../harness/harnesses.ts';
 import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
@@ -11,7 +12,6 @@ import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
 import type { FileKeeper } from './message-files.ts';
 import type { MessageStore } from './message-store.ts';
-import { markerOf } from './message-text.ts';
 import type { DeliveryWorld } from './messages-service.ts';
 import { recordsFrom } from './transcript-evidence.ts';
 

@@ -3,6 +3,7 @@ import { CodedError, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import { textForAgent } from '../contract/message-text.ts';
 import {
   looksLikeAddress,
   parseAddress,
@@ -30,7 +31,6 @@ import {
   saysMore,
 } from './message-record.ts';
 import type { MessageStore } from './message-store.ts';
-import { textForAgent } from './message-text.ts';
 import { PairLimit } from './pair-limit.ts';
 import { SessionQueues } from './session-queues.ts';
 

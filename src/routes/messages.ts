@@ -13,6 +13,7 @@ import {
   receiptSchema,
 } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
+import { firstTextForAgent } from '../contract/message-text.ts';
 import { printAddress } from '../contract/session-address.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
@@ -103,10 +104,10 @@ export function messagesRows(
             return { status: 200, json: { delivered, delivery: 'message', receipt } };
           }
         }
-        const user_message = from === SOMEBODY ? text : `${from} writes:\n${text}`;
+        const user_message = from === SOMEBODY ? text : firstTextForAgent({ from, text });
         const outcome = await poller.call('dispatch', {
           ...{ fiber_id: id, force: true, user_message, dry_run },
-          resume_mode: 'previous',
+          resume_mode: 'continue',
         });
         if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
         if (!('dispatched' in outcome)) return { status: 200, json: outcome };

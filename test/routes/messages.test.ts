@@ -105,7 +105,7 @@ describe('POST /deliver', () => {
     [true, 'resume'],
     [false, 'dispatch'],
   ])(
-    '[WPL-10] starts a worker with the text where none runs; resumed: %s is %s',
+    '[RES-7] [WPL-10] starts a worker with the text where none runs; resumed: %s is %s',
     async (resumed, delivery) => {
       served = await serveRoutes();
       served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
@@ -114,7 +114,10 @@ describe('POST /deliver', () => {
       expect(answer.json).toEqual({ ...DISPATCHED, resumed, delivered: true, delivery });
       expect(served.callers.poller.asked.at(-1)).toMatchObject({
         name: 'dispatch',
-        input: { force: true, resume_mode: 'previous', user_message: `ada writes:\n${body.text}` },
+        input: {
+          ...{ force: true, resume_mode: 'continue' },
+          user_message: `[message from ada]\n${body.text}\n[end of message]`,
+        },
       });
     },
   );

@@ -1,5 +1,5 @@
-import type { StoredFile } from '../contract/http/attachments.ts';
-import { looksLikeAddress } from '../contract/session-address.ts';
+import type { StoredFile } from './http/attachments.ts';
+import { looksLikeAddress } from './session-address.ts';
 
 /** What only the text of this message contains; a transcript is searched for it. */
 export function markerOf(message_id: string): string {
@@ -17,11 +17,19 @@ export function textForAgent(message: {
   files: readonly StoredFile[];
 }): string {
   const { message_id, from, text, files } = message;
-  const answer = looksLikeAddress(from)
-    ? `to answer, run: svc send ${from} -`
-    : `end of message ${message_id}`;
   const attached = files.map(
     ({ path, size, sha256 }) => `[file ${path} (${size} bytes, sha256 ${sha256})]\n`,
   );
-  return `${markerOf(message_id)}${from}]\n${text}\n${attached.join('')}[${answer}]`;
+  const end = answerLine(from) ?? `[end of message ${message_id}]`;
+  return `${markerOf(message_id)}${from}]\n${text}\n${attached.join('')}${end}`;
+}
+
+/** The text of somebody as a worker is started with it: no message of its own, so without an id. */
+export function firstTextForAgent({ from, text }: { from: string; text: string }): string {
+  return `[message from ${from}]\n${text}\n${answerLine(from) ?? '[end of message]'}`;
+}
+
+/** Null for a person. */
+function answerLine(from: string): string | null {
+  return looksLikeAddress(from) ? `[to answer, run: svc send ${from} -]` : null;
 }
