@@ -60,6 +60,7 @@ export const VERBS: VerbTable = {
     log: async () => (await import('./verbs/log.ts')).verb,
     peers: async () => (await import('./verbs/peers.ts')).verb,
     send: async () => (await import('./verbs/send.ts')).verb,
+    inbox: async () => (await import('./verbs/inbox.ts')).verb,
     kill: async () => (await import('./verbs/kill.ts')).verb,
     handoff: async () => (await import('./verbs/handoff.ts')).verb,
     'stop-all': async () => (await import('./verbs/stop-all.ts')).verb,

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../base/errors.ts';
 import { readSettings } from '../../config/settings.ts';
 import type { FiberRow } from '../../contract/fiber.ts';
-import { HARNESS_NAMES, harnessNameSchema } from '../../contract/harness-name.ts';
+import { harnessNameSchema } from '../../contract/harness-name.ts';
 import { fiberReplySchema } from '../../contract/http/fibers.ts';
 import type { FileMessageRequest } from '../../contract/http/message-files.ts';
 import { type MessageRequest, type Receipt, receiptSchema } from '../../contract/http/messages.ts';
 import { looksLikeAddress, parseAddress, printAddress } from '../../contract/session-address.ts';
-import { HARNESSES } from '../../harness/harnesses.ts';
 import { argument, choice, DRY_RUN, option, repeated } from '../command-line/options.ts';
 import { rehearseRequest } from '../command-line/rehearsal.ts';
 import { type CliContext, defineVerb, EXIT } from '../command-line/verb.ts';
@@ -18,6 +17,7 @@ import { connectDaemon, type DaemonClient } from '../daemon-client/client.ts';
 import { fiberPath } from '../daemon-client/fiber-path.ts';
 import { thisHost } from '../find-fiber.ts';
 import { readMessageFiles } from '../message-files.ts';
+import { ownSession } from '../own-session.ts';
 
 const STAGES = ['queued', 'submitted', 'accepted'] as const;
 type Stage = (typeof STAGES)[number];
@@ -121,13 +121,8 @@ function sessionOf({ runtime }: FiberRow, host: string): string | null {
 
 /** The session of the agent that runs the command, so that the recipient can answer; else the user's name. */
 function senderOf(context: CliContext): string {
-  for (const harness of HARNESS_NAMES) {
-    const variable = HARNESSES[harness].session_variable;
-    const native_id = variable === null ? undefined : context.env[variable];
-    if (native_id !== undefined && native_id !== '')
-      return printAddress({ host: thisHost(context), harness, native_id });
-  }
-  return userInfo().username;
+  const session = ownSession(context);
+  return session === null ? userInfo().username : printAddress(session);
 }
 
 async function readAll(context: CliContext): Promise<string> {

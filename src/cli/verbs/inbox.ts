@@ -1,0 +1,80 @@
+import { CodedError } from '../../base/errors.ts';
+import { readSettings } from '../../config/settings.ts';
+import {
+  type Conversation,
+  type ConversationMessage,
+  conversationSchema,
+  MOST_MESSAGES,
+} from '../../contract/http/conversation.ts';
+import { looksLikeAddress, nativeIdOf, parseAddress } from '../../contract/session-address.ts';
+import { LEAST_WIDTH, wrapPage } from '../command-line/fit-width.ts';
+import { argument, count } from '../command-line/options.ts';
+import { formatTime } from '../command-line/output.ts';
+import { type CliContext, defineVerb } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
+import { ownSession } from '../own-session.ts';
+
+/** `svc inbox [fiber|address]`: what was written to a session, and from it. */
+export const verb = defineVerb({
+  summary: 'Show the messages of this session, or of a fiber, with what became of them',
+  arguments: {
+    of: argument('[fiber|address]', 'whose messages; the session or the fiber of this worker otherwise', {
+      completes: 'fibers',
+    }),
+  },
+  options: {
+    lines: count('-n, --lines <count>', 'how many of the newest messages to show; at most 200', 20),
+  },
+  examples: [
+    ['svc inbox', 'typed by an agent: the messages of its session, and how to answer each'],
+    ['svc inbox say-hello -n 5', 'the newest 5 messages of the workers of a fiber'],
+  ],
+  page: 'messages.md',
+  json: conversationSchema,
+  async run(context, { of, lines }) {
+    if (lines < 1 || lines > MOST_MESSAGES)
+      throw new CodedError('invalid_request', `-n takes 1 to ${MOST_MESSAGES} messages`);
+    const whose = whoseMessages(context, of);
+    const query = new URLSearchParams({ ...whose, limit: String(lines) });
+    const daemon = await connectDaemon(readSettings(context.env));
+    const page = await daemon.get(`/messages?${query}`, conversationSchema);
+    return { json: page, text: inboxPage(page, whose, context.width) };
+  },
+});
+
+type Whose = { session: string } | { fiber: string };
+
+function whoseMessages(context: CliContext, of: string | undefined): Whose {
+  if (of !== undefined) return looksLikeAddress(of) ? { session: parseAddress(of).native_id } : { fiber: of };
+  const session = ownSession(context);
+  if (session !== null) return { session: session.native_id };
+  const fiber = context.env.SVC_FIBER_UID ?? '';
+  if (fiber !== '') return { fiber };
+  throw new CodedError(
+    'invalid_request',
+    'this is no session of an agent; name a fiber or an address, as svc peers lists them',
+  );
+}
+
+function inboxPage({ messages, before }: Conversation, whose: Whose, width: number): string {
+  if (messages.length === 0) return 'No messages.\n';
+  const more = messages.length < MOST_MESSAGES ? `; show more with: -n ${MOST_MESSAGES}` : '';
+  const head = before === null ? [] : [`There are earlier messages${more}\n`];
+  return [...head, ...messages.map((message) => messageBlock(message, whose, width))].join('\n');
+}
+
+function messageBlock(message: ConversationMessage, whose: Whose, width: number): string {
+  const { message_id, sent_at, from, to, text, bytes } = message;
+  const isSent = 'session' in whose && nativeIdOf(from) === whose.session;
+  const head = `${formatTime(sent_at)}  ${isSent ? `to ${to}` : `from ${from}`}\n  ${stageOf(message)}; message ${message_id}\n`;
+  const body = text === null ? `(${bytes} bytes, no longer kept)` : text;
+  // Marked, so that no line of a message can pass for a line of the page.
+  const marked = body.split('\n').map((line) => `  | ${line}\n`);
+  const answer = !isSent && looksLikeAddress(from) ? `  Answer with: svc send ${from} '…'\n` : '';
+  return wrapPage(`${head}${marked.join('')}`, Math.max(width, LEAST_WIDTH)) + answer;
+}
+
+function stageOf({ status, transport, reason }: ConversationMessage): string {
+  if (transport === 'held') return 'held';
+  return reason === undefined ? status : `${status} (${reason})`;
+}
