@@ -29,6 +29,7 @@ describe('the command line of', () => {
       argv: [
         ...['claude', '--permission-mode', 'auto'],
         ...['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'],
+        ...['Bash(svc send:*)', 'Bash(svc peers:*)', 'Bash(svc inbox:*)'],
         ...['--session-id', 'new-id', '--name', 'loader-01K-svc'],
         ...['--model', 'opus', '--effort', 'high'],
       ],

@@ -10,10 +10,13 @@ import { records } from './records.ts';
 import { findSession, findTranscript, searchProjects } from './transcript.ts';
 
 /**
- * Added to every start: the commands that the worker skills tell a worker to run need no approval in any permission
- * mode, so that a run can always end itself.
+ * Added to every start: these commands need no approval in any permission mode, so that a run can always end itself, and
+ * can read and answer messages while nobody looks.
  */
-const WORKER_COMMANDS = ['--allowedTools', 'Bash(svc handoff:*)', 'Bash(svc fiber:*)'];
+const WORKER_COMMANDS = [
+  '--allowedTools',
+  ...['handoff', 'fiber', 'send', 'peers', 'inbox'].map((verb) => `Bash(svc ${verb}:*)`),
+];
 /**
  * Arming a fiber starts a worker, so only a session that must file its own fiber may do it without approval; the
  * capture reference is the only page of the worker skills that uses these commands. The worker of a fiber and a resumed
