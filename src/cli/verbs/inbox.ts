@@ -16,7 +16,7 @@ import { ownSession } from '../own-session.ts';
 
 /** `svc inbox [fiber|address]`: what was written to a session, and from it. */
 export const verb = defineVerb({
-  summary: 'Show the messages of this session, or of a fiber, with what became of them',
+  summary: 'Show the messages of this session or of a fiber',
   arguments: {
     of: argument('[fiber|address]', 'whose messages; the session or the fiber of this worker otherwise', {
       completes: 'fibers',
