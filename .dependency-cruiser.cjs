@@ -162,12 +162,12 @@ module.exports = {
     {
       name: 'one-file-runs-processes',
       comment:
-        'argv-only, bounded in time and output: the rules hold because one file starts child processes; what has no bound has a file of its own: a daemon that outlives us, a program that is given the terminal, the launcher; and what a hook asks of Git, for it loads no library',
+        'argv-only, bounded in time and output: the rules hold because one file starts child processes; what has no bound has a file of its own: a daemon that outlives us, a program that is given the terminal, the launcher; and what a hook asks of Git and of ps, for it loads no library',
       severity: 'error',
       from: {
         path: '^(src|workers)/',
         pathNot:
-          '^src/platform/(process|detached-process|interactive-process)[.]ts$|^src/cli/(launcher[.]mjs|hook/record-commit[.]cjs)$',
+          '^src/platform/(process|detached-process|interactive-process)[.]ts$|^src/cli/(launcher[.]mjs|hook/(record-commit|agent-process)[.]cjs)$',
       },
       to: { path: '^(node:)?child_process$|node_modules/execa/' },
     },

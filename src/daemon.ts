@@ -152,6 +152,7 @@ function assemble(options: {
   });
   const host = hostHandlers(pool, {
     message_target: (query) => poller.call('message_target', query),
+    context_target: (query) => poller.call('context_target', query),
     give_app_message: (message) => poller.call('give_app_message', message),
     app_message_stage: (query) => poller.call('app_message_stage', query),
   });

@@ -29,6 +29,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       ),
       poller: {
         target: ({ harness, native_id }) => host.call('message_target', { harness, native_id }),
+        contextTarget: ({ harness, native_id }) => host.call('context_target', { harness, native_id }),
         give: (message) => host.call('give_app_message', message),
         stageIn: async (query) => (await host.call('app_message_stage', query)).stage,
       },

@@ -14,6 +14,7 @@ import type { Memory } from './holds/memory.ts';
 import type { PollLoop } from './poll-loop.ts';
 import { appMessageStage, giveAppMessage } from './requests/app-message.ts';
 import { pullBrake, releaseBrake, releaseHeld } from './requests/brake-requests.ts';
+import { contextTarget } from './requests/context-target.ts';
 import { storeForNew } from './requests/document-requests.ts';
 import { DocumentWrites } from './requests/document-writes.ts';
 import { LifecycleCalls } from './requests/lifecycle-calls.ts';
@@ -117,6 +118,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     },
     kill: (request) => perform(dispatcher.kills, request),
     message_target: (query) => messageTarget(world, memory.runs.all(), query),
+    context_target: (query) => contextTarget(world, memory.runs.all(), query),
     give_app_message: (message) => giveAppMessage(world, memory.runs, message),
     app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),

@@ -123,6 +123,11 @@ export async function connectWorld(options: {
           ? findPastSession(agent, session, process.env)
           : { kind: 'unknown', detail: silent };
       },
+      async hooks(agent) {
+        const folder = harnessFolder(agent, process.env);
+        await requireDisk(folder);
+        return HARNESSES[agent.harness].setup.compareHooks(folder, process.env).state;
+      },
       probe: (agent) => capabilities.probe(agent),
       account: (agent) => accountOf(agent, process.env),
       async lastSaid(name, transcript) {

@@ -123,6 +123,8 @@ export type MessageInput = {
    * offset saved before it was sent.
    */
   stageOf(records: readonly JsonRecord[], marker: string): MessageStage | null;
+  /** The text that a hook added to the main conversation as context; null for every other record. */
+  contextOf(record: JsonRecord): string | null;
 };
 
 /** A way for messages into a running session beside its terminal. */

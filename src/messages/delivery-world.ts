@@ -10,6 +10,7 @@ import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
+import { ContextMailbox } from './context-mailbox.ts';
 import type { FileKeeper } from './message-files.ts';
 import type { MessageStore } from './message-store.ts';
 import type { DeliveryWorld } from './messages-service.ts';
@@ -25,7 +26,7 @@ export function connectDelivery(options: {
   logger: Logger;
   store: MessageStore;
   /** What the poller answers for this thread. */
-  poller: Pick<DeliveryWorld, 'target' | 'give' | 'stageIn'>;
+  poller: Pick<DeliveryWorld, 'target' | 'contextTarget' | 'give' | 'stageIn'>;
   files: FileKeeper;
 }): DeliveryWorld {
   const { settings, clock, logger, poller, files } = options;
@@ -46,6 +47,7 @@ export function connectDelivery(options: {
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
     store: options.store,
+    mailbox: new ContextMailbox(dataPaths(settings).messages_dir),
     async open({ harness, native_id }, { id }) {
       const place = { folder: dataPaths(settings).session_sockets_dir, session: native_id, terminal: id };
       return (await HARNESSES[harness].message_way?.open(place)) ?? null;
@@ -64,9 +66,12 @@ export function connectDelivery(options: {
         throw error;
       }
     },
-    async evidence({ harness }, { transcript, offset }, message_id) {
+    async evidence({ harness }, { transcript, offset }, { message_id, wake }) {
       const marker = markerOf(message_id);
-      return HARNESSES[harness].messages.stageOf(await recordsFrom(transcript, offset, marker), marker);
+      const { stageOf, contextOf } = HARNESSES[harness].messages;
+      const records = await recordsFrom(transcript, offset, marker);
+      if (wake) return stageOf(records, marker);
+      return records.some((record) => contextOf(record)?.includes(marker)) ? 'context_added' : null;
     },
   };
 }

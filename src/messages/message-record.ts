@@ -83,7 +83,8 @@ function filesOf(files: StoredFile[], status: Receipt['status']): Pick<Receipt, 
   return files.length === 0 || status === 'rejected' ? {} : { files };
 }
 
-const ORDER: readonly Receipt['status'][] = ['unknown', 'queued', 'submitted', 'accepted'];
+/** A message with a wake is never `context_added`, and one without is never `submitted` or more (MDS-1). */
+const ORDER: readonly Receipt['status'][] = ['unknown', 'queued', 'context_added', 'submitted', 'accepted'];
 
 /** True if the evidence says more than the receipt; a receipt never goes back (MDS-1). */
 export function saysMore(found: Receipt['status'], known: Receipt['status']): boolean {

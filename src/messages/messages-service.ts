@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
-import type { Logger } from '../base/logger.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
 import { textForAgent } from '../contract/message-text.ts';
@@ -19,6 +18,8 @@ import type {
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { CheckedMessage } from '../contract/threads/messages.ts';
 import type { InputScreen, OpenWay } from '../harness/harness.ts';
+import { ContextDelivery, type ContextWorld } from './context-delivery.ts';
+import type { ContextStep } from './context-plan.ts';
 import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
 import { type Handing, handingOf } from './handing.ts';
 import type { FileKeeper } from './message-files.ts';
@@ -35,10 +36,9 @@ import { PairLimit } from './pair-limit.ts';
 import { SessionQueues } from './session-queues.ts';
 
 /** What a delivery needs of this machine. */
-export type DeliveryWorld = {
+export type DeliveryWorld = ContextWorld & {
   host: string;
   clock: Clock;
-  logger: Logger;
   store: MessageStore;
   files: FileKeeper;
   /** The session of an address; throws while the poller does not answer. */
@@ -54,11 +54,11 @@ export type DeliveryWorld = {
   ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
   /** Size of a transcript; 0 if there is none. */
   sizeOf(transcript: string | null): Promise<number>;
-  /** What the records after an offset say of a message. */
+  /** What the records after an offset say of a message; without a wake only whether it is context there. */
   evidence(
     address: SessionAddress,
     place: { transcript: string; offset: number },
-    message_id: string,
+    message: { message_id: string; wake: boolean },
   ): Promise<Receipt['status'] | null>;
   /** Gives a text to an app conversation as one message. */
   give(message: AppMessage): Promise<AppMessageOutcome>;
@@ -94,10 +94,12 @@ export class MessagesService {
   readonly #asked = new Map<string, { request: string; answer: Promise<Receipt> }>();
   readonly #queues: SessionQueues;
   readonly #pairs: PairLimit;
+  readonly #context: ContextDelivery;
   #stopped = false;
 
   constructor(world: DeliveryWorld, limits: DeliveryLimits) {
     this.#pairs = new PairLimit(limits.pair);
+    this.#context = new ContextDelivery(world);
     this.#world = world;
     this.#limits = limits;
     this.#queues = new SessionQueues({
@@ -171,16 +173,24 @@ export class MessagesService {
       requireSame(known.request, message, known.receipt);
       return rehearsal(`answer with the receipt of ${message.message_id}; nothing is sent again`);
     }
-    requireWake(message);
-    const { step, way } = await this.#plan(address, 0);
+    const shown = await this.#withPlaces(message);
+    const prompt = textForAgent(shown);
+    const { step, way } = message.wake
+      ? await this.#plan(address, 0)
+      : { step: await this.#context.plan(address, shown), way: null };
     way?.close();
-    const files = await this.#world.files.placesOf(message.message_id, message.files);
-    const prompt = textForAgent({ ...message, files });
+    if (step.kind === 'put')
+      return rehearsal('add it to the next turn of the session as context', { prompt });
     if (step.kind === 'hand') return rehearsal(`give it to the program of ${address.native_id}`, { prompt });
     if (step.kind === 'type') return rehearsal(`type it into ${step.terminal.name}`, { prompt });
     if (step.kind === 'give')
       return rehearsal(`give it to the app conversation ${address.native_id}`, { prompt });
     return rehearsal(`${step.kind === 'hold' ? 'hold' : 'refuse'} it: ${step.detail}`);
+  }
+
+  /** The message as the agent would read it. */
+  async #withPlaces(message: Accepted) {
+    return { ...message, files: await this.#world.files.placesOf(message.message_id, message.files) };
   }
 
   /** The next step for a message to this address, and the way that it takes; the caller closes it. */
@@ -203,7 +213,7 @@ export class MessagesService {
       requireSame(known.request, message, known.receipt);
       return known.state === 'sent' ? this.#recheck(known, address) : known.receipt;
     }
-    requireWake(message);
+    if (!message.wake) requireRoom(await this.#context.plan(address, await this.#withPlaces(message)));
     if (looksLikeAddress(message.from)) this.#pairs.take(message.from, message.address, clock.now());
     const record = await this.#begin(message, bytes);
     const until = clock.now() + this.#limits.observe;
@@ -234,16 +244,32 @@ export class MessagesService {
   /** One attempt; the record that it leaves. */
   async #attempt(record: MessageRecord): Promise<MessageRecord> {
     const address = parseAddress(record.address);
+    if (!record.wake) return this.#addContext(record, address);
     const { step, way } = await this.#plan(address, this.#world.clock.now() - record.created_at);
     try {
       if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
-      if (step.kind === 'hold')
-        return step.detail === record.receipt.detail ? record : this.#wait(record, step.detail);
+      if (step.kind === 'hold') return this.#stayWaiting(record, step.detail);
       const handing = await handingOf(this.#world, step, way, address, record);
       return await this.#give(record, address, step.session, handing);
     } finally {
       way?.close();
     }
+  }
+
+  /** Puts it into the mailbox of its session. What another daemon may have put there is looked for before. */
+  async #addContext(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
+    const looked = await this.#look(record, address);
+    if (looked !== record) return looked;
+    const step = await this.#context.plan(address, record);
+    if (step.kind === 'hold') return this.#stayWaiting(record, step.detail);
+    if (step.kind === 'refuse') return this.#reject(record, 'wake_required', step.detail);
+    if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+    const { transcript, fiber_id: id, uid } = step.session;
+    const evidence = record.evidence ?? { transcript, offset: await this.#world.sizeOf(transcript) };
+    const placed = { ...record, fiber: { id, uid }, evidence };
+    this.#world.store.write(placed);
+    this.#context.put(placed, address);
+    return this.#finish(placed, { status: 'queued', transport: transportOf(placed), detail: IN_MAILBOX });
   }
 
   /** One attempt that may fail, on a full disk for example. What may have been given is at its end then (P13). */
@@ -311,7 +337,7 @@ export class MessagesService {
       receipt: {
         ...record.receipt,
         status: 'unknown',
-        transport: transportOf({ evidence }),
+        transport: transportOf({ ...record, evidence }),
         detail: GIVING,
         at: this.#world.clock.now(),
       },
@@ -325,6 +351,10 @@ export class MessagesService {
       { fiber: fiber?.id, session: native_id, message: message_id, outcome },
       'a message was given to a session',
     );
+  }
+
+  #stayWaiting(record: MessageRecord, detail: string): MessageRecord {
+    return detail === record.receipt.detail ? record : this.#wait(record, detail);
   }
 
   #wait(record: MessageRecord, detail: string): MessageRecord {
@@ -347,7 +377,7 @@ export class MessagesService {
   /** Looks for more evidence than the receipt has until there is some, or until `until`. */
   async #observe(record: MessageRecord, address: SessionAddress, until: number): Promise<MessageRecord> {
     const { status } = record.receipt;
-    if (record.evidence === null || status === 'rejected' || status === 'accepted') return record;
+    if (record.evidence === null || AT_END.has(status)) return record;
     const { clock } = this.#world;
     for (;;) {
       const looked = await this.#look(record, address);
@@ -364,9 +394,9 @@ export class MessagesService {
       return this.#upgrade(record, await this.#stageIn(evidence.conversation, message_id));
     const { offset } = evidence;
     // One that was not there before may be there now.
-    const transcript = evidence.transcript ?? (await this.#transcriptOf(address));
+    const transcript = evidence.transcript ?? (await this.#transcriptOf(record, address));
     if (transcript === null) return record;
-    const found = await this.#world.evidence(address, { transcript, offset }, message_id);
+    const found = await this.#world.evidence(address, { transcript, offset }, record);
     return this.#upgrade(record, found, { ...evidence, transcript });
   }
 
@@ -421,7 +451,8 @@ export class MessagesService {
     }
   }
 
-  async #transcriptOf(address: SessionAddress): Promise<string | null> {
+  async #transcriptOf({ wake }: MessageRecord, address: SessionAddress): Promise<string | null> {
+    if (!wake) return this.#context.transcriptOf(address);
     const target = await this.#target(address);
     return target?.kind === 'running' ? target.transcript : null;
   }
@@ -435,7 +466,8 @@ export class MessagesService {
   }
 }
 
-function transportOf({ evidence }: Pick<MessageRecord, 'evidence'>): Receipt['transport'] {
+function transportOf({ wake, evidence }: Pick<MessageRecord, 'wake' | 'evidence'>): Receipt['transport'] {
+  if (!wake) return 'hook-mailbox';
   if (evidence === null) return 'terminal';
   return 'conversation' in evidence ? 'app-server' : (evidence.way ?? 'terminal');
 }
@@ -446,8 +478,11 @@ const GIVING = 'it is being given to the session';
 const UNSURE = 'it is not known whether the text arrived';
 const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
 const UNSEEN = 'it was given to the session, whose transcript does not show it yet';
+const IN_MAILBOX = 'it waits in the mailbox of the session; a hook adds it to the next turn as context';
 const CUT_OFF =
   'the daemon ended while it was given to the session, so it may have arrived; it is not sent again';
+/** Nothing more can be learned after these. */
+const AT_END: ReadonlySet<Receipt['status']> = new Set(['rejected', 'accepted', 'context_added']);
 const SEEN: Record<Receipt['status'], string> = {
   queued: 'the session queued it behind its current turn',
   submitted: 'the conversation shows it as a turn of the user',
@@ -457,12 +492,8 @@ const SEEN: Record<Receipt['status'], string> = {
   rejected: 'it was refused',
 };
 
-function requireWake({ wake }: Accepted): void {
-  if (wake) return;
-  throw new CodedError(
-    'preflight_failed',
-    'this daemon has no delivery of context alone; leave wake out to start a turn with the message',
-  );
+function requireRoom(step: ContextStep): void {
+  if (step.kind === 'refuse') throw new CodedError('preflight_failed', step.detail);
 }
 
 function requireSame(request: string, message: Accepted, receipt: Receipt | undefined): void {

@@ -38,10 +38,11 @@ export class SessionQueues {
     const { promise: delivered, resolve: deliver } = Promise.withResolvers<MessageRecord>();
     const { promise: tried, resolve } = Promise.withResolvers<void>();
     const entry: Entry = { record, deliver, try: resolve };
-    const queue = this.#queues.get(record.address);
+    const name = queueOf(record);
+    const queue = this.#queues.get(name);
     if (queue === undefined) {
-      this.#queues.set(record.address, [entry]);
-      void this.#drain(record.address);
+      this.#queues.set(name, [entry]);
+      void this.#drain(name);
     } else {
       queue.push(entry);
       entry.try();
@@ -53,8 +54,8 @@ export class SessionQueues {
     this.#stopped = true;
   }
 
-  async #drain(address: string): Promise<void> {
-    const queue = this.#queues.get(address) ?? [];
+  async #drain(name: string): Promise<void> {
+    const queue = this.#queues.get(name) ?? [];
     for (let head = queue[0]; head !== undefined; head = queue[0]) {
       if (this.#stopped) return;
       head.record = await this.#attempt(head.record);
@@ -66,6 +67,11 @@ export class SessionQueues {
       queue.shift();
       head.deliver(head.record);
     }
-    this.#queues.delete(address);
+    this.#queues.delete(name);
   }
+}
+
+/** Context does not wait behind a message that needs an empty composer. */
+function queueOf({ address, wake }: MessageRecord): string {
+  return wake ? address : `${address} context`;
 }

@@ -208,3 +208,32 @@ describe('the stage of a message', () => {
     ],
   ]);
 });
+
+describe('the context that a record adds', () => {
+  const claude = (more: JsonRecord = {}, type = 'hook_additional_context') => ({
+    type: 'attachment',
+    attachment: { type, content: ['first', TEXT], hookEvent: 'PostToolUse' },
+    ...more,
+  });
+  const codex = (role: string) => ({
+    type: 'response_item',
+    payload: { type: 'message', role, content: [{ type: 'input_text', text: TEXT }] },
+  });
+  const pi = (customType: string, content: unknown) => ({ type: 'custom_message', customType, content });
+
+  it.each<[HarnessName, string, JsonRecord, string | null]>([
+    ['claude', 'what a hook added', claude(), `first\n${TEXT}`],
+    ['claude', 'what a hook added to a sub-agent', claude({ isSidechain: true }), null],
+    ['claude', 'another attachment', claude({}, 'queued_command'), null],
+    ['claude', 'a message', { type: 'user', message: { role: 'user', content: TEXT } }, null],
+    ['codex', 'what a hook added', codex('developer'), TEXT],
+    ['codex', 'a message', codex('user'), null],
+    ['codex', 'an event', { type: 'event_msg', payload: { type: 'task_started' } }, null],
+    ['pi', 'what our extension added', pi('fiber-dispatch', TEXT), TEXT],
+    ['pi', 'what it added in parts', pi('fiber-dispatch', [{ type: 'text', text: TEXT }]), TEXT],
+    ['pi', 'what another extension added', pi('other', TEXT), null],
+    ['pi', 'a message', { type: 'message', message: { role: 'user', content: TEXT } }, null],
+  ])('of %s: %s', (name, _what, record, text) => {
+    expect(HARNESSES[name].messages.contextOf(record)).toBe(text);
+  });
+});

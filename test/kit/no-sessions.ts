@@ -4,6 +4,7 @@ import type { Handlers } from '../../src/threads/calls.ts';
 /** The answers of a poller that knows no session of an agent. */
 export const NO_SESSIONS = {
   message_target: () => ({ kind: 'none' }),
+  context_target: () => ({ kind: 'none' }),
   give_app_message: () => ({ kind: 'gone' }),
   app_message_stage: () => ({ stage: null }),
 } satisfies Omit<Handlers<typeof hostCalls>, 'pool'>;

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Receipt, ReceiptStatus } from '../../src/contract/http/messages.ts';
+import { markerOf } from '../../src/contract/message-text.ts';
 import type {
   AppMessage,
   AppMessageOutcome,
   AppMessageStage,
 } from '../../src/contract/threads/app-message.ts';
+import type { ContextTarget } from '../../src/contract/threads/context-target.ts';
 import type { MessageTarget } from '../../src/contract/threads/message-target.ts';
 import { attachmentPlaces, storeAttachments } from '../../src/fibers/attachments/store-attachments.ts';
 import type { GivenMessage, InputScreen, OpenWay } from '../../src/harness/harness.ts';
+import { ContextMailbox } from '../../src/messages/context-mailbox.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageLedger } from '../../src/messages/message-ledger.ts';
@@ -34,6 +37,14 @@ export const RUNNING: Session = {
   transcript: '/transcript.jsonl',
 };
 
+export const CONTEXT: ContextTarget & { kind: 'found' } = {
+  kind: 'found',
+  fiber_id: 'work/loader',
+  uid: '01K00000000000000000000000',
+  transcript: '/transcript.jsonl',
+  hooks: 'current',
+};
+
 export const APP_ADDRESS = 'svc://here/codex/t-1';
 
 /** The same worker as an app conversation. */
@@ -43,6 +54,10 @@ export const CONVERSATION: Session = { ...RUNNING, surface: 'app', mux: null, ap
 export class FakeSession {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-messages-'));
   target: MessageTarget | Error = RUNNING;
+  /** The session to which context is added. */
+  context: ContextTarget | Error = CONTEXT;
+  /** What its transcript has as context. */
+  transcript = '';
   screen: InputScreen | null = 'ready';
   /** What its program answers to a text given without a key pressed; null if it has no such way. */
   way_outcome: GivenMessage | null = null;
@@ -91,6 +106,11 @@ export class FakeSession {
         return this.target;
       },
       open: async () => this.#way(),
+      mailbox: new ContextMailbox(join(this.folder, 'messages')),
+      contextTarget: async () => {
+        if (this.context instanceof Error) throw this.context;
+        return this.context;
+      },
       screen: async () => this.screen,
       type: async (_terminal, text) => {
         await this.giving('before');
@@ -110,8 +130,11 @@ export class FakeSession {
         return this.given.some((one) => one.message_id === message_id) ? this.app_stage : null;
       },
       sizeOf: async () => 0,
-      evidence: async (_address, _place, id) =>
-        this.typed.some((text) => text.startsWith(`[message ${id} from `)) ? this.stage : null,
+      evidence: async (_address, _place, { message_id, wake }) => {
+        const marker = markerOf(message_id);
+        if (!wake) return this.transcript.includes(marker) ? 'context_added' : null;
+        return this.typed.some((text) => text.startsWith(marker)) ? this.stage : null;
+      },
     };
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MessagesService } from '../../src/messages/messages-service.ts';
 import { until } from '../kit/until.ts';
-import { ADDRESS, APP_ADDRESS, CONVERSATION, FakeSession, message } from './fake-world.ts';
+import { ADDRESS, APP_ADDRESS, CONTEXT, CONVERSATION, FakeSession, message } from './fake-world.ts';
 
 let session: FakeSession;
 const services: MessagesService[] = [];
@@ -307,6 +307,7 @@ describe('what is refused before anything is kept', () => {
   });
 
   it('[MSG-5] preflight_failed lets the id be used again', async () => {
+    session.context = { ...CONTEXT, hooks: 'absent' };
     await expect(daemon().send(message('m-1', { wake: false }))).rejects.toMatchObject({
       code: 'preflight_failed',
     });

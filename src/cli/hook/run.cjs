@@ -6,7 +6,8 @@ const { appendLine, ROTATE_BYTES } = require('../../ledgers/append-line.cjs');
 const { commitTold, eventLine, failedTurnLine, sessionStartLine, toldAt } = require('./event-line.cjs');
 const { randomId } = require('./random-id.cjs');
 const { readInput } = require('./read-input.cjs');
-const { harnessOf, hostOf, ledgerPath, muxSessionOf, runDirOf } = require('./surroundings.cjs');
+const { CONTEXT_FLAG } = require('../../harness/hooks/context-mailbox.cjs');
+const { harnessOf, hostOf, ledgerPath, messagesDir, muxSessionOf, runDirOf } = require('./surroundings.cjs');
 
 /** Timeout of the whole hook, in milliseconds; an agent waits for it. */
 const LIMIT_MS = 2_000;
@@ -17,7 +18,8 @@ const TICK_MS = 50;
 
 /**
  * `svc hook event` and `svc hook commit`, separate from the other verbs: an agent waits for them, so they load very
- * little. On any error they end in time, print nothing and exit with 0.
+ * little. On any error they end in time and exit with 0. They
+ * print nothing but context that waits for the session.
  *
  * @param {readonly string[]} argv
  * @param {HookContext} context
@@ -71,6 +73,20 @@ async function recordEvent(argv, context) {
   const told = commitTold(input);
   if (told !== null)
     await require('./record-commit.cjs').recordCommit({ ...context, cwd: told.folder }, told.session);
+  if (argv.includes(CONTEXT_FLAG)) await showContext(input, harnessOf(argv, env), env);
+}
+
+/**
+ * Last, so that nothing delays the end of the hook once context was taken.
+ *
+ * @param {unknown} input
+ * @param {string} harness
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function showContext(input, harness, env) {
+  const { contextOutput } = require('./show-context.cjs');
+  const output = await contextOutput(messagesDir(env), harness, input);
+  if (output !== null) await new Promise((resolve) => process.stdout.write(output, resolve));
 }
 
 /**

@@ -84,6 +84,11 @@ function ledgerPath(env, name) {
 }
 
 /** @param {NodeJS.ProcessEnv} env */
+function messagesDir(env) {
+  return join(dataDirOf(env), 'messages');
+}
+
+/** @param {NodeJS.ProcessEnv} env */
 function dataDirOf(env) {
   return given(env.SVC_DATA_DIR) ?? join(homeOf(env), '.svc');
 }
@@ -120,4 +125,4 @@ function field(json, name) {
   }
 }
 
-module.exports = { given, harnessOf, hostOf, ledgerPath, muxSessionOf, runDirOf, runSession };
+module.exports = { given, harnessOf, hostOf, ledgerPath, messagesDir, muxSessionOf, runDirOf, runSession };

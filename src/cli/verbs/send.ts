@@ -19,8 +19,11 @@ import { thisHost } from '../find-fiber.ts';
 import { readMessageFiles } from '../message-files.ts';
 import { ownSession } from '../own-session.ts';
 
-const STAGES = ['queued', 'submitted', 'accepted'] as const;
+const STAGES = ['queued', 'submitted', 'accepted', 'context_added'] as const;
 type Stage = (typeof STAGES)[number];
+/** The stages of a message that starts a turn, and of one that is context alone, in their order (MDS-1). */
+const OF_WAKE: readonly Stage[] = ['queued', 'submitted', 'accepted'];
+const OF_CONTEXT: readonly Stage[] = ['queued', 'context_added'];
 /** How long `--wait` waits, and between two looks, in milliseconds. */
 const WAIT_MS = 600_000;
 const LOOK_MS = 1_000;
@@ -40,6 +43,7 @@ export const verb = defineVerb({
     from: option('--from <name>', 'who writes; default: this session, else you'),
     id: option('--id <id>', 'id of the message: the same id is never delivered twice'),
     file: repeated('--file <path>', 'a file for the agent; up to 8, of 20 MiB together'),
+    context: option('--context', 'add it to the next turn, without starting one; needs svc setup'),
     wait: choice('--wait <stage>', STAGES, 'wait until its receipt has come so far'),
     dry_run: DRY_RUN,
   },
@@ -47,11 +51,21 @@ export const verb = defineVerb({
     ['svc send say-hello "Please add a test."', 'writes to the worker of the fiber'],
     ['svc send say-hello - --wait accepted < note.md', 'sends a text, and waits until the agent answers'],
     ['svc send say-hello "What fails here?" --file run.log --file shot.png', 'sends two files with it'],
+    [
+      'svc send say-hello --context "The tests are slow today."',
+      'is read with the next turn, and starts none',
+    ],
   ],
   page: 'messages.md',
   json: receiptSchema,
   exits: { 1: 'it was rejected, or the stage of --wait did not come' },
-  async run(context, { to, text, from, id, file, wait, dry_run }) {
+  async run(context, { to, text, from, id, file, context: as_context = false, wait, dry_run }) {
+    const stages = stagesOf({ wake: !as_context });
+    if (wait !== undefined && !stages.includes(wait))
+      throw new CodedError(
+        'invalid_request',
+        `--wait takes ${stages.join(', ')} for a message ${as_context ? 'with' : 'without'} --context`,
+      );
     const daemon = await connectDaemon(readSettings(context.env));
     const attachments = file === undefined ? undefined : readMessageFiles(file, context.cwd);
     const body: MessageRequest | FileMessageRequest = {
@@ -59,11 +73,12 @@ export const verb = defineVerb({
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
+      wake: !as_context,
       attachments,
     };
     if (dry_run === true) return rehearseRequest(daemon, pathOf(body), body);
     const receipt = await sendUntil(daemon, body, wait);
-    const reached = wait === undefined || hasReached(receipt, wait);
+    const reached = wait === undefined || hasReached(receipt, wait, stages);
     return {
       json: receipt,
       text: textOf(receipt),
@@ -87,19 +102,25 @@ async function sendUntil(
   body: MessageRequest | FileMessageRequest,
   wait: Stage | undefined,
 ): Promise<Receipt> {
+  const stages = stagesOf(body);
   const until = Date.now() + WAIT_MS;
   for (;;) {
     const receipt = await daemon.post(pathOf(body), body, receiptSchema);
-    if (wait === undefined || receipt.status === 'rejected' || hasReached(receipt, wait)) return receipt;
+    if (wait === undefined || receipt.status === 'rejected' || hasReached(receipt, wait, stages))
+      return receipt;
     if (Date.now() >= until) return receipt;
     await sleep(body.attachments === undefined ? LOOK_MS : LOOK_WITH_FILES_MS);
   }
 }
 
-function hasReached({ status, transport }: Receipt, wait: Stage): boolean {
+function hasReached({ status, transport }: Receipt, wait: Stage, stages: readonly Stage[]): boolean {
   // What is held was not given to the session yet.
   if (transport === 'held') return false;
-  return STAGES.some((stage, at) => stage === status && at >= STAGES.indexOf(wait));
+  return stages.some((stage, at) => stage === status && at >= stages.indexOf(wait));
+}
+
+function stagesOf({ wake }: Pick<MessageRequest, 'wake'>): readonly Stage[] {
+  return wake === false ? OF_CONTEXT : OF_WAKE;
 }
 
 async function addressOf(daemon: DaemonClient, context: CliContext, to: string): Promise<string> {

@@ -53,11 +53,14 @@ export const receiptSchema = z.object({
   /** With the canonical name of the harness. */
   address: z.string(),
   status: z.enum(RECEIPT_STATUSES),
-  /** How it reached the session: `terminal`, `extension`, `app-server`; `held` while it waits for the session to be ready; `none`. */
+  /**
+   * How it reached the session: `terminal`, `extension`, `app-server`, `hook-mailbox` for context alone; `held` while it
+   * waits for the session to be ready; `none`.
+   */
   transport: z.string(),
   /** A sentence for a person. */
   detail: z.string(),
-  /** Why it was rejected: `session_unavailable`, `session_not_found` or `wake_refused`. */
+  /** Why it was rejected: `session_unavailable`, `session_not_found`, `wake_refused` or `wake_required`. */
   reason: z.string().optional(),
   /** Its files, where this host keeps them for the session; absent without files, and of a rejected message. */
   files: z.array(storedFileSchema).optional(),

@@ -6,6 +6,7 @@ import {
   appMessageStageSchema,
 } from './app-message.ts';
 import type { CallTable } from './call-table.ts';
+import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 
 /** Calls that any worker thread makes to the main thread. */
@@ -18,6 +19,8 @@ export const hostCalls = {
   },
   /** Asks the poller which session of this host a message is for. */
   message_target: { input: messageTargetQuerySchema, output: messageTargetSchema, deadline_ms: 6_000 },
+  /** Asks the poller for the session to which a message is to be added as context. */
+  context_target: { input: messageTargetQuerySchema, output: contextTargetSchema, deadline_ms: 6_000 },
   /** Has the poller give a message to an app conversation. After a failure of the call it may have been given. */
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 16_000 },
   /** Asks the app server, through the poller, what a conversation shows of a message. */

@@ -65,6 +65,7 @@ import {
   appMessageStageSchema,
 } from './app-message.ts';
 import type { CallTable, EventTable } from './call-table.ts';
+import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
 
 /** Entity tags of the feed and of its `svc` variant; null while cold. */
@@ -179,6 +180,8 @@ export const pollerCalls = {
   dismiss_incident: write(incidentRequestSchema, incidentReplySchema, 5_000),
   /** The session that a message is for, with its terminal and its transcript. */
   message_target: { input: messageTargetQuerySchema, output: messageTargetSchema, deadline_ms: 5_000 },
+  /** The session to which a message is to be added as context. */
+  context_target: { input: messageTargetQuerySchema, output: contextTargetSchema, deadline_ms: 5_000 },
   /** Gives a message to an app conversation, which is loaded first where it is only stored. */
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 15_000 },
   app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 4_000 },

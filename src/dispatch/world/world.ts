@@ -8,6 +8,7 @@ import type { SessionLine } from '../../contract/ledger.ts';
 import { FIBERS_FOLDER } from '../../fibers/fiber-id.ts';
 import type { HarnessAdapter } from '../../harness/adapter.ts';
 import type { AppServer } from '../../harness/app-server/app-server.ts';
+import type { HookState } from '../../harness/hooks/hook-state.ts';
 import type { PastSession } from '../../harness/transcripts/past-session.ts';
 import type { TurnEnd } from '../../harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../harness/transcripts/usage-limit.ts';
@@ -47,6 +48,8 @@ export type World = {
     adapter(name: HarnessName): HarnessAdapter;
     /** Finds the transcript of a session by its id alone. */
     findPastSession(agent: Agent, session: string): Promise<PastSession>;
+    /** Compares the hooks in the home of an agent with those that this installation writes. */
+    hooks(agent: Agent): Promise<HookState['state']>;
     /** Asks the agent's program what it can do; answers from memory when it was asked before. */
     probe(agent: Agent): Promise<void>;
     /** Names the account that an agent works on; agents that share one have the same name. */

@@ -64,4 +64,10 @@ export const messageInput: MessageInput = {
     return below.some(({ text }) => MODE.test(text)) ? 'ready' : 'unknown';
   },
   stageOf: (records, marker) => furthestStage(messages, records, marker),
+  contextOf(record) {
+    const { type, content } = asTable(record.attachment);
+    if (record.isSidechain === true || type !== 'hook_additional_context' || !Array.isArray(content))
+      return null;
+    return content.filter((text) => typeof text === 'string').join('\n');
+  },
 };

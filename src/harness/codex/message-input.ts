@@ -43,6 +43,11 @@ export const messageInput: MessageInput = {
     return HINTS.test(hints?.text ?? '') ? 'ready' : 'unknown';
   },
   stageOf: (records, marker) => furthestStage(messages, records, marker),
+  contextOf(record) {
+    const { type, role, content } = asTable(record.payload);
+    const is_context = record.type === 'response_item' && type === 'message' && role === 'developer';
+    return is_context ? textOf(content) : null;
+  },
 };
 
 /** The sign of the composer is bold; that of a message in the conversation is also dim. */

@@ -4,7 +4,7 @@ import type { HarnessName } from '../../contract/harness-name.ts';
 import type { SharedFile } from '../harness.ts';
 import { readOwnText } from '../own-config.ts';
 import { asTable } from '../table.ts';
-import { hookCommand, isHookCommand, programOf } from './hook-command.ts';
+import { hookCommand, isHookCommand, programOf, showsContext } from './hook-command.ts';
 import { type HookPlace, withHooks, withoutHooks } from './hook-settings.ts';
 import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from './hook-state.ts';
 
@@ -35,6 +35,7 @@ export function settingsHooks(harness: HarnessName, name: string, events: readon
         .map(({ command }) => judgeProgram(programOf(command), env))
         .find(({ state }) => state !== 'current');
       if (wrong !== undefined) return wrong;
+      if (!commands.every(({ command }) => showsContext(command))) return OUTDATED;
       const told = new Set(commands.map(({ event }) => event));
       return told.size === events.length && events.every((event) => told.has(event)) ? CURRENT : OUTDATED;
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ABSENT, CURRENT, type HookState, judgeProgram, OUTDATED } from '../hooks/hook-state.ts';
 import { readOwnText } from '../own-config.ts';
+import { CONTEXT_PART } from './context-part.ts';
 import { MESSAGE_SOCKET_PART } from './message-socket.ts';
 
 /** Name of the file below Pi's `extensions` folder. */
@@ -12,7 +13,7 @@ export function piExtension(argv: readonly string[]): string {
 // \`svc setup pi --uninstall\`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -22,23 +23,25 @@ const [program, ...words] = ${JSON.stringify(argv)};
 // Each event is sent by a process of its own, and these may end out of order, so each event carries its time.
 let told_at = 0;
 
-function tell(ctx, hook_event_name, more = {}) {
+function inputOf(ctx, hook_event_name, more = {}) {
+  told_at = Math.max(Date.now(), told_at + 1);
+  const sessions = ctx.sessionManager;
+  return JSON.stringify({
+    session_id: sessions.getSessionId(),
+    transcript_path: sessions.getSessionFile?.() ?? null,
+    cwd: ctx.cwd ?? process.cwd(),
+    hook_event_name,
+    told_at,
+    ...more,
+  });
+}
+
+function tell(ctx, hook_event_name, more) {
   try {
-    told_at = Math.max(Date.now(), told_at + 1);
-    const sessions = ctx.sessionManager;
     const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     child.on('error', () => {});
     child.stdin.on('error', () => {});
-    child.stdin.end(
-      JSON.stringify({
-        session_id: sessions.getSessionId(),
-        transcript_path: sessions.getSessionFile?.() ?? null,
-        cwd: ctx.cwd ?? process.cwd(),
-        hook_event_name,
-        told_at,
-        ...more,
-      }),
-    );
+    child.stdin.end(inputOf(ctx, hook_event_name, more));
     child.unref();
   } catch {
     // The session goes on whatever becomes of its events.
@@ -49,8 +52,7 @@ function textOf(content) {
   if (!Array.isArray(content)) return '';
   return content.map((part) => (part?.type === 'text' ? part.text : '')).join('').slice(0, 2000);
 }
-${MESSAGE_SOCKET_PART}
-export default function (pi) {
+${MESSAGE_SOCKET_PART}${CONTEXT_PART}export default function (pi) {
   const on = (event, run) => pi.on(event, (what, ctx) => void run(what ?? {}, ctx));
   on('session_start', (what, ctx) =>
     tell(ctx, 'SessionStart', { source: what.reason === 'new' ? 'clear' : (what.reason ?? 'startup') }),
@@ -89,6 +91,7 @@ export default function (pi) {
     tell(ctx, 'SessionEnd');
   });
   takeMessages(pi);
+  addContext(pi);
 }
 `;
 }

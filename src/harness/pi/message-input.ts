@@ -3,6 +3,7 @@ import { isEmptyInput, linesOfScreen, linesWithText } from '../screen.ts';
 import { asTable } from '../table.ts';
 import { furthestStage, type MessageRecords } from '../transcripts/message-stage.ts';
 import { parts, textOf } from '../transcripts/said.ts';
+import { CONTEXT_TYPE } from './context-part.ts';
 
 /** The editor stands between two rules; the upper one shows a turn that runs. */
 const RULE = /^──.*─{20,}$/;
@@ -47,4 +48,6 @@ export const messageInput: MessageInput = {
     return body.length === 1 && isEmptyInput(typed) ? 'ready' : 'draft';
   },
   stageOf: (records, marker) => furthestStage(messages, records, marker),
+  contextOf: ({ type, customType, content }) =>
+    type === 'custom_message' && customType === CONTEXT_TYPE ? textOf(content) : null,
 };

@@ -39,6 +39,7 @@ import {
   type TranscriptProbe,
   type TranscriptQuery,
 } from '../../../src/harness/adapter.ts';
+import type { HookState } from '../../../src/harness/hooks/hook-state.ts';
 import type { PastSession } from '../../../src/harness/transcripts/past-session.ts';
 import type { TurnEnd } from '../../../src/harness/transcripts/turn-end.ts';
 import type { UsageSign } from '../../../src/harness/transcripts/usage-limit.ts';
@@ -117,6 +118,8 @@ export class FakeWorld {
   readonly queries: (TranscriptQuery & { harness: string })[] = [];
   /** Transcripts by session id alone. */
   readonly past = new Map<string, PastSession>();
+  /** The state of the hooks of every agent. */
+  hooks: HookState['state'] = 'current';
   readonly terminals: TerminalLaunch[] = [];
   terminal: TerminalLaunched = { kind: 'opened', terminal: 'kitty' };
   agents: Agent[] = [AGENT, LEARNING];
@@ -253,6 +256,7 @@ export class FakeWorld {
         agents: () => this.agents,
         adapter: (name) => this.#adapter(name),
         findPastSession: async (_agent, session) => this.past.get(session) ?? { kind: 'missing' },
+        hooks: async () => this.hooks,
         probe: async () => {},
         account: (agent) => `${agent.harness}-${agent.env.ACCOUNT ?? 'own'}`,
         lastSaid: async (_, transcript) => this.said.get(transcript) ?? null,

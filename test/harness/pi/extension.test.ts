@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { piExtension } from '../../../src/harness/pi/extension.ts';
 
 let dir: string;
@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-type Handler = (what: object, ctx: object) => void;
+type Handler = (what: object, ctx: object) => unknown;
 type Told = { hook_event_name: string; last_assistant_message?: string; message?: string; told_at: number };
 
 /** The extension as Pi loads it, telling a program that keeps what it is told. */
@@ -82,4 +82,47 @@ it('[P16] does not report a dialog that a person opened between two turns', asyn
   pi.fire('session_shutdown');
   await expect.poll(() => pi.told().length, { timeout: 30_000 }).toBe(1);
   expect(pi.told()).toMatchObject([{ hook_event_name: 'SessionEnd' }]);
+});
+
+describe('before an agent starts', () => {
+  const before = process.env.SVC_DATA_DIR;
+  beforeEach(() => {
+    process.env.SVC_DATA_DIR = dir;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env.SVC_DATA_DIR;
+    else process.env.SVC_DATA_DIR = before;
+  });
+
+  /** The extension with a hook that prints this. */
+  const start = async (printed: string) => {
+    const hook = `require('node:fs').appendFileSync(process.argv[1], process.argv.slice(2).join() + '\\n'); process.stdout.write(${JSON.stringify(printed)})`;
+    const kept = join(dir, 'asked');
+    writeFileSync(join(dir, 'context.mjs'), piExtension([process.execPath, '-e', hook, kept]));
+    const extension = await import(pathToFileURL(join(dir, 'context.mjs')).href);
+    const handlers = new Map<string, Handler>();
+    extension.default({ on: (event: string, run: Handler) => handlers.set(event, run) });
+    const ctx = { cwd: '/srv', sessionManager: { getSessionId: () => 's-1' } };
+    const answer = await handlers.get('before_agent_start')?.({}, ctx);
+    return { answer, asked: existsSync(kept) ? readFileSync(kept, 'utf8') : null };
+  };
+  const printed = JSON.stringify({ hookSpecificOutput: { additionalContext: 'The tests are slow.' } });
+
+  it('[MSG-2] adds what waits for the session', async () => {
+    mkdirSync(join(dir, 'messages', 'context', 'pi-s-1'), { recursive: true });
+    expect(await start(printed)).toEqual({
+      answer: { message: { customType: 'fiber-dispatch', content: 'The tests are slow.', display: true } },
+      asked: '--context\n',
+    });
+  });
+
+  it('runs no hook where nothing waits', async () => {
+    mkdirSync(join(dir, 'messages', 'context', 'pi-s-2'), { recursive: true });
+    expect(await start(printed)).toEqual({ answer: undefined, asked: null });
+  });
+
+  it.each(['', 'not JSON', '{}'])('goes on without context where the hook prints %j', async (text) => {
+    mkdirSync(join(dir, 'messages', 'context', 'pi-s-1'), { recursive: true });
+    expect(await start(text)).toMatchObject({ answer: undefined });
+  });
 });

@@ -414,6 +414,7 @@ export class SimulatedHost {
         agents: () => [AGENT],
         adapter: (name) => this.#adapter(name),
         findPastSession: async () => ({ kind: 'missing' }),
+        hooks: async () => 'absent',
         probe: async () => {},
         account: () => 'own',
         lastSaid: async () => null,

@@ -226,6 +226,15 @@ describe('svc setup', () => {
       expect(installedSkew(env())).toEqual([]);
     });
 
+    it('[VER-3] are outdated when another version wrote them without context, and a setup mends them', async () => {
+      await svc('setup', 'claude');
+      moved('.claude/settings.json', / --context 2>/g, ' >/dev/null 2>&1; true 2>');
+      expect(hooksOf('claude')?.state).toBe('outdated');
+      await svc('setup', 'claude');
+      expect(hooksOf('claude')?.state).toBe('current');
+      expect(text('.claude/settings.json')).not.toContain('>/dev/null 2>&1');
+    });
+
     it('are not mistaken for ours if they are the user’s own', () => {
       put('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [USERS_HOOK], Stop: 3 } }));
       expect(hooksOf('claude')?.state).toBe('absent');
