@@ -22,6 +22,7 @@ import { bench as listingCold } from './questions/listing-cold.ts';
 import { bench as live } from './questions/live.ts';
 import { bench as mainLoopDelay } from './questions/main-loop-delay.ts';
 import { bench as memoryFlat } from './questions/memory-flat.ts';
+import { bench as messageDelivery } from './questions/message-delivery.ts';
 import { bench as messageReceipts } from './questions/message-receipts.ts';
 import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
 import { bench as readRoutes } from './questions/read-routes.ts';
@@ -34,6 +35,7 @@ const BENCHES = [
   fibers304,
   readRoutes,
   memoryFlat,
+  messageDelivery,
   messageReceipts,
   pollUnchanged,
   listingCold,
