@@ -1,4 +1,5 @@
 import { HARNESS_NAMES } from '../../contract/harness-name.ts';
+import { CONTEXT_FLAG } from '../../harness/hooks/context-mailbox.cjs';
 import { option } from '../command-line/options.ts';
 import { type CliContext, defineVerb, EXIT, type ExitCode } from '../command-line/verb.ts';
 
@@ -19,11 +20,16 @@ export const event = defineVerb({
       '--harness <name>',
       new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(HARNESS_NAMES),
     ),
+    context: option(CONTEXT_FLAG, 'print what waits for the session as context'),
   },
-  examples: [['svc hook event --harness claude', 'typed by the hooks that `svc setup` installs']],
-  no_json: 'it prints nothing',
-  run: (context, { harness }) =>
-    runHook(context, ['event', ...(harness === undefined ? [] : ['--harness', harness])]),
+  examples: [['svc hook event --harness claude --context', 'typed by the hooks that `svc setup` installs']],
+  no_json: 'it prints nothing but what the agent program reads as context',
+  run: (context, { harness, context: shows_context }) =>
+    runHook(context, [
+      'event',
+      ...(harness === undefined ? [] : ['--harness', harness]),
+      ...(shows_context === true ? [CONTEXT_FLAG] : []),
+    ]),
 });
 
 export const commit = defineVerb({

@@ -73,7 +73,7 @@ export const verb = defineVerb({
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
-      wake: !as_context,
+      ...(as_context ? { wake: false } : {}),
       attachments,
     };
     if (dry_run === true) return rehearseRequest(daemon, pathOf(body), body);

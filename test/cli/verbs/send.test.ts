@@ -87,3 +87,22 @@ describe('svc send --file', () => {
     expect(seen).toEqual([]);
   });
 });
+
+describe('svc send --context', () => {
+  it('[MSG-2] asks for no wake, and is content with a message that waits as context', async () => {
+    await send('--context');
+    expect(seen).toMatchObject([{ path: '/messages', body: { message_id: 'm-1', wake: false } }]);
+    await send();
+    expect(seen.at(-1)?.body).not.toHaveProperty('wake');
+  });
+
+  it.each([
+    ['with', ['--context', '--wait', 'submitted'], 'queued, context_added'],
+    ['without', ['--wait', 'context_added'], 'queued, submitted, accepted'],
+  ])('[MDS-1] refuses a stage that a message %s it never has', async (_, options, stages) => {
+    const { code, err } = await send(...options);
+    expect(code).not.toBe(0);
+    expect(err).toContain(`--wait takes ${stages}`);
+    expect(seen).toEqual([]);
+  });
+});
