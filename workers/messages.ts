@@ -8,6 +8,7 @@ import { createFileKeeper } from '../src/messages/message-files.ts';
 import { MessageLedger } from '../src/messages/message-ledger.ts';
 import { MessageStore } from '../src/messages/message-store.ts';
 import { MessagesService } from '../src/messages/messages-service.ts';
+import { startRetention } from '../src/messages/retention.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
 await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof messagesEvents>({
@@ -42,12 +43,17 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     });
     service.start();
     void writeMissingLines({ ledger, store, now: clock.now(), logger });
+    const rule = { keep_days: settings.message_keep_days, keep_count: settings.message_keep_count };
+    const endRetention = startRetention({ store, rule, clock, logger });
     return {
       handlers: {
         send: (message, bytes) => service.send(message, bytes),
         texts: ({ ids }) => ({ messages: keptMessages(store, ids, logger) }),
       },
-      stop: async () => service.stop(),
+      async stop() {
+        endRetention();
+        service.stop();
+      },
     };
   },
 });

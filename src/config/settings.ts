@@ -190,6 +190,18 @@ export const SETTINGS = {
     0,
     'How long a message waits for a session that is not ready for it',
   ),
+  message_keep_days: whole(
+    'SVC_MESSAGE_KEEP_DAYS',
+    90,
+    30,
+    'How many days a message is kept after its last stage, 30 or more',
+  ),
+  message_keep_count: whole(
+    'SVC_MESSAGE_KEEP_COUNT',
+    100_000,
+    1,
+    'How many messages are kept; of more, the oldest are removed when they are 30 days old',
+  ),
   preflight_cooldown_ms: whole(
     'SVC_PREFLIGHT_COOLDOWN_MS',
     300_000,

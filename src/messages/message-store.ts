@@ -11,6 +11,10 @@ import { type MessageRecord, messageRecordSchema } from './message-record.ts';
 /** A record holds the text of its message twice over at most. */
 const MOST_RECORD_BYTES = 8 * 1024 * 1024;
 const MOST_MARK_BYTES = 1_000;
+/** Folders of records, by the first byte of their names. */
+export const SHARDS = 256;
+/** The file of a record, and when it was written last, in milliseconds. */
+export type KeptRecord = { name: string; changed_at: number };
 const SHARD = /^[0-9a-f]{2}$/;
 const RECORD = /^[0-9a-f]{64}[.]json$/;
 
@@ -85,6 +89,24 @@ export class MessageStore {
         .filter((path) => changedAt(path) >= from && changedAt(path) < until)
         .flatMap((path) => recordOrNone(path) ?? []);
     }
+  }
+
+  /** The records in one of the `SHARDS` folders. */
+  records(folder: number): KeptRecord[] {
+    const path = join(this.#folder, folder.toString(16).padStart(2, '0'));
+    if (!existsSync(path)) return [];
+    return readdirSync(path)
+      .filter((name) => RECORD.test(name))
+      .map((name) => ({ name, changed_at: changedAt(join(path, name)) }));
+  }
+
+  /** Removes a record by its name if its message is at its end; its id may be used again. */
+  discard(name: string): boolean {
+    const path = join(this.#folder, name.slice(0, 2), name);
+    const isOpen = existsSync(join(this.#open, name.replace('.json', '')));
+    if (isOpen || recordOrNone(path)?.state !== 'sent') return false;
+    rmSync(path, { force: true });
+    return true;
   }
 
   #mark(message_id: string): void {
