@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Receipt, receiptSchema } from '../../src/contract/http/messages.ts';
@@ -43,8 +43,12 @@ async function listening() {
   expect(status, JSON.stringify(body)).toBe(200);
   const { thread_id } = body as { thread_id: string };
   await expect.poll(() => existsSync(began), WITHIN).toBe(true);
-  const send = async (id: string): Promise<Receipt> =>
-    receiptSchema.parse(JSON.parse(await one.svc('send', 'listens', TEXT, '--id', id, '--json')));
+  const send = async (id: string, ...files: string[]): Promise<Receipt> => {
+    const given = files.flatMap((path) => ['--file', path]);
+    return receiptSchema.parse(
+      JSON.parse(await one.svc('send', 'listens', TEXT, '--id', id, '--json', ...given)),
+    );
+  };
   return {
     one,
     thread_id,
@@ -66,11 +70,28 @@ describe('a message to a worker in the real app', () => {
   it('[WPL-23] [MSG-3] [MDS-1] starts a turn of an idle conversation once, however often its id comes', async () => {
     const { idle, send, status, timesGiven } = await listening();
     await idle();
-    const receipts = await Promise.all(['m-1', 'm-2', 'm-1', 'm-2'].map(send));
+    const receipts = await Promise.all(['m-1', 'm-2', 'm-1', 'm-2'].map((id) => send(id)));
     for (const receipt of receipts) expect(receipt.transport).toBe('app-server');
     for (const id of ['m-1', 'm-2']) {
       await status(id).toBe('accepted');
       expect(await timesGiven(id)).toBe(1);
+    }
+  });
+
+  it('[MSG-4] [RCP-4] names its files once each, which are there for their owner alone', async () => {
+    const { one, thread_id, idle, send } = await listening();
+    await idle();
+    for (const name of ['a.log', 'b.log']) writeFileSync(join(one.project_dir, name), `in ${name}`);
+    const files = ['a.log', 'b.log'];
+    await expect.poll(async () => (await send('m-1', ...files)).status, WITHIN).toBe('accepted');
+    const said = (await one.transcriptOf(thread_id))
+      .split('\n')
+      .filter((line) => line.includes('[message m-1 from ') && /"role":"user"/.test(line))
+      .join('\n');
+    for (const { name, path, size, sha256 } of (await send('m-1', ...files)).files!) {
+      expect(said.split(`[file ${path} (${size} bytes, sha256 ${sha256})]`)).toHaveLength(2);
+      expect(readFileSync(path, 'utf8')).toBe(`in ${name}`);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
     }
   });
 
