@@ -1,10 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import type { Receipt } from '../../src/contract/http/messages.ts';
 import type { Version } from '../../src/contract/http/version.ts';
+import { FILE_MESSAGE, sentFile } from '../fibers/attachments/message-files.ts';
 import { until } from '../fixtures/mux/private-server.ts';
-import { Bed } from './bed.ts';
+import { Bed, HOST } from './bed.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
+
+/** For a session that this host does not have. */
+function fileMessage(size: number) {
+  const attachments = [sentFile('large.bin', Buffer.alloc(size))];
+  const address = `svc://${HOST}/claude/none`;
+  return { ...FILE_MESSAGE, address, attachments };
+}
 
 let bed: Bed | null = null;
 let disk: SmallDisk | null = null;
@@ -54,6 +63,16 @@ it('reports what a full disk refuses, truncates nothing, keeps running, and reco
   });
   expect(asked.status).not.toBe(200);
   expect(asked.json.message).toMatch(/no space/i);
+  // Files of a message are kept whole or not at all, and its id stays free.
+  const message = fileMessage(5 * 1024 * 1024);
+  const attachments = join(root, 'data', 'attachments');
+  const kept = () => readdirSync(attachments, { recursive: true });
+  for (const _ of [1, 2]) {
+    const refused = await daemon.post<{ error: string; message: string }>('/messages/files', message);
+    expect(refused).toMatchObject({ status: 503, json: { error: 'store_unavailable' } });
+    expect(refused.json.message).toMatch(/no space is left; nothing was kept; free space/);
+    expect(kept()).toEqual([]);
+  }
   expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
   expect(bed.told()).toEqual([]);
   const version = (await daemon.get<Version>('/version')).json;
@@ -63,6 +82,9 @@ it('reports what a full disk refuses, truncates nothing, keeps running, and reco
   );
 
   disk.mend();
+  const sent = await daemon.post<Receipt>('/messages/files', { ...message, text: 'Another text.' });
+  expect(sent).toMatchObject({ status: 200, json: { reason: 'session_not_found' } });
+  await until('the files of the rejected message are gone', () => kept().length === 0);
   expect((await daemon.post('/fiber-edit', { fiber_id: 'one', body })).status).toBe(200);
   expect(await bed.svc(['fiber', 'edit', 'two', '--outcome', 'done'])).toMatchObject({ code: 0 });
   expect((await daemon.post('/dispatch', { fiber_id: 'three', force: true })).status).toBe(200);
