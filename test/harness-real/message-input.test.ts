@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import type { MessageStage } from '../../src/harness/harness.ts';
@@ -10,21 +10,20 @@ import { createPaneInput } from '../../src/mux/pane-input.ts';
 import { createRunner } from '../../src/platform/process.ts';
 import { createProcessFacts } from '../../src/platform/process-facts.ts';
 import { CODEX_ASKS, DIALOG, writeAskingSettings } from './dialogs.ts';
-import { type RealHarness, type StartOptions, startRealHarness } from './real-harness.ts';
+import { type StartOptions, startRealHarness } from './real-harness.ts';
 
 const WITHIN = { timeout: 60_000, interval: 20 };
 /** Long enough to type two messages while the model, or a command, is at work. */
 const WORK_MS = 10_000;
 
-let one: RealHarness | undefined;
-afterEach(async () => {
-  await one?.stop();
-  one = undefined;
-});
-
-/** An idle session of the real program. */
-async function startSession(name: HarnessName, options: StartOptions = {}) {
-  one = await startRealHarness(name, options);
+/** An idle session of the real program, for one test. */
+async function startSession(
+  { expect, onTestFinished }: TestContext,
+  name: HarnessName,
+  options: StartOptions = {},
+) {
+  const one = await startRealHarness(name, options);
+  onTestFinished(() => one.stop());
   const { stub, tmux } = one;
   const { readScreen, stageOf } = HARNESSES[name].messages;
   const launched = await one.launch('hello', 'a-launch');
@@ -52,6 +51,7 @@ async function startSession(name: HarnessName, options: StartOptions = {}) {
     shows,
     target,
     stub,
+    tmux,
     project_dir: one.project_dir,
     press: (...keys: string[]) => tmux('send-keys', '-t', pane, ...keys),
     /** Types a message where the program takes one; `stages` are those that its transcript has shown so far. */
@@ -82,8 +82,9 @@ async function startSession(name: HarnessName, options: StartOptions = {}) {
 }
 
 describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
-  it('starts a turn of an idle session, once, byte by byte, short or of 50 kB', async () => {
-    const session = await startSession(name);
+  it.concurrent('starts a turn of an idle session, once, byte by byte, short or of 50 kB', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
     const short = await session.send('s-1', 'plain: “grüße” 漢字\n\n  $(touch x) `y` @nobody\n/nosuch !x');
     await short.reaches('accepted');
     expect(session.timesGiven(short.text)).toBe(1);
@@ -96,8 +97,9 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     await session.shows('ready');
   });
 
-  it('joins or follows a call of the model, also if two are sent', async () => {
-    const session = await startSession(name);
+  it.concurrent('joins or follows a call of the model, also if two are sent', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
     session.stub.script({ match: 'think', steps: [{ text: 'thought', delay_ms: WORK_MS }] });
     const busy = await session.send('b1', 'think');
     await session.stub.waitFor(({ turns }) => turns.some(({ text }) => text === busy.text), 60_000);
@@ -114,8 +116,9 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect([first, second].map(({ text }) => session.timesGiven(text))).toEqual([1, 1]);
   });
 
-  it('is taken after the command that runs', async () => {
-    const session = await startSession(name);
+  it.concurrent('is taken after the command that runs', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
     const began = join(session.project_dir, 'began');
     const shell = `touch began && sleep ${WORK_MS / 1000}`;
     session.stub.script({ match: 'run it', steps: [{ shell }, { text: 'ran' }] });
@@ -129,8 +132,9 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect(session.timesGiven(message.text)).toBe(1);
   });
 
-  it('waits while a dialog is open', async () => {
-    const session = await startSession(name, {
+  it.concurrent('waits while a dialog is open', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name, {
       prepare: ({ home }) => writeAskingSettings(name, home),
       ...(name === 'codex' ? { agent: { args: CODEX_ASKS } } : {}),
     });
@@ -144,8 +148,9 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect(session.timesGiven(message.text)).toBe(1);
   });
 
-  it('waits while a person has a draft, a list of commands or a menu open', async () => {
-    const session = await startSession(name);
+  it.concurrent('waits while a person has a draft, a list of commands or a menu open', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
     await session.press('-l', 'my draft');
     await session.shows('draft');
     await session.press(...Array(8).fill('BSpace'));
@@ -158,18 +163,20 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect(session.timesGiven(message.text)).toBe(1);
   });
 
-  it('reaches a session in whose terminal a person scrolls', async () => {
-    const session = await startSession(name);
-    await one!.tmux('copy-mode', '-t', `${session.target.id}:`);
+  it.concurrent('reaches a session in whose terminal a person scrolls', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
+    await session.tmux('copy-mode', '-t', `${session.target.id}:`);
     const message = await session.send('m1', 'plain\nin\nlines');
     await message.reaches('accepted');
     expect(session.timesGiven(message.text)).toBe(1);
-    const mode = await one!.tmux('display-message', '-p', '-t', `${session.target.id}:`, '#{pane_mode}');
+    const mode = await session.tmux('display-message', '-p', '-t', `${session.target.id}:`, '#{pane_mode}');
     expect(mode).toBe('copy-mode\n');
   });
 
-  it('is not proven by a model that refuses it, nor by one that repeats it', async () => {
-    const session = await startSession(name);
+  it.concurrent('is not proven by a model that refuses it, nor by one that repeats it', async (test) => {
+    const { expect } = test;
+    const session = await startSession(test, name);
     session.stub.refuse({
       status: 400,
       headers: {},

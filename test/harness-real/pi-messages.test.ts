@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../kit/until.ts';
 import { DIALOG, writeAskingSettings } from './dialogs.ts';
-import { listening, timesGiven } from './listening-worker.ts';
+import { listening, sendThroughKills, timesGiven } from './listening-worker.ts';
 import { type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
 /** Long enough to send a few messages meanwhile. */
-const WORK_MS = 15_000;
+const WORK_MS = 8_000;
 const SENT = /submitted|accepted/;
 const BY_EXTENSION = { transport: 'extension' };
 
@@ -105,17 +105,21 @@ describe('a message to a worker of the real Pi, through its extension', () => {
   });
 
   it.concurrent('[RCP-5] stays queued when Pi is killed before it took it', async () => {
-    const { fiber, session, send } = await listening(one, 'dies');
+    const { fiber, address, session, send } = await listening(one, 'dies');
     one.stub.script({ match: 'Think for long', steps: [{ text: 'Thought.', delay_ms: 10 * WORK_MS }] });
     await send('k-0', 'Think for long.');
     await one.stub.waitFor(({ turns }) => turns.some(({ text }) => text.includes('Think for long.')), 60_000);
     expect(await send('k-1', 'Please hear me.')).toMatchObject({ status: 'queued', ...BY_EXTENSION });
     process.kill(one.agentPid(one.launches().find((launch) => launch.fiber.includes(fiber))!), 'SIGKILL');
     await one.rowWhere(fiber, ({ runtime }) => runtime?.session_uuid !== session);
-    const body = { address: `svc://test-host/pi/${session}`, from: 'ada', text: 'Please hear me.' };
-    const again = await one.post('/messages', { ...body, message_id: 'k-2' });
-    expect(again.body).toMatchObject({ status: 'rejected', reason: 'session_unavailable' });
+    const later = await send('k-2', 'Please hear me.');
+    expect(later).toMatchObject({ address, status: 'rejected', reason: 'session_unavailable' });
     expect(await timesGiven(one, session, 'k-1')).toBe(0);
+  });
+
+  it('[MSG-3] [RCP-5] arrives once or not at all while the daemon is killed again and again', async () => {
+    const worker = await listening(one, 'outlives');
+    await sendThroughKills(one, worker, ['o-1', 'o-2', 'o-3', 'o-4', 'o-5', 'o-6', 'o-7', 'o-8']);
   });
 
   it('[MSG-3] is typed where Pi started before its extension was there', async () => {
@@ -124,9 +128,9 @@ describe('a message to a worker of the real Pi, through its extension', () => {
     await one.svc('setup', 'pi', '--uninstall');
     const { session, send, reaches } = await listening(one, 'is-older');
     expect(readdirSync(sockets).filter((name) => !before.has(name))).toEqual([]);
-    await send('o-1', 'Please look.');
-    await reaches('o-1', 'Please look.', /accepted/);
-    expect(await send('o-1', 'Please look.')).toMatchObject({ transport: 'terminal' });
-    expect(await timesGiven(one, session, 'o-1')).toBe(1);
+    await send('p-1', 'Please look.');
+    await reaches('p-1', 'Please look.', /accepted/);
+    expect(await send('p-1', 'Please look.')).toMatchObject({ transport: 'terminal' });
+    expect(await timesGiven(one, session, 'p-1')).toBe(1);
   });
 });
