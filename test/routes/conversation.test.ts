@@ -37,6 +37,13 @@ describe('GET /messages', () => {
     expect(served.callers.ledgers.asked.at(-1)).toMatchObject({ input: { session: 's-1', limit: 1 } });
   });
 
+  it('names the files of a message', async () => {
+    served = await serveRoutes();
+    const files = [{ name: 'run.log', path: '/data/run.log', sha256: 'a'.repeat(64), size: 3 }];
+    answer({ messages: [LINE] }, [{ ...MESSAGE, receipt: { ...RECEIPT, files } }]);
+    expect((await served.get('/api/v1/messages?session=s-1')).json.messages).toMatchObject([{ files }]);
+  });
+
   it.each([
     ['is kept no more', []],
     ['is another one, since its id was used again', [{ ...MESSAGE, sent_at: 9 }]],

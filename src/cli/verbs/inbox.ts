@@ -70,8 +70,9 @@ function messageBlock(message: ConversationMessage, whose: Whose, width: number)
   const body = text === null ? `(${bytes} bytes, no longer kept)` : text;
   // Marked, so that no line of a message can pass for a line of the page.
   const marked = body.split('\n').map((line) => `  | ${line}\n`);
+  const paths = (message.files ?? []).map(({ path }) => `  File: ${path}\n`).join('');
   const answer = !isSent && looksLikeAddress(from) ? `  Answer with: svc send ${from} '…'\n` : '';
-  return wrapPage(`${head}${marked.join('')}`, Math.max(width, LEAST_WIDTH)) + answer;
+  return wrapPage(`${head}${marked.join('')}`, Math.max(width, LEAST_WIDTH)) + paths + answer;
 }
 
 function stageOf({ status, transport, reason }: ConversationMessage): string {

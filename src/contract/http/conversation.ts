@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedFileSchema } from './attachments.ts';
 import { referenceSchema } from './bounded.ts';
 import { RECEIPT_STATUSES } from './messages.ts';
 import { sessionIdSchema } from './transcripts.ts';
@@ -50,6 +51,8 @@ export const conversationMessageSchema = z.object({
   /** Size of the text in UTF-8. */
   bytes: z.number().int(),
   text: z.string().nullable(),
+  /** Its files on this host; absent without files. */
+  files: z.array(storedFileSchema).optional(),
 });
 export type ConversationMessage = z.infer<typeof conversationMessageSchema>;
 

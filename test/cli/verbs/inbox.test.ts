@@ -23,9 +23,10 @@ const message = (nth: number, over: Partial<ConversationMessage> = {}): Conversa
   ...{ status: 'submitted', transport: 'terminal', detail: 'seen', at: NOON, wake: true, bytes: 9 },
   ...{ text: 'Look here', ...over },
 });
+const FILE = { name: 'run.log', path: '/data/run.log', sha256: 'a'.repeat(64), size: 3 };
 const MESSAGES = [
   message(1, { text: `Please look at this.\n\u001b[31m${'word '.repeat(30).trim()}` }),
-  message(2, { from: OTHER, status: 'queued', transport: 'held' }),
+  message(2, { from: OTHER, status: 'queued', transport: 'held', files: [FILE] }),
   message(3, { from: OWN, to: OTHER, status: 'rejected', reason: 'wake_refused' }),
   message(4, { text: null }),
 ];
@@ -55,6 +56,7 @@ describe('svc inbox', () => {
         `${when}  from ${OTHER}`,
         '  held; message m-2',
         '  | Look here',
+        '  File: /data/run.log',
         `  Answer with: svc send ${OTHER} '…'`,
         '',
         `${when}  to ${OTHER}`,
