@@ -95,6 +95,14 @@ describe('a message to a worker in the real app', () => {
     }
   });
 
+  it('[MSG-2] [MSG-5] is never context alone, for an app conversation has no hooks of ours', async () => {
+    const { one, thread_id } = await listening();
+    const { code, out } = await one.svcMayFail('send', 'listens', TEXT, '--context', '--json');
+    expect(code).not.toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ status: 'rejected', reason: 'wake_required' });
+    expect(await one.transcriptOf(thread_id)).not.toContain(TEXT);
+  });
+
   it('[MSG-3] [MDS-1] is taken in by a running turn', async () => {
     const { idle, send, status, timesGiven } = await listening();
     const first = await send('m-1');

@@ -69,7 +69,7 @@ export const verb = defineVerb({
     const daemon = await connectDaemon(readSettings(context.env));
     const attachments = file === undefined ? undefined : readMessageFiles(file, context.cwd);
     const body: MessageRequest | FileMessageRequest = {
-      address: await addressOf(daemon, context, to),
+      address: await addressOf(daemon, context, to, as_context),
       text: text === undefined || text === '-' ? await readAll(context) : text,
       from: from ?? senderOf(context),
       message_id: id ?? randomUUID(),
@@ -123,10 +123,16 @@ function stagesOf({ wake }: Pick<MessageRequest, 'wake'>): readonly Stage[] {
   return wake === false ? OF_CONTEXT : OF_WAKE;
 }
 
-async function addressOf(daemon: DaemonClient, context: CliContext, to: string): Promise<string> {
+async function addressOf(
+  daemon: DaemonClient,
+  context: CliContext,
+  to: string,
+  as_context: boolean,
+): Promise<string> {
   if (looksLikeAddress(to)) return printAddress(parseAddress(to));
   const { fiber } = await daemon.get(`/fibers/${fiberPath(to)}`, fiberReplySchema);
-  const address = sessionOf(fiber, thisHost(context));
+  const host = thisHost(context);
+  const address = sessionOf(fiber.runtime, host) ?? (as_context ? lastSessionOf(fiber, host) : null);
   if (address !== null) return address;
   throw new CodedError(
     'no_worker',
@@ -134,10 +140,20 @@ async function addressOf(daemon: DaemonClient, context: CliContext, to: string):
   );
 }
 
-function sessionOf({ runtime }: FiberRow, host: string): string | null {
+/** Context may wait for a conversation that the next start goes on with; after a handoff that is none. */
+function lastSessionOf({ svc }: FiberRow, host: string): string | null {
+  return svc?.runtime?.handed_off_at === undefined ? sessionOf(svc?.runtime, host) : null;
+}
+
+function sessionOf(
+  runtime: { harness?: string | undefined; session_uuid?: string | null | undefined } | undefined,
+  host: string,
+): string | null {
   const harness = harnessNameSchema.safeParse(runtime?.harness ?? '');
-  if (runtime === undefined || runtime.session_uuid === null || !harness.success) return null;
-  return printAddress({ host, harness: harness.data, native_id: runtime.session_uuid });
+  const native_id = runtime?.session_uuid ?? null;
+  return native_id === null || !harness.success
+    ? null
+    : printAddress({ host, harness: harness.data, native_id });
 }
 
 /** The session of the agent that runs the command, so that the recipient can answer; else the user's name. */

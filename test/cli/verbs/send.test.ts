@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fiberAnswer } from '../answers.ts';
 import { createMachine, type Machine, type StandIn, serveDaemon } from '../kit.ts';
 
 const ADDRESS = 'svc://host-a/claude/s-1';
@@ -104,5 +105,24 @@ describe('svc send --context', () => {
     expect(code).not.toBe(0);
     expect(err).toContain(`--wait takes ${stages}`);
     expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [{}, 0, 'claude/s-9'],
+    // The next start begins a conversation of its own.
+    [{ handed_off_at: '2026-01-01T00:00:00Z' }, 1, null],
+  ])('is for the last conversation of a fiber without a worker: %j', async (more, code, address) => {
+    const runtime = { session_uuid: 's-9', harness: 'claude', ...more };
+    const fiber = fiberAnswer({ svc: { runtime } });
+    ({ seen } = await serveDaemon(machine, {
+      'GET /fibers/work/loader': { body: { fiber } },
+      'POST /messages': { body: { ...RECEIPT, status: 'queued', transport: 'hook-mailbox' } },
+    }));
+    const done = await machine.svc('send', 'work/loader', 'Look.', '--context');
+    expect(done).toMatchObject({ code });
+    const posted = seen.find(({ path }) => path === '/messages');
+    expect(
+      (posted?.body as { address?: string } | undefined)?.address?.split('/').slice(3).join('/') ?? null,
+    ).toBe(address);
   });
 });
