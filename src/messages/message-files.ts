@@ -32,12 +32,14 @@ export function createFileKeeper(
     { files, bytes }: SentFiles,
     dry_run: boolean,
   ): Promise<StoredFile[]> => {
-    if (files.length === 0) return [];
     return (await store({ folder, of: { message_id }, files: [...files], dry_run }, bytes)).files;
   };
   return {
-    placesOf: (message_id, files) => run(message_id, { files, bytes: null }, true),
-    keep: (message_id, sent) => storing.run(() => run(message_id, sent, false)),
+    placesOf: async (message_id, files) =>
+      files.length === 0 ? [] : run(message_id, { files, bytes: null }, true),
+    // A message without files does not wait for those of others.
+    keep: async (message_id, sent) =>
+      sent.files.length === 0 ? [] : storing.run(() => run(message_id, sent, false)),
     async drop(files) {
       const [first] = files;
       if (first === undefined) return;

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Receipt } from '../../src/contract/http/messages.ts';
 import { checkMessageFiles } from '../../src/fibers/attachments/check-message-files.ts';
+import { createFileKeeper } from '../../src/messages/message-files.ts';
 import type { MessagesService } from '../../src/messages/messages-service.ts';
 import { fileMessageBody, sentFile } from '../fibers/attachments/message-files.ts';
 import { until } from '../kit/until.ts';
@@ -153,6 +154,18 @@ describe('a message with files', () => {
     expect((await send(second)).files).toEqual(held.files);
   });
 
+  it('[MSG-2] [MSG-4] without a wake has them named in the context, and refused context keeps none', async () => {
+    const service = daemon();
+    const { files } = await send(service, TWO, { wake: false });
+    const mailbox = join(session.folder, 'messages', 'context', 'claude-s-1');
+    const [entry = ''] = readdirSync(mailbox);
+    const { text } = JSON.parse(readFileSync(join(mailbox, entry), 'utf8'));
+    for (const { path } of files!) expect(text).toContain(`[file ${path} (`);
+    const long = { wake: false, message_id: 'm-2', text: 'x'.repeat(10_000) };
+    await expect(send(service, TWO, long)).rejects.toMatchObject({ code: 'preflight_failed' });
+    expect(filesKept()).toHaveLength(2);
+  });
+
   it('is rehearsed with the paths, and nothing is written', async () => {
     const { checked, bytes } = checkMessageFiles(fileMessageBody(TWO, { address: ADDRESS, dry_run: true }));
     const service = daemon();
@@ -232,3 +245,10 @@ async function folderOf(message_id: string): Promise<string> {
   const [place] = await session.world().files.placesOf(message_id, files);
   return join(place!.path, '..');
 }
+
+it('a message without files does not wait while those of another one are written', async () => {
+  const files = createFileKeeper(kept, () => new Promise(() => {}));
+  const { checked, bytes } = checkMessageFiles(fileMessageBody(TWO));
+  void files.keep('m-1', { files: checked.files, bytes });
+  expect(await files.keep('m-2', { files: [], bytes: null })).toEqual([]);
+});
