@@ -24,6 +24,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
       clock,
       logger,
       store,
+      ledger,
       files: createFileKeeper(
         paths.attachments_dir,
         async (input, bulk) => (await pool.run('store_attachments', input, { bulk })).value,

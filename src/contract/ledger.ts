@@ -85,5 +85,7 @@ export const messageLineSchema = z.looseObject({
   /** Size of the text in UTF-8. */
   bytes: z.number().int(),
   wake: z.boolean(),
+  /** How many messages of its two sessions it answers, one the other, without an hour's pause. */
+  hops: z.number().int().default(0),
 });
 export type MessageLine = z.infer<typeof messageLineSchema>;

@@ -12,6 +12,7 @@ import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
 import { ContextMailbox } from './context-mailbox.ts';
 import type { FileKeeper } from './message-files.ts';
+import type { MessageLedger } from './message-ledger.ts';
 import type { MessageStore } from './message-store.ts';
 import type { DeliveryWorld } from './messages-service.ts';
 import { recordsFrom } from './transcript-evidence.ts';
@@ -25,6 +26,7 @@ export function connectDelivery(options: {
   clock: Clock;
   logger: Logger;
   store: MessageStore;
+  ledger: MessageLedger;
   /** What the poller answers for this thread. */
   poller: Pick<DeliveryWorld, 'target' | 'contextTarget' | 'give' | 'stageIn'>;
   files: FileKeeper;
@@ -47,6 +49,7 @@ export function connectDelivery(options: {
     give: async (message) =>
       poller.give(message).catch((error) => ({ kind: 'unknown', detail: messageOf(error) })),
     store: options.store,
+    ledger: options.ledger,
     mailbox: new ContextMailbox(dataPaths(settings).messages_dir),
     async open({ harness, native_id }, { id }) {
       const place = { folder: dataPaths(settings).session_sockets_dir, session: native_id, terminal: id };

@@ -20,6 +20,7 @@ export function lineOf({
   fiber,
   text,
   wake,
+  hops,
   ...record
 }: MessageRecord): MessageLine {
   const { status, transport, reason, at } = record.receipt;
@@ -36,6 +37,7 @@ export function lineOf({
     ...(reason === undefined ? {} : { reason }),
     bytes: Buffer.byteLength(text),
     wake,
+    hops,
   };
 }
 
@@ -93,8 +95,20 @@ export class MessageLedger {
     return null;
   }
 
-  /** Lines of stages that were seen at that time or later, in file order: the newest 2 MiB at most. */
+  /**
+   * Lines of stages that were seen at that time or later, in file order: the newest 2 MiB at most. None if the files cannot
+   * be read, which is logged.
+   */
   since(at: number): MessageLine[] {
+    try {
+      return this.#since(at);
+    } catch (error) {
+      this.#logger.warn({ detail: messageOf(error) }, 'the messages ledger cannot be read');
+      return [];
+    }
+  }
+
+  #since(at: number): MessageLine[] {
     const newest = linesAtEnd(this.#path, at, MOST_READ_BACK_BYTES);
     const older = linesAtEnd(`${this.#path}.1`, at, MOST_READ_BACK_BYTES - newest.bytes);
     return [...older.lines, ...newest.lines];

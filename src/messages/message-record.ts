@@ -18,6 +18,8 @@ export const messageRecordSchema = z.object({
   from: z.string(),
   text: z.string(),
   wake: z.boolean(),
+  /** How many messages of its two sessions it answers, one the other, without an hour's pause. */
+  hops: z.number().int().default(0),
   /** Where its files are kept. */
   files: z.array(storedFileSchema).default([]),
   created_at: z.number(),
@@ -54,6 +56,7 @@ export function newRecord(message: Accepted, files: StoredFile[], now: number): 
     version: 1,
     state: 'waiting',
     ...{ message_id, address, from, text, wake, files },
+    hops: 0,
     request: digestOf(message),
     created_at: now,
     fiber: null,

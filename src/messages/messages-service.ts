@@ -23,6 +23,7 @@ import type { ContextStep } from './context-plan.ts';
 import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
 import { type Handing, handingOf } from './handing.ts';
 import type { FileKeeper } from './message-files.ts';
+import type { MessageLedger } from './message-ledger.ts';
 import {
   type Accepted,
   digestOf,
@@ -32,7 +33,7 @@ import {
   saysMore,
 } from './message-record.ts';
 import type { MessageStore } from './message-store.ts';
-import { PairLimit } from './pair-limit.ts';
+import { HOUR_MS, PairLimit } from './pair-limit.ts';
 import { SessionQueues } from './session-queues.ts';
 
 /** What a delivery needs of this machine. */
@@ -40,6 +41,7 @@ export type DeliveryWorld = ContextWorld & {
   host: string;
   clock: Clock;
   store: MessageStore;
+  ledger: Pick<MessageLedger, 'since'>;
   files: FileKeeper;
   /** The session of an address; throws while the poller does not answer. */
   target(address: SessionAddress): Promise<MessageTarget>;
@@ -98,7 +100,7 @@ export class MessagesService {
   #stopped = false;
 
   constructor(world: DeliveryWorld, limits: DeliveryLimits) {
-    this.#pairs = new PairLimit(limits.pair);
+    this.#pairs = new PairLimit(limits.pair, world.ledger.since(world.clock.now() - HOUR_MS));
     this.#context = new ContextDelivery(world);
     this.#world = world;
     this.#limits = limits;
@@ -214,8 +216,10 @@ export class MessagesService {
       return known.state === 'sent' ? this.#recheck(known, address) : known.receipt;
     }
     if (!message.wake) requireRoom(await this.#context.plan(address, await this.#withPlaces(message)));
-    if (looksLikeAddress(message.from)) this.#pairs.take(message.from, message.address, clock.now());
-    const record = await this.#begin(message, bytes);
+    const hops = looksLikeAddress(message.from)
+      ? this.#pairs.take(message.from, message.address, clock.now())
+      : 0;
+    const record = await this.#begin({ ...message, hops }, bytes);
     const until = clock.now() + this.#limits.observe;
     const { delivered, tried } = this.#queues.add(record);
     await Promise.race([delivered, Promise.all([tried, sleep(clock, this.#limits.observe)])]);
@@ -227,10 +231,10 @@ export class MessagesService {
   }
 
   /** Keeps the message and its files, or nothing of it. */
-  async #begin(message: Accepted, bytes: Uint8Array | null): Promise<MessageRecord> {
+  async #begin(message: Accepted & { hops: number }, bytes: Uint8Array | null): Promise<MessageRecord> {
     const { store, files, clock } = this.#world;
     const kept = await files.keep(message.message_id, { files: message.files, bytes });
-    const record = newRecord(message, kept, clock.now());
+    const record = { ...newRecord(message, kept, clock.now()), hops: message.hops };
     try {
       store.write(record);
     } catch (error) {

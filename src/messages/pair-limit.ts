@@ -1,31 +1,75 @@
-import { CodedError } from '../base/errors.ts';
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { MessageLine } from '../contract/ledger.ts';
+import { looksLikeAddress, parseAddress, printAddress } from '../contract/session-address.ts';
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
-/** Counts the messages between two sessions, in both directions, so that two agents cannot answer each other for ever. */
+type Sent = { from: string; at: number; hops: number };
+
+/**
+ * Limits what two sessions write to each other, so that two agents cannot answer each other for ever: the messages of an
+ * hour, in both directions, and how often one answered the other without an hour’s pause (`hops`).
+ */
 export class PairLimit {
   readonly #most: number;
-  /** Times of the last hour's messages by pair. */
-  readonly #sent = new Map<string, number[]>();
+  /** The last hour's messages by pair, oldest first. */
+  readonly #sent = new Map<string, Sent[]>();
 
-  constructor(most: number) {
+  /** `lines`: stages of the messages of the last hour, in the order of the ledger. */
+  constructor(most: number, lines: readonly MessageLine[] = []) {
     this.#most = most;
+    const known = new Map(lines.map((line) => [`${line.id} ${line.sent_at}`, line]));
+    for (const { from, to, sent_at, hops } of [...known.values()].sort((a, b) => a.sent_at - b.sent_at))
+      if (looksLikeAddress(from)) this.#add(canonical(from), to, { at: sent_at, hops });
   }
 
-  /** Counts one message; throws `preflight_failed` for one too many. */
-  take(from: string, to: string, now: number): void {
-    const pair = [from, to].toSorted().join(' ');
-    for (const [key, times] of this.#sent) {
-      const recent = times.filter((at) => at > now - HOUR_MS);
+  /**
+   * Counts one message to a canonical address; how many messages of their conversation it answers. Throws
+   * `preflight_failed` for one too many.
+   */
+  take(from: string, to: string, now: number): number {
+    const sender = canonical(from);
+    for (const [key, sent] of this.#sent) {
+      const recent = sent.filter(({ at }) => at > now - HOUR_MS);
       if (recent.length === 0) this.#sent.delete(key);
       else this.#sent.set(key, recent);
     }
-    const times = this.#sent.get(pair) ?? [];
-    if (times.length >= this.#most)
-      throw new CodedError(
-        'preflight_failed',
-        `these two sessions wrote ${times.length} messages to each other within an hour, which looks like a loop; wait, or raise SVC_MESSAGE_PAIR_LIMIT`,
-      );
-    this.#sent.set(pair, [...times, now]);
+    const sent = this.#sent.get(pairOf(sender, to)) ?? [];
+    const answered = sent.findLast((one) => one.from === to);
+    const hops = answered === undefined ? 0 : answered.hops + 1;
+    if (sent.length >= this.#most)
+      throw refusal(`wrote ${sent.length} messages to each other within an hour`, 'wait');
+    if (hops >= this.#most)
+      throw refusal(`answered each other ${hops} times without an hour’s pause`, 'wait for an hour');
+    this.#add(sender, to, { at: now, hops });
+    return hops;
+  }
+
+  #add(from: string, to: string, { at, hops }: Omit<Sent, 'from'>): void {
+    const pair = pairOf(from, to);
+    const sent = this.#sent.get(pair);
+    if (sent === undefined) this.#sent.set(pair, [{ from, at, hops }]);
+    else sent.push({ from, at, hops });
+  }
+}
+
+function refusal(did: string, mend: string): CodedError {
+  return new CodedError(
+    'preflight_failed',
+    `these two sessions ${did}, which looks like a loop; ${mend}, or raise SVC_MESSAGE_PAIR_LIMIT`,
+  );
+}
+
+function pairOf(from: string, to: string): string {
+  return [from, to].toSorted().join(' ');
+}
+
+/** Another spelling of an address is the same sender. */
+function canonical(from: string): string {
+  try {
+    return printAddress(parseAddress(from));
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return from;
   }
 }

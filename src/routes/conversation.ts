@@ -60,14 +60,14 @@ function keyOf(id: string, sent_at: number): string {
 }
 
 function toldOf(line: MessageLine, kept: KeptMessage | undefined): ConversationMessage {
-  const { id, sent_at, from, to, fiber, uid, wake, bytes } = line;
+  const { id, sent_at, from, to, fiber, uid, wake, bytes, hops } = line;
   const { status, transport, at, reason } = kept?.receipt ?? line;
   const files = kept?.receipt.files;
   return {
     ...{ message_id: id, sent_at, from, to, fiber, uid, status, transport },
     detail: kept?.receipt.detail ?? null,
     ...(reason === undefined ? {} : { reason }),
-    ...{ at, wake, bytes, text: kept?.text ?? null },
+    ...{ at, wake, hops, bytes, text: kept?.text ?? null },
     ...(files === undefined ? {} : { files }),
   };
 }

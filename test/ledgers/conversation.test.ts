@@ -19,7 +19,7 @@ const address = (session: string) => `svc://host-a/claude/${session}`;
 function line(id: string, sent_at: number, more: Partial<MessageLine> = {}): MessageLine {
   return {
     ...{ at: sent_at, id, sent_at, from: 'ada', to: address('s-1'), fiber: null, uid: null },
-    ...{ status: 'queued', transport: 'held', bytes: 4, wake: true, ...more },
+    ...{ status: 'queued', transport: 'held', bytes: 4, wake: true, hops: 0, ...more },
   };
 }
 

@@ -148,7 +148,15 @@ describe('the life of a fiber', () => {
     const address = (session: string) => `svc://host-a/claude/${session}`;
     const written = (minute: number, over: Partial<MessageLine>): MessageLine => ({
       ...{ at: at(minute) + 5, id: `m-${minute}`, sent_at: at(minute) + 1, from: 'ada', to: address(ONE) },
-      ...{ fiber: 'work/loader', uid: UID, status: 'submitted', transport: 'terminal', bytes: 9, wake: true },
+      ...{
+        fiber: 'work/loader',
+        uid: UID,
+        status: 'submitted',
+        transport: 'terminal',
+        bytes: 9,
+        wake: true,
+        hops: 0,
+      },
       ...over,
     });
     const told = life({

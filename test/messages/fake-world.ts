@@ -94,6 +94,7 @@ export class FakeSession {
       clock: systemClock,
       logger: silentLogger,
       store: this.store(),
+      ledger: this.ledger,
       files: createFileKeeper(
         join(this.folder, 'attachments'),
         async ({ folder, of, files, dry_run }, bytes) => {

@@ -151,6 +151,6 @@ describe('the messages ledger', () => {
 function lineFor(id: string): MessageLine {
   return {
     ...{ at: 1, id, sent_at: 1, from: 'ada', to: ADDRESS, fiber: null, uid: null },
-    ...{ status: 'queued', transport: 'held', bytes: 4, wake: true },
+    ...{ status: 'queued', transport: 'held', bytes: 4, wake: true, hops: 0 },
   };
 }

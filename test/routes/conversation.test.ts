@@ -8,7 +8,7 @@ afterEach(() => served.stop());
 
 const LINE = {
   ...{ at: 3, id: 'm-1', sent_at: 1, from: 'ada', to: 'svc://host-a/claude/s-1', fiber: 'work', uid: 'u-1' },
-  ...{ status: 'queued', transport: 'held', bytes: 24, wake: true },
+  ...{ status: 'queued', transport: 'held', bytes: 24, wake: true, hops: 0 },
 };
 const RECEIPT = {
   ...{ message_id: 'm-1', address: 'svc://host-a/claude/s-1', status: 'submitted', transport: 'terminal' },
@@ -31,7 +31,7 @@ describe('GET /messages', () => {
       {
         ...{ message_id: 'm-1', sent_at: 1, from: 'ada', to: LINE.to, fiber: 'work', uid: 'u-1' },
         ...{ status: 'submitted', transport: 'terminal', detail: RECEIPT.detail, at: 4 },
-        ...{ wake: true, bytes: 24, text: MESSAGE.text },
+        ...{ wake: true, hops: 0, bytes: 24, text: MESSAGE.text },
       },
     ]);
     expect(served.callers.ledgers.asked.at(-1)).toMatchObject({ input: { session: 's-1', limit: 1 } });

@@ -48,6 +48,8 @@ export const conversationMessageSchema = z.object({
   /** When this stage was seen. */
   at: z.number(),
   wake: z.boolean(),
+  /** How many messages of its two sessions it answers, one the other, without an hour's pause. */
+  hops: z.number().int(),
   /** Size of the text in UTF-8. */
   bytes: z.number().int(),
   text: z.string().nullable(),

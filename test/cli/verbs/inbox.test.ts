@@ -20,7 +20,7 @@ const OWN = 'svc://host-a/claude/0198c0de-0000-4000-8000-000000000001';
 const OTHER = 'svc://host-a/codex/0198c0de-0000-4000-8000-000000000002';
 const message = (nth: number, over: Partial<ConversationMessage> = {}): ConversationMessage => ({
   ...{ message_id: `m-${nth}`, sent_at: NOON + nth, from: 'ada', to: OWN, fiber: 'work', uid: 'u-1' },
-  ...{ status: 'submitted', transport: 'terminal', detail: 'seen', at: NOON, wake: true, bytes: 9 },
+  ...{ status: 'submitted', transport: 'terminal', detail: 'seen', at: NOON, wake: true, hops: 0, bytes: 9 },
   ...{ text: 'Look here', ...over },
 });
 const FILE = { name: 'run.log', path: '/data/run.log', sha256: 'a'.repeat(64), size: 3 };
