@@ -45,7 +45,7 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     service.start();
     void writeMissingLines({ ledger, store, now: clock.now(), logger });
     const rule = { keep_days: settings.message_keep_days, keep_count: settings.message_keep_count };
-    const endRetention = startRetention({ store, rule, clock, logger });
+    const endRetention = startRetention({ store, mailbox: world.mailbox, rule, clock, logger });
     return {
       handlers: {
         send: (message, bytes) => service.send(message, bytes),

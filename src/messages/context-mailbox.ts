@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../base/errors.ts';
 import type { SessionAddress } from '../contract/session-address.ts';
@@ -19,6 +19,8 @@ export type Context = Pick<WaitingContext, 'message_id' | 'text' | 'marker' | 't
   created_at: number;
 };
 
+/** An entry's name begins with the time of its message, in milliseconds. */
+const TIME_DIGITS = 15;
 /** How often a folder is made again that a hook removed because it was empty. */
 const MOST_TRIES = 5;
 
@@ -52,7 +54,7 @@ export class ContextMailbox {
     const folder = this.#folder(address);
     if (folder === null) throw new RangeError('a session id is too long for a mailbox');
     if (namesIn(folder).some(isOf(context.message_id))) return;
-    const entry = `${String(created_at).padStart(15, '0')}-${digestOf(context.message_id)}`;
+    const entry = `${String(created_at).padStart(TIME_DIGITS, '0')}-${digestOf(context.message_id)}`;
     const path = join(folder, printEntryName({ entry, taker: null }));
     const text = `${JSON.stringify({ version: 1, session: address.native_id, ...context } satisfies WaitingContext)}\n`;
     for (let tries = 1; ; tries += 1) {
@@ -64,6 +66,20 @@ export class ContextMailbox {
         if (systemCode(error) !== 'ENOENT' || tries >= MOST_TRIES) throw error;
       }
     }
+  }
+
+  /** Removes what was put before a time and is still there, because nobody went on with its conversation; how many. */
+  removeOlder(before: number): number {
+    let removed = 0;
+    const folders = readdirSync(join(this.#messages_dir, 'context'), { withFileTypes: true });
+    for (const { name, parentPath } of folders.filter((one) => one.isDirectory())) {
+      const folder = join(parentPath, name);
+      const old = namesIn(folder).filter(({ entry }) => Number(entry.slice(0, TIME_DIGITS)) < before);
+      for (const one of old) rmSync(join(folder, printEntryName(one)), { force: true });
+      if (old.length > 0) removeIfEmpty(folder);
+      removed += old.length;
+    }
+    return removed;
   }
 
   #folder({ harness, native_id }: SessionAddress): string | null {
@@ -84,6 +100,14 @@ function makeDurable(folder: string): void {
   if (existsSync(folder)) return;
   makeFolder(folder);
   syncFolder(dirname(folder));
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOTEMPTY' && systemCode(error) !== 'ENOENT') throw error;
+  }
 }
 
 function namesIn(folder: string): EntryName[] {

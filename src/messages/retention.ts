@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { ContextMailbox } from './context-mailbox.ts';
 import { type KeptRecord, type MessageStore, SHARDS } from './message-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,19 +39,22 @@ export function sweepFolder(store: MessageStore, folder: number, rule: Retention
 
 /**
  * Sweeps the folders in turn, one at a time. The clock decides which is next, so that a daemon that is often started
- * comes to each of them.
+ * comes to each of them. Context that waits for longer than messages are kept is removed too.
  */
 export function startRetention(options: {
   store: MessageStore;
+  mailbox: ContextMailbox;
   rule: RetentionRule;
   clock: Clock;
   logger: Logger;
 }): () => void {
-  const { store, rule, clock, logger } = options;
+  const { store, mailbox, rule, clock, logger } = options;
   return clock.every(SWEEP_MS, () => {
     const now = clock.now();
     try {
-      const removed = sweepFolder(store, Math.floor(now / SWEEP_MS) % SHARDS, rule, now);
+      const removed =
+        sweepFolder(store, Math.floor(now / SWEEP_MS) % SHARDS, rule, now) +
+        mailbox.removeOlder(now - rule.keep_days * DAY_MS);
       if (removed > 0) logger.info({ removed }, 'old messages were removed');
     } catch (error) {
       logger.warn({ detail: messageOf(error) }, 'old messages were not removed');

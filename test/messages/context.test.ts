@@ -177,6 +177,20 @@ describe('a message without a wake', () => {
     });
   });
 
+  it('is removed when nobody went on with the conversation for as long as messages are kept', async () => {
+    const service = daemon();
+    await service.send(context('c-1'));
+    const box = session.world().mailbox;
+    const { created_at } = session.store().read('c-1')!;
+    expect(box.removeOlder(created_at)).toBe(0);
+    await until('time passes', () => Date.now() > created_at);
+    await service.send(context('c-2'));
+    expect(box.removeOlder(created_at + 1)).toBe(1);
+    expect(inMailbox()).toMatchObject([{ message_id: 'c-2' }]);
+    expect(box.removeOlder(Number.POSITIVE_INFINITY)).toBe(1);
+    expect(readdirSync(join(mailbox(), '..'))).toEqual([]);
+  });
+
   it('is not delivered in another way where its mailbox cannot be written', async () => {
     mkdirSync(join(session.folder, 'messages', 'context'), { recursive: true });
     writeFileSync(mailbox(), 'in the way');

@@ -100,7 +100,13 @@ describe('a sweep of the messages', () => {
     const clock = new FakeClock();
     const seen = new Set<number>();
     const watched = { records: (folder: number) => [seen.add(folder)].slice(1) } as unknown as MessageStore;
-    const end = startRetention({ store: watched, rule, clock, logger: silentLogger });
+    const end = startRetention({
+      store: watched,
+      mailbox: session.world().mailbox,
+      rule,
+      clock,
+      logger: silentLogger,
+    });
     clock.advance(SHARDS * 600_000);
     expect(seen.size).toBe(SHARDS);
     end();
