@@ -50,6 +50,8 @@ async function measure({ daemon, name, address, transcript, bare, stop }: Idle):
   try {
     const ours: number[] = [];
     const floor: number[] = [];
+    // A program whose first turn just ended may keep a paste as a draft.
+    await wait(REST_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
       const id = `b-${round}`;
       floor.push(

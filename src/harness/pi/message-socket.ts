@@ -101,8 +101,8 @@ function parsed(line: string): Table {
  */
 export const MESSAGE_SOCKET_PART = `
 const MOST_CHARACTERS = 4_000_000;
-/** How long a turn may need to begin, and Pi to tell of a text, in milliseconds. */
-const STARTS_WITHIN = 5_000;
+/** How long a turn may need to begin, other extensions included, and Pi to tell of a text, in milliseconds. */
+const STARTS_WITHIN = 15_000;
 const TELLS_WITHIN = 4_000;
 /** The texts that this extension gave to Pi and that Pi did not tell of yet. */
 const given = new Map();
@@ -166,6 +166,7 @@ function takeMessages(pi) {
   pi.on('session_start', (_what, ctx) => {
     try {
       close();
+      if (pi.sendUserMessage === undefined) return;
       context = ctx;
       const folder = join(process.env.SVC_DATA_DIR?.trim() || join(homedir(), '.svc'), 'session-sockets');
       const session = ctx.sessionManager.getSessionId();

@@ -29,7 +29,7 @@ afterEach(() => {
 type Handler = (what: object, ctx: object) => void;
 
 /** The extension in a Pi that does what a test says. */
-async function startPi({ session = SESSION, tells = true } = {}) {
+async function startPi({ session = SESSION, tells = true, takes = true } = {}) {
   writeFileSync(join(dir, 'extension.mjs'), piExtension(['true']));
   const extension = await import(`${pathToFileURL(join(dir, 'extension.mjs')).href}?${Math.random()}`);
   const handlers = new Map<string, Handler[]>();
@@ -38,16 +38,18 @@ async function startPi({ session = SESSION, tells = true } = {}) {
   const fire = (event: string, what: object = {}) => {
     for (const run of handlers.get(event) ?? []) run(what, ctx);
   };
+  const send = (text: string, { deliverAs }: { deliverAs: string }) => {
+    state.sent.push({ text, deliverAs });
+    if (tells) fire('input', { text, source: 'extension' });
+  };
   extension.default({
     on: (event: string, run: Handler) => handlers.set(event, [...(handlers.get(event) ?? []), run]),
-    sendUserMessage(text: string, { deliverAs }: { deliverAs: string }) {
-      state.sent.push({ text, deliverAs });
-      if (tells) fire('input', { text, source: 'extension' });
-    },
+    sendUserMessage: takes ? send : undefined,
   });
   fire('session_start', { reason: 'startup' });
   ends.push(() => fire('session_shutdown'));
-  await until('the extension listens', () => existsSync(folder) && readdirSync(folder).length === 1);
+  if (takes)
+    await until('the extension listens', () => existsSync(folder) && readdirSync(folder).length === 1);
   const begins = () => {
     state.idle = false;
     fire('agent_start');
@@ -123,6 +125,12 @@ describe('where no extension answers for the session', () => {
     await leaveDeadSocket(join(folder, name!));
     expect(await give('one')).toBe('no way');
     await until('its socket is removed', () => readdirSync(folder).length === 0);
+  });
+
+  it('is typed when its Pi takes no texts of an extension', async () => {
+    await startPi({ takes: false });
+    expect(existsSync(folder)).toBe(false);
+    expect(await give('one')).toBe('no way');
   });
 
   it('is typed when another terminal, or another conversation, answers', async () => {
