@@ -50,7 +50,6 @@ async function measure({ daemon, name, address, transcript, bare, stop }: Idle):
   try {
     const ours: number[] = [];
     const floor: number[] = [];
-    // A program whose first turn just ended may keep a paste as a draft.
     await wait(REST_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
       const id = `b-${round}`;
@@ -106,12 +105,15 @@ async function startTerminal(name: HarnessName): Promise<Idle> {
   const { session, mux } = await listening(daemon);
   const transcript = await daemon.transcriptPathOf(session);
   const id = (await daemon.tmux('display-message', '-p', '-t', `=${mux}:`, '#{session_id}')).trim();
-  const file = join(daemon.data_dir, 'bench-text');
+  const [file, enter] = [join(daemon.data_dir, 'bench-text'), join(daemon.data_dir, 'bench-enter')];
+  writeFileSync(enter, '\r');
   const paste = (text: string) => {
     writeFileSync(file, text);
-    const load = ['load-buffer', '-b', 'bench', file];
-    const press = ['paste-buffer', '-p', '-d', '-b', 'bench', '-t', id, ';', 'send-keys', '-t', id, 'Enter'];
-    return daemon.tmux(...load, ';', ...press);
+    const put = (path: string, option: string[]) => [
+      ...['load-buffer', '-b', 'bench', path, ';'],
+      ...['paste-buffer', ...option, '-r', '-d', '-b', 'bench', '-t', id],
+    ];
+    return daemon.tmux(...put(file, ['-p']), ';', ...put(enter, []));
   };
   const folder = join(daemon.data_dir, 'session-sockets');
   const hand = async (text: string) => {
