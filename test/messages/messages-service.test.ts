@@ -39,6 +39,16 @@ describe('a message to a session that is ready', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
+  it('[MSG-3] [LIM-18] is unknown to an equal request 1.5 s after the first one should have its answer', async () => {
+    session.giving = () => new Promise(() => {});
+    const service = daemon({ observe: 50 });
+    void service.send(message('m-1'));
+    const from = performance.now();
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown' });
+    expect(performance.now() - from).toBeGreaterThan(1_500);
+    expect(session.typed).toEqual([]);
+  });
+
   it('[MSG-3] is refused when its id was used for another text', async () => {
     const service = daemon();
     await service.send(message('m-1'));
@@ -54,7 +64,7 @@ describe('a message to a session that is ready', () => {
     expect(session.typed).toHaveLength(1);
   });
 
-  it('[MDS-1] upgrades its receipt when the transcript shows more later, and sends nothing again', async () => {
+  it('[MDS-1] [EVT-3] upgrades its receipt when the transcript shows more later, and sends nothing again', async () => {
     const service = daemon();
     session.stage = null;
     expect(await service.send(message('m-1'))).toMatchObject({ status: 'unknown', transport: 'terminal' });

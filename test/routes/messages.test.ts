@@ -48,6 +48,17 @@ describe('POST /messages', () => {
     expect(answer).toMatchObject({ status, json: { error: code } });
   });
 
+  it('[MSG-5] [ERR-29] answers 503, without a receipt, while nothing can tell what became of it', async () => {
+    served = await serveRoutes();
+    served.callers.messages.answers.send = () => {
+      throw new CodedError('component_unavailable', 'messages is starting again');
+    };
+    const { status, json } = await served.post('/api/v1/messages', REQUEST);
+    expect(status).toBe(503);
+    expect(json).toMatchObject({ error: 'component_unavailable' });
+    expect(json).not.toHaveProperty('status');
+  });
+
   it.each([
     ['an empty text', { text: ' \n' }],
     ['a control character', { text: 'a\u001b[201~b' }],
