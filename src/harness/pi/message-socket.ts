@@ -7,7 +7,7 @@ import type { GivenMessage, MessageWay, OpenWay } from '../harness.ts';
 import { asTable, type Table } from '../table.ts';
 
 /** Time limit of the first line, before which nothing is given, and of the answer; in milliseconds. */
-const GREETS_WITHIN_MS = 500;
+const GREETS_WITHIN_MS = 2_000;
 const ANSWERS_WITHIN_MS = 6_000;
 /** Limit of a line that the extension sends. */
 const MOST_LINE = 10_000;
