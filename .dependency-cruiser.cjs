@@ -120,6 +120,35 @@ module.exports = {
       to: { path: '^src/dispatch/surfaces/[^/]+/', pathNot: '^src/dispatch/surfaces/$1/' },
     },
     {
+      name: 'the-board-knows-the-contract-alone',
+      comment:
+        'the board runs in a browser, against any daemon that keeps the contract; and of the contract it takes types, so that no schema is bundled',
+      severity: 'error',
+      from: { path: '^board/' },
+      to: { path: '^(src|workers)/', pathNot: '^src/contract/' },
+    },
+    {
+      name: 'the-board-bundles-no-schema',
+      comment: 'the schemas of the contract bring their library with them, which is larger than the Desk',
+      severity: 'error',
+      from: { path: '^board/' },
+      to: { path: '^src/contract/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'the-model-of-the-board-is-pure',
+      comment: 'what decides where a card stands is tested as tables, without a browser',
+      severity: 'error',
+      from: { path: '^board/src/model/' },
+      to: { path: '^board/src/|node_modules/', pathNot: '^board/src/model/' },
+    },
+    {
+      name: 'nothing-imports-the-board',
+      comment: 'the daemon serves the built board as files and knows nothing of what is in them',
+      severity: 'error',
+      from: { path: '^(src|workers)/' },
+      to: { path: '^board/' },
+    },
+    {
       name: 'no-rings',
       comment: 'files that import each other in a ring can only be understood, tested and changed together',
       severity: 'error',

@@ -1,11 +1,12 @@
 // Builds `dist/`, or the folder that is named, what the package runs from: the command, the thread entries and the
-// programs that are started by path as a few files of JavaScript with the libraries in them, the licences of those
-// libraries, and the build stamp. A thread that loads few files starts in a fraction of the time.
+// programs that are started by path as a few files of JavaScript with the libraries in them, the board, the licences of
+// all these libraries, and the build stamp. A thread that loads few files starts in a fraction of the time.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { readBuildStamp } from '../../src/platform/build-stamp.ts';
+import { buildBoard } from './build-board.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = process.argv[2] ?? join(root, 'dist');
@@ -18,6 +19,7 @@ const workers = readdirSync(join(root, 'workers')).map((name) => `workers/${name
 const modules = await bundle(['src/cli/main.ts', ...workers], 'esm', 'js');
 // Run by path, in processes of their own that have to start at once.
 await bundle(['src/cli/hook/entry.cjs', 'src/platform/disk-child.cjs'], 'cjs', 'cjs');
+buildBoard(join(dist, 'board'));
 writeFileSync(join(dist, 'licenses.txt'), licenses(modules));
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify(readBuildStamp())}\n`);
 

@@ -408,7 +408,15 @@ export const LIMITS = [
         'The part before it is not read',
         '',
       ],
-      ['routes/board.ts', 'MOST_PAGE_BYTES', 'The page of a built board', 'bytes', 'Not served', ''],
+      ['routes/board-files.ts', 'MOST_FILE_BYTES', 'A file of a built board', 'bytes', 'Not served', ''],
+      [
+        'routes/board-files.ts',
+        'MOST_KEPT_FILES',
+        'Files of a built board in memory',
+        '',
+        'The oldest are read again',
+        '',
+      ],
       [
         'cli/verbs/doctor.ts',
         'CHECK_LIMIT_MS',

@@ -139,6 +139,9 @@ function bytesOfJson({ json, ...head }: Extract<Reply, { json: unknown }>): Repl
   return { ...head, bytes: Buffer.from(textOf(json)), content_type: 'application/json' };
 }
 
+/** JSON, and the texts of the board. */
+const PACKABLE_TYPE = /^(?:application\/(?:[a-z.-]+\+)?json|text\/(?:html|css|javascript)|image\/svg\+xml)\b/;
+
 function isPackable(reply: Reply, { row, reads }: AnswerTo, body: PreparedReply['body']): boolean {
   if (row.compress === false || !reads || reply.status !== 200) return false;
   if ('json' in reply) return body === null || (body as string).length >= LEAST_PACKED_BYTES;
@@ -147,7 +150,7 @@ function isPackable(reply: Reply, { row, reads }: AnswerTo, body: PreparedReply[
     finished !== null &&
     finished.length >= LEAST_PACKED_BYTES &&
     'content_type' in reply &&
-    /^application\/(?:[a-z.-]+\+)?json\b/.test(reply.content_type)
+    PACKABLE_TYPE.test(reply.content_type)
   );
 }
 

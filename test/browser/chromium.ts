@@ -33,6 +33,7 @@ export class Chromium {
   readonly #in: Writable;
   readonly #waiting = new Map<number, Waiting>();
   readonly #loaded = new Map<string, () => void>();
+  readonly #complaints = new Map<string, string[]>();
   #count = 0;
   #text = '';
 
@@ -68,8 +69,8 @@ export class Chromium {
     });
   }
 
-  /** A new window that shows `url`, loaded as far as its own load event. */
-  async open(url: string): Promise<Page> {
+  /** A new window that shows `url`, loaded as far as its own load event; `view` is called before that. */
+  async open(url: string, as: { view?(page: Page): Promise<void> } = {}): Promise<Page> {
     const { targetId } = (await this.call('Target.createTarget', { url: 'about:blank' })) as {
       targetId: string;
     };
@@ -77,7 +78,12 @@ export class Chromium {
       sessionId: string;
     };
     await this.call('Page.enable', {}, sessionId);
-    const page = new Page(this, sessionId);
+    const complaints: string[] = [];
+    this.#complaints.set(sessionId, complaints);
+    await this.call('Runtime.enable', {}, sessionId);
+    await this.call('Log.enable', {}, sessionId);
+    const page = new Page(this, sessionId, complaints);
+    await as.view?.(page);
     await page.show(url);
     return page;
   }
@@ -125,6 +131,8 @@ export class Chromium {
 
   #take(message: Message): void {
     if (message.method === 'Page.loadEventFired') this.#loaded.get(message.sessionId ?? '')?.();
+    const complaint = complaintOf(message);
+    if (complaint !== null) this.#complaints.get(message.sessionId ?? '')?.push(complaint);
     const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id);
     if (message.id === undefined || waiting === undefined) return;
     this.#waiting.delete(message.id);
@@ -133,14 +141,51 @@ export class Chromium {
   }
 }
 
+/** What an event says that a sound page never causes: an exception, an error in the console, a refusal by its policy. */
+function complaintOf({ method, params }: Message): string | null {
+  if (method === 'Runtime.exceptionThrown') {
+    const { exceptionDetails } = params as {
+      exceptionDetails: { text: string; exception?: { description?: string } };
+    };
+    return exceptionDetails.exception?.description ?? exceptionDetails.text;
+  }
+  if (method === 'Runtime.consoleAPICalled') {
+    const { type, args } = params as { type: string; args: { value?: unknown; description?: string }[] };
+    if (type !== 'error' && type !== 'warning' && type !== 'assert') return null;
+    return `console.${type}: ${args.map(({ value, description }) => String(value ?? description)).join(' ')}`;
+  }
+  if (method !== 'Log.entryAdded') return null;
+  const { entry } = params as { entry: { level: string; text: string; url?: string } };
+  return entry.level === 'error' || entry.level === 'warning' ? `${entry.text} ${entry.url ?? ''}` : null;
+}
+
+export type View = { width: number; height: number; scheme?: 'light' | 'dark'; phone?: boolean };
+
 /** One window of the browser. */
 export class Page {
   readonly #browser: Chromium;
   readonly #session: string;
+  /** Exceptions, console errors and refusals of the page's policy so far. */
+  readonly complaints: string[];
 
-  constructor(browser: Chromium, session: string) {
+  constructor(browser: Chromium, session: string, complaints: string[]) {
     this.#browser = browser;
     this.#session = session;
+    this.complaints = complaints;
+  }
+
+  /** The size of the window and what its user prefers. */
+  async look({ width, height, scheme = 'light', phone = false }: View): Promise<void> {
+    const size = { width, height, deviceScaleFactor: phone ? 2 : 1, mobile: phone };
+    await this.#browser.call('Emulation.setDeviceMetricsOverride', size, this.#session);
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.#browser.call('Emulation.setEmulatedMedia', { features }, this.#session);
+  }
+
+  /** Presses a key and lets go of it. */
+  async press(key: string): Promise<void> {
+    for (const type of ['keyDown', 'keyUp'])
+      await this.#browser.call('Input.dispatchKeyEvent', { type, key }, this.#session);
   }
 
   async show(url: string): Promise<void> {

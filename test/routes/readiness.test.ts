@@ -66,6 +66,7 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
     '/api/v1/sessions',
     '/api/v1/version',
     '/metrics',
+    '/assets/:name',
     '/phone',
   ]);
   expect((await served.get('/')).status).toBe(404);

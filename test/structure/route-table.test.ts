@@ -50,7 +50,7 @@ const loads: Record<string, string>[] = [
 const EXEMPT = [
   '/',
   '/phone',
-  '/assets/*path',
+  '/assets/:name',
   '/metrics',
   '/api/v1/openapi.json',
   '/api/v1/version',

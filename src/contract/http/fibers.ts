@@ -34,12 +34,14 @@ export const fibersDeltaSchema = z.object({
   rows: z.array(fiberRowSchema),
   removed: z.array(z.string()),
 });
+export type FibersDelta = z.infer<typeof fibersDeltaSchema>;
 
 /** With `since`, if that tag is unknown or too old; `tag` is null while the feed is cold. */
 export const fibersWholeSchema = fibersFeedSchema.extend({
   tag: z.string().nullable(),
   whole: z.literal(true),
 });
+export type FibersWhole = z.infer<typeof fibersWholeSchema>;
 
 export const fibersReplySchema = z.union([fibersWholeSchema, fibersFeedSchema, fibersDeltaSchema]);
 

@@ -1,0 +1,80 @@
+import { type ReactNode, useId, useMemo } from 'react';
+import type { Desk as DeskModel } from '../model/desk.ts';
+import { draftItems, type Item, inFlightItems, railItems, reviewItems } from '../model/lists.ts';
+import { Hidden } from '../ui/Hidden.tsx';
+import styles from './Desk.module.css';
+import { ItemList, type ListHandle } from './ItemList.tsx';
+import { useFocusKeys } from './use-focus-keys.ts';
+
+export type DeskProps = {
+  desk: DeskModel;
+  /** False before the first feed, when nothing can be said of what there is. */
+  loaded: boolean;
+};
+
+const NO_ITEMS: readonly Item[] = [];
+/** The place of In flight among the lists. */
+const IN_FLIGHT = 2;
+
+/** The Desk on a wide page: the rail and the three columns. */
+export function Desk({ desk, loaded }: DeskProps): ReactNode {
+  const lists = useFocusKeys(IN_FLIGHT);
+  const [rail, ...columns] = useMemo(
+    () => [
+      { items: railItems(desk) },
+      { heading: 'Drafts', count: desk.drafts.length, items: draftItems(desk) },
+      {
+        heading: 'In flight',
+        count: desk.needs_you.length + desk.working.length + desk.blocked.length,
+        items: inFlightItems(desk),
+      },
+      { heading: 'Awaiting review', count: desk.review.length, items: reviewItems(desk) },
+    ],
+    [desk],
+  );
+  const at = (place: number) => (handle: ListHandle | null) => {
+    lists.current[place] = handle;
+  };
+  return (
+    <div className={styles.desk}>
+      <Rail items={loaded ? (rail?.items ?? NO_ITEMS) : NO_ITEMS} handle={at(0)} />
+      {columns.map(({ heading = '', count = 0, items }, index) => (
+        <Column
+          key={heading}
+          heading={heading}
+          count={loaded ? count : null}
+          items={loaded ? items : NO_ITEMS}
+          handle={at(index + 1)}
+        />
+      ))}
+    </div>
+  );
+}
+
+type ListProps = { items: readonly Item[]; handle: (handle: ListHandle | null) => void };
+
+function Rail({ items, handle }: ListProps): ReactNode {
+  const id = useId();
+  return (
+    <aside className={styles.rail} aria-labelledby={id}>
+      <Hidden>
+        <span id={id}>Pinned, scheduled and resting</span>
+      </Hidden>
+      <ItemList items={items} labelled_by={id} handle={handle} />
+    </aside>
+  );
+}
+
+type ColumnProps = ListProps & { heading: string; count: number | null };
+
+function Column({ heading, count, items, handle }: ColumnProps): ReactNode {
+  const id = useId();
+  return (
+    <section className={styles.column} aria-labelledby={id} data-column={heading}>
+      <h2 className={styles.heading} id={id}>
+        {heading} <span>{count}</span>
+      </h2>
+      <ItemList items={items} labelled_by={id} handle={handle} />
+    </section>
+  );
+}

@@ -1,0 +1,171 @@
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Item } from '../model/lists.ts';
+import { Glyph } from '../ui/Glyph.tsx';
+import { CardView } from './CardView.tsx';
+import styles from './ItemList.module.css';
+import { Line } from './Line.tsx';
+
+/** Heights before an item has been measured, in pixels. */
+const ESTIMATES = { heading: 30, card: 118, line: 30, empty: 40 } as const;
+const OVERSCAN = 6;
+
+/** How the keys of the Desk move the focus through a list. */
+export type ListHandle = {
+  hasFocus(): boolean;
+  /** Moves it by so many items from the focused one. */
+  move(by: number): void;
+  /** Focuses the item that had the focus last; false if the list has none. */
+  enter(): boolean;
+};
+
+type ItemListProps = {
+  items: readonly Item[];
+  /** The id of the heading that names the list. */
+  labelled_by: string;
+  /** Called with how to move the focus, and with null once the list is gone. */
+  handle(handle: ListHandle | null): void;
+};
+
+/** A list of which only what can be seen is in the page. One of its items at a time can be reached with Tab. */
+export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [current, setCurrent] = useState<string | null>(null);
+  const stop = stopOf(items, current);
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => ESTIMATES[items[index]?.kind ?? 'card'],
+    getItemKey: (index) => items[index]?.key ?? index,
+    overscan: OVERSCAN,
+    rangeExtractor: (range) => withStop(range, stop),
+  });
+  const focus = useFocusAfterMove(scroller, items, stop);
+  const goTo = (index: number) => {
+    const item = items[index];
+    if (item === undefined) return;
+    setCurrent(item.key);
+    virtualizer.scrollToIndex(index, { align: 'auto' });
+    focus.request();
+  };
+  useEffect(() => {
+    handle({
+      hasFocus: focus.isInside,
+      move: (by) => goTo(nextStop(items, stop, by)),
+      enter: () => {
+        if (stop < 0) return false;
+        goTo(stop);
+        return true;
+      },
+    });
+    return () => handle(null);
+  });
+  return (
+    <div className={styles.scroller} ref={scroller}>
+      <ul
+        className={styles.items}
+        style={{ height: virtualizer.getTotalSize() }}
+        aria-labelledby={labelled_by}
+        onFocus={({ target }) => {
+          const key = target.closest('li')?.dataset.key;
+          if (key !== undefined) setCurrent(key);
+        }}
+      >
+        {virtualizer.getVirtualItems().map(({ index, key, start }) => {
+          const item = items[index];
+          if (item === undefined) return null;
+          return (
+            <li
+              key={key}
+              ref={virtualizer.measureElement}
+              className={styles.item}
+              style={{ transform: `translateY(${start}px)` }}
+              data-index={index}
+              data-key={item.key}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+            >
+              <ItemView item={item} tab_stop={index === stop} />
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function ItemView({ item, tab_stop }: { item: Item; tab_stop: boolean }): ReactNode {
+  switch (item.kind) {
+    case 'heading': {
+      const Heading = item.level === 'section' ? 'h2' : 'h3';
+      return (
+        <Heading className={styles[item.level]}>
+          {item.state !== undefined && <Glyph state={item.state} />}
+          {item.text} <span>{item.count}</span>
+        </Heading>
+      );
+    }
+    case 'card':
+      return <CardView card={item.card} tab_stop={tab_stop} />;
+    case 'line':
+      return <Line card={item.card} tab_stop={tab_stop} />;
+    case 'empty':
+      return <p className={styles.empty}>{item.text}</p>;
+  }
+}
+
+/** Gives the focus to the stop once it is in the page: after a move, and when the card that had it has left the list. */
+function useFocusAfterMove(
+  scroller: RefObject<HTMLDivElement | null>,
+  items: readonly Item[],
+  stop: number,
+): { request(): void; isInside(): boolean } {
+  const requested = useRef(false);
+  const had = useRef(false);
+  const isInside = () => scroller.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    const lost = had.current && document.activeElement === document.body;
+    if (requested.current || lost) {
+      const key = items[stop]?.key;
+      const item = [...(scroller.current?.querySelectorAll('li') ?? [])].find(
+        (one) => one.dataset.key === key,
+      );
+      const target = item?.querySelector<HTMLElement>('[tabindex]');
+      target?.focus({ preventScroll: true });
+      if (target != null) requested.current = false;
+    }
+    had.current = isInside();
+  });
+  return {
+    request: () => {
+      requested.current = true;
+    },
+    isInside,
+  };
+}
+
+/** The place of the item that Tab leads to: the current one, else the first that takes the focus. */
+function stopOf(items: readonly Item[], current: string | null): number {
+  const found = current === null ? -1 : items.findIndex(({ key }) => key === current);
+  return found >= 0 ? found : items.findIndex(takesFocus);
+}
+
+function nextStop(items: readonly Item[], from: number, by: number): number {
+  for (let index = from + by; index >= 0 && index < items.length; index += by) {
+    const item = items[index];
+    if (item !== undefined && takesFocus(item)) return index;
+  }
+  return from;
+}
+
+function takesFocus({ kind }: Item): boolean {
+  return kind === 'card' || kind === 'line';
+}
+
+/** The items that can be seen, and the stop wherever it is, so that it keeps the focus. */
+function withStop(range: Range, stop: number): number[] {
+  const seen = defaultRangeExtractor(range);
+  return stop < 0 || stop >= range.count || seen.includes(stop)
+    ? seen
+    : [...seen, stop].sort((a, b) => a - b);
+}

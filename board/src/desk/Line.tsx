@@ -1,0 +1,31 @@
+import { memo, type ReactNode } from 'react';
+import { useTimeText } from '../lib/clock.ts';
+import type { Card } from '../model/card.ts';
+import { dayOf } from '../model/days.ts';
+import { STATE_NAMES } from '../model/states.ts';
+import { comingMoment, lasting } from '../model/wording.ts';
+import { Glyph } from '../ui/Glyph.tsx';
+import { Hidden } from '../ui/Hidden.tsx';
+import styles from './Line.module.css';
+
+/** A card in one line: its state, its title and when. */
+export const Line = memo(function Line({ card, tab_stop }: { card: Card; tab_stop: boolean }): ReactNode {
+  const when = useTimeText((now) => whenOf(card, now));
+  return (
+    <article className={styles.line} data-state={card.state} tabIndex={tab_stop ? 0 : -1}>
+      {card.state !== 'resting' && <Glyph state={card.state} />}
+      <p className={styles.title}>
+        <Hidden>{STATE_NAMES[card.state]}: </Hidden>
+        {card.title}
+      </p>
+      <span className={styles.when}>{when}</span>
+    </article>
+  );
+});
+
+function whenOf({ state, band, fact }: Card, now: number): string {
+  if (state === 'waiting')
+    return band?.tone === 'you' && band.since !== null ? lasting(now - band.since) : '';
+  if (state === 'working' || state === 'launching' || state === 'idle') return 'now';
+  return fact?.kind === 'next' ? comingMoment(fact.at, dayOf(now)) : '';
+}

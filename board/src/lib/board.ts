@@ -1,0 +1,63 @@
+import { useSyncExternalStore } from 'react';
+import { askFeed, openLive } from './feed-client.ts';
+import { FeedFollower, type Followed } from './follow-feed.ts';
+
+/** How soon a hidden page follows; a shown one does with its next frame. */
+const HIDDEN_MS = 250;
+
+const watching = new Set<() => void>();
+let shown: Followed;
+let planned = false;
+
+const follower = new FeedFollower(
+  {
+    ask: askFeed,
+    open: openLive,
+    now: Date.now,
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+  },
+  plan,
+);
+shown = follower.followed;
+
+/** Changes that come within one frame are drawn together. */
+function plan(): void {
+  if (planned) return;
+  planned = true;
+  if (document.hidden) setTimeout(show, HIDDEN_MS);
+  else requestAnimationFrame(show);
+}
+
+function show(): void {
+  planned = false;
+  shown = follower.followed;
+  for (const run of watching) run();
+}
+
+/** Begins to follow the daemon that this page came from. */
+export function startBoard(): void {
+  void follower.ask();
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return;
+    void follower.ask();
+    // A frame that was asked for while the page was shown does not come while it is hidden.
+    show();
+  });
+}
+
+export function askNow(): void {
+  void follower.ask();
+}
+
+export function useFollowed(): Followed {
+  return useSyncExternalStore(
+    (run) => {
+      watching.add(run);
+      return () => watching.delete(run);
+    },
+    () => shown,
+  );
+}

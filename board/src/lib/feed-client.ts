@@ -1,0 +1,47 @@
+import type { Booting, FibersDelta, FibersWhole, LiveMessage } from '../model/wire.ts';
+
+/** How `GET /fibers?since=` was answered. */
+export type Answer =
+  | { kind: 'feed'; feed: FibersWhole | FibersDelta }
+  | { kind: 'booting'; booting: Booting }
+  | { kind: 'refused'; message: string }
+  | { kind: 'gone' };
+
+/** A daemon that takes longer is gone for the reader. */
+const ANSWER_MS = 10_000;
+/** The first feed of a slow line may take its time. */
+const WHOLE_FEED_MS = 60_000;
+
+/** Asks what changed after a tag; an empty one for the whole feed. Never throws. */
+export async function askFeed(since: string): Promise<Answer> {
+  try {
+    // As the page preloads it; anything else would load it twice.
+    const response = await fetch(`/api/v1/fibers?since=${encodeURIComponent(since)}`, {
+      signal: AbortSignal.timeout(since === '' ? WHOLE_FEED_MS : ANSWER_MS),
+    });
+    const body = (await response.json()) as unknown;
+    if (response.ok) return { kind: 'feed', feed: body as FibersWhole | FibersDelta };
+    const refusal = body as { error?: string; message?: string; reason?: string };
+    if (refusal.error === 'booting') return { kind: 'booting', booting: body as Booting };
+    return { kind: 'refused', message: refusal.message ?? refusal.reason ?? `HTTP ${response.status}` };
+  } catch {
+    return { kind: 'gone' };
+  }
+}
+
+export type Socket = { close(): void };
+
+/** Opens `GET /live`. `closed` is called once, also for a socket that never opened. */
+export function openLive(on: { message(message: LiveMessage): void; closed(): void }): Socket {
+  const socket = new WebSocket(
+    `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/v1/live`,
+  );
+  socket.onmessage = ({ data }) => on.message(JSON.parse(String(data)) as LiveMessage);
+  socket.onclose = () => on.closed();
+  return {
+    close: () => {
+      socket.onclose = null;
+      socket.close();
+    },
+  };
+}

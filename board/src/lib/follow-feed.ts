@@ -1,0 +1,139 @@
+import { BOOTING_MS, type Contact, HEARTBEAT_MS, POLL_MS, retryAfter } from '../model/contact.ts';
+import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
+import type { LiveMessage } from '../model/wire.ts';
+import type { Answer, Socket } from './feed-client.ts';
+
+/** What following a feed needs of its surroundings. */
+export type Surroundings = {
+  ask(since: string): Promise<Answer>;
+  open(on: { message(message: LiveMessage): void; closed(): void }): Socket;
+  now(): number;
+  /** Runs something later; answers how to call it off. */
+  after(ms: number, run: () => void): () => void;
+};
+
+export type Followed = {
+  copy: FeedCopy | null;
+  contact: Contact;
+  /** When the copy was last known to be that of the daemon; null before the first feed. */
+  heard_at: number | null;
+};
+
+/**
+ * Keeps a copy of the feed: reads it whole once, then only what changed, by the socket as long as there is one. One
+ * question is under way at a time.
+ */
+export class FeedFollower {
+  readonly #in: Surroundings;
+  readonly #changed: () => void;
+  #followed: Followed = { copy: null, contact: { kind: 'first_load' }, heard_at: null };
+  #socket: Socket | null = null;
+  #asking = false;
+  #again = false;
+  #failures = 0;
+  #callOff: () => void = () => undefined;
+  #stopped = false;
+
+  constructor(surroundings: Surroundings, changed: () => void) {
+    this.#in = surroundings;
+    this.#changed = changed;
+  }
+
+  get followed(): Followed {
+    return this.#followed;
+  }
+
+  /** Asks what changed, now; also to begin. */
+  async ask(): Promise<void> {
+    if (this.#stopped) return;
+    if (this.#asking) {
+      this.#again = true;
+      return;
+    }
+    this.#callOff();
+    this.#asking = true;
+    this.#again = false;
+    const answer = await this.#in.ask(this.#followed.copy?.tag ?? '');
+    this.#asking = false;
+    if (this.#stopped) return;
+    this.#hear(answer);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#callOff();
+    this.#socket?.close();
+    this.#socket = null;
+  }
+
+  #hear(answer: Answer): void {
+    if (answer.kind === 'feed') {
+      this.#failures = 0;
+      const copy = applyAnswer(this.#followed.copy, answer.feed);
+      this.#socket ??= this.#open();
+      const contact =
+        this.#followed.contact.kind === 'live' ? this.#followed.contact : { kind: 'polling' as const };
+      this.#become({ copy, contact, heard_at: this.#in.now() });
+      if (this.#again) void this.ask();
+      else this.#askAfter(contact.kind === 'live' ? HEARTBEAT_MS : POLL_MS);
+      return;
+    }
+    // Its connection may be dead as well, without anybody having said so.
+    this.#socket?.close();
+    this.#socket = null;
+    if (answer.kind === 'booting') {
+      this.#failures = 0;
+      const { host, boot_ms } = answer.booting;
+      this.#become({ contact: { kind: 'booting', host, boot_ms } });
+      this.#askAfter(BOOTING_MS);
+      return;
+    }
+    this.#failures += 1;
+    const wait = retryAfter(this.#failures);
+    const retry_at = this.#in.now() + wait;
+    this.#become({
+      contact:
+        answer.kind === 'gone'
+          ? { kind: 'gone', retry_at }
+          : { kind: 'refused', message: answer.message, retry_at },
+    });
+    this.#askAfter(wait);
+  }
+
+  #open(): Socket {
+    const socket = this.#in.open({
+      message: (message) => {
+        if (this.#socket === socket) this.#take(message);
+      },
+      closed: () => {
+        if (this.#socket !== socket) return;
+        this.#socket = null;
+        if (this.#followed.contact.kind !== 'live') return;
+        this.#become({ contact: { kind: 'polling' } });
+        void this.ask();
+      },
+    });
+    return socket;
+  }
+
+  #take(message: LiveMessage): void {
+    const { copy } = this.#followed;
+    if (copy === null) return;
+    const after = applyMessage(copy, message);
+    if (after === 'read') void this.ask();
+    if (typeof after === 'object')
+      this.#become({ copy: after, contact: { kind: 'live' }, heard_at: this.#in.now() });
+    else if (this.#followed.contact.kind !== 'live')
+      this.#become({ contact: { kind: 'live' }, heard_at: this.#in.now() });
+  }
+
+  #askAfter(ms: number): void {
+    this.#callOff();
+    this.#callOff = this.#in.after(ms, () => void this.ask());
+  }
+
+  #become(change: Partial<Followed>): void {
+    this.#followed = { ...this.#followed, ...change };
+    this.#changed();
+  }
+}

@@ -1,0 +1,16 @@
+import '@fontsource-variable/atkinson-hyperlegible-next/wght.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Shell } from './app/Shell.tsx';
+import { startBoard } from './lib/board.ts';
+
+const root = document.getElementById('board');
+if (root === null) throw new Error('the page has no element for the board');
+startBoard();
+createRoot(root).render(
+  <StrictMode>
+    <Shell />
+  </StrictMode>,
+);

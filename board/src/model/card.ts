@@ -1,0 +1,155 @@
+import { type Place, placeOf, returnDay } from './classify.ts';
+import { type Day, dayIn } from './days.ts';
+import { type CardState, stateOf } from './states.ts';
+import type { FiberRow } from './wire.ts';
+
+/** A band below the text of a card. `since` is a moment that its heading counts from. */
+export type Band =
+  | { tone: 'you'; since: number | null; text: string | null }
+  | { tone: 'agent'; since: number; active_at: number | null }
+  | { tone: 'fault' | 'quiet'; text: string };
+
+/** The one fact at the right of a card. */
+export type Fact =
+  | { kind: 'due'; day: Day; late: boolean }
+  | { kind: 'soon' }
+  | { kind: 'closed' | 'launching' | 'idle' | 'next'; at: number };
+
+/** A fiber as the Desk shows it. Moments are milliseconds since the Unix epoch. */
+export type Card = {
+  /** The row's path, which is its key. */
+  key: string;
+  id: string;
+  title: string;
+  /** Null where it would only repeat the title. */
+  path: string | null;
+  outcome: string | null;
+  agent: string | null;
+  host: string;
+  state: CardState;
+  place: Place;
+  pinned: boolean;
+  /** Of a resting fiber: the day on which it comes back; null for no date. */
+  returns: Day | null;
+  fact: Fact | null;
+  band: Band | null;
+  /** Its order among the cards of its place: by `rank`, then by title. */
+  rank: number;
+};
+
+/** The gates that keep an armed fiber from starting, as a reader of the Desk understands them. */
+const GATE_WORDS: Readonly<Record<string, string>> = {
+  document: 'Its document cannot be used as it is.',
+  status: 'It is not armed.',
+  host: 'It names no host, so no daemon starts it.',
+  mux: 'tmux does not answer.',
+  stopped_all: 'All launches are stopped on this host.',
+  data_dir: 'The daemon cannot write its data folder.',
+  store_lease: 'Another daemon on this machine works on its store.',
+  run_elsewhere: 'A run of it is marked on another machine.',
+  breaker: 'It ended too often in a row.',
+  usage_limit: 'The account of its agent has reached its usage limit.',
+  cooldown: 'It ran a moment ago and waits before it starts again.',
+  max_concurrent: 'It waits for another worker to end.',
+  resources: 'It waits for free memory or disk.',
+};
+
+/** What a person has to know of a start that was held back. */
+const HELD_WORDS: Readonly<Record<string, string>> = {
+  boot_quarantine: 'The daemon restarted. Nothing launches until you say so.',
+  killed: 'Its worker was stopped. It stays stopped until you resume it.',
+  clean_exit: 'Its worker ended without a handoff.',
+  server_lost: 'Its tmux server was lost.',
+  loop_breaker: 'It started again and again without a result.',
+  not_concluded: 'Its last run came to no conclusion.',
+};
+
+export function cardOf(row: FiberRow, host: string, today: Day): Card {
+  const found = stateOf(row, host);
+  const place = placeOf(row, found, today);
+  const state = place === 'resting' ? 'resting' : found;
+  return {
+    key: row.path,
+    id: row.id,
+    title: row.name,
+    path: row.id === row.name ? null : row.id,
+    outcome: row.outcome?.trim() ? row.outcome : null,
+    agent: agentOf(row),
+    host: row.svc?.host ?? host,
+    state,
+    place,
+    pinned: row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside',
+    returns: returnDay(row, found, today) ?? null,
+    fact: factOf(row, state, today),
+    band: bandOf(row, state, host),
+    rank: rankOf(row, state, today),
+  };
+}
+
+function agentOf({ svc, runtime }: FiberRow): string | null {
+  const agent = runtime?.agent ?? svc?.agent;
+  return agent === undefined ? null : svc?.effort === undefined ? agent : `${agent} ${svc.effort}`;
+}
+
+function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
+  const { runtime } = row;
+  if (state === 'due') return { kind: 'soon' };
+  if (state === 'launching' && runtime !== undefined) return { kind: 'launching', at: runtime.started_at };
+  if (state === 'idle' && typeof runtime?.phase_since === 'number')
+    return { kind: 'idle', at: runtime.phase_since };
+  if (state === 'review') {
+    const at = timeOf(row.closed_at);
+    return at === null ? null : { kind: 'closed', at };
+  }
+  if (state === 'scheduled' && row.next_due_at !== undefined) return { kind: 'next', at: row.next_due_at };
+  const due = dayIn(row.due);
+  return due === null ? null : { kind: 'due', day: due, late: due <= today };
+}
+
+function bandOf(row: FiberRow, state: CardState, host: string): Band | null {
+  const { runtime, blocked, held, held_note, last_death } = row;
+  if (row.error !== undefined) return { tone: 'fault', text: row.error };
+  if (runtime !== undefined) {
+    if (state === 'waiting') return { tone: 'you', since: runtime.phase_since, text: runtime.said };
+    if (state === 'idle') return runtime.said === null ? null : { tone: 'quiet', text: runtime.said };
+    if (state === 'working')
+      return { tone: 'agent', since: runtime.started_at, active_at: runtime.last_activity_at };
+    if (state === 'unknown')
+      return { tone: 'quiet', text: 'Its session runs, but does not say what its worker does.' };
+    return null;
+  }
+  if (state === 'blocked' && blocked !== undefined) return { tone: 'fault', text: blocked.message };
+  if (state === 'held') return { tone: 'quiet', text: heldWords(held, held_note) };
+  if (state === 'delayed') return { tone: 'quiet', text: GATE_WORDS[row.gate ?? ''] ?? `Gate: ${row.gate}.` };
+  if (state === 'elsewhere')
+    return { tone: 'quiet', text: `It belongs to ${row.svc?.host}; ${host} does not know whether it runs.` };
+  if (last_death !== undefined && (state === 'due' || state === 'draft'))
+    return { tone: 'fault', text: `Its last worker died: ${last_death.message}.` };
+  return null;
+}
+
+function heldWords(held = '', note: string | undefined): string {
+  const words = HELD_WORDS[held] ?? 'It is held back until you say so.';
+  return note === undefined ? words : `${words} Note: ${note}`;
+}
+
+/**
+ * Where a card stands is decided by what changes only with its state, never by activity, so that no card moves under
+ * the reader's hand.
+ */
+function rankOf(row: FiberRow, state: CardState, today: Day): number {
+  const { runtime } = row;
+  // Who has waited longest comes first.
+  if (state === 'waiting') return runtime?.phase_since ?? runtime?.started_at ?? 0;
+  if (runtime !== undefined && state !== 'review') return -runtime.started_at;
+  if (state === 'review') return -(timeOf(row.closed_at) ?? 0);
+  if (state === 'scheduled') return row.next_due_at ?? Number.MAX_SAFE_INTEGER;
+  const due = dayIn(row.due);
+  if (due !== null && due <= today) return Date.parse(due) - Number.MAX_SAFE_INTEGER / 2;
+  return -(timeOf(row.created_at) ?? 0);
+}
+
+function timeOf(text: string | undefined): number | null {
+  const at = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? null : at;
+}

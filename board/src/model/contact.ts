@@ -1,0 +1,22 @@
+/** How the board stands with its daemon. Moments are milliseconds since the Unix epoch. */
+export type Contact =
+  | { kind: 'first_load' }
+  /** Changes come as they happen. */
+  | { kind: 'live' }
+  /** The socket is down; changes are asked for every few seconds. */
+  | { kind: 'polling' }
+  | { kind: 'booting'; host: string; boot_ms: number }
+  | { kind: 'gone'; retry_at: number }
+  /** The daemon answers that it cannot tell now, with a sentence of its own. */
+  | { kind: 'refused'; message: string; retry_at: number };
+
+/** Between asking a daemon that does not answer. */
+export const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
+export const BOOTING_MS = 1_000;
+export const POLL_MS = 5_000;
+/** While the socket is open: that a daemon is gone is not always told by its connections. */
+export const HEARTBEAT_MS = 15_000;
+
+export function retryAfter(failures: number): number {
+  return RETRY_MS[Math.min(Math.max(failures, 1), RETRY_MS.length) - 1] ?? BOOTING_MS;
+}

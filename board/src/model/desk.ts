@@ -1,0 +1,104 @@
+import { type Card, cardOf } from './card.ts';
+import type { Place } from './classify.ts';
+import type { Day } from './days.ts';
+import type { FeedCopy } from './feed-copy.ts';
+import type { FiberRow } from './wire.ts';
+import { returnHeading } from './wording.ts';
+
+/** Cards below a heading of their own. */
+export type Group = { heading: string; cards: readonly Card[] };
+
+export type Desk = Readonly<Record<NonNullable<Place>, readonly Card[]>> & {
+  pinned: readonly Card[];
+  /** The resting cards again, by the day on which they come back. */
+  returning: readonly Group[];
+  /** How many starts wait since the daemon restarted. */
+  held_since_restart: number;
+};
+
+export const EMPTY_DESK: Desk = {
+  drafts: [],
+  needs_you: [],
+  working: [],
+  blocked: [],
+  review: [],
+  scheduled: [],
+  resting: [],
+  pinned: [],
+  returning: [],
+  held_since_restart: 0,
+};
+
+/** The card of a row, made once for each row, host and day. */
+export class CardCache {
+  #cards = new WeakMap<FiberRow, Card>();
+  #of = '';
+
+  cardOf(row: FiberRow, host: string, today: Day): Card {
+    const of = `${host} ${today}`;
+    if (this.#of !== of) {
+      this.#cards = new WeakMap();
+      this.#of = of;
+    }
+    const known = this.#cards.get(row);
+    if (known !== undefined) return known;
+    const card = cardOf(row, host, today);
+    this.#cards.set(row, card);
+    return card;
+  }
+}
+
+export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
+  const places: Record<NonNullable<Place>, Card[]> = {
+    drafts: [],
+    needs_you: [],
+    working: [],
+    blocked: [],
+    review: [],
+    scheduled: [],
+    resting: [],
+  };
+  const pinned: Card[] = [];
+  let held_since_restart = 0;
+  for (const row of copy.rows.values()) {
+    const card = cache.cardOf(row, copy.host, today);
+    if (card.place !== null) places[card.place].push(card);
+    if (card.pinned) pinned.push(card);
+    if (row.held === 'boot_quarantine') held_since_restart += 1;
+  }
+  for (const cards of Object.values(places)) cards.sort(byRank);
+  places.resting.sort(byReturn);
+  pinned.sort(byTitle);
+  return { ...places, pinned, returning: groupsOf(places.resting, today), held_since_restart };
+}
+
+/** The groups of a sorted list of resting cards. */
+function groupsOf(resting: readonly Card[], today: Day): Group[] {
+  const groups = new Map<string, Card[]>();
+  for (const card of resting) {
+    const heading = returnHeading(card.returns, today);
+    const cards = groups.get(heading);
+    if (cards === undefined) groups.set(heading, [card]);
+    else cards.push(card);
+  }
+  return [...groups].map(([heading, cards]) => ({ heading, cards }));
+}
+
+function byRank(a: Card, b: Card): number {
+  return a.rank - b.rank || byTitle(a, b);
+}
+
+function byReturn(a: Card, b: Card): number {
+  if (a.returns !== b.returns)
+    return a.returns === null ? 1 : b.returns === null ? -1 : byText(a.returns, b.returns);
+  return byTitle(a, b);
+}
+
+function byTitle(a: Card, b: Card): number {
+  return byText(a.title, b.title) || byText(a.key, b.key);
+}
+
+/** By code units: several times as fast as a collation, and the same everywhere. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

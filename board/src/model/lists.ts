@@ -1,0 +1,93 @@
+import type { Card } from './card.ts';
+import type { Desk } from './desk.ts';
+import type { CardState } from './states.ts';
+
+/** What stands in a list of the Desk, from top to bottom. */
+export type Item =
+  | {
+      kind: 'heading';
+      key: string;
+      text: string;
+      count: number;
+      level: 'section' | 'group' | 'day';
+      /** Of all cards below it, which then have no glyph of their own. */
+      state?: CardState;
+    }
+  | { kind: 'card'; key: string; card: Card }
+  /** A card in one line. */
+  | { kind: 'line'; key: string; card: Card }
+  | { kind: 'empty'; key: string; text: string };
+
+const NO_DRAFTS = 'Nothing drafted. A new fiber begins here.';
+const NO_WORKERS = 'No workers are running.';
+const NOTHING_TO_REVIEW = 'Nothing is waiting for you.';
+const NOTHING_AT_REST = 'Nothing is pinned, scheduled or resting.';
+
+export function draftItems({ drafts }: Desk): Item[] {
+  return orEmpty(cards(drafts), NO_DRAFTS);
+}
+
+export function inFlightItems({ needs_you, working, blocked }: Desk): Item[] {
+  const items = [
+    ...group('Needs you', needs_you),
+    ...group('Working', working),
+    ...group('Blocked', blocked),
+  ];
+  return orEmpty(items, NO_WORKERS);
+}
+
+export function reviewItems({ review }: Desk): Item[] {
+  return orEmpty(cards(review), NOTHING_TO_REVIEW);
+}
+
+/** What a person on a phone has to answer or judge. */
+export function yourItems({ needs_you, review }: Desk): Item[] {
+  return orEmpty([...group('Asking now', needs_you), ...group('Awaiting review', review)], NOTHING_TO_REVIEW);
+}
+
+/** The rail: pinned roles, what is launched next, and what rests by the day of its return. */
+export function railItems(desk: Desk): Item[] {
+  const { pinned, scheduled, resting, returning } = desk;
+  const items = [...section('Pinned', pinned), ...section('Next launches', scheduled)];
+  if (resting.length > 0) {
+    items.push({
+      kind: 'heading',
+      key: 'Resting',
+      text: 'Resting',
+      count: resting.length,
+      level: 'section',
+      state: 'resting',
+    });
+    for (const { heading, cards } of returning)
+      items.push(
+        { kind: 'heading', key: `Resting ${heading}`, text: heading, count: cards.length, level: 'day' },
+        ...lines('Resting', cards),
+      );
+  }
+  return orEmpty(items, NOTHING_AT_REST);
+}
+
+function group(text: string, of: readonly Card[]): Item[] {
+  return of.length === 0
+    ? []
+    : [{ kind: 'heading', key: text, text, count: of.length, level: 'group' }, ...cards(of)];
+}
+
+function section(text: string, of: readonly Card[]): Item[] {
+  return of.length === 0
+    ? []
+    : [{ kind: 'heading', key: text, text, count: of.length, level: 'section' }, ...lines(text, of)];
+}
+
+function cards(of: readonly Card[]): Item[] {
+  return of.map((card) => ({ kind: 'card', key: card.key, card }));
+}
+
+/** A pinned role can be resting or scheduled too, so that the key of a line names its section. */
+function lines(within: string, of: readonly Card[]): Item[] {
+  return of.map((card) => ({ kind: 'line', key: `${within} ${card.key}`, card }));
+}
+
+function orEmpty(items: Item[], text: string): Item[] {
+  return items.length === 0 ? [{ kind: 'empty', key: 'empty', text }] : items;
+}

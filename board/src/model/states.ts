@@ -1,0 +1,65 @@
+import type { FiberRow } from './wire.ts';
+
+/** What the glyph of a card tells. */
+export type CardState =
+  | 'draft'
+  | 'parked'
+  | 'due'
+  | 'launching'
+  | 'working'
+  | 'waiting'
+  | 'idle'
+  | 'unknown'
+  | 'blocked'
+  | 'held'
+  | 'delayed'
+  | 'scheduled'
+  | 'review'
+  | 'accepted'
+  | 'set_aside'
+  | 'resting'
+  | 'elsewhere';
+
+/** The name of each state, for those who cannot see its glyph. */
+export const STATE_NAMES: Readonly<Record<CardState, string>> = {
+  draft: 'Draft',
+  parked: 'At rest',
+  due: 'Starts soon',
+  launching: 'Launching',
+  working: 'Working',
+  waiting: 'Waiting for you',
+  idle: 'Idle',
+  unknown: 'Running, state unknown',
+  blocked: 'Blocked',
+  held: 'Held back',
+  delayed: 'Delayed',
+  scheduled: 'Scheduled',
+  review: 'Awaiting review',
+  accepted: 'Accepted',
+  set_aside: 'Set aside',
+  resting: 'Resting',
+  elsewhere: 'On another host',
+};
+
+/** The state of a fiber, whatever its due day; `host` is the one that answers. The first match wins. */
+export function stateOf(row: FiberRow, host: string): CardState {
+  const { svc } = row;
+  if (row.error !== undefined) return 'blocked';
+  if (row.status === 'closed')
+    return row.tempered === undefined ? 'review' : row.tempered ? 'accepted' : 'set_aside';
+  if (row.runtime !== undefined) return liveState(row.runtime);
+  if (row.status === 'open') return svc?.kind === 'pinned' ? 'parked' : 'draft';
+  // Whatever its status says, no worker comes before it has a service block.
+  if (svc === undefined) return 'draft';
+  if (svc.host !== undefined && svc.host !== host) return 'elsewhere';
+  if (row.blocked !== undefined) return 'blocked';
+  if (row.held !== undefined) return 'held';
+  if (svc.kind === 'standing' && (row.gate === undefined || row.gate === 'due')) return 'scheduled';
+  return row.gate === undefined ? 'due' : 'delayed';
+}
+
+function liveState({ state, phase }: NonNullable<FiberRow['runtime']>): CardState {
+  if (state === 'claimed' || state === 'starting') return 'launching';
+  if (phase === 'waiting' || phase === 'attention') return 'waiting';
+  return state === 'unknown' || phase === 'unknown' ? 'unknown' : phase;
+}

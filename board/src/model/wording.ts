@@ -1,0 +1,65 @@
+import { type Day, dayOf, daysBetween } from './days.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const LOCALE = 'en-GB';
+const weekday = new Intl.DateTimeFormat(LOCALE, { weekday: 'short', timeZone: 'UTC' });
+const longWeekday = new Intl.DateTimeFormat(LOCALE, { weekday: 'long', timeZone: 'UTC' });
+const dayAndMonth = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const month = new Intl.DateTimeFormat(LOCALE, { month: 'long', timeZone: 'UTC' });
+const monthAndYear = new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const clock = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
+
+/** How long something has lasted: `6 s`, `48 min`, `3 h 20 min`, `2 days`. */
+export function lasting(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) {
+    const minutes = Math.floor((ms % HOUR) / MINUTE);
+    return minutes === 0 ? `${Math.floor(ms / HOUR)} h` : `${Math.floor(ms / HOUR)} h ${minutes} min`;
+  }
+  const days = Math.floor(ms / DAY);
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** A moment as briefly as it is clear: the time today, the weekday within six days, else the date. */
+export function moment(ms: number, today: Day): string {
+  const distance = daysBetween(today, dayOf(ms));
+  return distance === 0 ? timeOfDay(ms) : shortDay(dayOf(ms), today);
+}
+
+/** A moment to come, with its time within the next day. */
+export function comingMoment(ms: number, today: Day): string {
+  const distance = daysBetween(today, dayOf(ms));
+  return distance === 0
+    ? timeOfDay(ms)
+    : `${shortDay(dayOf(ms), today)}${distance === 1 ? ` ${timeOfDay(ms)}` : ''}`;
+}
+
+export function timeOfDay(ms: number): string {
+  return clock.format(ms);
+}
+
+/** A day as briefly as it is clear: `today`, `Mon 24`, `12 Nov`, with the year where it is another one. */
+export function shortDay(day: Day, today: Day): string {
+  const distance = daysBetween(today, day);
+  if (distance === 0) return 'today';
+  if (Math.abs(distance) < 7) return `${weekday.format(dateOf(day))} ${Number(day.slice(8))}`;
+  const date = dayAndMonth.format(dateOf(day));
+  return day.slice(0, 4) === today.slice(0, 4) ? date : `${date} ${day.slice(0, 4)}`;
+}
+
+/** The heading of the fibers that come back on a day: a day in the next week, else its month. */
+export function returnHeading(day: Day | null, today: Day): string {
+  if (day === null) return 'No date';
+  const distance = daysBetween(today, day);
+  if (distance === 1) return `Tomorrow, ${shortDay(day, today)}`;
+  if (distance < 7) return `${longWeekday.format(dateOf(day))} ${Number(day.slice(8))}`;
+  return (day.slice(0, 4) === today.slice(0, 4) ? month : monthAndYear).format(dateOf(day));
+}
+
+function dateOf(day: Day): Date {
+  return new Date(`${day}T00:00:00Z`);
+}

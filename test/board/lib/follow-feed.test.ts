@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../board/src/lib/feed-client.ts';
+import { FeedFollower } from '../../../board/src/lib/follow-feed.ts';
+import type { FiberRow, FibersDelta, FibersWhole, LiveMessage } from '../../../board/src/model/wire.ts';
+import { row } from '../model/rows.ts';
+
+/** A daemon and a clock that do what the test says; what the follower asks waits for its answer. */
+class World {
+  now = 0;
+  readonly asked: string[] = [];
+  readonly sockets: { message(message: LiveMessage): void; closed(): void; open: boolean }[] = [];
+  #timers: { at: number; run: () => void }[] = [];
+  #answer: ((answer: Answer) => void) | null = null;
+  readonly follower = new FeedFollower(
+    {
+      ask: (since) => {
+        this.asked.push(since);
+        return new Promise((resolve) => {
+          this.#answer = resolve;
+        });
+      },
+      open: (on) => {
+        const socket = { ...on, open: true };
+        this.sockets.push(socket);
+        return {
+          close: () => {
+            socket.open = false;
+          },
+        };
+      },
+      now: () => this.now,
+      after: (ms, run) => {
+        const timer = { at: this.now + ms, run };
+        this.#timers.push(timer);
+        return () => {
+          this.#timers = this.#timers.filter((one) => one !== timer);
+        };
+      },
+    },
+    () => undefined,
+  );
+
+  get kind(): string {
+    return this.follower.followed.contact.kind;
+  }
+
+  get names(): string[] {
+    return [...(this.follower.followed.copy?.rows.values() ?? [])].map(({ name }) => name);
+  }
+
+  get waiting(): number[] {
+    return this.#timers.map(({ at }) => at - this.now);
+  }
+
+  async answer(answer: Answer): Promise<void> {
+    const resolve = this.#answer;
+    if (resolve === null) throw new Error('nothing was asked');
+    this.#answer = null;
+    resolve(answer);
+    await Promise.resolve();
+    await Promise.resolve();
+  }
+
+  pass(ms: number): void {
+    this.now += ms;
+    const due = this.#timers.filter(({ at }) => at <= this.now);
+    this.#timers = this.#timers.filter(({ at }) => at > this.now);
+    for (const { run } of due) run();
+  }
+}
+
+const head = { host: 'host-a', state: 'fresh' as const, generated_at: 1 };
+const whole = (fibers: FiberRow[], tag: string): Answer => {
+  const feed: FibersWhole = { ...head, tag, whole: true, fibers };
+  return { kind: 'feed', feed };
+};
+const changes = (rows: FiberRow[], tag: string): FibersDelta => ({ ...head, tag, rows, removed: [] });
+const delta = (rows: FiberRow[], tag: string): Answer => ({ kind: 'feed', feed: changes(rows, tag) });
+
+async function livingWorld(): Promise<World> {
+  const world = new World();
+  void world.follower.ask();
+  await world.answer(whole([row({ name: 'one' })], 't-1'));
+  world.sockets[0]!.message({ feed: 'fibers', tag: 't-1' });
+  return world;
+}
+
+describe('following the feed', () => {
+  it('reads it whole once, then takes changes from the socket', async () => {
+    const world = await livingWorld();
+    expect(world.kind).toBe('live');
+    world.sockets[0]!.message({ feed: 'fibers', since: 't-1', ...changes([row({ name: 'two' })], 't-2') });
+    expect(world.names).toEqual(['two']);
+    expect(world.asked).toEqual(['']);
+  });
+
+  it('asks what changed after a message that does not follow, one question at a time', async () => {
+    const world = await livingWorld();
+    world.sockets[0]!.message({ feed: 'fibers', tag: 't-5' });
+    world.sockets[0]!.message({ feed: 'fibers', tag: 't-6' });
+    expect(world.asked).toEqual(['', 't-1']);
+    await world.answer(delta([row({ name: 'five' })], 't-5'));
+    expect(world.asked).toEqual(['', 't-1', 't-5']);
+    await world.answer(delta([row({ name: 'six' })], 't-6'));
+    expect(world.names).toEqual(['six']);
+    expect(world.waiting).toEqual([15_000]);
+  });
+
+  it('polls every five seconds while there is no socket, and tries for one each time', async () => {
+    const world = await livingWorld();
+    world.sockets[0]!.closed();
+    expect(world.kind).toBe('polling');
+    await world.answer(delta([], 't-1'));
+    expect(world.sockets).toHaveLength(2);
+    world.sockets[1]!.closed();
+    expect(world.waiting).toEqual([5_000]);
+    world.pass(5_000);
+    await world.answer(delta([row({ name: 'polled' })], 't-2'));
+    expect(world).toMatchObject({ kind: 'polling', names: ['polled'] });
+    world.sockets[2]!.message({ feed: 'fibers', tag: 't-2' });
+    expect(world.kind).toBe('live');
+    expect(world.asked).toEqual(['', 't-1', 't-1']);
+  });
+
+  it('keeps what it has while the daemon is gone, and asks again after 1, 2, 4, 8 and 15 seconds', async () => {
+    const world = await livingWorld();
+    world.sockets[0]!.closed();
+    const waits: number[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      await world.answer({ kind: 'gone' });
+      expect(world).toMatchObject({ kind: 'gone', names: ['one'] });
+      waits.push(...world.waiting);
+      world.pass(world.waiting[0]!);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+    await world.answer(whole([row({ name: 'back' })], 'u-1'));
+    world.sockets[1]!.message({ feed: 'fibers', tag: 'u-1' });
+    expect(world).toMatchObject({ kind: 'live', names: ['back'] });
+    // A whole feed is never asked for again; a daemon that does not know the tag sends one.
+    expect(world.asked.filter((since) => since === '')).toHaveLength(1);
+  });
+
+  it('lets go of a socket whose daemon does not answer, and hears it no more', async () => {
+    const world = await livingWorld();
+    world.pass(15_000);
+    await world.answer({ kind: 'gone' });
+    expect(world.sockets[0]!.open).toBe(false);
+    world.sockets[0]!.message({ feed: 'fibers', since: 't-1', ...changes([row({ name: 'ghost' })], 't-2') });
+    expect(world).toMatchObject({ kind: 'gone', names: ['one'] });
+  });
+
+  it('asks every second while the daemon boots', async () => {
+    const world = new World();
+    void world.follower.ask();
+    const booting = {
+      error: 'booting' as const,
+      message: '',
+      ready: false as const,
+      boot_ms: 4_000,
+      host: 'host-a',
+    };
+    await world.answer({ kind: 'booting', booting });
+    expect(world.follower.followed.contact).toEqual({ kind: 'booting', host: 'host-a', boot_ms: 4_000 });
+    expect(world.waiting).toEqual([1_000]);
+    expect(world.sockets).toHaveLength(0);
+  });
+
+  it('tells what a daemon says that cannot answer, and tries again', async () => {
+    const world = await livingWorld();
+    void world.follower.ask();
+    await world.answer({ kind: 'refused', message: 'The poller is down.' });
+    expect(world.follower.followed.contact).toEqual({
+      kind: 'refused',
+      message: 'The poller is down.',
+      retry_at: 1_000,
+    });
+    expect(world.waiting).toEqual([1_000]);
+  });
+
+  it('asks nothing any more once it is stopped', async () => {
+    const world = await livingWorld();
+    world.follower.stop();
+    expect(world).toMatchObject({ waiting: [] });
+    expect(world.sockets[0]!.open).toBe(false);
+    await world.follower.ask();
+    expect(world.asked).toEqual(['']);
+  });
+});

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dayIn, dayOf, daysBetween } from '../../../board/src/model/days.ts';
+import { comingMoment, lasting, moment, shortDay, timeOfDay } from '../../../board/src/model/wording.ts';
+
+const TODAY = '2026-11-23';
+const at = (day: string, time = '10:05') => new Date(`${day}T${time}:00`).getTime();
+
+describe('times as the board words them', () => {
+  it.each([
+    [-5, '0 s'],
+    [6_400, '6 s'],
+    [60_000, '1 min'],
+    [48 * 60_000, '48 min'],
+    [3_600_000, '1 h'],
+    [200 * 60_000, '3 h 20 min'],
+    [24 * 3_600_000, '1 day'],
+    [71 * 3_600_000, '2 days'],
+  ])('%d ms is %s', (ms, words) => expect(lasting(ms)).toBe(words));
+
+  it.each([
+    ['2026-11-23', 'today'],
+    ['2026-11-24', 'Tue 24'],
+    ['2026-11-17', 'Tue 17'],
+    ['2026-11-30', '30 Nov'],
+    ['2027-02-01', '1 Feb 2027'],
+  ])('%s is %s', (day, words) => expect(shortDay(day, TODAY)).toBe(words));
+
+  it('gives the time of today alone, and of a launch of tomorrow too', () => {
+    expect(moment(at('2026-11-23'), TODAY)).toBe('10:05');
+    expect(moment(at('2026-11-22'), TODAY)).toBe('Sun 22');
+    expect(comingMoment(at('2026-11-24'), TODAY)).toBe('Tue 24 10:05');
+    expect(comingMoment(at('2026-11-26'), TODAY)).toBe('Thu 26');
+    expect(timeOfDay(at(TODAY, '00:30'))).toBe('00:30');
+  });
+
+  it('reads a day from the beginning of a value, and nothing else', () => {
+    expect(dayIn('2026-02-14')).toBe('2026-02-14');
+    expect(dayIn(' 2026-02-14T08:00:00Z')).toBe('2026-02-14');
+    for (const value of [undefined, '', 'tomorrow', '2026-02-30', '2026-2-1', '2026-02-141'])
+      expect(dayIn(value)).toBeNull();
+  });
+
+  it('counts days as the calendar does', () => {
+    expect(daysBetween('2026-03-28', '2026-03-30')).toBe(2);
+    fc.assert(
+      fc.property(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), (date) => {
+        expect(dayIn(dayOf(date.getTime()))).toBe(dayOf(date.getTime()));
+        expect(daysBetween(TODAY, dayOf(date.getTime()))).toBe(
+          -daysBetween(dayOf(date.getTime()), TODAY) + 0,
+        );
+      }),
+    );
+  });
+});
