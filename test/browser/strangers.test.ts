@@ -79,7 +79,8 @@ const TITLE = `in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   beforeAll(async () => {
     daemon = await startTestDaemon({
-      settings: { SVC_LOG_LEVEL: 'debug' },
+      // Without the board, which would ask for more by itself where its page is opened.
+      settings: { SVC_LOG_LEVEL: 'debug', SVC_UI_DIST: '/nonexistent' },
       prepare: (home) => void home.fiber('quiet', { front: { name: SECRET } }),
       release: false,
     });

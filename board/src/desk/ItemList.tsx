@@ -46,7 +46,7 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
     if (item === undefined) return;
     setCurrent(item.key);
     virtualizer.scrollToIndex(index, { align: 'auto' });
-    focus.request();
+    focus.request(item.key);
   };
   useEffect(() => {
     handle({
@@ -119,26 +119,24 @@ function useFocusAfterMove(
   scroller: RefObject<HTMLDivElement | null>,
   items: readonly Item[],
   stop: number,
-): { request(): void; isInside(): boolean } {
-  const requested = useRef(false);
+): { request(key: string): void; isInside(): boolean } {
+  const requested = useRef<string | null>(null);
   const had = useRef(false);
   const isInside = () => scroller.current?.contains(document.activeElement) === true;
+  const give = (key: string | null | undefined) => {
+    const item = [...(scroller.current?.querySelectorAll('li') ?? [])].find((one) => one.dataset.key === key);
+    const target = item?.querySelector<HTMLElement>('[tabindex]');
+    target?.focus({ preventScroll: true });
+    return target != null;
+  };
   useLayoutEffect(() => {
-    const lost = had.current && document.activeElement === document.body;
-    if (requested.current || lost) {
-      const key = items[stop]?.key;
-      const item = [...(scroller.current?.querySelectorAll('li') ?? [])].find(
-        (one) => one.dataset.key === key,
-      );
-      const target = item?.querySelector<HTMLElement>('[tabindex]');
-      target?.focus({ preventScroll: true });
-      if (target != null) requested.current = false;
-    }
+    if (requested.current !== null && give(requested.current)) requested.current = null;
+    else if (had.current && document.activeElement === document.body) give(items[stop]?.key);
     had.current = isInside();
   });
   return {
-    request: () => {
-      requested.current = true;
+    request: (key) => {
+      requested.current = give(key) ? null : key;
     },
     isInside,
   };

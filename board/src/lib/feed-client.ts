@@ -1,11 +1,5 @@
 import type { Booting, FibersDelta, FibersWhole, LiveMessage } from '../model/wire.ts';
-
-/** How `GET /fibers?since=` was answered. */
-export type Answer =
-  | { kind: 'feed'; feed: FibersWhole | FibersDelta }
-  | { kind: 'booting'; booting: Booting }
-  | { kind: 'refused'; message: string }
-  | { kind: 'gone' };
+import type { Answer, Socket } from './follow-feed.ts';
 
 /** A daemon that takes longer is gone for the reader. */
 const ANSWER_MS = 10_000;
@@ -28,8 +22,6 @@ export async function askFeed(since: string): Promise<Answer> {
     return { kind: 'gone' };
   }
 }
-
-export type Socket = { close(): void };
 
 /** Opens `GET /live`. `closed` is called once, also for a socket that never opened. */
 export function openLive(on: { message(message: LiveMessage): void; closed(): void }): Socket {

@@ -1,7 +1,15 @@
 import { BOOTING_MS, type Contact, HEARTBEAT_MS, POLL_MS, retryAfter } from '../model/contact.ts';
 import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
-import type { LiveMessage } from '../model/wire.ts';
-import type { Answer, Socket } from './feed-client.ts';
+import type { Booting, FibersDelta, FibersWhole, LiveMessage } from '../model/wire.ts';
+
+/** How `GET /fibers?since=` was answered. */
+export type Answer =
+  | { kind: 'feed'; feed: FibersWhole | FibersDelta }
+  | { kind: 'booting'; booting: Booting }
+  | { kind: 'refused'; message: string }
+  | { kind: 'gone' };
+
+export type Socket = { close(): void };
 
 /** What following a feed needs of its surroundings. */
 export type Surroundings = {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../board/src/lib/feed-client.ts';
-import { FeedFollower } from '../../../board/src/lib/follow-feed.ts';
+import { type Answer, FeedFollower } from '../../../board/src/lib/follow-feed.ts';
 import type { FiberRow, FibersDelta, FibersWhole, LiveMessage } from '../../../board/src/model/wire.ts';
 import { row } from '../model/rows.ts';
 
