@@ -35,6 +35,7 @@ export function routingName(routing: Routing): string {
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*id': 'The id of the fiber; may hold slashes',
   ':id': 'The name of the operator file: `stores`, `projects`, `agents`, `remotes` or `host`',
+  ':name': 'The name of a file of the board, as its page has it',
   at: 'A time, in milliseconds since the Unix epoch',
   before: 'The `before` of an earlier answer: only what is older than its messages',
   before_ms: 'Only what is older than this time, in milliseconds since the Unix epoch',

@@ -95,6 +95,8 @@ describe('the packed package, installed elsewhere', () => {
       'dist/src/platform/disk-child.cjs',
       'dist/workers/poller.js',
       'dist/licenses.txt',
+      'dist/board/index.html',
+      'dist/board/licenses.md',
     ])
       expect(paths).toContain(path);
     expect(
@@ -209,7 +211,12 @@ describe('the packed package, installed elsewhere', () => {
     });
     const ended = new Promise<number | null>((resolve) => demo!.on('exit', resolve));
     await until('the welcome', async () => /Ctrl-C stops/.test(said));
-    const url = /Address +(\S+)/.exec(said)![1]!;
+    const board = /Board +(\S+)/.exec(said)![1]!;
+    const page = await (await fetch(board)).text();
+    const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map((match) => match[1]!);
+    expect(assets.length).toBeGreaterThan(2);
+    for (const path of assets) expect((await fetch(new URL(path, board))).status, path).toBe(200);
+    const url = new URL('api/v1/fibers', board);
     const commands = [...said.matchAll(/^ {2}(npx svc demo .* (?:fiber add|install|status my).*)$/gm)].map(
       (match) => match[1]!,
     );

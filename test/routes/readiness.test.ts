@@ -65,8 +65,8 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
     '/api/v1/peers',
     '/api/v1/sessions',
     '/api/v1/version',
-    '/metrics',
     '/assets/:name',
+    '/metrics',
     '/phone',
   ]);
   expect((await served.get('/')).status).toBe(404);

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SECURITY_HEADERS } from '../../src/access/security-headers.ts';
 import { CodedError } from '../../src/base/errors.ts';
@@ -103,6 +104,47 @@ describe('the board shell', () => {
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).status).toBe(304);
     await writeFile(join(folder, 'index.html'), '<!doctype html><title>New</title>');
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).body).toContain('New');
+  });
+
+  it('has its assets kept for good, packed where the client takes that, and read from the disk once', async () => {
+    const script = `export const text = '${'board '.repeat(400)}';`;
+    await mkdir(join(folder, 'assets'));
+    await writeFile(join(folder, 'assets', 'index-a1.js'), script);
+    const plain = await served.get('/assets/index-a1.js');
+    expect(plain).toMatchObject({
+      status: 200,
+      body: script,
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+      },
+    });
+    await rm(join(folder, 'assets', 'index-a1.js'));
+    const packed = await served.get('/assets/index-a1.js', { 'Accept-Encoding': 'br' });
+    expect(packed).toMatchObject({ status: 200, headers: { 'content-encoding': 'br' } });
+    expect(brotliDecompressSync(Buffer.from(packed.body, 'latin1')).toString()).toBe(script);
+    expect((await served.get('/assets/index-a1.js', { 'If-None-Match': plain.headers.etag! })).status).toBe(
+      304,
+    );
+  });
+
+  it.each(['missing.js', '..%2Findex.html', '.stamp', 'index', 'a%00.js', 'sub%2Fa.js'])(
+    'has no asset %s',
+    async (name) => {
+      await writeFile(join(folder, 'index.html'), 'page');
+      const answer = await served.get(`/assets/${name}`);
+      expect([400, 404]).toContain(answer.status);
+      expect(answer.json.error).toMatch(/^(?:not_found|invalid_request)$/);
+    },
+  );
+
+  it('finds an asset that was built after it was asked for', async () => {
+    expect((await served.get('/assets/late-1.css')).status).toBe(404);
+    await mkdir(join(folder, 'assets'));
+    await writeFile(join(folder, 'assets', 'late-1.css'), 'p{}');
+    expect(await served.get('/assets/late-1.css')).toMatchObject({ status: 200, body: 'p{}' });
   });
 
   it('says how to build the board if there is none', async () => {

@@ -70,6 +70,7 @@ const OWN: Readonly<Record<string, Routing>> = {
   'GET /api/v1/openapi.json': 'local',
   'GET /metrics': 'local',
   'GET /': 'local',
+  'GET /assets/:name': 'local',
   'GET /phone': 'local',
 };
 

@@ -169,7 +169,7 @@ describe('the demo agent', () => {
 });
 
 describe('the welcome', () => {
-  it('shows the address and its three commands', () => {
+  it('shows the address of the board and its three commands', () => {
     const text = demoWelcome({
       listen: ['127.0.0.1:4711'],
       svc: 'npx svc',
@@ -178,7 +178,7 @@ describe('the welcome', () => {
       played_out: false,
     });
     expect(text).not.toContain('for a fresh demo');
-    expect(text).toContain('http://127.0.0.1:4711/api/v1/fibers');
+    expect(text).toMatch(/^ {2}Board {5}http:\/\/127\.0\.0\.1:4711\/$/m);
     for (const command of demoCommands("npx svc demo --dir '/a b'"))
       expect(text).toContain(`\n  ${command}\n`);
   });

@@ -10,7 +10,7 @@ export type WelcomeFacts = {
   played_out: boolean;
 };
 
-/** The page for a new user when the demo's daemon listens: the address, and three commands to paste. */
+/** The page for a new user when the demo's daemon listens: the address of the board, and three commands to paste. */
 export function demoWelcome(facts: WelcomeFacts): string {
   const demo = `${facts.svc} demo${facts.dir === null ? '' : ` --dir ${shellWord(facts.dir)}`}`;
   const [first, second, third] = demoCommands(demo);
@@ -19,7 +19,7 @@ export function demoWelcome(facts: WelcomeFacts): string {
     : '';
   return `Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
 
-  Address   ${addressOf(facts.listen)}
+  Board     ${boardOf(facts.listen)}
   Look      ${demo} status
   Files     ${facts.root}   (gone again with: ${demo} --remove)
 
@@ -52,7 +52,7 @@ export function configuredWelcome(facts: {
   const { listen, svc, stores } = facts;
   return `Fiber Dispatch runs on ${stores.length === 1 ? 'the store' : 'the stores'} ${stores.join(', ')}
 
-  Address                          ${addressOf(listen)}
+  Board                            ${boardOf(listen)}
   Look                             ${svc} status
   Let held-back fibers start       ${svc} daemon release
   Add a task                       ${svc} fiber add "What to do" --store ${shellWord(stores[0] ?? '.')}
@@ -61,9 +61,10 @@ Ctrl-C stops the daemon; workers go on.
 `;
 }
 
-function addressOf(listen: readonly string[]): string {
+/** The address to open in a browser. Browsers cannot open a Unix socket, which a program can still ask. */
+function boardOf(listen: readonly string[]): string {
   const first = listen[0] ?? '';
   if (first.startsWith('unix:'))
     return `curl --unix-socket ${shellWord(first.slice('unix:'.length))} http://localhost/api/v1/fibers`;
-  return `http://${first}/api/v1/fibers`;
+  return `http://${first}/`;
 }
