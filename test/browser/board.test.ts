@@ -1,11 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { writeFileSync } from 'node:fs';
+import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** More drafts than any screen shows. */
 const MANY = 600;
 
@@ -201,7 +200,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   it.each(VIEWS)('has no serious fault that axe finds: %s', async (_, view) => {
     const page = await open(view);
     await cardWhen(page, view.phone ? 'judged' : 'homeless', 'shown', () => true);
-    await page.learn(`${AXE}; undefined`);
+    await page.learn(`${axe.source}; undefined`);
     const found = await page.learn<
       { id: string; impact: string; targets: string[] }[]
     >(`axe.run().then((result) =>
