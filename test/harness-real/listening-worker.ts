@@ -29,7 +29,7 @@ export async function listening(one: RealDaemon, fiber = 'listens') {
     await until(`the terminal shows ${text}`, async () => isShown(await one.screen(mux)), WITHIN_MS);
   };
   const press = (...keys: string[]) => one.tmux('send-keys', '-t', `=${mux}:`, ...keys);
-  return { fiber, address, session, mux, send, reaches, shows, press };
+  return { fiber, session, mux, send, reaches, shows, press };
 }
 
 /** How often a message is in the conversation as something that was said to the agent. */

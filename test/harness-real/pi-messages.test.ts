@@ -105,15 +105,14 @@ describe('a message to a worker of the real Pi, through its extension', () => {
   });
 
   it.concurrent('[RCP-5] stays queued when Pi is killed before it took it', async () => {
-    const { fiber, address, session, send } = await listening(one, 'dies');
+    const { fiber, session, send } = await listening(one, 'dies');
     one.stub.script({ match: 'Think for long', steps: [{ text: 'Thought.', delay_ms: 10 * WORK_MS }] });
     await send('k-0', 'Think for long.');
     await one.stub.waitFor(({ turns }) => turns.some(({ text }) => text.includes('Think for long.')), 60_000);
     expect(await send('k-1', 'Please hear me.')).toMatchObject({ status: 'queued', ...BY_EXTENSION });
     process.kill(one.agentPid(one.launches().find((launch) => launch.fiber.includes(fiber))!), 'SIGKILL');
-    await one.rowWhere(fiber, ({ runtime }) => runtime?.session_uuid !== session);
-    const later = await send('k-2', 'Please hear me.');
-    expect(later).toMatchObject({ address, status: 'rejected', reason: 'session_unavailable' });
+    // Another worker may resume the conversation by now; this message was never given to that one.
+    expect(await send('k-1', 'Please hear me.')).toMatchObject({ status: 'queued', ...BY_EXTENSION });
     expect(await timesGiven(one, session, 'k-1')).toBe(0);
   });
 
