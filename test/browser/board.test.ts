@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
@@ -48,6 +50,15 @@ function faults(page: Page): string[] {
   return page.complaints.filter(
     (one) => !/net::ERR_CONNECTION|WebSocket connection to|status of 503/.test(one),
   );
+}
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 const TITLE = `the Desk in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
@@ -138,33 +149,36 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.learn('window.loaded_once')).toBe(true);
   });
 
-  it('keeps what it shows while the daemon is gone, says so, and goes on when it is back', async () => {
-    // The native server leaves a port taken for a minute after a death with open connections.
-    const mortal = await startTestDaemon({
-      settings: { SVC_HTTP: 'node' },
-      prepare: (home) => void home.fiber('judged', { front: { status: 'closed' } }),
-    });
-    try {
-      const page = await browser.open(`http://${mortal.address}/`);
-      await cardWhen(page, 'judged', 'shown', () => true);
-      await until('the socket', async () => (await text(page)).includes('live'));
-      mortal.home.env.SVC_LISTEN = mortal.address;
-      await mortal.stop('SIGKILL');
-      const gone = await until('the banner', async () => {
-        const words = await text(page);
-        return words.includes('No answer from test-host') ? words : null;
+  it.each(['uws', 'node'])(
+    'keeps what it shows while the daemon is gone, and goes on when it is back: %s',
+    async (server) => {
+      // A port that the system gave to the native server itself cannot be bound again at once.
+      const port = await unusedPort();
+      const mortal = await startTestDaemon({
+        settings: { SVC_HTTP: server, SVC_LISTEN: `127.0.0.1:${port}` },
+        prepare: (home) => void home.fiber('judged', { front: { status: 'closed' } }),
       });
-      expect(gone).toMatch(/trying again in \d+ s/);
-      expect((await cards(page)).map(({ fiber }) => fiber)).toEqual(['judged']);
-      await mortal.start();
-      await page.learn("document.querySelector('[role=status] button')?.click()");
-      await until('the end of the banner', async () => !(await text(page)).includes('No answer'));
-      await until('the socket', async () => (await text(page)).includes('live'));
-      expect(faults(page)).toEqual([]);
-    } finally {
-      await mortal.dispose();
-    }
-  });
+      try {
+        const page = await browser.open(`http://${mortal.address}/`);
+        await cardWhen(page, 'judged', 'shown', () => true);
+        await until('the socket', async () => (await text(page)).includes('live'));
+        await mortal.stop('SIGKILL');
+        const gone = await until('the banner', async () => {
+          const words = await text(page);
+          return words.includes('No answer from test-host') ? words : null;
+        });
+        expect(gone).toMatch(/trying again in \d+ s/);
+        expect((await cards(page)).map(({ fiber }) => fiber)).toEqual(['judged']);
+        await mortal.start();
+        await page.learn("document.querySelector('[role=status] button')?.click()");
+        await until('the end of the banner', async () => !(await text(page)).includes('No answer'));
+        await until('the socket', async () => (await text(page)).includes('live'));
+        expect(faults(page)).toEqual([]);
+      } finally {
+        await mortal.dispose();
+      }
+    },
+  );
 
   it('has the focus moved by keys through a column and across columns', async () => {
     const page = await open(DESKTOP);
