@@ -1,67 +1,31 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Receipt, receiptSchema } from '../../src/contract/http/messages.ts';
-import { type RealAppServer, startRealAppServer } from './app-server.ts';
-import { type RealDaemon, startRealDaemon } from './real-daemon.ts';
+import { CODEX_ASKS, DIALOG } from './dialogs.ts';
+import { type ListeningApp, startListeningApp, TEXT, WITHIN } from './listening-app.ts';
 
-let daemon: RealDaemon | undefined;
-let server: RealAppServer | undefined;
+let app: ListeningApp | undefined;
 afterEach(async () => {
-  await server?.stop();
-  server = undefined;
-  await daemon?.stop();
-  daemon = undefined;
+  await app?.stop();
+  app = undefined;
 });
 
-const WITHIN = { timeout: 60_000, interval: 100 };
-const TEXT = 'Please look at the last commit.';
-
-/** A worker of the fiber `listens` on the app surface, in its first turn until `go` exists. */
-async function listening() {
-  daemon = await startRealDaemon('codex', {
-    async prepare({ home, root, env }) {
-      server = await startRealAppServer(root, env);
-      return { SVC_APP_SERVER: server.setting, HOME: home };
-    },
-  });
-  const one = daemon;
-  const go = join(one.project_dir, 'go');
-  const began = join(one.project_dir, 'began');
-  one.stub.script({
-    match: 'Fiber: listens',
-    steps: [{ shell: `touch ${began}; while [ ! -e ${go} ]; do sleep 0.1; done` }, { text: 'Ready.' }],
-  });
-  one.stub.script({ match: 'Please look at the last', steps: [{ text: 'Understood.' }] });
-  await one.release();
-  await one.add('listens');
-  const { path } = await one.rowWhere('listens', () => true);
-  const svc = `svc:\n  kind: oneshot\n  host: test-host\n  surface: app\n  agent: codex\n  project_dir: ${one.project_dir}`;
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/\n---\n/, `\n${svc}\n---\n`));
-  await one.rowWhere('listens', (row) => row.svc?.surface === 'app');
-  const { status, body } = await one.post('/dispatch', { fiber_id: 'listens' });
-  expect(status, JSON.stringify(body)).toBe(200);
-  const { thread_id } = body as { thread_id: string };
-  await expect.poll(() => existsSync(began), WITHIN).toBe(true);
-  const send = async (id: string, ...files: string[]): Promise<Receipt> => {
-    const given = files.flatMap((path) => ['--file', path]);
-    return receiptSchema.parse(
-      JSON.parse(await one.svc('send', 'listens', TEXT, '--id', id, '--json', ...given)),
-    );
-  };
+async function listening(options: Parameters<typeof startListeningApp>[0] = {}) {
+  app = await startListeningApp(options);
+  const { send, timesGiven } = app;
   return {
-    one,
-    thread_id,
-    send,
-    async idle() {
-      writeFileSync(go, '');
-      await one.rowWhere('listens', ({ runtime }) => runtime?.phase === 'waiting');
-    },
+    ...app,
     status: (id: string) => expect.poll(async () => (await send(id)).status, WITHIN),
-    async timesGiven(id: string) {
-      const lines = (await one.transcriptOf(thread_id)).split('\n');
-      return lines.filter((line) => line.includes(`[message ${id} from `) && /"role":"user"/.test(line))
-        .length;
+    /** Waits until a receipt says that the message arrived and it did once, or says no such thing and it did not. */
+    async agrees(id: string, text = TEXT) {
+      const told = async () => {
+        const { status, transport } = await send(id, { text });
+        const arrived = status === 'submitted' || status === 'accepted';
+        if (transport === 'held') return 'held';
+        return (await timesGiven(id)) === (arrived ? 1 : 0) ? 'agrees' : status;
+      };
+      await expect.poll(told, WITHIN).toBe('agrees');
     },
   };
 }
@@ -83,12 +47,12 @@ describe('a message to a worker in the real app', () => {
     await idle();
     for (const name of ['a.log', 'b.log']) writeFileSync(join(one.project_dir, name), `in ${name}`);
     const files = ['a.log', 'b.log'];
-    await expect.poll(async () => (await send('m-1', ...files)).status, WITHIN).toBe('accepted');
+    await expect.poll(async () => (await send('m-1', { files })).status, WITHIN).toBe('accepted');
     const said = (await one.transcriptOf(thread_id))
       .split('\n')
       .filter((line) => line.includes('[message m-1 from ') && /"role":"user"/.test(line))
       .join('\n');
-    for (const { name, path, size, sha256 } of (await send('m-1', ...files)).files!) {
+    for (const { name, path, size, sha256 } of (await send('m-1', { files })).files!) {
       expect(said.split(`[file ${path} (${size} bytes, sha256 ${sha256})]`)).toHaveLength(2);
       expect(readFileSync(path, 'utf8')).toBe(`in ${name}`);
       expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -103,6 +67,49 @@ describe('a message to a worker in the real app', () => {
     expect(await one.transcriptOf(thread_id)).not.toContain(TEXT);
   });
 
+  it('[MSG-3] [MDS-1] is taken after a call of the model, each once, also of 50 kB', async () => {
+    const { one, idle, send, status, agrees, timesGiven } = await listening();
+    const sent = Promise.withResolvers<void>();
+    one.stub.script({ match: 'Please think', steps: [{ text: 'Thought.', after: sent.promise }] });
+    await idle();
+    await send('m-0', { text: 'Please think.' });
+    await one.stub.waitFor(({ turns }) => turns.some(({ text }) => text.includes('Please think')), 60_000);
+    const long = `${TEXT}\n${'a line of a long text\n'.repeat(2_300)}`;
+    await Promise.all([send('m-1'), send('m-2', { text: long })]);
+    sent.resolve();
+    await status('m-1').toBe('accepted');
+    await agrees('m-0', 'Please think.');
+    await agrees('m-2', long);
+    expect(await Promise.all(['m-0', 'm-1', 'm-2'].map(timesGiven))).toEqual([1, 1, 1]);
+  });
+
+  it('[MSG-3] [RCP-5] does not answer the approval that a person is asked for', async () => {
+    const { one, idle, send, agrees } = await listening({ args: CODEX_ASKS });
+    one.stub.script({ match: 'Please ask', steps: [DIALOG.codex.step, { text: 'Asked.' }] });
+    await idle();
+    await send('m-0', { text: 'Please ask.' });
+    const asked = () => one.rowWhere('listens', ({ runtime }) => runtime?.phase === 'attention');
+    await asked();
+    await send('m-1');
+    await asked();
+    await one.svc('kill', 'listens');
+    await agrees('m-1');
+  });
+
+  it.each([0, 40, 150])(
+    '[MSG-3] [RCP-5] arrives once or not at all when the app server is killed %i ms after it is sent',
+    async (ms) => {
+      const { server, idle, send, agrees } = await listening();
+      await idle();
+      const sending = send('m-1').catch(() => null);
+      await delay(ms);
+      await server.kill();
+      await sending;
+      await server.restart();
+      await agrees('m-1');
+    },
+  );
+
   it('[MSG-3] [MDS-1] is taken in by a running turn', async () => {
     const { idle, send, status, timesGiven } = await listening();
     const first = await send('m-1');
@@ -116,14 +123,14 @@ describe('a message to a worker in the real app', () => {
   });
 
   it('[MSG-3] waits while the app server is down, also over kill -9, and then arrives once in the stored conversation', async () => {
-    const { one, idle, send, status, timesGiven } = await listening();
+    const { one, server, idle, send, status, timesGiven } = await listening();
     await idle();
-    await server!.stop();
+    await server.stop();
     await one.rowWhere('listens', ({ runtime }) => runtime?.phase === 'unknown');
     expect(await send('m-1')).toMatchObject({ status: 'queued', transport: 'held' });
     await one.killAndRestart();
     expect(await timesGiven('m-1')).toBe(0);
-    await server!.restart();
+    await server.restart();
     await status('m-1').toBe('accepted');
     await one.killAndRestart();
     expect(await send('m-1')).toMatchObject({ status: 'accepted' });

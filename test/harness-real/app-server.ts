@@ -14,6 +14,8 @@ export type RealAppServer = {
   /** Asks the server as the desktop app would. */
   ask<T>(method: string, params: Record<string, unknown>): Promise<T>;
   stop(): Promise<void>;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
   restart(): Promise<void>;
 };
 
@@ -43,12 +45,12 @@ export async function startRealAppServer(root: string, env: Record<string, strin
       onNotice: () => {},
     });
   };
-  const stop = async () => {
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     connection?.close();
     const ending = child;
     if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
     const ended = new Promise((resolve) => ending.once('exit', resolve));
-    ending.kill('SIGTERM');
+    ending.kill(signal);
     await ended;
   };
   await start();
@@ -56,7 +58,8 @@ export async function startRealAppServer(root: string, env: Record<string, strin
     setting,
     ask: async <T>(method: string, params: Record<string, unknown>) =>
       (await connection!.request(method, params, { at_once: true })) as T,
-    stop,
+    stop: () => stop(),
+    kill: () => stop('SIGKILL'),
     async restart() {
       await stop();
       await start();

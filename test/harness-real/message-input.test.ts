@@ -13,7 +13,7 @@ import { CODEX_ASKS, DIALOG, writeAskingSettings } from './dialogs.ts';
 import { type StartOptions, startRealHarness } from './real-harness.ts';
 
 const WITHIN = { timeout: 60_000, interval: 20 };
-/** Long enough to type two messages while the model, or a command, is at work. */
+/** Long enough to type a message while a command is at work. */
 const WORK_MS = 10_000;
 
 /** An idle session of the real program, for one test. */
@@ -114,7 +114,8 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
   it.concurrent('joins or follows a call of the model, also if two are sent', async (test) => {
     const { expect } = test;
     const session = await startSession(test, name);
-    session.stub.script({ match: 'think', steps: [{ text: 'thought', delay_ms: WORK_MS }] });
+    const typed = Promise.withResolvers<void>();
+    session.stub.script({ match: 'think', steps: [{ text: 'thought', after: typed.promise }] });
     const busy = await session.send('b1', 'think');
     await session.stub.waitFor(({ turns }) => turns.some(({ text }) => text === busy.text), 60_000);
     const first = await session.send('m1', 'plain one');
@@ -123,6 +124,7 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
       await first.reaches('queued');
       await second.reaches('queued');
     }
+    typed.resolve();
     await busy.reaches('accepted');
     await first.reaches('accepted');
     await second.reaches('accepted');

@@ -3,12 +3,13 @@ import type { Turn } from './conversation.ts';
 /**
  * One answer of the model: a text that ends the turn, one shell command whose result it waits for, or a call of
  * another `tool` by its name; a command in the `background` goes on beside the turn (Claude Code and Codex; Pi has no
- * such thing).
+ * such thing). It comes `after` a promise that never rejects, and then after `delay_ms`.
  */
-export type Step =
-  | { text: string; delay_ms?: number }
-  | { shell: string; background?: boolean; delay_ms?: number }
-  | { tool: string; input: Record<string, unknown>; delay_ms?: number };
+export type Step = (
+  | { text: string }
+  | { shell: string; background?: boolean }
+  | { tool: string; input: Record<string, unknown> }
+) & { delay_ms?: number; after?: Promise<unknown> };
 
 /** When a user text matches, the steps are answered in order: one, then the next after each tool result. */
 export type Rule = { match: string | RegExp; steps: Step[] };

@@ -85,6 +85,7 @@ export async function startStubModel(rules: Rule[] = []): Promise<StubModel> {
         ? nextStep(inForce, seen.turns, wire.hasShell(tools))
         : { shell: `cat '${unread.replaceAll("'", `'\\''`)}'` };
     const answer = { step, model: seen.model, sequence, tools };
+    await step.after;
     if (step.delay_ms === undefined) reply(response, path, body.stream === true, answer);
     else setTimeout(() => reply(response, path, body.stream === true, answer), step.delay_ms).unref();
   });
