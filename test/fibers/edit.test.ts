@@ -370,8 +370,11 @@ describe('the limits of one write', () => {
             set: Object.fromEntries(touched.filter((key) => key in before).map((key) => [key, before[key]])),
             unset: touched.filter((key) => !(key in before)),
           };
-          const undone = dataOf(editDocument(next, undo, NOW));
-          for (const key of touched) expect(undone[key]).toEqual(before[key]);
+          // A value that its field does not take cannot be written back.
+          if (readFields(before, 'a').problem === null) {
+            const undone = dataOf(editDocument(next, undo, NOW));
+            for (const key of touched) expect(undone[key]).toEqual(before[key]);
+          }
           expect(dataOf(editDocument(next, { set: { 'svc.runtime': { run_id: 'r' } } }, NOW))).toHaveProperty(
             'svc.runtime.run_id',
             'r',
