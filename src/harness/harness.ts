@@ -116,8 +116,6 @@ export type MessageStage = 'queued' | 'submitted' | 'accepted';
 
 /** How a message gets into a running session, as pure functions. */
 export type MessageInput = {
-  /** How long after a paste Enter is pressed, in milliseconds; 0 where the program takes both at once. */
-  enter_after_ms: number;
   /** `screen`: the visible pane with its attributes (`tmux capture-pane -p -e`). Everything not recognised is `unknown`. */
   readScreen(screen: string): InputScreen;
   /**

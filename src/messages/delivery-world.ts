@@ -59,11 +59,7 @@ export function connectDelivery(options: {
       const text = (await panes?.screen(terminal)) ?? null;
       return text === null ? null : HARNESSES[harness].messages.readScreen(text);
     },
-    async type({ harness }, terminal, text) {
-      if (panes === null) return { kind: 'gone' };
-      const { enter_after_ms } = HARNESSES[harness].messages;
-      return panes.paste(terminal, text, { enter_after_ms });
-    },
+    type: async (terminal, text) => (panes === null ? { kind: 'gone' } : await panes.paste(terminal, text)),
     async sizeOf(transcript) {
       if (transcript === null) return 0;
       try {

@@ -44,7 +44,7 @@ export async function handingOf(
   const place = { transcript, offset: await world.sizeOf(transcript) };
   if (step.kind === 'type') {
     const type = async (): Promise<Handed> => {
-      const typed = await world.type(address, step.terminal, text);
+      const typed = await world.type(step.terminal, text);
       if (typed.kind === 'unknown') return typed;
       return { kind: typed.kind === 'pasted' ? 'given' : 'gone' };
     };

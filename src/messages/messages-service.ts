@@ -51,7 +51,6 @@ export type DeliveryWorld = ContextWorld & {
   screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
   /** Types a text as one message. `gone`: not a byte of it was given. */
   type(
-    address: SessionAddress,
     terminal: Terminal,
     text: string,
   ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;

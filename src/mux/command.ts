@@ -172,12 +172,11 @@ export const PASTED = 'pasted';
 
 /**
  * Pastes a buffer as a bracketed paste and a carriage return into a pane, and deletes the buffer; the server checks and
- * acts in one step, or in two with `enter_after_ms` between them, which it takes even if nobody is connected to it any
- * more. A dead pane would crash tmux 3.3. A pane in copy mode takes keys itself but passes pastes on to its
+ * acts in one step. A dead pane would crash tmux 3.3. A pane in copy mode takes keys itself but passes pastes on to its
  * program. tmux then does not know that the program takes bracketed pastes, so the brackets are written as separators,
  * which no version of tmux escapes.
  */
-export function pasteGuarded(target: GuardedPane, buffer: string, enter_after_ms: number): TmuxCommand {
+export function pasteGuarded(target: GuardedPane, buffer: string): TmuxCommand {
   const pane = paneTarget(target.pane);
   const text = bufferName(buffer);
   const set = (name: string, content: string) => `set-buffer -b '${name}' "${content}"`;
@@ -190,40 +189,25 @@ export function pasteGuarded(target: GuardedPane, buffer: string, enter_after_ms
     [
       `if-shell -F -t '${pane}' '#{pane_in_mode}' { ${bracketed} } { ${paste(text, '-p -r')} }`,
       set(text, '\\r'),
-      enter_after_ms === 0 ? paste(text, '-r') : later(enter_after_ms, target, paste(text, '-r'), text),
+      paste(text, '-r'),
       `display-message -p ${PASTED}`,
     ].join(' ; '),
     `delete-buffer -b '${text}' ; display-message -p ${NO_SUCH_PANE}`,
   );
 }
 
-/** Runs a command on a pane after a time if that still takes input, else deletes the buffer. */
-function later(ms: number, target: GuardedPane, command: string, buffer: string): string {
-  const pane = paneTarget(target.pane);
-  const check = `if-shell -F -t '${pane}' '${all(inputConditions(target))}'`;
-  const run = `${check} { ${command} } { delete-buffer -b '${buffer}' }`;
-  return `run-shell -b -d ${(ms / 1_000).toFixed(3)} -C { ${run} }`;
-}
-
 /** tmux 3.7 and later tell whether the program takes bracketed pastes; before, the format is empty. */
-function inputConditions({ id }: GuardedPane): string[] {
-  return [
+function ifPane({ pane, id, name }: GuardedPane, then: string, otherwise: string): TmuxCommand {
+  nameTarget(name);
+  const conditions = [
     `#{==:#{session_id},${idTarget(id)}}`,
+    `#{==:#{session_name},${literalArgument(name)}}`,
     '#{!=:#{pane_dead},1}',
     '#{!=:#{pane_input_off},1}',
     '#{!=:#{bracket_paste_flag},0}',
   ];
-}
-
-function all(conditions: readonly string[]): string {
-  return conditions.reduce((before, condition) => `#{&&:${before},${condition}}`);
-}
-
-function ifPane(target: GuardedPane, then: string, otherwise: string): TmuxCommand {
-  nameTarget(target.name);
-  const isNamed = `#{==:#{session_name},${literalArgument(target.name)}}`;
-  const condition = all([isNamed, ...inputConditions(target)]);
-  return ['if-shell', '-F', '-t', paneTarget(target.pane), condition, then, otherwise];
+  const all = conditions.reduce((before, condition) => `#{&&:${before},${condition}}`);
+  return ['if-shell', '-F', '-t', paneTarget(pane), all, then, otherwise];
 }
 
 function paneTarget(pane: string): string {

@@ -35,9 +35,9 @@ export type PaneInput = {
    * Types the text as one bracketed paste and presses Enter, in the pane whose screen was read last, once the program had
    * time to show the last paste. `gone`: the pane was given nothing. `unknown`: it may have been given the text. Throws
    * `invalid_request` for a text that a terminal would not take as text. A pane in copy mode stays there; its program
-   * gets the text. `enter_after_ms`: how long after the text Enter is pressed; default 0, which makes them one step.
+   * gets the text.
    */
-  paste(target: PaneTarget, text: string, options?: { enter_after_ms?: number }): Promise<Pasted>;
+  paste(target: PaneTarget, text: string): Promise<Pasted>;
 };
 
 export function createPaneInput(options: TmuxClientOptions): PaneInput {
@@ -62,7 +62,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       return answer.text;
     },
 
-    async paste(target, text, { enter_after_ms = 0 } = {}) {
+    async paste(target, text) {
       refuseUntypable(text);
       const key = keyOf(target);
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
@@ -75,7 +75,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       const answer = await client.runWithInput(
         text,
         loadBuffer(buffer),
-        pasteGuarded({ ...target, pane }, buffer, enter_after_ms),
+        pasteGuarded({ ...target, pane }, buffer),
       );
       const pasted = judge(answer);
       settled_at.set(key, options.clock.now() + SETTLE_MS);

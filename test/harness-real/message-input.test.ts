@@ -25,7 +25,7 @@ async function startSession(
   const one = await startRealHarness(name, options);
   onTestFinished(() => one.stop());
   const { stub, tmux } = one;
-  const { readScreen, stageOf, enter_after_ms } = HARNESSES[name].messages;
+  const { readScreen, stageOf } = HARNESSES[name].messages;
   const launched = await one.launch('hello', 'a-launch');
   const pane = `=${launched.session_name}:`;
   const { path } = await one.transcript(launched, (text) => text.includes('ok'));
@@ -59,7 +59,7 @@ async function startSession(
       const text = `[message ${message_id} from work/loader]\n${body}`;
       const offset = statSync(path).size;
       await shows('ready');
-      expect(await input.paste(target, text, { enter_after_ms })).toEqual({ kind: 'pasted' });
+      expect(await input.paste(target, text)).toEqual({ kind: 'pasted' });
       const records = () => {
         const lines = readFileSync(path).subarray(offset).toString().split('\n').slice(0, -1);
         return lines.map((line) => JSON.parse(line) as JsonRecord);
@@ -96,20 +96,6 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect(session.timesGiven(wide.text)).toBe(1);
     await session.shows('ready');
   });
-
-  // The others take Enter with a paste wherever it comes from.
-  it.runIf(name === 'claude').concurrent(
-    'is sent where its keyboard is its standard input, as a person starts it',
-    async (test) => {
-      const { expect } = test;
-      const session = await startSession(test, name, { agent: { prompt: 'argument' } });
-      for (const id of ['i-1', 'i-2', 'i-3']) {
-        const message = await session.send(id, `plain ${id}`);
-        await message.reaches('accepted');
-        expect(session.timesGiven(message.text)).toBe(1);
-      }
-    },
-  );
 
   it.concurrent('joins or follows a call of the model, also if two are sent', async (test) => {
     const { expect } = test;

@@ -113,7 +113,7 @@ export class FakeSession {
         return this.context;
       },
       screen: async () => this.screen,
-      type: async (_address, _terminal, text) => {
+      type: async (_terminal, text) => {
         await this.giving('before');
         if (this.outcome.kind !== 'gone') this.typed.push(text);
         await this.giving('after');

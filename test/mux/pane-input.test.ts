@@ -67,25 +67,6 @@ describe('typing into a pane', () => {
     expect(await buffers()).toBe('');
   });
 
-  it('presses Enter after a time where the program needs one', async () => {
-    const { target, got } = await reader();
-    expect(await open().paste(target, 'hello', { enter_after_ms: 1_000 })).toEqual({ kind: 'pasted' });
-    await until('the text', () => got().endsWith('~'));
-    await until('Enter', () => got().endsWith('\r'));
-    expect(got()).toBe(TYPED('hello'));
-    expect(await buffers()).toBe('');
-  });
-
-  it('presses no Enter in a pane that ended before it', async () => {
-    const { target } = await reader();
-    await server.tmux('set-option', '-t', 'work:', 'remain-on-exit', 'on');
-    expect(await open().paste(target, 'hello', { enter_after_ms: 200 })).toEqual({ kind: 'pasted' });
-    const pid = Number(await server.tmux('display-message', '-p', '-t', 'work:', '#{pane_pid}'));
-    process.kill(pid, 'SIGKILL');
-    await until('the end of the step', async () => (await buffers()) === '');
-    expect(await server.tmux('display-message', '-p', '-t', 'work:', '#{pane_dead}')).toBe('1');
-  });
-
   it('keeps the texts of two callers apart', async () => {
     const { target, got } = await reader();
     const texts = ['a\n'.repeat(9_000), 'b\n'.repeat(9_000)];

@@ -47,8 +47,6 @@ const messages: MessageRecords = {
 
 /** How text gets into Claude Code, and what its transcript says of it. */
 export const messageInput: MessageInput = {
-  // With its keyboard at its standard input it takes an Enter that comes with a paste as part of the paste.
-  enter_after_ms: 100,
   readScreen(screen): InputScreen {
     const lines = linesOfScreen(screen);
     const start = lines.findLastIndex(

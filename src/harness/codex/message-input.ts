@@ -29,7 +29,6 @@ const messages: MessageRecords = {
 
 /** How text gets into Codex, and what its transcript says of it. It records no message that it only queues. */
 export const messageInput: MessageInput = {
-  enter_after_ms: 0,
   readScreen(screen): InputScreen {
     const lines = linesOfScreen(screen);
     const bottom = linesWithText(lines).slice(-HINT_LINES);

@@ -31,7 +31,6 @@ const messages: MessageRecords = {
 
 /** How text gets into Pi, and what its transcript says of it. It records no message that it only queues. */
 export const messageInput: MessageInput = {
-  enter_after_ms: 0,
   readScreen(screen): InputScreen {
     const lines = linesOfScreen(screen);
     const end = lines.findLastIndex(({ text }) => WHOLE_RULE.test(text));
