@@ -119,6 +119,11 @@ export type MessageInput = {
   /** `screen`: the visible pane with its attributes (`tmux capture-pane -p -e`). Everything not recognised is `unknown`. */
   readScreen(screen: string): InputScreen;
   /**
+   * Whether the composer on this screen holds the text and nothing else. Only for a program that may keep a text whose
+   * Enter came with it; the text was typed into an empty composer.
+   */
+  holdsText?(screen: string, text: string): boolean;
+  /**
    * The stage of the message whose text contains `marker`; null if no record holds it. `records`: oldest first, from an
    * offset saved before it was sent.
    */

@@ -11,6 +11,7 @@ import { findExecutable } from '../platform/find-executable.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
 import { ContextMailbox } from './context-mailbox.ts';
+import { composerShows } from './kept-drafts.ts';
 import type { FileKeeper } from './message-files.ts';
 import type { MessageLedger } from './message-ledger.ts';
 import type { MessageStore } from './message-store.ts';
@@ -60,6 +61,12 @@ export function connectDelivery(options: {
       return text === null ? null : HARNESSES[harness].messages.readScreen(text);
     },
     type: async (terminal, text) => (panes === null ? { kind: 'gone' } : await panes.paste(terminal, text)),
+    async composer({ harness }, terminal, text) {
+      const program = HARNESSES[harness].messages;
+      const screen = program.holdsText === undefined ? null : ((await panes?.screen(terminal)) ?? null);
+      return composerShows(program, screen, text);
+    },
+    pressEnter: async (terminal) => (await panes?.pressEnter(terminal)) ?? false,
     async sizeOf(transcript) {
       if (transcript === null) return 0;
       try {

@@ -1,7 +1,8 @@
-import { type Clock, sleep } from '../base/clock.ts';
+import { sleep } from '../base/clock.ts';
 import { CodedError, messageOf } from '../base/errors.ts';
 import type { Receipt } from '../contract/http/messages.ts';
 import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { MessageLine } from '../contract/ledger.ts';
 import { textForAgent } from '../contract/message-text.ts';
 import {
   looksLikeAddress,
@@ -22,6 +23,7 @@ import { ContextDelivery, type ContextWorld } from './context-delivery.ts';
 import type { ContextStep } from './context-plan.ts';
 import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
 import { type Handing, handingOf } from './handing.ts';
+import { type DraftWorld, KeptDrafts, unseenIn } from './kept-drafts.ts';
 import type { FileKeeper } from './message-files.ts';
 import type { MessageLedger } from './message-ledger.ts';
 import {
@@ -37,36 +39,34 @@ import { HOUR_MS, PairLimit } from './pair-limit.ts';
 import { SessionQueues } from './session-queues.ts';
 
 /** What a delivery needs of this machine. */
-export type DeliveryWorld = ContextWorld & {
-  host: string;
-  clock: Clock;
-  store: MessageStore;
-  ledger: Pick<MessageLedger, 'since'>;
-  files: FileKeeper;
-  /** The session of an address; throws while the poller does not answer. */
-  target(address: SessionAddress): Promise<MessageTarget>;
-  /** A way into the session that presses no keys; null if there is none, or it does not answer. */
-  open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
-  /** What the terminal shows; null if it cannot be read. */
-  screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
-  /** Types a text as one message. `gone`: not a byte of it was given. */
-  type(
-    terminal: Terminal,
-    text: string,
-  ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
-  /** Size of a transcript; 0 if there is none. */
-  sizeOf(transcript: string | null): Promise<number>;
-  /** What the records after an offset say of a message; without a wake only whether it is context there. */
-  evidence(
-    address: SessionAddress,
-    place: { transcript: string; offset: number },
-    message: { message_id: string; wake: boolean },
-  ): Promise<Receipt['status'] | null>;
-  /** Gives a text to an app conversation as one message. */
-  give(message: AppMessage): Promise<AppMessageOutcome>;
-  /** What an app conversation shows of a message; throws while its server does not answer. */
-  stageIn(message: AppMessageQuery): Promise<AppMessageStage>;
-};
+export type DeliveryWorld = ContextWorld &
+  DraftWorld & {
+    host: string;
+    store: MessageStore;
+    ledger: Pick<MessageLedger, 'since'>;
+    files: FileKeeper;
+    /** A way into the session that presses no keys; null if there is none, or it does not answer. */
+    open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
+    /** What the terminal shows; null if it cannot be read. */
+    screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
+    /** Types a text as one message. `gone`: not a byte of it was given. */
+    type(
+      terminal: Terminal,
+      text: string,
+    ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
+    /** Size of a transcript; 0 if there is none. */
+    sizeOf(transcript: string | null): Promise<number>;
+    /** What the records after an offset say of a message; without a wake only whether it is context there. */
+    evidence(
+      address: SessionAddress,
+      place: { transcript: string; offset: number },
+      message: { message_id: string; wake: boolean },
+    ): Promise<Receipt['status'] | null>;
+    /** Gives a text to an app conversation as one message. */
+    give(message: AppMessage): Promise<AppMessageOutcome>;
+    /** What an app conversation shows of a message; throws while its server does not answer. */
+    stageIn(message: AppMessageQuery): Promise<AppMessageStage>;
+  };
 
 /** Limits; times in milliseconds. */
 export type DeliveryLimits = {
@@ -97,10 +97,15 @@ export class MessagesService {
   readonly #queues: SessionQueues;
   readonly #pairs: PairLimit;
   readonly #context: ContextDelivery;
+  readonly #drafts: KeptDrafts;
+  /** What an earlier daemon wrote of its messages in the last hour. */
+  readonly #recent: readonly MessageLine[];
   #stopped = false;
 
   constructor(world: DeliveryWorld, limits: DeliveryLimits) {
-    this.#pairs = new PairLimit(limits.pair, world.ledger.since(world.clock.now() - HOUR_MS));
+    this.#recent = world.ledger.since(world.clock.now() - HOUR_MS);
+    this.#pairs = new PairLimit(limits.pair, this.#recent);
+    this.#drafts = new KeptDrafts(world);
     this.#context = new ContextDelivery(world);
     this.#world = world;
     this.#limits = limits;
@@ -130,12 +135,26 @@ export class MessagesService {
         );
       }
     }
+    this.#watchUnseen();
     waiting.sort((one, other) => one.created_at - other.created_at);
     for (const record of waiting) this.#queues.add(record);
   }
 
+  #watchUnseen(): void {
+    const { store, logger } = this.#world;
+    for (const id of unseenIn(this.#recent)) {
+      try {
+        const record = store.read(id);
+        if (record?.receipt.status === 'unknown') this.#drafts.watch(record);
+      } catch (error) {
+        logger.error({ message: id, detail: messageOf(error) }, 'a message cannot be read');
+      }
+    }
+  }
+
   stop(): void {
     this.#stopped = true;
+    this.#drafts.stop();
     this.#queues.stop();
   }
 
@@ -375,7 +394,9 @@ export class MessagesService {
   }
 
   #unsure(record: MessageRecord, detail: string): MessageRecord {
-    return this.#finish(record, { status: 'unknown', transport: transportOf(record), detail });
+    const unsure = this.#finish(record, { status: 'unknown', transport: transportOf(record), detail });
+    if (unsure.receipt.transport === 'terminal') this.#drafts.watch(unsure);
+    return unsure;
   }
 
   /** Looks for more evidence than the receipt has until there is some, or until `until`. */

@@ -188,12 +188,25 @@ export function pasteGuarded(target: GuardedPane, buffer: string): TmuxCommand {
     target,
     [
       `if-shell -F -t '${pane}' '#{pane_in_mode}' { ${bracketed} } { ${paste(text, '-p -r')} }`,
-      set(text, '\\r'),
-      paste(text, '-r'),
+      pasteEnter(target, text),
       `display-message -p ${PASTED}`,
     ].join(' ; '),
     `delete-buffer -b '${text}' ; display-message -p ${NO_SUCH_PANE}`,
   );
+}
+
+/** Presses Enter in a pane, in copy mode too; the server checks and acts in one step. Prints as `pasteGuarded` does. */
+export function enterGuarded(target: GuardedPane, buffer: string): TmuxCommand {
+  return ifPane(
+    target,
+    `${pasteEnter(target, bufferName(buffer))} ; display-message -p ${PASTED}`,
+    `display-message -p ${NO_SUCH_PANE}`,
+  );
+}
+
+/** As a paste of a carriage return: a pane in copy mode takes keys itself. */
+function pasteEnter({ pane }: GuardedPane, buffer: string): string {
+  return `set-buffer -b '${buffer}' "\\r" ; paste-buffer -d -b '${buffer}' -r -t '${paneTarget(pane)}'`;
 }
 
 /** tmux 3.7 and later tell whether the program takes bracketed pastes; before, the format is empty. */

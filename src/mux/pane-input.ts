@@ -4,6 +4,7 @@ import { CodedError } from '../base/errors.ts';
 import {
   captureGuarded,
   deleteBuffer,
+  enterGuarded,
   loadBuffer,
   NO_SUCH_PANE,
   PASTED,
@@ -38,6 +39,8 @@ export type PaneInput = {
    * gets the text.
    */
   paste(target: PaneTarget, text: string): Promise<Pasted>;
+  /** Presses Enter in the pane whose screen was read last; false if that is not known to have happened. */
+  pressEnter(target: PaneTarget): Promise<boolean>;
 };
 
 export function createPaneInput(options: TmuxClientOptions): PaneInput {
@@ -71,7 +74,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       const pane = read.get(key) ?? (await firstPane(client, target));
       read.delete(key);
       if (typeof pane !== 'string') return pane;
-      const buffer = `svc-input-${randomUUID()}`;
+      const buffer = newBuffer();
       const answer = await client.runWithInput(
         text,
         loadBuffer(buffer),
@@ -82,7 +85,21 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       if (answer.kind !== 'done' && answer.kind !== 'no_server') await client.run(deleteBuffer(buffer));
       return pasted;
     },
+
+    async pressEnter(target) {
+      const key = keyOf(target);
+      const pane = read.get(key);
+      read.delete(key);
+      if (pane === undefined) return false;
+      const answer = await client.run(enterGuarded({ ...target, pane }, newBuffer()));
+      settled_at.set(key, options.clock.now() + SETTLE_MS);
+      return judge(answer).kind === 'pasted';
+    },
   };
+}
+
+function newBuffer(): string {
+  return `svc-input-${randomUUID()}`;
 }
 
 async function firstPane(client: TmuxClient, { id }: PaneTarget): Promise<string | Pasted> {

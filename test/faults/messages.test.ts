@@ -18,7 +18,7 @@ const SENDERS = 60;
 /** How long a daemon lives after it is ready, in milliseconds. */
 const LIFE_MS = [500, 15_000] as const;
 /** How long messages are sent: a session that takes none any more ends the run, and the messages for it are told. */
-const SENDING_MS = 5 * 60_000;
+const SENDING_MS = 8 * 60_000;
 
 it(`[MSG-3] [MDS-1] [RCP-5] gives none of ${MESSAGES} messages to ${WORKERS} workers twice, and claims none that is not there, while the daemon is killed (FAULT_SEED=${SEED})`, {
   timeout: SENDING_MS + 5 * 60_000,
@@ -135,7 +135,7 @@ class Letter {
       const copies = random.chance(0.2) ? 2 : 1;
       const answers = await Promise.all(Array.from({ length: copies }, () => this.#ask(current)));
       if (answers.some((answer) => answer !== null && answer.transport !== 'held')) return;
-      await delay(random.whole(0, 500));
+      await delay(random.whole(200, 1_500));
     }
   }
 

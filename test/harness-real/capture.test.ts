@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HARNESS_NAMES } from '../../src/contract/harness-name.ts';
+import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
 import { agree, agreeWithPages } from './agree.ts';
+import { timesGiven } from './listening-worker.ts';
 import { isAlive } from './processes.ts';
 import { AGENT_IDS, type RealDaemon, startRealDaemon, WITHIN_MS } from './real-daemon.ts';
 
@@ -83,6 +84,31 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     expect((await daemon.state()).running).toEqual([]);
   });
 
+  it('[WPL-5] [RCP-5] a session that a person started is claimed from inside and takes messages as any other', async () => {
+    daemon = await startRealDaemon(name);
+    const one = daemon;
+    one.stub.script({
+      match: 'Work by hand.',
+      steps: [{ shell: `svc claim desk --store ${one.store}` }, { text: 'Ready.' }],
+    });
+    one.stub.script({ match: 'Please', steps: [{ text: 'Understood.' }] });
+    await startByHand(one, name);
+    const { runtime } = await one.rowWhere('desk', (row) => row.runtime?.phase === 'idle');
+    const session = runtime!.session_uuid!;
+    const address = `svc://test-host/${name}/${session}`;
+    for (const [id, text] of [
+      ['h-1', 'Please do one.'],
+      ['h-2', 'Please do two.\n\nAnd tell me.'],
+      ['h-3', `Please do ${'this and '.repeat(200)}that.`],
+      ['h-4', `Please do\n${'a line\n'.repeat(60)}and that.`],
+    ] as const) {
+      const send = async () =>
+        (await one.post('/messages', { address, message_id: id, text, from: 'ada' })).body;
+      await expect.poll(send, { timeout: WITHIN_MS }).toMatchObject({ status: 'accepted' });
+      expect(await timesGiven(one, session, id)).toBe(1);
+    }
+  });
+
   it('[WPL-5] a session that a person started is claimed from inside, and its handoff ends only the agent', async () => {
     daemon = await startRealDaemon(name);
     const { stub, project_dir, store } = daemon;
@@ -96,16 +122,7 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
         { text: 'too late' },
       ],
     });
-    await daemon.svc('setup', name);
-    await daemon.svc('fiber', 'add', 'Desk', '--slug', 'desk', '--store', store, '--body', 'By hand.');
-    const shell = daemon.personalShell();
-    await daemon.tmux('new-session', '-d', '-s', 'my-desk', '-c', project_dir, ...shell);
-    const programs: Record<typeof name, string> = {
-      claude: `claude --model sonnet --permission-mode auto --allowedTools 'Bash(svc claim:*)' 'Bash(svc handoff:*)' -- 'Work by hand.'`,
-      codex: `codex -a never -s danger-full-access -c features.daemon_auto_start=false -c check_for_update_on_startup=false -c allow_login_shell=false 'Work by hand.'`,
-      pi: `pi 'Work by hand.'`,
-    };
-    await daemon.tmux('send-keys', '-t', '=my-desk:', programs[name], 'Enter');
+    await startByHand(daemon, name);
     const row = await daemon.rowWhere('desk', ({ runtime }) => runtime?.state === 'running');
     expect(row).toMatchObject({ runtime: { mux_session: 'my-desk', harness: name }, status: 'open' });
     await expect
@@ -126,3 +143,17 @@ describe.each(HARNESS_NAMES)('a capture with the real %s', (name) => {
     expect(await daemon.sessions()).toContain('my-desk');
   });
 });
+
+/** Starts the program in a terminal of a person’s own, told to work by hand; there is a fiber `desk` for it to claim. */
+async function startByHand(one: RealDaemon, name: HarnessName): Promise<void> {
+  await one.svc('setup', name);
+  await one.svc('fiber', 'add', 'Desk', '--slug', 'desk', '--store', one.store, '--body', 'By hand.');
+  const shell = one.personalShell();
+  await one.tmux('new-session', '-d', '-s', 'my-desk', '-c', one.project_dir, ...shell);
+  const programs: Record<HarnessName, string> = {
+    claude: `claude --model sonnet --permission-mode auto --allowedTools 'Bash(svc claim:*)' 'Bash(svc handoff:*)' -- 'Work by hand.'`,
+    codex: `codex -a never -s danger-full-access -c features.daemon_auto_start=false -c check_for_update_on_startup=false -c allow_login_shell=false 'Work by hand.'`,
+    pi: `pi 'Work by hand.'`,
+  };
+  await one.tmux('send-keys', '-t', '=my-desk:', programs[name], 'Enter');
+}

@@ -2,10 +2,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import { HARNESS_NAMES, type HarnessName } from '../../src/contract/harness-name.ts';
+import { textForAgent } from '../../src/contract/message-text.ts';
 import type { MessageStage } from '../../src/harness/harness.ts';
 import { HARNESSES } from '../../src/harness/harnesses.ts';
 import type { JsonRecord } from '../../src/harness/transcripts/said.ts';
+import { composerShows, KeptDrafts } from '../../src/messages/kept-drafts.ts';
+import { newRecord } from '../../src/messages/message-record.ts';
 import { createPaneInput } from '../../src/mux/pane-input.ts';
 import { createRunner } from '../../src/platform/process.ts';
 import { createProcessFacts } from '../../src/platform/process-facts.ts';
@@ -25,7 +29,8 @@ async function startSession(
   const one = await startRealHarness(name, options);
   onTestFinished(() => one.stop());
   const { stub, tmux } = one;
-  const { readScreen, stageOf } = HARNESSES[name].messages;
+  const program = HARNESSES[name].messages;
+  const { readScreen, stageOf } = program;
   const launched = await one.launch('hello', 'a-launch');
   const pane = `=${launched.session_name}:`;
   const { path } = await one.transcript(launched, (text) => text.includes('ok'));
@@ -44,6 +49,17 @@ async function startSession(
   });
   const screen = async () => readScreen((await input.screen(target)) ?? '');
   const shows = (state: string) => expect.poll(screen, WITHIN).toBe(state);
+  const drafts = new KeptDrafts({
+    clock: systemClock,
+    logger: silentLogger,
+    target: async () => ({
+      ...{ kind: 'running', fiber_id: 'work/loader', uid: 'u', surface: 'cli', mux: target },
+      ...{ app: null, transcript: path },
+    }),
+    composer: async (_, terminal, text) => composerShows(program, await input.screen(terminal), text),
+    pressEnter: (terminal) => input.pressEnter(terminal),
+  });
+  onTestFinished(() => drafts.stop());
   stub.script({ match: 'plain', steps: [{ text: 'understood' }] });
   await shows('ready');
 
@@ -56,10 +72,13 @@ async function startSession(
     press: (...keys: string[]) => tmux('send-keys', '-t', pane, ...keys),
     /** Types a message where the program takes one; `stages` are those that its transcript has shown so far. */
     async send(message_id: string, body: string) {
-      const text = `[message ${message_id} from work/loader]\n${body}`;
+      const message = { message_id, address: `svc://here/${name}/s`, from: 'work/loader', text: body };
+      const record = newRecord({ ...message, wake: true, files: [] }, [], Date.now());
+      const text = textForAgent(record);
       const offset = statSync(path).size;
       await shows('ready');
       expect(await input.paste(target, text)).toEqual({ kind: 'pasted' });
+      drafts.watch(record);
       const records = () => {
         const lines = readFileSync(path).subarray(offset).toString().split('\n').slice(0, -1);
         return lines.map((line) => JSON.parse(line) as JsonRecord);
@@ -96,6 +115,24 @@ describe.each(HARNESS_NAMES)('a message typed into the real %s', (name) => {
     expect(session.timesGiven(wide.text)).toBe(1);
     await session.shows('ready');
   });
+
+  // The others take Enter with a paste wherever it comes from.
+  it.runIf(name === 'claude').concurrent(
+    'is sent where its keyboard is its standard input, as a person starts it',
+    async (test) => {
+      const { expect } = test;
+      const session = await startSession(test, name, { agent: { prompt: 'argument' } });
+      for (const [id, body] of [
+        ['i-1', 'plain'],
+        ['i-2', `plain\n${'a line\n'.repeat(40)}the end`],
+        ['i-3', `plain ${'word '.repeat(1_000)}end`],
+      ] as const) {
+        const message = await session.send(id, body);
+        await message.reaches('accepted');
+        expect(session.timesGiven(message.text)).toBe(1);
+      }
+    },
+  );
 
   it.concurrent('joins or follows a call of the model, also if two are sent', async (test) => {
     const { expect } = test;

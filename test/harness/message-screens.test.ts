@@ -78,3 +78,33 @@ describe.each(HARNESS_NAMES)('a screen of %s', (name) => {
     );
   });
 });
+
+describe('a text that Claude Code kept as a draft', () => {
+  const { holdsText } = HARNESSES.claude.messages;
+  const { screen: idle } = screensOf('claude').find(({ what }) => what === 'ready-idle')!;
+  const showing = (typed: string) => idle.replace(COMPOSER.claude, (before) => `${before}\u001b[0m${typed}`);
+
+  it.each<[what: string, shown: string, text: string, held: boolean]>([
+    ['one line', '[message m from w] hello', '[message m from w] hello', true],
+    [
+      'lines, wrapped and indented',
+      '[message m from\n  w]\n  hello\n    you',
+      '[message m from w]\nhello\n  you',
+      true,
+    ],
+    ['with its Enter as a line feed', '[message m from w]\n  hello\n  ', '[message m from w]\nhello', true],
+    ['folded', '[Pasted text #2 +3 lines]', 'a\nb\nc\nd', true],
+    ['folded without line feeds', '[Pasted text #2]', 'a'.repeat(2_000), true],
+    ['folded, another text', '[Pasted text #2 +3 lines]', 'a\nb\nc', false],
+    ['with words of a person after it', '[message m from w] hello and', '[message m from w] hello', false],
+    ['folded, with words of a person', '[Pasted text #2 +3 lines] and', 'a\nb\nc\nd', false],
+    ['only words of a person', 'hello', '[message m from w] hello', false],
+    ['an empty composer', '', '[message m from w] hello', false],
+  ])('is told from what a person wrote: %s', (_, shown, text, held) => {
+    expect(holdsText?.(showing(shown), text)).toBe(held);
+  });
+
+  it.each(screensOf('claude'))('is on no screen that shows something else: $what', ({ screen }) => {
+    expect(holdsText?.(screen, '[message m from w] hello')).toBe(false);
+  });
+});

@@ -16,6 +16,7 @@ import { attachmentPlaces, storeAttachments } from '../../src/fibers/attachments
 import type { GivenMessage, InputScreen, OpenWay } from '../../src/harness/harness.ts';
 import { ContextMailbox } from '../../src/messages/context-mailbox.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
+import type { ComposerShows } from '../../src/messages/kept-drafts.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
@@ -59,6 +60,10 @@ export class FakeSession {
   /** What its transcript has as context. */
   transcript = '';
   screen: InputScreen | null = 'ready';
+  /** What its composer shows of the last text. */
+  composer: ComposerShows = 'taken';
+  /** How often Enter was pressed. */
+  presses = 0;
   /** What its program answers to a text given without a key pressed; null if it has no such way. */
   way_outcome: GivenMessage | null = null;
   /** How many ways are open. */
@@ -113,6 +118,12 @@ export class FakeSession {
         return this.context;
       },
       screen: async () => this.screen,
+      composer: async () => this.composer,
+      pressEnter: async () => {
+        this.composer = 'taken';
+        this.presses += 1;
+        return true;
+      },
       type: async (_terminal, text) => {
         await this.giving('before');
         if (this.outcome.kind !== 'gone') this.typed.push(text);

@@ -236,6 +236,28 @@ describe('a pane that is given nothing', () => {
   });
 });
 
+describe('pressing Enter', () => {
+  it('is given to the program of the pane whose screen was read, in copy mode too', async () => {
+    const { target, got } = await reader();
+    const input = open();
+    await input.screen(target);
+    await server.tmux('copy-mode', '-t', target.id);
+    expect(await input.pressEnter(target)).toBe(true);
+    await until('Enter', async () => got() === '\r');
+    expect(await buffers()).toBe('');
+  });
+
+  it('does nothing where no screen was read, or another session has the name', async () => {
+    const { target, got } = await reader();
+    const input = open();
+    expect(await input.pressEnter(target)).toBe(false);
+    await input.screen(target);
+    await server.tmux('rename-session', '-t', target.id, 'other');
+    expect(await input.pressEnter(target)).toBe(false);
+    expect(got()).toBe('');
+  });
+});
+
 describe('an answer that got lost', () => {
   it('leaves unknown what the pane was given, and leaves no buffer', async () => {
     const { target, got } = await reader();

@@ -1,5 +1,5 @@
 import type { InputScreen, MessageInput } from '../harness.ts';
-import { isEmptyInput, linesOfScreen, linesWithText } from '../screen.ts';
+import { isEmptyInput, linesOfScreen, linesWithText, type ScreenLine } from '../screen.ts';
 import { asTable } from '../table.ts';
 import { furthestStage, type MessageRecords } from '../transcripts/message-stage.ts';
 import { parts, textOf } from '../transcripts/said.ts';
@@ -15,6 +15,9 @@ const DIALOG =
   /\b(esc|enter|space|tab)(\/\S+)? to (cancel|close|exit|clear|select|confirm|continue|change|amend)\b|^ *❯ \d+\. |^ *search prompts:/i;
 /** How many lines of text at the bottom of the screen may hold the hints of a dialog. */
 const HINT_LINES = 4;
+
+/** How the composer shows a long paste: with the number of its line feeds. */
+const FOLDED = /^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$/;
 
 const messages: MessageRecords = {
   messageIn(record) {
@@ -49,19 +52,29 @@ const messages: MessageRecords = {
 export const messageInput: MessageInput = {
   readScreen(screen): InputScreen {
     const lines = linesOfScreen(screen);
-    const start = lines.findLastIndex(
-      ({ text }, index) => text.startsWith(PROMPT) && RULE.test(lines[index - 1]?.text ?? ''),
-    );
-    const end = lines.findIndex(({ text }, index) => index > start && RULE.test(text));
-    if (start === -1 || end === -1) {
+    const composer = composerIn(lines);
+    if (composer === null) {
       const bottom = linesWithText(lines).slice(-HINT_LINES);
       return bottom.some(({ text }) => DIALOG.test(text)) ? 'dialog' : 'unknown';
     }
+    const { start, end } = composer;
     const below = linesWithText(lines, end + 1);
     if (below.some(({ text }) => COMPLETION.test(text) || DIALOG.test(text))) return 'dialog';
     const typed = lines.slice(start, end).flatMap(({ cells }, index) => cells.slice(index === 0 ? 2 : 0));
     if (!isEmptyInput(typed) || end > start + 1) return 'draft';
     return below.some(({ text }) => MODE.test(text)) ? 'ready' : 'unknown';
+  },
+  holdsText(screen, text) {
+    const lines = linesOfScreen(screen);
+    const composer = composerIn(lines);
+    if (composer === null) return false;
+    const shown = lines
+      .slice(composer.start, composer.end)
+      .map((line) => line.text.slice(2))
+      .join('');
+    const folded = FOLDED.exec(shown.trim());
+    if (folded !== null) return Number(folded[1] ?? 0) === text.split('\n').length - 1;
+    return withoutSpace(shown) === withoutSpace(text);
   },
   stageOf: (records, marker) => furthestStage(messages, records, marker),
   contextOf(record) {
@@ -71,3 +84,17 @@ export const messageInput: MessageInput = {
     return content.filter((text) => typeof text === 'string').join('\n');
   },
 };
+
+/** The lines of the composer, from its first one up to the rule below it; null if the screen shows none. */
+function composerIn(lines: readonly ScreenLine[]): { start: number; end: number } | null {
+  const start = lines.findLastIndex(
+    ({ text }, index) => text.startsWith(PROMPT) && RULE.test(lines[index - 1]?.text ?? ''),
+  );
+  const end = lines.findIndex(({ text }, index) => index > start && RULE.test(text));
+  return start === -1 || end === -1 ? null : { start, end };
+}
+
+/** The composer wraps lines, indents them and ends with the line feed that a kept Enter became. */
+function withoutSpace(text: string): string {
+  return text.replace(/\s/g, '');
+}
