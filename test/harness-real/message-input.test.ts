@@ -47,8 +47,18 @@ async function startSession(
     platform: process.platform,
     deadline_ms: 10_000,
   });
-  const screen = async () => readScreen((await input.screen(target)) ?? '');
-  const shows = (state: string) => expect.poll(screen, WITHIN).toBe(state);
+  let shown = '';
+  const screen = async () => {
+    shown = (await input.screen(target)) ?? '';
+    return readScreen(shown);
+  };
+  const shows = (state: string) =>
+    expect
+      .poll(screen, WITHIN)
+      .toBe(state)
+      .catch((error: Error) => {
+        throw new Error(`${error.message}\n${shown}`);
+      });
   const drafts = new KeptDrafts({
     clock: systemClock,
     logger: silentLogger,

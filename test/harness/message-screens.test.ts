@@ -79,6 +79,26 @@ describe.each(HARNESS_NAMES)('a screen of %s', (name) => {
   });
 });
 
+describe('the hint of Claude Code that messages are queued', () => {
+  const { readScreen } = HARNESSES.claude.messages;
+  const { screen } = screensOf('claude').find(({ what }) => what === 'ready-with-two-queued')!;
+  const showing = (typed: string) =>
+    screen.replace(/^((?:\u001b\[[0-9;]*m)*❯\u00a0).*$/gm, (_, before) => `${before}${typed}`);
+
+  it.each<[what: string, shown: string, read_as: string]>([
+    ['dim', '\u001b[7mP\u001b[0m\u001b[2mress up to edit queued messages', 'ready'],
+    [
+      'in a terminal of few colours',
+      '\u001b[7mP\u001b[0m\u001b[31m\u001b[49mress up to edit queued messages',
+      'ready',
+    ],
+    ['typed by a person', 'Press up to edit queued messages\u001b[7m ', 'draft'],
+    ['with more words', '\u001b[7mP\u001b[0mress up to edit queued messages, please', 'draft'],
+  ])('is an empty composer: %s', (_, shown, read_as) => {
+    expect(readScreen(showing(shown))).toBe(read_as);
+  });
+});
+
 describe('a text that Claude Code kept as a draft', () => {
   const { holdsText } = HARNESSES.claude.messages;
   const { screen: idle } = screensOf('claude').find(({ what }) => what === 'ready-idle')!;

@@ -1,5 +1,5 @@
 import type { InputScreen, MessageInput } from '../harness.ts';
-import { isEmptyInput, linesOfScreen, linesWithText, type ScreenLine } from '../screen.ts';
+import { type Cell, isEmptyInput, linesOfScreen, linesWithText, type ScreenLine } from '../screen.ts';
 import { asTable } from '../table.ts';
 import { furthestStage, type MessageRecords } from '../transcripts/message-stage.ts';
 import { parts, textOf } from '../transcripts/said.ts';
@@ -61,7 +61,7 @@ export const messageInput: MessageInput = {
     const below = linesWithText(lines, end + 1);
     if (below.some(({ text }) => COMPLETION.test(text) || DIALOG.test(text))) return 'dialog';
     const typed = lines.slice(start, end).flatMap(({ cells }, index) => cells.slice(index === 0 ? 2 : 0));
-    if (!isEmptyInput(typed) || end > start + 1) return 'draft';
+    if (!(isEmptyInput(typed) || isQueueHint(typed)) || end > start + 1) return 'draft';
     return below.some(({ text }) => MODE.test(text)) ? 'ready' : 'unknown';
   },
   holdsText(screen, text) {
@@ -84,6 +84,15 @@ export const messageInput: MessageInput = {
     return content.filter((text) => typeof text === 'string').join('\n');
   },
 };
+
+/** What an empty composer says while messages are queued; dim only where the terminal has enough colours. */
+const QUEUE_HINT = 'Press up to edit queued messages';
+
+/** Whether the composer shows the hint, with the cursor on its first character: what is typed stands before it. */
+function isQueueHint(typed: readonly Cell[]): boolean {
+  const text = typed.map(({ char }) => char).join('');
+  return text.trim() === QUEUE_HINT && typed[0]?.reverse === true;
+}
 
 /** The lines of the composer, from its first one up to the rule below it; null if the screen shows none. */
 function composerIn(lines: readonly ScreenLine[]): { start: number; end: number } | null {
