@@ -215,8 +215,8 @@ export async function startDaemon(options: DaemonOptions): Promise<BenchDaemon> 
   return daemon;
 }
 
-/** Writes the transcript that tells the daemon that it came up, as Claude Code does, and stays. */
-const STILL_AGENT = `#!/bin/sh
+/** Writes the transcript that tells the daemon that it came up, as Claude Code does. */
+const AGENT = `#!/bin/sh
 while [ "$#" -gt 0 ]; do
   [ "$1" = --session-id ] && session=$2
   shift
@@ -224,14 +224,18 @@ done
 folder="$HOME/.claude/projects/$(pwd | sed 's/[^a-zA-Z0-9]/-/g')"
 mkdir -p "$folder"
 printf '{"type":"user"}\\n' >"$folder/$session.jsonl"
-exec sleep 600
 `;
 
 /** Writes an agent registry in which the stores' agent is a program that stays and does nothing. */
 export function writeStillAgent(folder: string): void {
+  writeAgent(folder, 'exec sleep 600');
+}
+
+/** Writes an agent registry in which the stores' agent is a program that comes up and then runs this shell script. */
+export function writeAgent(folder: string, script: string): void {
   mkdirSync(join(folder, 'c'), { recursive: true });
   const program = join(folder, 'agent');
-  writeFileSync(program, STILL_AGENT, { mode: 0o755 });
+  writeFileSync(program, `${AGENT}${script}\n`, { mode: 0o755 });
   const agent = { id: 'claude-sonnet', harness: 'claude', cli: program, args: [], default: true };
   writeFileSync(
     join(folder, 'c/agents.json'),

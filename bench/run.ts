@@ -28,6 +28,7 @@ import { bench as pollUnchanged } from './questions/poll-unchanged.ts';
 import { bench as readRoutes } from './questions/read-routes.ts';
 import { bench as search } from './questions/search.ts';
 import { bench as startup } from './questions/startup.ts';
+import { bench as terminal } from './questions/terminal.ts';
 import { bench as versionThroughput } from './questions/version-throughput.ts';
 
 const BENCHES = [
@@ -57,6 +58,7 @@ const BENCHES = [
   hookStart,
   idleCost,
   startup,
+  terminal,
 ];
 
 const { values, positionals } = parseArgs({

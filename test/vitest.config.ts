@@ -14,7 +14,7 @@ export default defineConfig({
       'node_modules/**',
     ],
     testTimeout: 20_000,
-    hookTimeout: 20_000,
+    hookTimeout: 60_000,
     setupFiles: ['test/kit/no-listener-leaks.ts'],
     pool: 'forks',
     maxWorkers: 2,

@@ -11,6 +11,9 @@ import { MessagesService } from '../src/messages/messages-service.ts';
 import { startRetention } from '../src/messages/retention.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
+/** A conversation that cannot be looked at holds no answer up for longer. */
+const LOOK_MS = 1_000;
+
 await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof messagesEvents>({
   name: 'messages',
   calls: messagesCalls,
@@ -49,7 +52,10 @@ await runComponent<Settings & { host_id: string }, typeof messagesCalls, typeof 
     return {
       handlers: {
         send: (message, bytes) => service.send(message, bytes),
-        texts: ({ ids }) => ({ messages: keptMessages(store, ids, logger) }),
+        async texts({ ids }) {
+          await service.lookAgain(ids, LOOK_MS);
+          return { messages: keptMessages(store, ids, logger) };
+        },
       },
       async stop() {
         endRetention();

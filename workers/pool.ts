@@ -68,6 +68,10 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     const { readMoment } = await import('../src/harness/transcripts/moment.ts');
     return readMoment(path, harness, { at, within_ms });
   },
+  async read_transcript_page({ path, harness, ...wish }) {
+    const { readTranscriptPage } = await import('../src/harness/transcripts/transcript-page.ts');
+    return readTranscriptPage(path, harness, wish);
+  },
   async search({ catalogue, wish }, rows) {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
     return { reply: searchCatalogue(catalogue, wish, rows) };

@@ -5,6 +5,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Shell } from './app/Shell.tsx';
 import { startBoard } from './lib/board.ts';
+import { watchForUpdates } from './lib/look-for-update.ts';
+import { keepPageOffline } from './lib/offline-page.ts';
 
 const root = document.getElementById('board');
 if (root === null) throw new Error('the page has no element for the board');
@@ -14,3 +16,6 @@ createRoot(root).render(
     <Shell />
   </StrictMode>,
 );
+watchForUpdates();
+// After everything that the reader waits for.
+addEventListener('load', keepPageOffline);

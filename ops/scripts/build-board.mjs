@@ -40,7 +40,8 @@ export function buildBoard(into) {
       '--logLevel',
       'warn',
     ],
-    { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
+    // Tests build it too, and are to see what users see.
+    { cwd: root, env: { ...process.env, NODE_ENV: 'production' }, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   if (result.status !== 0) {
     rmSync(next, { recursive: true, force: true });

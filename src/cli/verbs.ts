@@ -4,6 +4,7 @@ import { FOR_PROGRAMS, type VerbTable } from './command-line/verb-table.ts';
 export const VERBS: VerbTable = {
   'Start here': {
     demo: async () => (await import('./verbs/demo.ts')).verb,
+    open: async () => (await import('./verbs/open.ts')).verb,
     doctor: async () => (await import('./verbs/doctor.ts')).verb,
     daemon: {
       summary: 'Run, start, stop and inspect the daemon',

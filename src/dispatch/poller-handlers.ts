@@ -22,6 +22,7 @@ import { messageTarget } from './requests/message-target.ts';
 import { terminals } from './requests/open-terminal.ts';
 import type { OperatorCalls } from './requests/operator-calls.ts';
 import { dismissCapture, dismissIncident, resumeIncident } from './requests/resume-incident.ts';
+import { workerScreen } from './requests/worker-screen.ts';
 import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
@@ -121,6 +122,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     context_target: (query) => contextTarget(world, memory.runs.all(), query),
     give_app_message: (message) => giveAppMessage(world, memory.runs, message),
     app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
+    worker_screen: (query) => workerScreen(world, memory.runs.all(), query),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
       const answer = await pullBrake(parts, request);

@@ -275,6 +275,7 @@ export function withoutTmux(): Mux {
     create: async () => ({ kind: 'failed', code: 'tmux_server_unavailable', detail: DETAIL }),
     kill: async () => 'unknown',
     capture: async () => null,
+    screen: async () => ({ kind: 'unknown', detail: DETAIL }),
     panes: async () => null,
     onChange: () => () => {},
     describe: () => ({

@@ -217,7 +217,7 @@ export class RequestHandling implements RequestTaker {
       case 'malformed':
         throw refusal('invalid_request', match.message, { issues: [] });
       case 'not_found':
-        throw refusal('not_found', 'This daemon has no route with that path.');
+        throw refusal('not_found', 'This daemon has no route with that path.', { unknown_route: true });
       case 'method_not_allowed':
         if (head.method === 'OPTIONS') {
           this.#answers.answer(call, {

@@ -4,22 +4,62 @@ import { messageOf, systemCode } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { dataPaths } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Receipt } from '../contract/http/messages.ts';
 import { markerOf } from '../contract/message-text.ts';
+import type { SessionAddress } from '../contract/session-address.ts';
+import type {
+  AppMessage,
+  AppMessageOutcome,
+  AppMessageQuery,
+  AppMessageStage,
+} from '../contract/threads/app-message.ts';
+import type { InputScreen, OpenWay } from '../harness/harness.ts';
 import { HARNESSES } from '../harness/harnesses.ts';
 import { createPaneInput } from '../mux/pane-input.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { createRunner } from '../platform/process.ts';
 import { createProcessFacts } from '../platform/process-facts.ts';
+import type { ContextWorld } from './context-delivery.ts';
 import { ContextMailbox } from './context-mailbox.ts';
-import { composerShows } from './kept-drafts.ts';
+import type { Terminal } from './delivery-plan.ts';
+import { composerShows, type DraftWorld } from './kept-drafts.ts';
 import type { FileKeeper } from './message-files.ts';
 import type { MessageLedger } from './message-ledger.ts';
 import type { MessageStore } from './message-store.ts';
-import type { DeliveryWorld } from './messages-service.ts';
 import { recordsFrom } from './transcript-evidence.ts';
 
 /** Limit of one answer of tmux, in milliseconds. */
 const TMUX_MS = 5_000;
+
+/** What a delivery needs of this machine. */
+export type DeliveryWorld = ContextWorld &
+  DraftWorld & {
+    host: string;
+    store: MessageStore;
+    ledger: Pick<MessageLedger, 'since'>;
+    files: FileKeeper;
+    /** A way into the session that presses no keys; null if there is none, or it does not answer. */
+    open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
+    /** What the terminal shows; null if it cannot be read. */
+    screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
+    /** Types a text as one message. `gone`: not a byte of it was given. */
+    type(
+      terminal: Terminal,
+      text: string,
+    ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
+    /** Size of a transcript; 0 if there is none. */
+    sizeOf(transcript: string | null): Promise<number>;
+    /** What the records after an offset say of a message; without a wake only whether it is context there. */
+    evidence(
+      address: SessionAddress,
+      place: { transcript: string; offset: number },
+      message: { message_id: string; wake: boolean },
+    ): Promise<Receipt['status'] | null>;
+    /** Gives a text to an app conversation as one message. */
+    give(message: AppMessage): Promise<AppMessageOutcome>;
+    /** What an app conversation shows of a message; throws while its server does not answer. */
+    stageIn(message: AppMessageQuery): Promise<AppMessageStage>;
+  };
 
 /** The sessions of this machine as a delivery reaches them. */
 export function connectDelivery(options: {

@@ -2,8 +2,8 @@ import { textForAgent } from '../contract/message-text.ts';
 import type { SessionAddress } from '../contract/session-address.ts';
 import type { OpenWay } from '../harness/harness.ts';
 import type { DeliveryStep } from './delivery-plan.ts';
+import type { DeliveryWorld } from './delivery-world.ts';
 import type { MessageRecord } from './message-record.ts';
-import type { DeliveryWorld } from './messages-service.ts';
 
 /** How a message is about to be given to its session. */
 export type Handing = {

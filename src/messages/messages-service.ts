@@ -10,63 +10,20 @@ import {
   printAddress,
   type SessionAddress,
 } from '../contract/session-address.ts';
-import type {
-  AppMessage,
-  AppMessageOutcome,
-  AppMessageQuery,
-  AppMessageStage,
-} from '../contract/threads/app-message.ts';
 import type { MessageTarget } from '../contract/threads/message-target.ts';
 import type { CheckedMessage } from '../contract/threads/messages.ts';
-import type { InputScreen, OpenWay } from '../harness/harness.ts';
-import { ContextDelivery, type ContextWorld } from './context-delivery.ts';
+import type { OpenWay } from '../harness/harness.ts';
+import { ContextDelivery } from './context-delivery.ts';
 import type { ContextStep } from './context-plan.ts';
-import { type DeliveryStep, nextStep, type Session, type Terminal } from './delivery-plan.ts';
+import { type DeliveryStep, nextStep, type Session } from './delivery-plan.ts';
+import type { DeliveryWorld } from './delivery-world.ts';
+import { EvidenceWatch } from './evidence-watch.ts';
 import { type Handing, handingOf } from './handing.ts';
-import { type DraftWorld, KeptDrafts, unseenIn } from './kept-drafts.ts';
-import type { FileKeeper } from './message-files.ts';
-import type { MessageLedger } from './message-ledger.ts';
-import {
-  type Accepted,
-  digestOf,
-  type MessageRecord,
-  newRecord,
-  receiptOf,
-  saysMore,
-} from './message-record.ts';
-import type { MessageStore } from './message-store.ts';
+import { KeptDrafts, unseenIn } from './kept-drafts.ts';
+import { MessageChanges, SEEN } from './message-changes.ts';
+import { type Accepted, digestOf, type MessageRecord, newRecord } from './message-record.ts';
 import { HOUR_MS, PairLimit } from './pair-limit.ts';
 import { SessionQueues } from './session-queues.ts';
-
-/** What a delivery needs of this machine. */
-export type DeliveryWorld = ContextWorld &
-  DraftWorld & {
-    host: string;
-    store: MessageStore;
-    ledger: Pick<MessageLedger, 'since'>;
-    files: FileKeeper;
-    /** A way into the session that presses no keys; null if there is none, or it does not answer. */
-    open(address: SessionAddress, terminal: Terminal): Promise<OpenWay | null>;
-    /** What the terminal shows; null if it cannot be read. */
-    screen(address: SessionAddress, terminal: Terminal): Promise<InputScreen | null>;
-    /** Types a text as one message. `gone`: not a byte of it was given. */
-    type(
-      terminal: Terminal,
-      text: string,
-    ): Promise<{ kind: 'pasted' | 'gone' } | { kind: 'unknown'; detail: string }>;
-    /** Size of a transcript; 0 if there is none. */
-    sizeOf(transcript: string | null): Promise<number>;
-    /** What the records after an offset say of a message; without a wake only whether it is context there. */
-    evidence(
-      address: SessionAddress,
-      place: { transcript: string; offset: number },
-      message: { message_id: string; wake: boolean },
-    ): Promise<Receipt['status'] | null>;
-    /** Gives a text to an app conversation as one message. */
-    give(message: AppMessage): Promise<AppMessageOutcome>;
-    /** What an app conversation shows of a message; throws while its server does not answer. */
-    stageIn(message: AppMessageQuery): Promise<AppMessageStage>;
-  };
 
 /** Limits; times in milliseconds. */
 export type DeliveryLimits = {
@@ -97,6 +54,8 @@ export class MessagesService {
   readonly #queues: SessionQueues;
   readonly #pairs: PairLimit;
   readonly #context: ContextDelivery;
+  readonly #changes: MessageChanges;
+  readonly #evidence: EvidenceWatch;
   readonly #drafts: KeptDrafts;
   /** What an earlier daemon wrote of its messages in the last hour. */
   readonly #recent: readonly MessageLine[];
@@ -107,6 +66,8 @@ export class MessagesService {
     this.#pairs = new PairLimit(limits.pair, this.#recent);
     this.#drafts = new KeptDrafts(world);
     this.#context = new ContextDelivery(world);
+    this.#changes = new MessageChanges(world);
+    this.#evidence = new EvidenceWatch(world, this.#changes, this.#context);
     this.#world = world;
     this.#limits = limits;
     this.#queues = new SessionQueues({
@@ -154,6 +115,7 @@ export class MessagesService {
 
   stop(): void {
     this.#stopped = true;
+    this.#evidence.stop();
     this.#drafts.stop();
     this.#queues.stop();
   }
@@ -246,7 +208,7 @@ export class MessagesService {
     const left = kept.state === 'sending' ? await delivered : kept;
     // A turn that runs may go on for hours.
     if (left.state !== 'sent' || left.receipt.status === 'queued') return left.receipt;
-    return (await this.#observe(left, address, until)).receipt;
+    return (await this.#evidence.observe(left, address, until)).receipt;
   }
 
   /** Keeps the message and its files, or nothing of it. */
@@ -270,7 +232,7 @@ export class MessagesService {
     if (!record.wake) return this.#addContext(record, address);
     const { step, way } = await this.#plan(address, this.#world.clock.now() - record.created_at);
     try {
-      if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+      if (step.kind === 'reject') return this.#changes.rejected(record, step.reason, step.detail);
       if (step.kind === 'hold') return this.#stayWaiting(record, step.detail);
       const handing = await handingOf(this.#world, step, way, address, record);
       return await this.#give(record, address, step.session, handing);
@@ -281,18 +243,18 @@ export class MessagesService {
 
   /** Puts it into the mailbox of its session. What another daemon may have put there is looked for before. */
   async #addContext(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
-    const looked = await this.#look(record, address);
+    const looked = await this.#evidence.look(record, address);
     if (looked !== record) return looked;
     const step = await this.#context.plan(address, record);
     if (step.kind === 'hold') return this.#stayWaiting(record, step.detail);
-    if (step.kind === 'refuse') return this.#reject(record, 'wake_required', step.detail);
-    if (step.kind === 'reject') return this.#reject(record, step.reason, step.detail);
+    if (step.kind === 'refuse') return this.#changes.rejected(record, 'wake_required', step.detail);
+    if (step.kind === 'reject') return this.#changes.rejected(record, step.reason, step.detail);
     const { transcript, fiber_id: id, uid } = step.session;
     const evidence = record.evidence ?? { transcript, offset: await this.#world.sizeOf(transcript) };
     const placed = { ...record, fiber: { id, uid }, evidence };
     this.#world.store.write(placed);
     this.#context.put(placed, address);
-    return this.#finish(placed, { status: 'queued', transport: transportOf(placed), detail: IN_MAILBOX });
+    return this.#changes.given(placed, 'queued', IN_MAILBOX);
   }
 
   /** One attempt that may fail, on a full disk for example. What may have been given is at its end then (P13). */
@@ -323,50 +285,34 @@ export class MessagesService {
     session: Session,
     { evidence, hand }: Handing,
   ): Promise<MessageRecord> {
-    const sending = this.#sending(record, session, evidence);
+    const sending = this.#changes.sending(record, session, evidence);
     const handed = await hand();
     this.#logGiven(sending, address, handed.kind);
     switch (handed.kind) {
       case 'given':
-        return this.#unsure(sending, 'conversation' in evidence ? UNSHOWN : UNSEEN);
+        return this.#unsure(sending, 'conversation' in evidence ? UNSHOWN : SEEN.unknown);
       case 'queued':
-        return this.#finish(sending, {
-          status: 'queued',
-          transport: transportOf(sending),
-          detail: SEEN.queued,
-        });
+        return this.#changes.given(sending, 'queued');
       case 'unknown':
         return this.#unsure(sending, `${UNSURE}: ${handed.detail}`);
       case 'not_given':
-        return this.#wait(record, handed.detail);
+        return this.#changes.waits(record, handed.detail);
       case 'refused':
-        return this.#reject(sending, 'wake_refused', `the app server refused it: ${handed.detail}`);
+        return this.#changes.rejected(sending, 'wake_refused', `the app server refused it: ${handed.detail}`);
       case 'gone':
-        return this.#reject(sending, 'session_unavailable', ENDED);
+        return this.#changes.rejected(sending, 'session_unavailable', ENDED);
     }
   }
 
-  /** Written before the first byte is given (P13). */
-  #sending(
-    record: MessageRecord,
-    { fiber_id, uid }: Session,
-    evidence: NonNullable<MessageRecord['evidence']>,
-  ): MessageRecord {
-    const sending: MessageRecord = {
-      ...record,
-      state: 'sending',
-      fiber: { id: fiber_id, uid },
-      evidence,
-      receipt: {
-        ...record.receipt,
-        status: 'unknown',
-        transport: transportOf({ ...record, evidence }),
-        detail: GIVING,
-        at: this.#world.clock.now(),
-      },
-    };
-    this.#world.store.write(sending);
-    return sending;
+  #stayWaiting(record: MessageRecord, detail: string): MessageRecord {
+    return detail === record.receipt.detail ? record : this.#changes.waits(record, detail);
+  }
+
+  /** It may have been given, and no evidence is known. */
+  #unsure(record: MessageRecord, detail: string): MessageRecord {
+    const unsure = this.#changes.given(record, 'unknown', detail);
+    if (unsure.receipt.transport === 'terminal') this.#drafts.watch(unsure);
+    return unsure;
   }
 
   #logGiven({ fiber, message_id }: MessageRecord, { native_id }: SessionAddress, outcome: string): void {
@@ -376,95 +322,20 @@ export class MessagesService {
     );
   }
 
-  #stayWaiting(record: MessageRecord, detail: string): MessageRecord {
-    return detail === record.receipt.detail ? record : this.#wait(record, detail);
-  }
-
-  #wait(record: MessageRecord, detail: string): MessageRecord {
-    const { store, clock } = this.#world;
-    const held = { ...record, receipt: { ...record.receipt, detail, at: clock.now() } };
-    store.write(held);
-    return held;
-  }
-
-  #reject(record: MessageRecord, reason: string, detail: string): MessageRecord {
-    const rejected = this.#finish(record, { status: 'rejected', transport: 'none', reason, detail });
-    void this.#world.files.drop(record.files);
-    return rejected;
-  }
-
-  #unsure(record: MessageRecord, detail: string): MessageRecord {
-    const unsure = this.#finish(record, { status: 'unknown', transport: transportOf(record), detail });
-    if (unsure.receipt.transport === 'terminal') this.#drafts.watch(unsure);
-    return unsure;
-  }
-
-  /** Looks for more evidence than the receipt has until there is some, or until `until`. */
-  async #observe(record: MessageRecord, address: SessionAddress, until: number): Promise<MessageRecord> {
-    const { status } = record.receipt;
-    if (record.evidence === null || AT_END.has(status)) return record;
-    const { clock } = this.#world;
-    for (;;) {
-      const looked = await this.#look(record, address);
-      if (looked !== record || clock.now() >= until || this.#stopped) return looked;
-      await sleep(clock, LOOK_MS);
-    }
-  }
-
-  /** The record with what its session proves now. */
-  async #look(record: MessageRecord, address: SessionAddress): Promise<MessageRecord> {
-    const { evidence, message_id } = record;
-    if (evidence === null) return record;
-    if ('conversation' in evidence)
-      return this.#upgrade(record, await this.#stageIn(evidence.conversation, message_id));
-    const { offset } = evidence;
-    // One that was not there before may be there now.
-    const transcript = evidence.transcript ?? (await this.#transcriptOf(record, address));
-    if (transcript === null) return record;
-    const found = await this.#world.evidence(address, { transcript, offset }, record);
-    return this.#upgrade(record, found, { ...evidence, transcript });
-  }
-
-  #upgrade(
-    record: MessageRecord,
-    found: Receipt['status'] | null,
-    evidence = record.evidence,
-  ): MessageRecord {
-    if (found === null || !saysMore(found, record.receipt.status)) return record;
-    return this.#finish(
-      { ...record, evidence },
-      { status: found, transport: transportOf(record), detail: SEEN[found] },
-    );
-  }
-
-  async #stageIn(thread_id: string, message_id: string): Promise<AppMessageStage> {
-    try {
-      return await this.#world.stageIn({ thread_id, message_id });
-    } catch (error) {
-      this.#world.logger.debug({ detail: messageOf(error) }, 'the app server does not answer');
-      return null;
-    }
+  /** Looks again whether more is known by now of these messages, for `most_ms` at most. */
+  lookAgain(ids: readonly string[], most_ms: number): Promise<void> {
+    return this.#evidence.lookAgain(ids, most_ms);
   }
 
   /** A repeated request sends nothing; it looks whether more is known by now (MDS-1). */
   async #recheck(record: MessageRecord, address: SessionAddress): Promise<Receipt> {
     const until = this.#world.clock.now() + this.#limits.recheck;
-    return (await this.#observe(record, address, until)).receipt;
+    return (await this.#evidence.observe(record, address, until)).receipt;
   }
 
   /** The daemon ended, or failed, between the first byte and the answer: it is never given again (P13). */
   #settleUnsure(record: MessageRecord): MessageRecord {
     return this.#unsure(record, CUT_OFF);
-  }
-
-  #finish(
-    record: MessageRecord,
-    receipt: Pick<Receipt, 'status' | 'transport' | 'detail' | 'reason'>,
-  ): MessageRecord {
-    const at = this.#world.clock.now();
-    const done: MessageRecord = { ...record, state: 'sent', receipt: receiptOf(record, receipt, at) };
-    this.#world.store.write(done);
-    return done;
   }
 
   async #target(address: SessionAddress): Promise<MessageTarget | null> {
@@ -476,12 +347,6 @@ export class MessagesService {
     }
   }
 
-  async #transcriptOf({ wake }: MessageRecord, address: SessionAddress): Promise<string | null> {
-    if (!wake) return this.#context.transcriptOf(address);
-    const target = await this.#target(address);
-    return target?.kind === 'running' ? target.transcript : null;
-  }
-
   /** What is known of a message whose first request has not ended in time. */
   #known({ message_id, address }: Accepted): Receipt {
     const known = this.#world.store.read(message_id);
@@ -491,31 +356,13 @@ export class MessagesService {
   }
 }
 
-function transportOf({ wake, evidence }: Pick<MessageRecord, 'wake' | 'evidence'>): Receipt['transport'] {
-  if (!wake) return 'hook-mailbox';
-  if (evidence === null) return 'terminal';
-  return 'conversation' in evidence ? 'app-server' : (evidence.way ?? 'terminal');
-}
-
 const KEEPING = 'its files are being written; send the same id again for its receipt';
 const ENDED = 'its session ended before anything was given to it';
-const GIVING = 'it is being given to the session';
 const UNSURE = 'it is not known whether the text arrived';
 const UNSHOWN = 'the app server took it, and the conversation does not show it yet';
-const UNSEEN = 'it was given to the session, whose transcript does not show it yet';
 const IN_MAILBOX = 'it waits in the mailbox of the session; a hook adds it to the next turn as context';
 const CUT_OFF =
   'the daemon ended while it was given to the session, so it may have arrived; it is not sent again';
-/** Nothing more can be learned after these. */
-const AT_END: ReadonlySet<Receipt['status']> = new Set(['rejected', 'accepted', 'context_added']);
-const SEEN: Record<Receipt['status'], string> = {
-  queued: 'the session queued it behind its current turn',
-  submitted: 'the conversation shows it as a turn of the user',
-  accepted: 'the conversation shows an answer of the agent after it',
-  context_added: 'the conversation shows it as context',
-  unknown: UNSEEN,
-  rejected: 'it was refused',
-};
 
 function requireRoom(step: ContextStep): void {
   if (step.kind === 'refuse') throw new CodedError('preflight_failed', step.detail);

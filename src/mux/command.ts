@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import type { ScreenMark } from './mux.ts';
 import { isSessionName } from './session-name.ts';
 
 /**
@@ -145,6 +146,40 @@ export function killByName(name: string): TmuxCommand {
 /** The visible text of the session's current pane. */
 export function capturePane(id: string): TmuxCommand {
   return ['capture-pane', '-p', '-t', paneOf(idTarget(id))];
+}
+
+/** Format of what `paneFacts` prints; the session name comes last, since it may contain spaces. */
+const FACTS_FORMAT =
+  '#{session_id} #{pane_dead} #{pane_width} #{pane_height} #{history_size} #{session_name}';
+
+/** Prints one line of `FACTS_FORMAT`, with empty fields for a pane that is not there. */
+export function paneFacts(pane: string): TmuxCommand {
+  return ['display-message', '-p', '-t', paneTarget(pane), FACTS_FORMAT];
+}
+
+/**
+ * Prints a pane from its line `start`, which is negative in the history, with its attributes. Nothing if its size is not
+ * that of the mark, or if nothing was written to it since: tmux tells whole seconds, so what came in the second of the
+ * last read counts as new.
+ */
+export function captureSince(mark: ScreenMark, start: number): TmuxCommand {
+  const { columns, rows, history, read_at_s } = mark;
+  const pane = paneTarget(mark.pane);
+  const is_new = `#{||:#{e|>=:#{window_activity},${whole(read_at_s)}},#{!=:#{history_size},${whole(history)}}}`;
+  const same_size = `#{==:#{pane_width}x#{pane_height},${whole(columns)}x${whole(rows)}}`;
+  return [
+    'if-shell',
+    '-F',
+    '-t',
+    pane,
+    `#{&&:${same_size},${is_new}}`,
+    `capture-pane -p -e -N -t '${pane}' -S ${whole(start)}`,
+  ];
+}
+
+function whole(number: number): string {
+  if (!Number.isSafeInteger(number)) throw refused(`${number} is no whole number`);
+  return String(number);
 }
 
 /** What the commands to one pane print when it is not in that session, is dead or takes no input. */

@@ -35,6 +35,25 @@ export type MuxListing =
   | { kind: 'absent' }
   | { kind: 'unknown'; detail: string };
 
+/** Where the screen of a session was when it was read: the pane, its size, and how much of it is history. */
+export type ScreenMark = {
+  pane: string;
+  columns: number;
+  rows: number;
+  /** Lines of history above the visible screen. */
+  history: number;
+  /** When it was asked for, in whole seconds since the Unix epoch. */
+  read_at_s: number;
+};
+
+/** The screen of a session; `cheap` where it was asked over a connection that is there anyway. */
+export type MuxScreen =
+  /** Lines with their escape sequences; the first of them has the index `first`, counted from the oldest of the history. */
+  | { kind: 'read'; mark: ScreenMark; first: number; lines: string[]; cheap: boolean }
+  | { kind: 'same'; cheap: boolean }
+  | { kind: 'gone' }
+  | { kind: 'unknown'; detail: string };
+
 export type CreateSession = {
   name: string;
   cwd: string;
@@ -57,6 +76,14 @@ export type Mux = {
   kill(target: { id: string; name: string }): Promise<'killed' | 'gone' | 'unknown'>;
   /** The visible text of the session's first pane, or null where it cannot be read. */
   capture(target: { id: string }): Promise<string | null>;
+  /**
+   * The screen of the session's first pane, and at most `history` lines above it; `same` if nothing was written to it
+   * since the mark. Changes nothing in the session.
+   */
+  screen(
+    target: { id: string; name: string },
+    asked: { history: number; since: ScreenMark | null },
+  ): Promise<MuxScreen>;
   /** Every pane of one session, oldest first; null where they cannot be read. */
   panes(target: { id: string }): Promise<MuxPane[] | null>;
   /** Calls back soon (milliseconds) after a session appeared, ended or was renamed; the function returned unsubscribes. */

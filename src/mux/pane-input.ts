@@ -11,7 +11,7 @@ import {
   pasteGuarded,
   sessionPanes,
 } from './command.ts';
-import { parseSessionPanes, type ServerAnswer } from './server-answer.ts';
+import { firstPane, type ServerAnswer } from './server-answer.ts';
 import { TmuxClient, type TmuxClientOptions } from './tmux-client.ts';
 
 /**
@@ -45,6 +45,7 @@ export type PaneInput = {
 
 export function createPaneInput(options: TmuxClientOptions): PaneInput {
   const client = new TmuxClient(options);
+  const findPane = async ({ id }: PaneTarget) => firstPane(await client.run(sessionPanes(id)));
   /** The pane whose screen was read last, by session: when it ends, another may become the first one. */
   const read = new Map<string, string>();
   const settled_at = new Map<string, number>();
@@ -57,7 +58,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       read.delete(key);
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       settled_at.delete(key);
-      const pane = await firstPane(client, target);
+      const pane = await findPane(target);
       if (typeof pane !== 'string') return null;
       const answer = await client.run(captureGuarded({ ...target, pane }));
       if (answer.kind !== 'done' || answer.text.trim() === NO_SUCH_PANE) return null;
@@ -71,7 +72,7 @@ export function createPaneInput(options: TmuxClientOptions): PaneInput {
       while (unsettled_ms(key) > 0) await sleep(options.clock, unsettled_ms(key));
       // Before anything else is awaited, so that of several callers one goes on.
       settled_at.set(key, options.clock.now() + SETTLE_MS);
-      const pane = read.get(key) ?? (await firstPane(client, target));
+      const pane = read.get(key) ?? (await findPane(target));
       read.delete(key);
       if (typeof pane !== 'string') return pane;
       const buffer = newBuffer();
@@ -102,16 +103,6 @@ function newBuffer(): string {
   return `svc-input-${randomUUID()}`;
 }
 
-async function firstPane(client: TmuxClient, { id }: PaneTarget): Promise<string | Pasted> {
-  const answer = await client.run(sessionPanes(id));
-  if (answer.kind === 'no_server' || answer.kind === 'refused') return { kind: 'gone' };
-  if (answer.kind === 'unknown') return answer;
-  const panes = parseSessionPanes(answer.text.split('\n').filter((line) => line !== ''));
-  if (panes === null) return { kind: 'unknown', detail: 'tmux listed its panes in an unknown form' };
-  const [first] = panes.map((pane) => pane.id).sort((one, other) => numberOf(one) - numberOf(other));
-  return first ?? { kind: 'gone' };
-}
-
 function judge(answer: ServerAnswer): Pasted {
   if (answer.kind === 'no_server') return { kind: 'gone' };
   if (answer.kind === 'refused') return { kind: 'unknown', detail: answer.message };
@@ -137,8 +128,4 @@ function refused(why: string): CodedError {
 
 function keyOf({ id, name }: PaneTarget): string {
   return `${id} ${name}`;
-}
-
-function numberOf(pane: string): number {
-  return Number(pane.slice(1));
 }

@@ -97,3 +97,32 @@ export function listensAt(procNetUnix: string, path: string): boolean {
     return match !== null && match[2] === path && (Number.parseInt(match[1]!, 16) & ACCEPTS) !== 0;
   });
 }
+
+/** The first pane of a session, which runs its agent, by the answer to `sessionPanes`. */
+export function firstPane(
+  answer: ServerAnswer,
+): string | { kind: 'gone' } | { kind: 'unknown'; detail: string } {
+  if (answer.kind === 'no_server' || answer.kind === 'refused') return { kind: 'gone' };
+  if (answer.kind === 'unknown') return answer;
+  const panes = parseSessionPanes(answer.text.split('\n').filter((line) => line !== ''));
+  if (panes === null) return { kind: 'unknown', detail: 'tmux listed its panes in an unknown form' };
+  const number = ({ id }: MuxPane) => Number(id.slice(1));
+  return panes.toSorted((one, other) => number(one) - number(other))[0]?.id ?? { kind: 'gone' };
+}
+
+/** What a line of `paneFacts` tells; null for a pane that is not there. */
+export function parsePaneFacts(
+  line: string,
+): { session: string; dead: boolean; columns: number; rows: number; history: number; name: string } | null {
+  const match = /^(\$\d+) (\d?) (\d+) (\d+) (\d+) (.*)$/.exec(line);
+  if (match === null) return null;
+  const [, session = '', dead, columns, rows, history, name = ''] = match;
+  return {
+    session,
+    dead: dead === '1',
+    columns: Number(columns),
+    rows: Number(rows),
+    history: Number(history),
+    name,
+  };
+}

@@ -16,10 +16,20 @@ import {
   sessionPanes,
   type TmuxCommand,
 } from './command.ts';
-import { ControlClient } from './control-client.ts';
+import { ControlClient, type ControlReply } from './control-client.ts';
 import { type ControlPolicy, mayAttach } from './control-safety.ts';
-import type { Created, CreateSession, Mux, MuxListing, MuxPane, MuxSession } from './mux.ts';
+import type {
+  Created,
+  CreateSession,
+  Mux,
+  MuxListing,
+  MuxPane,
+  MuxScreen,
+  MuxSession,
+  ScreenMark,
+} from './mux.ts';
 import { PaneWatch } from './pane-watch.ts';
+import { type AskTmux, readScreen } from './screen-reader.ts';
 import { parsePanes, parseSessionPanes, type ServerAnswer } from './server-answer.ts';
 import { anchorCommands } from './server-start.ts';
 import { ANCHOR_SESSION, isEscaped, isSessionName } from './session-name.ts';
@@ -188,6 +198,18 @@ class Tmux implements Mux {
     return answer.kind === 'done' ? answer.text : null;
   }
 
+  async screen(
+    target: { id: string; name: string },
+    asked: { history: number; since: ScreenMark | null },
+  ): Promise<MuxScreen> {
+    const ask: AskTmux = async (...commands) => {
+      const reply = await this.control.request(...commands);
+      const answer = answerOf(reply) ?? (await this.#client.run(...commands));
+      return { answer, cheap: reply.kind === 'done' };
+    };
+    return readScreen(ask, this.#options.clock, target, asked);
+  }
+
   async panes(target: { id: string }): Promise<MuxPane[] | null> {
     const answer = await this.#ask(() => [sessionPanes(target.id)]);
     return answer.kind === 'done' ? parseSessionPanes(linesOf(answer.text)) : null;
@@ -260,9 +282,8 @@ class Tmux implements Mux {
 
   async #put(commands: readonly TmuxCommand[]): Promise<ServerAnswer> {
     const reply = await this.control.request(...commands);
-    if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
-    if (reply.kind === 'refused') return reply;
-    if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
+    const answer = answerOf(reply);
+    if (answer !== null) return answer;
     if (isReadOnly(commands)) return this.#client.run(...commands);
     // The command may have been executed, so only a read-only one is retried.
     if (reply.kind === 'lost') {
@@ -368,6 +389,14 @@ class Tmux implements Mux {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+/** What the server said to a control client; null where it said nothing, and may be asked in another way. */
+function answerOf(reply: ControlReply): ServerAnswer | null {
+  if (reply.kind === 'done') return { kind: 'done', text: reply.lines.map((line) => `${line}\n`).join('') };
+  if (reply.kind === 'refused') return reply;
+  if (reply.kind === 'silent') return { kind: 'unknown', detail: 'the tmux server did not answer in time' };
+  return null;
 }
 
 function isReadOnly(commands: readonly TmuxCommand[]): boolean {

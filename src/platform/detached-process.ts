@@ -30,3 +30,27 @@ export async function startDetached(options: {
     closeSync(log);
   }
 }
+
+/**
+ * Starts a process that may outlive this one, without input or output. True once it has ended well, or if it still runs
+ * after so many milliseconds; false where it failed, or could not be started.
+ */
+export function runsOn(options: {
+  file: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  fails_within_ms: number;
+}): Promise<boolean> {
+  const { file, args, env, fails_within_ms } = options;
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { env, detached: true, stdio: 'ignore' });
+    const timer = setTimeout(() => resolve(true), fails_within_ms);
+    const settle = (well: boolean) => {
+      clearTimeout(timer);
+      resolve(well);
+    };
+    child.once('error', () => settle(false));
+    child.once('exit', (code) => settle(code === 0));
+    child.unref();
+  });
+}

@@ -14,6 +14,9 @@ const MOST_KEPT_FILES = 64;
 /** A name in the folder of assets, which a build makes of a module’s name and a digest. */
 const ASSET_NAME = /^[\w-]+(?:\.[\w-]+)+$/;
 
+/** Files that are asked for by these names, so that a browser has to ask whether they are still the same. */
+export type BoardFile = 'index.html' | 'manifest.webmanifest' | 'sw.js';
+const ASK_EACH_TIME = { 'Cache-Control': 'no-cache' };
 const FOREVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /** The files of a built board as answers, each read once. */
@@ -21,21 +24,24 @@ export class BoardFiles {
   readonly #files: Files;
   readonly #folder: string;
   readonly #assets = new Map<string, Promise<Reply | null>>();
-  #shell: { of: string; reply: Reply } | null = null;
+  readonly #current = new Map<BoardFile, { of: string; reply: Reply }>();
 
   constructor(files: Files, folder: string) {
     this.#files = files;
     this.#folder = folder;
   }
 
-  /** The page, as the last build left it; null where there is none. */
-  async shell(): Promise<Reply | null> {
+  /** A file as the last build left it; null where there is none. */
+  async current(name: BoardFile): Promise<Reply | null> {
     return orNull(async () => {
-      const path = join(this.#folder, 'index.html');
+      const path = join(this.#folder, name);
       const { stamp } = await this.#files.stamp(path);
       const of = JSON.stringify(stamp);
-      if (this.#shell?.of !== of) this.#shell = { of, reply: await this.#read(path, {}) };
-      return this.#shell.reply;
+      const known = this.#current.get(name);
+      if (known?.of === of) return known.reply;
+      const reply = await this.#read(path, ASK_EACH_TIME);
+      this.#current.set(name, { of, reply });
+      return reply;
     });
   }
 

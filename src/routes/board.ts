@@ -1,6 +1,6 @@
 import { CodedError } from '../base/errors.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
-import { BoardFiles } from './board-files.ts';
+import { type BoardFile, BoardFiles } from './board-files.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 
@@ -16,27 +16,41 @@ const NOT_BUILT: Reply = {
 /** The board; served while booting too (RDY-3). */
 export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<RouteContext, 'ui_dist'>): Row[] {
   const board = context.ui_dist === null ? null : new BoardFiles(files, context.ui_dist);
+  const common = {
+    method: 'GET',
+    routing: 'local',
+    state: 'always',
+    body_limit: 0,
+    shared: false,
+  } as const;
+  const current = (name: BoardFile, summary: string): Row =>
+    defineRow({
+      ...common,
+      path: `/${name}`,
+      summary,
+      replies: { 200: 'content', 304: 'empty' },
+      async handler() {
+        const reply = await board?.current(name);
+        if (reply === undefined || reply === null)
+          throw new CodedError('not_found', `The board that is served here has no ${name}; build it again.`);
+        return reply;
+      },
+    });
   return [
     defineRow({
-      method: 'GET',
+      ...common,
       path: '/',
       summary: 'The board',
-      routing: 'local',
-      state: 'always',
-      body_limit: 0,
-      shared: false,
       replies: { 200: 'text', 304: 'empty', 404: 'text' },
-      handler: async () => (await board?.shell()) ?? NOT_BUILT,
+      handler: async () => (await board?.current('index.html')) ?? NOT_BUILT,
     }),
+    current('manifest.webmanifest', 'How a browser installs the board as an app'),
+    current('sw.js', 'What keeps the page of the board in a browser for when this daemon does not answer'),
     defineRow({
-      method: 'GET',
+      ...common,
       path: '/assets/:name',
       summary: 'A script, style, font or picture of the board',
       example: { params: { name: 'index.js' } },
-      routing: 'local',
-      state: 'always',
-      body_limit: 0,
-      shared: false,
       replies: { 200: 'content', 304: 'empty' },
       async handler({ params: { name = '' } }) {
         const reply = await board?.asset(name);
@@ -46,13 +60,9 @@ export function boardRows({ files }: Pick<Callers, 'files'>, context: Pick<Route
       },
     }),
     defineRow({
-      method: 'GET',
+      ...common,
       path: '/phone',
       summary: 'Leads to the board',
-      routing: 'local',
-      state: 'always',
-      body_limit: 0,
-      shared: false,
       replies: { 302: 'empty' },
       handler: () => ({ status: 302, empty: true, headers: { Location: '/' } }),
     }),

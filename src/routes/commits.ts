@@ -1,37 +1,47 @@
-import { commitsSchema } from '../contract/http/commits.ts';
+import { commitsCompositeSchema, commitsSchema } from '../contract/http/commits.ts';
 import { originQuerySchema } from '../contract/http/origin.ts';
 import { commitsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import { readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
-import { type LedgerBodies, wholeBody } from './ledger-bodies.ts';
+import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
-/** `GET /commits`: which session made each commit (TMP-3). */
+/** Which session made each commit: of this host (TMP-3), and of all (TMP-6). */
 export function commitsRows(
   { ledgers }: Pick<Callers, 'ledgers'>,
   bodies: LedgerBodies,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const body: LedgerBody = {
+    tag: commitsTag,
+    make: () => wholeBody(ledgers.exchange('commits', { host })),
+  };
+  const common = {
+    method: 'GET',
+    page: 'ledgers.md',
+    state: 'ready',
+    body_limit: 0,
+    shared: false,
+  } as const;
   return [
     defineRow({
-      method: 'GET',
+      ...common,
       path: '/api/v1/commits',
-      summary: 'Commits that agents made, in a window of time',
-      example: { query: 'from_ms=1786203000000&to_ms=1786206600000' },
-      page: 'ledgers.md',
+      summary: 'Commits that agents made',
       routing: 'host-scoped',
-      state: 'ready',
       query: originQuerySchema,
-      body_limit: 0,
-      shared: false,
       replies: { 200: commitsSchema, 304: 'empty' },
-      handler({ headers }) {
-        return bodies.read(
-          { tag: commitsTag, make: () => wholeBody(ledgers.exchange('commits', { host })) },
-          headers['if-none-match'],
-        );
-      },
+      handler: ({ headers }) => bodies.read(body, headers['if-none-match']),
+    }),
+    defineRow({
+      ...common,
+      path: '/api/v1/commits/composite',
+      summary: 'Commits that agents made on all hosts',
+      routing: 'fan-in',
+      replies: { 200: commitsCompositeSchema, 304: 'empty' },
+      handler: ({ headers }) => readComposite(context, bodies, body, headers['if-none-match']),
     }),
   ];
 }

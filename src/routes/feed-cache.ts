@@ -2,10 +2,21 @@ import { CodedError } from '../base/errors.ts';
 import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import { type Here, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';
-import { answeredDelta, encodeDelta, etagOf, type FeedVariant, FeedWindow, tagOf } from './feed-window.ts';
+import {
+  answeredDelta,
+  encodeDelta,
+  etagOf,
+  type FeedVariant,
+  FeedWindow,
+  tagOf,
+  weakTag,
+} from './feed-window.ts';
 
 type Body = { etag: string | null; bytes: Uint8Array; reply: Reply };
+/** An answer to `since`: its body, and the tag that it leads to. */
+type Changes = { etag: string | null; reply: Reply; body: Uint8Array | Pieces };
 type Asked = { notices: number; body: Promise<Body> };
 
 /** A move of one variant of the feed, for who follows it. Tags are without quotes. */
@@ -25,7 +36,7 @@ class Variant {
   kept: Body | null = null;
   asked: Asked | null = null;
   /** The answers to `since` that are the whole feed, of the bodies that they are made of. */
-  readonly wholes = new WeakMap<Uint8Array, Reply>();
+  readonly wholes = new WeakMap<Uint8Array, Changes>();
 
   become(tag: string | null): void {
     this.tag = tag;
@@ -43,6 +54,8 @@ export class FeedCache {
   #poller: Callers['poller'];
   #variants = { all: new Variant(), svc: new Variant() };
   readonly #window = new FeedWindow();
+  /** Of answers to `since`. */
+  readonly #composites = new WeakMap<Reply, Reply>();
   readonly #followers = {
     all: new Set<(move: FeedMove) => void>(),
     svc: new Set<(move: FeedMove) => void>(),
@@ -87,7 +100,23 @@ export class FeedCache {
   }
 
   /** What changed after a tag: at once when that was lately, else the poller is asked; or the whole feed. */
-  async since(tag: string, svc: boolean): Promise<Reply> {
+  since(tag: string, svc: boolean): Promise<Reply> {
+    return this.#since(tag, svc).then(({ reply }) => reply);
+  }
+
+  /** The composite of `since`, or of the whole feed without a tag. */
+  async composite(tag: string, here: Here): Promise<Reply> {
+    const { etag, reply, body } = await this.#since(tag, false);
+    const known = this.#composites.get(reply);
+    if (known !== undefined) return known;
+    const pieces = wrapRead(here, body, { tag: etag === null ? null : tagOf(etag) });
+    const head = { status: 200, pieces, content_type: 'application/json' };
+    const composite: Reply = tag === '' && etag !== null ? { ...head, etag: weakTag(etag) } : head;
+    this.#composites.set(reply, composite);
+    return composite;
+  }
+
+  async #since(tag: string, svc: boolean): Promise<Changes> {
     const [etag, variant] = [etagOf(tag), svc ? 'svc' : 'all'] as const;
     let delta = this.#window.since(etag, variant);
     if (delta === null && tag !== '') {
@@ -95,7 +124,9 @@ export class FeedCache {
       delta = answeredDelta(value, bulk, variant);
     }
     if (delta === null) return this.#whole(svc);
-    return { status: 200, bytes: encodeDelta(this.#host, delta), content_type: 'application/json' };
+    const bytes = encodeDelta(this.#host, delta);
+    const reply: Reply = { status: 200, bytes, content_type: 'application/json' };
+    return { etag: delta.etag, reply, body: bytes };
   }
 
   /** The feed with bodies; large and rarely asked for, so nothing of it is kept. */
@@ -118,7 +149,7 @@ export class FeedCache {
     for (const follow of followers) follow(move);
   }
 
-  async #whole(svc: boolean): Promise<Reply> {
+  async #whole(svc: boolean): Promise<Changes> {
     const { etag, bytes } = await this.#body(svc);
     const { wholes } = this.#variant(svc);
     const known = wholes.get(bytes);
@@ -126,8 +157,9 @@ export class FeedCache {
     const head = JSON.stringify({ tag: etag === null ? null : tagOf(etag), whole: true });
     const pieces = new Pieces([Buffer.from(`${head.slice(0, -1)},`), bytes.subarray(1)]);
     const reply: Reply = { status: 200, pieces, content_type: 'application/json' };
-    wholes.set(bytes, reply);
-    return reply;
+    const whole = { etag, reply, body: pieces };
+    wholes.set(bytes, whole);
+    return whole;
   }
 
   #body(svc: boolean): Body | Promise<Body> {

@@ -96,6 +96,10 @@ export function tagOf(etag: string): string {
   return etag.slice(1, -1);
 }
 
+export function weakTag(etag: string): string {
+  return `W/${etag}`;
+}
+
 /** The entity tag of a text that names one, as `ETag` has it or without quotes. */
 export function etagOf(text: string): string {
   return `"${text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')}"`;

@@ -1,8 +1,10 @@
 import { CodedError } from '../base/errors.ts';
 import {
+  compositeFibersQuerySchema,
   createFiberSchema,
   editFiberSchema,
   fiberReplySchema,
+  fibersCompositeSchema,
   fibersQuerySchema,
   fibersReplySchema,
   nestedSchema,
@@ -13,13 +15,20 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { namesTag } from '../http/entity-tag.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import { answerComposite } from './composite.ts';
+import type { RouteContext } from './context.ts';
 import type { FeedCache } from './feed-cache.ts';
+import { weakTag } from './feed-window.ts';
 
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
 
-/** The feed, one fiber, and the document writes (RPL-1, RPL-3, WPL-11, WPL-12, WPL-13). */
-export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache): Row[] {
+/** The feed, one fiber, and the document writes (RPL-1, RPL-2, RPL-3, WPL-11, WPL-12, WPL-13). */
+export function fibersRows(
+  { poller }: Pick<Callers, 'poller'>,
+  feed: FeedCache,
+  context: RouteContext,
+): Row[] {
   return [
     defineRow({
       method: 'GET',
@@ -48,6 +57,25 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
     }),
     defineRow({
       method: 'GET',
+      path: '/api/v1/fibers/composite',
+      summary: 'Every fiber of all hosts, and how fresh the rows of each are; `since` asks what changed',
+      example: { query: 'since=' },
+      page: 'http.md',
+      routing: 'fan-in',
+      state: 'ready',
+      query: compositeFibersQuerySchema,
+      body_limit: 0,
+      shared: false,
+      replies: { 200: fibersCompositeSchema, 304: 'empty' },
+      handler({ query: { since = '' }, headers }) {
+        const current = feed.current(false);
+        if (current !== null && namesTag(headers['if-none-match'], current.etag))
+          return { status: 304, empty: true, etag: weakTag(current.etag) };
+        return answerComposite(context, () => feed.composite(since, context), { tag: null });
+      },
+    }),
+    defineRow({
+      method: 'GET',
       path: '/api/v1/fibers/*id',
       summary: 'One fiber with its body',
       example: { params: { id: 'say-hello' } },
@@ -58,7 +86,6 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       shared: true,
       replies: { 200: fiberReplySchema },
       async handler({ params }) {
-        if (params.id === 'composite') throw notAFiber();
         return { status: 200, json: await poller.call('fiber', { id: params.id! }) };
       },
     }),
@@ -107,14 +134,6 @@ export function fibersRows({ poller }: Pick<Callers, 'poller'>, feed: FeedCache)
       },
     }),
   ];
-}
-
-/** The path of the feed of several hosts is no id of a fiber. */
-function notAFiber(): CodedError {
-  return new CodedError(
-    'not_found',
-    'GET /fibers/composite is no fiber but the feed of several hosts, which this daemon does not serve; read GET /fibers of each host, and a fiber of that name by its uid',
-  );
 }
 
 function noBodiesSince(): CodedError {

@@ -7,6 +7,7 @@ import { HARNESS_NAMES, harnessNameSchema } from '../contract/harness-name.ts';
 import { refusedSchema } from '../contract/http/dispatch.ts';
 import { errorBodySchema } from '../contract/http/errors.ts';
 import {
+  type DeliverRequest,
   deliveredSchema,
   deliverRequestSchema,
   messageRequestSchema,
@@ -15,9 +16,10 @@ import {
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { firstTextForAgent } from '../contract/message-text.ts';
 import { printAddress } from '../contract/session-address.ts';
-import { defineRow, type Row } from '../http/row.ts';
+import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
+import { Deliveries, type Worker } from './deliveries.ts';
 
 const REQUEST_LIMIT = 8 * 1024 * 1024;
 /** Who writes where nobody says it. */
@@ -43,7 +45,7 @@ export function messagesRows(
   { host, clock }: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
   /** The address of the session of the fiber's worker; null if it has no worker. */
-  const sessionOf = async (fiber_id: string): Promise<{ id: string; address: string | null }> => {
+  const sessionOf = async (fiber_id: string): Promise<Worker> => {
     const until = clock.now() + STARTING_MS;
     for (;;) {
       const { id, runtime } = (await poller.call('fiber', { id: fiber_id })).fiber;
@@ -58,6 +60,31 @@ export function messagesRows(
       await sleep(clock, LOOK_MS);
     }
   };
+  const deliver = async (
+    { text, from = SOMEBODY, message_id = randomUUID(), dry_run }: DeliverRequest,
+    { id, address }: Worker,
+  ): Promise<Reply> => {
+    if (address !== null) {
+      const receipt = await messages.call('send', {
+        ...{ address, text, from, message_id, dry_run: dry_run ?? false, wake: true },
+      });
+      if ('dry_run' in receipt) return { status: 200, json: receipt };
+      if (receipt.reason !== 'session_unavailable') {
+        const delivered = receipt.status !== 'rejected';
+        return { status: 200, json: { delivered, delivery: 'message', receipt } };
+      }
+    }
+    const user_message = from === SOMEBODY ? text : firstTextForAgent({ from, text });
+    const outcome = await poller.call('dispatch', {
+      ...{ fiber_id: id, force: true, user_message, dry_run: dry_run ?? false },
+      resume_mode: 'continue',
+    });
+    if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
+    if (!('dispatched' in outcome)) return { status: 200, json: outcome };
+    const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
+    return { status: 200, json: { ...outcome, delivered: true, delivery } };
+  };
+  const deliveries = new Deliveries();
   return [
     defineRow({
       method: 'POST',
@@ -91,28 +118,13 @@ export function messagesRows(
         502: refusedOrErrorSchema,
         503: refusedOrErrorSchema,
       },
-      async handler({ body: { fiber_id, text, from = SOMEBODY, dry_run } }) {
-        const { id, address } = await sessionOf(fiber_id);
-        if (address !== null) {
-          const receipt = await messages.call('send', {
-            ...{ address, text, from, dry_run, wake: true },
-            message_id: randomUUID(),
-          });
-          if ('dry_run' in receipt) return { status: 200, json: receipt };
-          if (receipt.reason !== 'session_unavailable') {
-            const delivered = receipt.status !== 'rejected';
-            return { status: 200, json: { delivered, delivery: 'message', receipt } };
-          }
-        }
-        const user_message = from === SOMEBODY ? text : firstTextForAgent({ from, text });
-        const outcome = await poller.call('dispatch', {
-          ...{ fiber_id: id, force: true, user_message, dry_run },
-          resume_mode: 'continue',
+      async handler({ body }) {
+        const { message_id, dry_run } = body;
+        if (message_id === undefined || dry_run) return deliver(body, await sessionOf(body.fiber_id));
+        return deliveries.once(message_id, body, {
+          worker: () => sessionOf(body.fiber_id),
+          deliver: (worker) => deliver({ ...body, message_id }, worker),
         });
-        if ('reason' in outcome) return { status: refusalStatus(outcome.reason), json: outcome };
-        if (!('dispatched' in outcome)) return { status: 200, json: outcome };
-        const delivery = outcome.resumed === true ? 'resume' : 'dispatch';
-        return { status: 200, json: { ...outcome, delivered: true, delivery } };
       },
     }),
   ];

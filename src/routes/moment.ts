@@ -1,16 +1,23 @@
 import { CodedError } from '../base/errors.ts';
 import { momentQuerySchema, momentSchema } from '../contract/http/moment.ts';
+import { transcriptWordsQuerySchema, transcriptWordsSchema } from '../contract/http/transcript-words.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { TranscriptPlaces } from './transcript-places.ts';
 
-/** `GET /moment`: the words around a point in time, from the transcript of a session. */
+/** What was said in a session: around a point in time, and from one stretch of its transcript to the next. */
 export function momentRows(
   callers: Pick<Callers, 'pool'>,
   context: Pick<RouteContext, 'host'>,
   places: TranscriptPlaces,
 ): Row[] {
+  const { host } = context;
+  const placeOf = async (session: string) => {
+    const [place] = await places.find([session], { believe: true });
+    if (place?.kind !== 'found') throw noTranscript(session, host);
+    return place;
+  };
   return [
     defineRow({
       method: 'GET',
@@ -25,11 +32,28 @@ export function momentRows(
       shared: true,
       replies: { 200: momentSchema },
       async handler({ query: { session, at, within_ms } }) {
-        const [place] = await places.find([session], { believe: true });
-        if (place?.kind !== 'found') throw noTranscript(session, context.host);
-        const { path, harness } = place;
+        const { path, harness } = await placeOf(session);
         const { value } = await callers.pool.run('read_moment', { path, harness, at, within_ms });
-        return { status: 200, json: { host: context.host, session, harness, at, ...value } };
+        return { status: 200, json: { host, session, harness, at, ...value } };
+      },
+    }),
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/transcript/words',
+      summary: 'What was said in a session, a stretch of its transcript at a time, the end first',
+      example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
+      needs: 'session',
+      routing: 'local',
+      state: 'ready',
+      query: transcriptWordsQuerySchema,
+      body_limit: 0,
+      shared: true,
+      replies: { 200: transcriptWordsSchema },
+      async handler({ query: { session, before_byte, after_byte } }) {
+        const { path, harness } = await placeOf(session);
+        const wish = { path, harness, before_byte, after_byte };
+        const { value } = await callers.pool.run('read_transcript_page', wish);
+        return { status: 200, json: { host, session, harness, ...value } };
       },
     }),
   ];

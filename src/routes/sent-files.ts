@@ -1,12 +1,17 @@
 import { originQuerySchema } from '../contract/http/origin.ts';
-import { sentFilesQuerySchema, sentFilesSchema } from '../contract/http/sent-files.ts';
+import {
+  sentFilesCompositeSchema,
+  sentFilesQuerySchema,
+  sentFilesSchema,
+} from '../contract/http/sent-files.ts';
 import { sentFilesTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import { readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
 import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
-/** Files that workers sent: of this host (TMP-4), and the newest of one fiber (TMP-5, LIM-12). */
+/** Files that workers sent: of this host (TMP-4), of all (TMP-6), and the newest of one fiber (TMP-5, LIM-12). */
 export function sentFilesRows(
   { ledgers }: Pick<Callers, 'ledgers'>,
   bodies: LedgerBodies,
@@ -22,8 +27,8 @@ export function sentFilesRows(
     state: 'ready',
     body_limit: 0,
     shared: false,
-    replies: { 200: sentFilesSchema, 304: 'empty' },
   } as const;
+  const replies = { 200: sentFilesSchema, 304: 'empty' } as const;
   return [
     defineRow({
       ...common,
@@ -32,7 +37,17 @@ export function sentFilesRows(
       page: 'ledgers.md',
       routing: 'host-scoped',
       query: originQuerySchema,
+      replies,
       handler: ({ headers }) => bodies.read(body(), headers['if-none-match']),
+    }),
+    defineRow({
+      ...common,
+      path: '/api/v1/sent-files/all/composite',
+      summary: 'Files that agents of all hosts sent to a person, by fiber',
+      page: 'ledgers.md',
+      routing: 'fan-in',
+      replies: { 200: sentFilesCompositeSchema, 304: 'empty' },
+      handler: ({ headers }) => readComposite(context, bodies, body(), headers['if-none-match']),
     }),
     defineRow({
       ...common,
@@ -42,6 +57,7 @@ export function sentFilesRows(
       page: 'ledgers.md',
       routing: 'owner',
       query: sentFilesQuerySchema,
+      replies,
       handler: ({ query, headers }) => bodies.read(body(query.uid), headers['if-none-match']),
     }),
   ];

@@ -1,6 +1,8 @@
-import { type State, stateSchema } from '../contract/http/state.ts';
+import { createHash } from 'node:crypto';
+import { type State, stateCompositeSchema, stateSchema } from '../contract/http/state.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import { answerComposite, wrapRead } from './composite.ts';
 import type { RouteContext } from './context.ts';
 
 /** A part that is only shown must not hold up the whole answer for long. */
@@ -10,34 +12,46 @@ const PART_DEADLINE_MS = 2_000;
 export function stateRows(callers: Callers, context: RouteContext): Row[] {
   const { poller, ledgers, fleet, audio } = callers;
   const deadline = { deadline_ms: PART_DEADLINE_MS };
+  const readState = async (): Promise<Omit<State, 'host' | 'generated_at'>> => {
+    const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([
+      poller.call('state', {}),
+      orNull(ledgers.call('state', {}, deadline)),
+      orNull(fleet.call('state', {}, deadline)),
+      orNull(audio.call('state', {}, deadline)),
+    ]);
+    return { ...poller_state, ledgers: ledgers_state, fleet: fleet_state, audio: audio_state };
+  };
+  const head = () => ({ host: context.host, generated_at: context.clock.now() });
+  const common = { method: 'GET', page: 'why.md', state: 'ready', body_limit: 0, shared: true } as const;
   return [
     defineRow({
-      method: 'GET',
+      ...common,
       path: '/api/v1/state',
       summary: 'Workers, blocked and held fibers, standing roles, poll health',
-      page: 'why.md',
       routing: 'local',
-      state: 'ready',
-      body_limit: 0,
-      shared: true,
       replies: { 200: stateSchema },
       async handler() {
-        const [poller_state, ledgers_state, fleet_state, audio_state] = await Promise.all([
-          poller.call('state', {}),
-          orNull(ledgers.call('state', {}, deadline)),
-          orNull(fleet.call('state', {}, deadline)),
-          orNull(audio.call('state', {}, deadline)),
-        ]);
-        const state: State = {
-          host: context.host,
-          generated_at: context.clock.now(),
-          ...poller_state,
-          ledgers: ledgers_state,
-          fleet: fleet_state,
-          audio: audio_state,
-        };
+        const state: State = { ...head(), ...(await readState()) };
         return { status: 200, json: state };
       },
+    }),
+    defineRow({
+      ...common,
+      path: '/api/v1/state/composite',
+      summary: 'Workers, blocked and held fibers, standing roles, poll health of all hosts',
+      routing: 'fan-in',
+      replies: { 200: stateCompositeSchema, 304: 'empty' },
+      handler: () =>
+        answerComposite(context, async () => {
+          const rest = JSON.stringify(await readState());
+          const text = `${JSON.stringify(head()).slice(0, -1)},${rest.slice(1)}`;
+          return {
+            status: 200,
+            pieces: wrapRead(context, Buffer.from(text)),
+            content_type: 'application/json',
+            etag: `W/"${createHash('sha256').update(`${context.git_short_sha}\n${rest}`).digest('base64url')}"`,
+          };
+        }),
     }),
   ];
 }

@@ -35,6 +35,7 @@ import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
 import { spendRows } from './spend.ts';
 import { stateRows } from './state.ts';
+import { terminalRows } from './terminal.ts';
 import { TranscriptPlaces } from './transcript-places.ts';
 import { transcriptsRows } from './transcripts.ts';
 import { versionRows } from './version.ts';
@@ -50,7 +51,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   return [
     ...inGroup('Daemon', versionRows(context)),
     ...inGroup('State', stateRows(callers, context)),
-    ...inGroup('Fibers', fibersRows(callers, feed)),
+    ...inGroup('Fibers', fibersRows(callers, feed, context)),
     ...inGroup('Fibers', liveRows(callers, feed, context)),
     ...inGroup('Workers', dispatchRows(callers)),
     ...inGroup('Messages', messagesRows(callers, context)),
@@ -63,6 +64,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('State', incidentRows(callers)),
     ...inGroup('Workers', captureRows(callers, context)),
     ...inGroup('Workers', attachRows(callers, context)),
+    ...inGroup('Workers', terminalRows(callers, context)),
     ...inGroup('Configuration', agentsRows(callers)),
     ...inGroup('Configuration', configRows(callers, context)),
     ...inGroup('Configuration', fiberStoresRows(callers, context)),

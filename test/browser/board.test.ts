@@ -1,65 +1,19 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import axe from 'axe-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
-import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
+import { unusedPort } from '../kit/unused-port.ts';
+import { Chromium, NO_BROWSER, type View } from './chromium.ts';
+import { axeFaults, VIEWS, words } from './controls.ts';
+import { cards, cardWhen, DESKTOP, faults, focused, PHONE } from './desk-page.ts';
 
 /** More drafts than any screen shows. */
 const MANY = 600;
-
-const DESKTOP: View = { width: 1280, height: 800 };
-const PHONE: View = { width: 390, height: 844, phone: true };
-const VIEWS: readonly [string, View][] = [
-  ['desktop, light', DESKTOP],
-  ['desktop, dark', { ...DESKTOP, scheme: 'dark' }],
-  ['phone, light', PHONE],
-  ['phone, dark', { ...PHONE, scheme: 'dark' }],
-];
-
-type Shown = { column: string; fiber: string; state: string; text: string };
 
 let daemon: TestDaemon;
 let browser: Chromium;
 
 const open = (view: View) => browser.open(`http://${daemon.address}/`, { view: (page) => page.look(view) });
-
-/** The cards that are in the page. */
-function cards(page: Page): Promise<Shown[]> {
-  return page.learn(`[...document.querySelectorAll('[data-fiber]')].map((card) => ({
-    column: card.closest('[data-column]')?.dataset.column ?? '',
-    fiber: card.dataset.fiber,
-    state: card.dataset.state,
-    text: card.innerText,
-  }))`);
-}
-
-function cardWhen(page: Page, fiber: string, what: string, holds: (card: Shown) => boolean): Promise<Shown> {
-  return until(`the card of ${fiber}: ${what}`, async () =>
-    (await cards(page)).find((card) => card.fiber === fiber && holds(card)),
-  );
-}
-
-const text = (page: Page) => page.learn<string>('document.body.innerText');
-const focused = (page: Page) => page.learn<string | null>('document.activeElement.dataset.fiber ?? null');
-
-/** What a browser says by itself of a daemon that is gone or boots; everything else is a fault of the page. */
-function faults(page: Page): string[] {
-  return page.complaints.filter(
-    (one) => !/net::ERR_CONNECTION|WebSocket connection to|status of 503/.test(one),
-  );
-}
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const TITLE = `the Desk in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
@@ -91,7 +45,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it('shows every fiber in its column, from this daemon alone and without a complaint of the browser', async () => {
     const page = await open(DESKTOP);
-    await cardWhen(page, 'sketch', 'shown', () => true);
+    await cardWhen(page, 'sketch', 'shown');
     const places = (await cards(page)).map(({ column, fiber, state }) => [column, fiber, state]);
     expect(places.toSorted()).toEqual([
       ['Awaiting review', 'judged', 'review'],
@@ -100,10 +54,10 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       ['Drafts', 'sketch', 'draft'],
       ['In flight', 'homeless', 'blocked'],
     ]);
-    const words = await text(page);
+    const shown = await words(page);
     for (const word of ['Fiber role', 'Fiber later', 'Pinned', 'No date', 'Only an idea.', '/no/such/folder'])
-      expect(words).toContain(word);
-    await until('the socket', async () => (await text(page)).includes('live'));
+      expect(shown).toContain(word);
+    await until('the socket', async () => (await words(page)).includes('live'));
     const asked = await page.learn<string[]>(
       "performance.getEntriesByType('resource').map(({ name }) => name)",
     );
@@ -141,7 +95,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it('shows an edit on disk without a reload', async () => {
     const page = await open(DESKTOP);
-    await cardWhen(page, 'judged', 'shown', () => true);
+    await cardWhen(page, 'judged', 'shown');
     await page.learn('window.loaded_once = true');
     const { home } = daemon;
     writeFileSync(home.documentPath('judged'), home.document('judged').replace('All done.', 'Done twice.'));
@@ -160,19 +114,19 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       });
       try {
         const page = await browser.open(`http://${mortal.address}/`);
-        await cardWhen(page, 'judged', 'shown', () => true);
-        await until('the socket', async () => (await text(page)).includes('live'));
+        await cardWhen(page, 'judged', 'shown');
+        await until('the socket', async () => (await words(page)).includes('live'));
         await mortal.stop('SIGKILL');
         const gone = await until('the banner', async () => {
-          const words = await text(page);
-          return words.includes('No answer from test-host') ? words : null;
+          const shown = await words(page);
+          return shown.includes('No answer from test-host') ? shown : null;
         });
         expect(gone).toMatch(/trying again in \d+ s/);
         expect((await cards(page)).map(({ fiber }) => fiber)).toEqual(['judged']);
         await mortal.start();
         await page.learn("document.querySelector('[role=status] button')?.click()");
-        await until('the end of the banner', async () => !(await text(page)).includes('No answer'));
-        await until('the socket', async () => (await text(page)).includes('live'));
+        await until('the end of the banner', async () => !(await words(page)).includes('No answer'));
+        await until('the socket', async () => (await words(page)).includes('live'));
         expect(faults(page)).toEqual([]);
       } finally {
         await mortal.dispose();
@@ -182,7 +136,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it('has the focus moved by keys through a column and across columns', async () => {
     const page = await open(DESKTOP);
-    await cardWhen(page, 'judged', 'shown', () => true);
+    await cardWhen(page, 'judged', 'shown');
     const inColumn = async (name: string) =>
       (await cards(page)).filter(({ column }) => column === name).map(({ fiber }) => fiber);
     const [first, second] = await inColumn('In flight');
@@ -201,11 +155,11 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       });
     const page = await open(DESKTOP);
     const wanted = `Draft ${MANY - 1}`.replace(' ', ' 0');
-    await until('all of them', async () => /Drafts\s+60\d/.test(await text(page)), 60_000);
+    await until('all of them', async () => /Drafts\s+60\d/.test(await words(page)), 60_000);
     expect(await page.learn<number>("document.querySelectorAll('*').length")).toBeLessThan(1_500);
     await until('the last one', async () => {
       await page.learn(`document.querySelector('[data-column=Drafts] ul').parentElement.scrollTop = 1e9`);
-      return (await text(page)).includes(wanted);
+      return (await words(page)).includes(wanted);
     });
     expect(await page.learn<number>("document.querySelectorAll('*').length")).toBeLessThan(1_500);
     expect(faults(page)).toEqual([]);
@@ -213,28 +167,23 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it.each(VIEWS)('has no serious fault that axe finds: %s', async (_, view) => {
     const page = await open(view);
-    await cardWhen(page, view.phone ? 'judged' : 'homeless', 'shown', () => true);
-    await page.learn(`${axe.source}; undefined`);
-    const found = await page.learn<
-      { id: string; impact: string; targets: string[] }[]
-    >(`axe.run().then((result) =>
-      result.violations.map(({ id, impact, nodes }) => ({ id, impact, targets: nodes.map(({ html }) => html) })))`);
-    expect(found.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+    await cardWhen(page, view.phone ? 'judged' : 'homeless', 'shown');
+    expect(await axeFaults(page)).toEqual([]);
     expect(await page.learn<boolean>('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(page.complaints).toEqual([]);
   });
 
   it('shows one list at a time on a phone', async () => {
     const page = await open(PHONE);
-    await cardWhen(page, 'judged', 'among those of the reader', () => true);
+    await cardWhen(page, 'judged', 'among those of the reader');
     const choose = (name: string) =>
       page.learn(
         `[...document.querySelectorAll('[role=tab]')].find((tab) => tab.innerText.startsWith('${name}')).click()`,
       );
     await choose('In flight');
-    await cardWhen(page, 'homeless', 'in flight', () => true);
+    await cardWhen(page, 'homeless', 'in flight');
     expect((await cards(page)).map(({ fiber }) => fiber)).not.toContain('judged');
     await choose('Resting');
-    await until('the rail', async () => (await text(page)).includes('Fiber role'));
+    await until('the rail', async () => (await words(page)).includes('Fiber role'));
   });
 });

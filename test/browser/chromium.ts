@@ -26,6 +26,13 @@ type Message = {
   sessionId?: string;
 };
 
+const open = new Set<Chromium>();
+
+/** Closes the windows of every browser, as `Chromium.forget` does. */
+export async function closeWindows(): Promise<void> {
+  await Promise.all([...open].map((browser) => browser.forget()));
+}
+
 /** A headless browser with a profile of its own, driven over a pipe that nobody else can open. */
 export class Chromium {
   readonly #child: ChildProcess;
@@ -34,6 +41,8 @@ export class Chromium {
   readonly #waiting = new Map<number, Waiting>();
   readonly #loaded = new Map<string, () => void>();
   readonly #complaints = new Map<string, string[]>();
+  /** Where its windows are, which share their storage; null while there is none. */
+  #context: string | null = null;
   #count = 0;
   #text = '';
 
@@ -60,10 +69,12 @@ export class Chromium {
       ],
       { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
     );
+    open.add(this);
     this.#in = this.#child.stdio[3] as Writable;
     this.#in.on('error', () => undefined);
     (this.#child.stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => this.#hear(text));
     this.#child.once('exit', (code) => {
+      open.delete(this);
       for (const { reject } of this.#waiting.values()) reject(new Error(`the browser ended with ${code}`));
       this.#waiting.clear();
     });
@@ -71,9 +82,13 @@ export class Chromium {
 
   /** A new window that shows `url`, loaded as far as its own load event; `view` is called before that. */
   async open(url: string, as: { view?(page: Page): Promise<void> } = {}): Promise<Page> {
-    const { targetId } = (await this.call('Target.createTarget', { url: 'about:blank' })) as {
-      targetId: string;
-    };
+    this.#context ??= (
+      (await this.call('Target.createBrowserContext', {})) as { browserContextId: string }
+    ).browserContextId;
+    const { targetId } = (await this.call('Target.createTarget', {
+      url: 'about:blank',
+      browserContextId: this.#context,
+    })) as { targetId: string };
     const { sessionId } = (await this.call('Target.attachToTarget', { targetId, flatten: true })) as {
       sessionId: string;
     };
@@ -82,10 +97,25 @@ export class Chromium {
     this.#complaints.set(sessionId, complaints);
     await this.call('Runtime.enable', {}, sessionId);
     await this.call('Log.enable', {}, sessionId);
+    // What is typed goes to the window with the focus, which another one may have.
+    await this.call('Emulation.setFocusEmulationEnabled', { enabled: true }, sessionId);
     const page = new Page(this, sessionId, complaints);
     await as.view?.(page);
     await page.show(url);
     return page;
+  }
+
+  /**
+   * Closes its windows, and drops what they have stored. A window that nobody looks at any more would go on drawing and
+   * following its daemon.
+   */
+  async forget(): Promise<void> {
+    if (this.#context === null) return;
+    const browserContextId = this.#context;
+    this.#context = null;
+    this.#complaints.clear();
+    this.#loaded.clear();
+    await this.call('Target.disposeBrowserContext', { browserContextId });
   }
 
   /** Resolves at the next load event of a window. */
@@ -156,17 +186,40 @@ function complaintOf({ method, params }: Message): string | null {
   }
   if (method !== 'Log.entryAdded') return null;
   const { entry } = params as { entry: { level: string; text: string; url?: string } };
+  // The browser fetches the icons when it likes, also while a test has stopped the daemon; installed.test.ts looks at them.
+  if (entry.text.includes('icon from the Manifest')) return null;
   return entry.level === 'error' || entry.level === 'warning' ? `${entry.text} ${entry.url ?? ''}` : null;
+}
+
+/** What drives a window, of whichever browser. */
+export interface Driven {
+  /** Exceptions, console errors and refusals of the page's policy so far. */
+  readonly complaints: string[];
+  /** Runs a script in the page, as one of its own would be run. */
+  learn<T>(expression: string): Promise<T>;
+  /** Calls a function of the page, by its name or its text, and answers what it resolves to. */
+  run<T>(script: string, ...args: unknown[]): Promise<T>;
+  /** Presses a key and lets go of it. */
+  press(key: string): Promise<void>;
+  /** Types a text into what has the focus. */
+  type(text: string): Promise<void>;
 }
 
 export type View = { width: number; height: number; scheme?: 'light' | 'dark'; phone?: boolean };
 
+/** Keys at which a browser does something itself, as closing a dialog or pressing a button. */
+const KEYS: Readonly<Record<string, { windowsVirtualKeyCode: number; text?: string }>> = {
+  Escape: { windowsVirtualKeyCode: 27 },
+  Enter: { windowsVirtualKeyCode: 13, text: '\r' },
+  Tab: { windowsVirtualKeyCode: 9 },
+};
+
 /** One window of the browser. */
-export class Page {
+export class Page implements Driven {
   readonly #browser: Chromium;
   readonly #session: string;
-  /** Exceptions, console errors and refusals of the page's policy so far. */
   readonly complaints: string[];
+  #scheme: NonNullable<View['scheme']> = 'light';
 
   constructor(browser: Chromium, session: string, complaints: string[]) {
     this.#browser = browser;
@@ -178,14 +231,75 @@ export class Page {
   async look({ width, height, scheme = 'light', phone = false }: View): Promise<void> {
     const size = { width, height, deviceScaleFactor: phone ? 2 : 1, mobile: phone };
     await this.#browser.call('Emulation.setDeviceMetricsOverride', size, this.#session);
+    await this.#preferred(scheme);
+  }
+
+  get scheme(): NonNullable<View['scheme']> {
+    return this.#scheme;
+  }
+
+  /** The colours that its user prefers from now on; resolves once the page has them. */
+  async prefer(scheme: NonNullable<View['scheme']>): Promise<void> {
+    await this.#preferred(scheme);
+    await this.settled();
+  }
+
+  async #preferred(scheme: NonNullable<View['scheme']>): Promise<void> {
+    this.#scheme = scheme;
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await this.#browser.call('Emulation.setEmulatedMedia', { features }, this.#session);
   }
 
-  /** Presses a key and lets go of it. */
+  /** Resolves when nothing moves or fades any more, but for what does so for ever. */
+  async settled(): Promise<void> {
+    await this.learn(`(async () => {
+      const frame = () => new Promise(requestAnimationFrame);
+      await frame();
+      await frame();
+      await Promise.allSettled(document.getAnimations()
+        .filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+        .map((one) => one.finished));
+    })()`);
+  }
+
+  /** Presses a key and lets go of it; with what the browser itself does at it where it is one of `KEYS`. */
   async press(key: string): Promise<void> {
-    for (const type of ['keyDown', 'keyUp'])
-      await this.#browser.call('Input.dispatchKeyEvent', { type, key }, this.#session);
+    const known = KEYS[key];
+    for (const type of ['keyDown', 'keyUp']) {
+      const params = known === undefined ? { type, key } : { type, key, ...known };
+      await this.#browser.call('Input.dispatchKeyEvent', params, this.#session);
+    }
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#browser.call('Input.insertText', { text }, this.#session);
+  }
+
+  /** What is shown, as a PNG. */
+  async photo(): Promise<Buffer> {
+    const { data } = (await this.#browser.call(
+      'Page.captureScreenshot',
+      { format: 'png' },
+      this.#session,
+    )) as { data: string };
+    return Buffer.from(data, 'base64');
+  }
+
+  /** Moves the mouse there, presses or lets go of its left button. */
+  async mouse(type: 'mouseMoved' | 'mousePressed' | 'mouseReleased', x: number, y: number): Promise<void> {
+    const buttons = type === 'mouseReleased' ? {} : { buttons: 1 };
+    const params = { type, x, y, button: 'left', clickCount: 1, ...buttons };
+    await this.#browser.call('Input.dispatchMouseEvent', params, this.#session);
+  }
+
+  /** The manifest of the page as the browser reads it, the addresses of its icons, and what is wrong with it. */
+  async manifest(): Promise<{ manifest: Record<string, unknown>; icons: string[]; errors: unknown[] }> {
+    const { data, errors } = (await this.#browser.call('Page.getAppManifest', {}, this.#session)) as {
+      data: string;
+      errors: unknown[];
+    };
+    const manifest = JSON.parse(data) as { icons: { src: string }[] };
+    return { manifest, icons: manifest.icons.map(({ src }) => src), errors };
   }
 
   async show(url: string): Promise<void> {
@@ -197,12 +311,10 @@ export class Page {
     await loaded;
   }
 
-  /** Calls a function of the page, by its name or its text, and answers what it resolves to. */
   async run<T>(script: string, ...args: unknown[]): Promise<T> {
     return this.learn(`(${script})(...${JSON.stringify(args)})`);
   }
 
-  /** Runs a script in the page, as one of its own would be run. */
   async learn<T>(expression: string): Promise<T> {
     const params = {
       expression,

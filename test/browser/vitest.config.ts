@@ -6,10 +6,10 @@ export default defineConfig({
     include: ['test/browser/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    setupFiles: ['test/kit/no-listener-leaks.ts'],
+    setupFiles: ['test/kit/no-listener-leaks.ts', 'test/browser/windows-closed.ts'],
     globalSetup: ['test/kit/built-package.ts'],
     pool: 'forks',
-    maxWorkers: 1,
-    fileParallelism: false,
+    // Each file has a browser and daemons of its own; more of them at a time only wait for each other.
+    maxWorkers: 2,
   },
 });

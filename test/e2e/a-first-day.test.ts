@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { programOf } from '../kit/built-package.ts';
 import { type Ran, run, TestHome } from '../kit/test-home.ts';
@@ -123,6 +123,19 @@ describe('a first day, starting from the README', () => {
     expect(kinds).not.toContain('resume');
     const begun = entries.filter(({ kind }) => kind === 'dispatch').map(({ session }) => session);
     expect(new Set(begun).size).toBe(begun.length);
+  });
+
+  it('[CAP-1] [WPL-6] has the agent of the demo file a captured text, claim it and work on it', async () => {
+    await svc(
+      'svc capture "Look for moss\n\nUnder the northern stones." --project-dir ~/my-project --agent claude-sonnet',
+    );
+    const path = home.documentPath('look-for-moss', home.path('notes'));
+    await until('the fiber of the text', () => existsSync(path), 60_000);
+    const row = await rowWhen('look-for-moss', 'is closed', ({ status }) => status === 'closed');
+    expect(row.svc.runtime?.handed_off_at).toEqual(expect.any(String));
+    const written = readFileSync(path, 'utf8');
+    expect(written).toContain('Under the northern stones.');
+    expect(written).toContain('Session 1 of 1 is done.');
   });
 
   it('shows the whole day in `svc daemon logs`', async () => {

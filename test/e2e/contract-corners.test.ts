@@ -77,12 +77,17 @@ describe('corners of the contract', () => {
     expect((await dispatch('no-surface')).body).toMatchObject({ surface: 'cli' });
   });
 
-  it('[RPL-3] [FIB-1] the feed of several hosts is not read as a fiber', async () => {
+  it('[RPL-2] [RPL-3] [FIB-1] the feed of several hosts is not read as a fiber', async () => {
     const uid = daemon.home.fiber('composite', parked);
     await daemon.rowWhen('composite', 'listed', () => true);
+    const { host } = (await daemon.http.get<{ host: string }>('/version')).body;
+    const feed = (await daemon.http.get<{ fibers: { id: string }[] }>('/fibers')).body;
     expect(await daemon.http.get('/fibers/composite')).toMatchObject({
-      status: 404,
-      body: { error: 'not_found' },
+      status: 200,
+      body: {
+        host,
+        origins: { [host]: { state: 'fresh', read: { fibers: feed.fibers.map(({ id }) => ({ id })) } } },
+      },
     });
     expect((await daemon.http.get(`/fibers/${uid}`)).status).toBe(200);
   });

@@ -20,7 +20,7 @@ import { isRunning, processesMarked, signal } from './processes.ts';
 import { until } from './until.ts';
 
 const LAUNCHER = programOf('launcher.mjs');
-const AGENTS = fileURLToPath(new URL('../fixtures/agents/', import.meta.url));
+export const AGENTS_FOLDER = fileURLToPath(new URL('../fixtures/agents/', import.meta.url));
 const COMPILED = fileURLToPath(new URL('../../.cache/e2e', import.meta.url));
 const TMUX = findExecutable('tmux', process.env.PATH ?? '') ?? '/usr/bin/tmux';
 
@@ -105,7 +105,7 @@ export class TestHome {
       agents: Object.entries(AGENT).map(([id, [file, ...args]]) => ({
         id,
         harness: 'claude',
-        cli: join(AGENTS, file),
+        cli: join(AGENTS_FOLDER, file),
         args,
         effort_levels: [],
         default: id === 'stays',

@@ -16,15 +16,12 @@ import { attachmentPlaces, storeAttachments } from '../../src/fibers/attachments
 import type { GivenMessage, InputScreen, OpenWay } from '../../src/harness/harness.ts';
 import { ContextMailbox } from '../../src/messages/context-mailbox.ts';
 import type { Session } from '../../src/messages/delivery-plan.ts';
+import type { DeliveryWorld } from '../../src/messages/delivery-world.ts';
 import type { ComposerShows } from '../../src/messages/kept-drafts.ts';
 import { createFileKeeper } from '../../src/messages/message-files.ts';
 import { MessageLedger } from '../../src/messages/message-ledger.ts';
 import { MessageStore } from '../../src/messages/message-store.ts';
-import {
-  type DeliveryLimits,
-  type DeliveryWorld,
-  MessagesService,
-} from '../../src/messages/messages-service.ts';
+import { type DeliveryLimits, MessagesService } from '../../src/messages/messages-service.ts';
 
 export const ADDRESS = 'svc://here/claude/s-1';
 

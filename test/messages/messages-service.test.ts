@@ -77,6 +77,17 @@ describe('a message to a session that is ready', () => {
     expect(session.typed).toHaveLength(1);
   });
 
+  it('upgrades its receipt when somebody looks again, never to less, and sends nothing again', async () => {
+    const service = daemon();
+    await service.send(message('m-1'));
+    session.stage = 'accepted';
+    await service.lookAgain(['m-1', 'm-2'], 5_000);
+    session.stage = 'submitted';
+    await service.lookAgain(['m-1'], 5_000);
+    expect(await service.send(message('m-1'))).toMatchObject({ status: 'accepted' });
+    expect(session.typed).toHaveLength(1);
+  });
+
   it('[RCP-5] is unknown when the terminal did not say whether it took the text', async () => {
     session.outcome = { kind: 'unknown', detail: 'tmux did not answer' };
     session.stage = null;

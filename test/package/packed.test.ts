@@ -211,7 +211,7 @@ describe('the packed package, installed elsewhere', () => {
     });
     const ended = new Promise<number | null>((resolve) => demo!.on('exit', resolve));
     await until('the welcome', async () => /Ctrl-C stops/.test(said));
-    const board = /Board +(\S+)/.exec(said)![1]!;
+    const board = /Board: (\S+)/.exec(said)![1]!;
     const page = await (await fetch(board)).text();
     const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map((match) => match[1]!);
     expect(assets.length).toBeGreaterThan(2);

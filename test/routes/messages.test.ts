@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CodedError } from '../../src/base/errors.ts';
+import { Deliveries } from '../../src/routes/deliveries.ts';
 import { DISPATCHED, FIBER, REFUSED } from './samples.ts';
 import { type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -164,5 +165,77 @@ describe('POST /deliver', () => {
     served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
     served.callers.poller.answers.dispatch = () => REFUSED;
     expect(await served.post('/api/v1/deliver', body)).toMatchObject({ status: 422, json: REFUSED });
+  });
+
+  describe('with a message_id', () => {
+    const named = { ...body, message_id: 'm-1' };
+
+    it('sends a message under that id, and the same one again to the session that had it first', async () => {
+      served = await serveRoutes();
+      let runtime: ReturnType<typeof worker>['runtime'] | undefined = worker('running').runtime;
+      served.callers.poller.answers.fiber = () => ({
+        fiber: runtime === undefined ? FIBER : { ...FIBER, runtime },
+      });
+      served.callers.messages.answers.send = () => RECEIPT;
+      const first = await served.post('/api/v1/deliver', named);
+      runtime = undefined;
+      expect((await served.post('/api/v1/deliver', named)).json).toEqual(first.json);
+      expect(served.callers.messages.asked.map(({ input }) => input)).toMatchObject([
+        { address: REQUEST.address, message_id: 'm-1' },
+        { address: REQUEST.address, message_id: 'm-1' },
+      ]);
+      expect(served.callers.poller.asked.map(({ name }) => name)).toEqual(['fiber']);
+    });
+
+    it('starts one worker for two requests, also while the first is under way', async () => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+      served.callers.poller.answers.dispatch = () => DISPATCHED;
+      const [one, two] = await Promise.all([1, 2].map(() => served.post('/api/v1/deliver', named)));
+      expect(one?.json).toMatchObject({ delivery: 'dispatch' });
+      expect(two?.json).toEqual(one?.json);
+      expect((await served.post('/api/v1/deliver', named)).json).toEqual(one?.json);
+      expect(served.callers.poller.asked.filter(({ name }) => name === 'dispatch')).toHaveLength(1);
+    });
+
+    it('[ERR-13] refuses the id of another text', async () => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+      served.callers.poller.answers.dispatch = () => DISPATCHED;
+      await served.post('/api/v1/deliver', named);
+      const answer = await served.post('/api/v1/deliver', { ...named, text: 'Something else.' });
+      expect(answer).toMatchObject({ status: 409, json: { error: 'message_id_conflict' } });
+    });
+
+    it('tries again after a refusal and after a failure, which gave the text to nobody', async () => {
+      served = await serveRoutes();
+      served.callers.poller.answers.fiber = () => ({ fiber: FIBER });
+      served.callers.poller.answers.dispatch = () => REFUSED;
+      expect(await served.post('/api/v1/deliver', named)).toMatchObject({ status: 422 });
+      served.callers.poller.answers.dispatch = () => {
+        throw new CodedError('component_unavailable', 'the poller is starting again');
+      };
+      expect(await served.post('/api/v1/deliver', named)).toMatchObject({ status: 503 });
+      served.callers.poller.answers.dispatch = () => DISPATCHED;
+      expect(await served.post('/api/v1/deliver', named)).toMatchObject({ status: 200 });
+    });
+
+    it('remembers the newest thousand', async () => {
+      const deliveries = new Deliveries();
+      let given = 0;
+      const once = (id: number) =>
+        deliveries.once(`m-${id}`, body, {
+          worker: async () => ({ id: FIBER.id, address: null }),
+          deliver: async () => {
+            given += 1;
+            return { status: 200, json: DISPATCHED };
+          },
+        });
+      for (let id = 0; id <= 1_000; id += 1) await once(id);
+      await once(1_000);
+      expect(given).toBe(1_001);
+      await once(0);
+      expect(given).toBe(1_002);
+    });
   });
 });

@@ -34,7 +34,8 @@ describe('the description of the API', () => {
       served.rows.map((row) => `${row.method} ${apiPath(row.path)}`).toSorted(),
     );
     for (const path of Object.keys(api.paths).filter(
-      (one) => !['/', '/assets/{name}', '/phone', '/metrics'].includes(one),
+      (one) =>
+        !['/', '/assets/{name}', '/manifest.webmanifest', '/sw.js', '/phone', '/metrics'].includes(one),
     ))
       expect(path).toMatch(/^\/api\/v1\//);
   });

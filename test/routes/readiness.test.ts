@@ -66,8 +66,10 @@ it('[RDY-3] exempts the board, the version and the sessions from the gate', asyn
     '/api/v1/sessions',
     '/api/v1/version',
     '/assets/:name',
+    '/manifest.webmanifest',
     '/metrics',
     '/phone',
+    '/sw.js',
   ]);
   expect((await served.get('/')).status).toBe(404);
   expect((await served.get('/api/v1/sessions')).json).toEqual(body);

@@ -106,6 +106,28 @@ describe('the board shell', () => {
     expect((await served.get('/', { 'If-None-Match': page.headers.etag! })).body).toContain('New');
   });
 
+  it.each([
+    ['manifest.webmanifest', 'application/manifest+json; charset=utf-8'],
+    ['sw.js', 'text/javascript; charset=utf-8'],
+  ])('has %s asked for each time, also while the daemon boots', async (name, type) => {
+    served.become({ ready_ms: null });
+    expect(await served.get(`/${name}`)).toMatchObject({ status: 404, json: { error: 'not_found' } });
+    await writeFile(join(folder, name), '{}');
+    const first = await served.get(`/${name}`);
+    expect(first).toMatchObject({
+      status: 200,
+      body: '{}',
+      headers: {
+        'content-type': type,
+        'cache-control': 'no-cache',
+        'content-security-policy': expect.stringContaining("script-src 'self'"),
+      },
+    });
+    expect((await served.get(`/${name}`, { 'If-None-Match': first.headers.etag! })).status).toBe(304);
+    await writeFile(join(folder, name), '{"of": "another build"}');
+    expect((await served.get(`/${name}`, { 'If-None-Match': first.headers.etag! })).status).toBe(200);
+  });
+
   it('has its assets kept for good, packed where the client takes that, and read from the disk once', async () => {
     const script = `export const text = '${'board '.repeat(400)}';`;
     await mkdir(join(folder, 'assets'));

@@ -34,6 +34,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-22', 'POST /api/v1/sessions/resume', 'local'],
   ['WPL-25', 'POST /api/v1/quarantine/release', 'host'],
   ['RPL-1', 'GET /api/v1/fibers', 'local'],
+  ['RPL-2', 'GET /api/v1/fibers/composite', 'fan-in'],
   ['RPL-3', 'GET /api/v1/fibers/*id', 'owner'],
   ['RPL-4', 'GET /api/v1/search', 'local'],
   ['RPL-5', 'GET /api/v1/agents', 'host'],
@@ -47,11 +48,16 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['RPL-14', 'GET /api/v1/sessions/links', HOLDER],
   ['RPL-18', 'GET /api/v1/version', 'local'],
   ['RPL-19', 'GET /api/v1/state', 'local'],
+  ['RPL-20', 'GET /api/v1/state/composite', 'fan-in'],
   ['TMP-1', 'GET /api/v1/activity', 'host-scoped'],
   ['TMP-2', 'GET /api/v1/sessions', 'host-scoped'],
   ['TMP-3', 'GET /api/v1/commits', 'host-scoped'],
   ['TMP-4', 'GET /api/v1/sent-files/all', 'host-scoped'],
   ['TMP-5', 'GET /api/v1/sent-files', 'owner'],
+  ['TMP-6', 'GET /api/v1/activity/composite', 'fan-in'],
+  ['TMP-6', 'GET /api/v1/sessions/composite', 'fan-in'],
+  ['TMP-6', 'GET /api/v1/commits/composite', 'fan-in'],
+  ['TMP-6', 'GET /api/v1/sent-files/all/composite', 'fan-in'],
 ];
 
 /** Endpoints that the contract does not know. */
@@ -65,12 +71,16 @@ const OWN: Readonly<Record<string, Routing>> = {
   'POST /api/v1/incidents/dismiss': 'host',
   'GET /api/v1/doctor': 'local',
   'GET /api/v1/live': 'local',
+  'GET /api/v1/terminal': 'local',
   'GET /api/v1/moment': 'local',
+  'GET /api/v1/transcript/words': 'local',
   'GET /api/v1/spend': 'local',
   'GET /api/v1/openapi.json': 'local',
   'GET /metrics': 'local',
   'GET /': 'local',
   'GET /assets/:name': 'local',
+  'GET /manifest.webmanifest': 'local',
+  'GET /sw.js': 'local',
   'GET /phone': 'local',
 };
 

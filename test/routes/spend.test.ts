@@ -161,3 +161,34 @@ describe('GET /moment', () => {
     },
   );
 });
+
+describe('GET /transcript/words', () => {
+  it('tells what was said, and nothing more after its end', async () => {
+    const known = session(1, 'claude', ANSWERS.claude);
+    const { status, json } = await served.get(`/api/v1/transcript/words?session=${known}`);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ host: 'host-a', session: known, harness: 'claude', from: 0 });
+    expect((json.words as unknown[]).at(-1)).toMatchObject({
+      who: 'agent',
+      tool: null,
+      text: 'Hello from claude',
+    });
+    expect(json.to).toBe(json.size);
+    const later = await served.get(`/api/v1/transcript/words?session=${known}&after_byte=${json.to}`);
+    expect(later.json).toMatchObject({ from: json.to, to: json.to, words: [] });
+  });
+
+  it('reports the session that has no transcript here', async () => {
+    expect(await served.get('/api/v1/transcript/words?session=gone')).toMatchObject({
+      status: 422,
+      json: { error: 'transcript_missing' },
+    });
+  });
+
+  it.each(['', 'session=a&before_byte=x', 'session=a&before_byte=1&after_byte=2'])(
+    'refuses %s',
+    async (query) => {
+      expect((await served.get(`/api/v1/transcript/words?${query}`)).status).toBe(400);
+    },
+  );
+});

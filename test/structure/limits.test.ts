@@ -25,6 +25,7 @@ import { termsOf } from '../../src/fibers/search/terms.ts';
 import { PROMPT } from '../../src/harness/adapter.ts';
 import { lastSaid } from '../../src/harness/transcripts/last-said.ts';
 import { readMoment } from '../../src/harness/transcripts/moment.ts';
+import { readTranscriptPage } from '../../src/harness/transcripts/transcript-page.ts';
 import { scanRecords } from '../../src/harness/transcripts/transcript-scan.ts';
 import { readTail } from '../../src/harness/transcripts/transcript-tail.ts';
 import { parseListenAddress } from '../../src/http/listen-address.ts';
@@ -95,6 +96,26 @@ function codeOf(call: () => unknown): string | null {
     if (!isCoded(error)) throw error;
     return error.code;
   }
+}
+/** True when so many WebSockets of a path can be open at one time. */
+async function connects(path: string, count: number): Promise<boolean> {
+  const clients = Array.from({ length: count }, () => {
+    const client = new WebSocket(`ws://127.0.0.1:${served.port}${path}`);
+    client.on('error', () => undefined);
+    return client;
+  });
+  const opened = await Promise.all(
+    clients.map((client) =>
+      once(client, 'open').then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  const gone = clients.map((client) => client.readyState === WebSocket.CLOSED || once(client, 'close'));
+  for (const client of clients) client.terminate();
+  await Promise.all(gone);
+  return opened.every((one) => one);
 }
 const listed = (path: string) =>
   temp.store.list().documents.find((document) => document.path === path)?.error === undefined;
@@ -261,28 +282,17 @@ const PROBES: Probe[] = [
     way: 'file',
     takes: (size) => codeOf(() => readOperatorText(fileOf(x(size)))) === null,
   },
+  { limit: 'routes/live.ts MOST_CLIENTS', way: 'API', takes: (size) => connects('/api/v1/live', size) },
   {
-    limit: 'routes/live.ts MOST_CLIENTS',
+    limit: 'routes/terminal.ts MOST_VIEWERS',
     way: 'API',
-    async takes(size) {
-      const clients = Array.from({ length: size }, () => {
-        const client = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/live`);
-        client.on('error', () => undefined);
-        return client;
-      });
-      const opened = await Promise.all(
-        clients.map((client) =>
-          once(client, 'open').then(
-            () => true,
-            () => false,
-          ),
-        ),
-      );
-      const gone = clients.map((client) => client.readyState === WebSocket.CLOSED || once(client, 'close'));
-      for (const client of clients) client.terminate();
-      await Promise.all(gone);
-      return opened.every((one) => one);
-    },
+    takes: (size) => connects('/api/v1/terminal?session=s', size),
+  },
+  {
+    limit: 'contract/http/terminal.ts MOST_SESSION_CHARS',
+    way: 'API',
+    takes: async (size) =>
+      (await ask({ port: served.port }, 'GET', `/api/v1/terminal?session=${x(size)}`)).status === 426,
   },
   {
     limit: 'routes/live.ts QUEUE_BYTES',
@@ -391,6 +401,14 @@ const PROBES: Probe[] = [
         at: AT,
         within_ms: 9,
       });
+      return words[0]?.text === x(size);
+    },
+  },
+  {
+    limit: 'harness/transcripts/transcript-page.ts MOST_TEXT',
+    way: 'file',
+    takes(size) {
+      const { words } = readTranscriptPage(fileOf(claudeWords(x(size)), ''), 'claude', {});
       return words[0]?.text === x(size);
     },
   },
@@ -588,6 +606,7 @@ const ELSEWHERE: Record<string, readonly string[]> = {
     'contract/document-limits.ts DOCUMENT_LIMITS.written_frontmatter_chars',
     'contract/document-limits.ts DOCUMENT_LIMITS.written_yaml_tokens',
   ],
+  'test/routes/messages.test.ts': ['routes/deliveries.ts MOST_KEPT'],
   'test/contract/http/write-limits.test.ts': [
     ...[
       ...['collaborator_chars', 'collaborators', 'name_chars', 'outcome_chars', 'roles', 'tag_chars', 'tags'],

@@ -51,6 +51,8 @@ const EXEMPT = [
   '/',
   '/phone',
   '/assets/:name',
+  '/manifest.webmanifest',
+  '/sw.js',
   '/metrics',
   '/api/v1/openapi.json',
   '/api/v1/version',
@@ -194,7 +196,7 @@ describe('every row of the route table', () => {
   });
 
   it('[GEN-1] is under /api/v1, except the page and its assets', async () => {
-    const pages = ['/', '/phone', '/metrics'];
+    const pages = ['/', '/phone', '/metrics', '/manifest.webmanifest', '/sw.js'];
     await eachRow(async (row, name) => {
       const is_page = pages.includes(row.path) || row.path.startsWith('/assets/');
       expect(is_page || row.path.startsWith('/api/v1/'), name).toBe(true);

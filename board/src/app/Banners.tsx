@@ -1,20 +1,32 @@
 import type { ReactNode } from 'react';
+import { openHeld } from '../gestures/gestures.ts';
+import { releaseAll } from '../gestures/release.ts';
 import { askNow } from '../lib/board.ts';
 import { useTimeText } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
-import type { CardState } from '../model/states.ts';
+import { Late, part } from '../lib/parts.tsx';
+import { silenceOf } from '../model/contact.ts';
 import { lasting, timeOfDay } from '../model/wording.ts';
-import { Glyph } from '../ui/Glyph.tsx';
+import { Button } from '../ui/Button.tsx';
+import { Banner } from './Banner.tsx';
 import styles from './Banners.module.css';
+import { SkewNotices } from './SkewNotices.tsx';
+
+/** Without it the rest of the board still tells what concerns each fiber. */
+const HOST_NOTICES = part(
+  () => import('./HostNotices.tsx'),
+  () => undefined,
+);
 
 /** What concerns the whole board, most urgent first. */
 export function Banners({ followed, held }: { followed: Followed; held: number }): ReactNode {
   const { contact, copy } = followed;
   return (
     <div className={styles.banners} role="status">
+      <SkewNotices contact={contact.kind} />
       {contact.kind === 'gone' && <Gone followed={followed} retry_at={contact.retry_at} />}
       {contact.kind === 'booting' && (
-        <Banner glyph="launching" title={`${contact.host} is starting`}>
+        <Banner glyph="launching" title={silenceOf(contact, null) ?? ''}>
           up for {lasting(contact.boot_ms)}; the board fills when it is ready
         </Banner>
       )}
@@ -33,14 +45,27 @@ export function Banners({ followed, held }: { followed: Followed; held: number }
           its fibers are shown as they were last read, and <code>svc status</code> says why
         </Banner>
       )}
+      {copy !== null && contact.kind !== 'gone' && contact.kind !== 'booting' && (
+        <Late of={HOST_NOTICES} with={{}} />
+      )}
       {held > 0 && (
         <Banner
           glyph="held"
           title={
             held === 1 ? '1 fiber is held since the restart' : `${held} fibers are held since the restart`
           }
+          action={
+            <>
+              <Button tone="quiet" size="small" onClick={openHeld}>
+                See {held === 1 ? 'it' : 'them'}
+              </Button>
+              <Button size="small" onClick={() => void releaseAll()}>
+                Release {held === 1 ? 'it' : `all ${held}`}
+              </Button>
+            </>
+          }
         >
-          nothing launches until you let it: <code>svc daemon release</code>
+          nothing launches until you let it
         </Banner>
       )}
     </div>
@@ -53,30 +78,22 @@ function Gone({ followed, retry_at }: { followed: Followed; retry_at: number }):
   return (
     <Banner
       glyph="unknown"
-      title={`No answer from ${followed.copy?.host ?? 'this daemon'}`}
+      title={silenceOf(followed.contact, followed.copy?.host ?? null) ?? ''}
       action={
-        <button type="button" className={styles.button} onClick={askNow}>
+        <Button size="small" onClick={askNow}>
           Try now
-        </button>
+        </Button>
       }
     >
-      {heard_at === null ? '' : `showing ${timeOfDay(heard_at)}; `}
+      {heard_at === null ? (
+        <>
+          your browser kept this page, and nothing else; <code>svc daemon start</code> starts the daemon;{' '}
+        </>
+      ) : (
+        `showing ${timeOfDay(heard_at)}; `
+      )}
       {/* A count that changes every second is not for a screen reader. */}
       <span aria-hidden="true">trying again in {wait}</span>
     </Banner>
-  );
-}
-
-type BannerProps = { glyph: CardState; title: string; children: ReactNode; action?: ReactNode };
-
-function Banner({ glyph, title, children, action }: BannerProps): ReactNode {
-  return (
-    <div className={styles.banner}>
-      <Glyph state={glyph} />
-      <p>
-        <b>{title}</b> <span>{children}</span>
-      </p>
-      {action}
-    </div>
   );
 }

@@ -1,21 +1,78 @@
 import type { ReactNode } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
-import type { Contact } from '../model/contact.ts';
-import { lasting } from '../model/wording.ts';
+import { usePhone } from '../lib/media.ts';
+import { go, goTo, useWhere } from '../lib/url.ts';
+import { freshness } from '../model/contact.ts';
+import { VIEW_NAMES, VIEWS } from '../model/where.ts';
+import { Button } from '../ui/Button.tsx';
+import { Lens } from '../ui/Lens.tsx';
 import styles from './TopBar.module.css';
 
-/** The age from which a copy that is only polled is told with its age. */
-const FRESH_MS = 20_000;
-
 export function TopBar({ followed }: { followed: Followed }): ReactNode {
+  const phone = usePhone();
   return (
     <header className={styles.bar}>
-      <h1 id="view" className={styles.view}>
-        Desk
-      </h1>
+      <Views />
+      <FindButton />
       <HostTick followed={followed} />
+      {!phone && (
+        <>
+          <Button shortcut="s" onClick={() => go({ sheet: 'stash' })}>
+            Stash
+          </Button>
+          <Button tone="agent" shortcut="c" onClick={() => go({ sheet: 'capture' })}>
+            Capture
+          </Button>
+          <Button aria-label="Keys" aria-keyshortcuts="?" onClick={() => go({ sheet: 'keys' })}>
+            ?
+          </Button>
+        </>
+      )}
     </header>
+  );
+}
+
+/** The views, of which the one that is shown is the heading of the page; on a phone it alone. */
+function Views(): ReactNode {
+  const { view } = useWhere();
+  const phone = usePhone();
+  return (
+    <nav className={styles.views} aria-label="Views">
+      {VIEWS.filter((one) => one === view || !phone).map((one) =>
+        one === view ? (
+          <h1 key={one} id="view" className={styles.view}>
+            {VIEW_NAMES[one]}
+          </h1>
+        ) : (
+          <button key={one} type="button" className={styles.other} onClick={() => goTo(one)}>
+            {VIEW_NAMES[one]}
+          </button>
+        ),
+      )}
+    </nav>
+  );
+}
+
+/** Opens the finder; on a phone a lens alone. */
+function FindButton(): ReactNode {
+  const phone = usePhone();
+  return (
+    <button
+      type="button"
+      className={styles.find}
+      aria-label={phone ? 'Find' : undefined}
+      aria-keyshortcuts="/"
+      onClick={() => go({ sheet: 'find', q: null })}
+    >
+      <Lens />
+      {!phone && (
+        <>
+          <span>Find a fiber or a command</span>
+          <kbd>/</kbd>
+        </>
+      )}
+    </button>
   );
 }
 
@@ -30,11 +87,4 @@ function HostTick({ followed: { copy, contact, heard_at } }: { followed: Followe
       <b>{copy.host}</b> {words}
     </p>
   );
-}
-
-function freshness({ kind }: Contact, age: number | null): string {
-  if (kind === 'live') return 'live';
-  if (kind === 'gone') return 'no answer';
-  if (kind === 'booting') return 'is starting';
-  return age === null || age < FRESH_MS ? 'every few seconds' : `${lasting(age)} old`;
 }

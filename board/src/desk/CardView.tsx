@@ -1,11 +1,22 @@
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
+import { CardButtons, MenuButton, openByLongPress, RefusedStrip } from '../gestures/CardActions.tsx';
+import { useDragBinding } from '../gestures/drag-binding.ts';
+import { useIsDragged } from '../gestures/dragged.ts';
+import { usePending } from '../gestures/writes.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
+import { Late, part } from '../lib/parts.tsx';
 import type { Band, Card, Fact } from '../model/card.ts';
 import { STATE_NAMES } from '../model/states.ts';
+import type { Wake } from '../model/wake.ts';
 import { comingMoment, lasting, moment, shortDay } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
 import styles from './CardView.module.css';
+
+const WAKE = part(
+  () => import('../time/Wake.tsx'),
+  () => undefined,
+);
 
 export const CardView = memo(function CardView({
   card,
@@ -14,9 +25,25 @@ export const CardView = memo(function CardView({
   card: Card;
   tab_stop: boolean;
 }): ReactNode {
-  const { state, title, path, agent, host, fact, outcome, band } = card;
+  const { state, title, path, agent, host, fact, outcome, band, wake, buttons } = card;
+  const pending = usePending(card.key);
+  const element = useRef<HTMLElement>(null);
+  const dragged = useIsDragged(card.key);
+  useDragBinding(element, ({ bindCard }, at) => bindCard(at, card.key), card.key);
+  const under_band = band !== null && band.tone !== 'agent';
+  const actions = <CardButtons card={card} tab_stop={tab_stop} />;
   return (
-    <article className={styles.card} data-state={state} data-fiber={card.id} tabIndex={tab_stop ? 0 : -1}>
+    <article
+      ref={element}
+      className={styles.card}
+      data-dragged={dragged}
+      data-state={state}
+      data-fiber={card.id}
+      data-path={card.key}
+      tabIndex={tab_stop ? 0 : -1}
+      aria-busy={pending?.phase === 'sending'}
+      onContextMenu={openByLongPress}
+    >
       <div className={styles.inside}>
         <h4 className={styles.title}>
           <Glyph state={state} />
@@ -33,11 +60,24 @@ export const CardView = memo(function CardView({
           ) : (
             <span className={styles.host}>{host}</span>
           )}
-          {fact !== null && <FactText fact={fact} />}
+          {pending?.phase === 'sending' ? <em>saving</em> : fact !== null && <FactText fact={fact} />}
         </p>
         {outcome !== null && <p className={styles.outcome}>{outcome}</p>}
+        {buttons.length > 0 && !under_band && <div className={styles.actions}>{actions}</div>}
       </div>
-      {band !== null && <BandView band={band} />}
+      {wake?.waits_since != null && (
+        <div className={styles.waited}>
+          <Late of={WAKE} with={{ wake }} meanwhile={null} />
+        </div>
+      )}
+      {band !== null && (
+        <BandView band={band} wake={wake}>
+          {under_band && actions}
+        </BandView>
+      )}
+      <MenuButton card={card} tab_stop={tab_stop} />
+      {pending?.phase === 'sending' && <span className={styles.saving} aria-hidden="true" />}
+      {pending?.phase === 'refused' && <RefusedStrip card={card} refusal={pending.refusal} />}
     </article>
   );
 });
@@ -65,24 +105,40 @@ function factText(fact: Fact, now: number, today: string): string {
   }
 }
 
-function BandView({ band }: { band: Band }): ReactNode {
-  if (band.tone === 'agent') return <Work since={band.since} active_at={band.active_at} />;
-  if (band.tone === 'you') return <Ask since={band.since} text={band.text} />;
+/** `children` stand at its right. */
+function BandView({
+  band,
+  wake,
+  children,
+}: {
+  band: Band;
+  wake: Wake | null;
+  children: ReactNode;
+}): ReactNode {
+  if (band.tone === 'agent') return <Work since={band.since} active_at={band.active_at} wake={wake} />;
   return (
-    <div className={styles[band.tone]}>
-      <p className={styles.said}>{band.text}</p>
+    <div className={`${styles.band} ${styles[band.tone]}`}>
+      {band.tone === 'you' ? (
+        <Ask since={band.since} text={band.text} />
+      ) : (
+        <p className={styles.said}>{band.text}</p>
+      )}
+      {children}
     </div>
   );
 }
 
-function Work({ since, active_at }: { since: number; active_at: number | null }): ReactNode {
+type WorkProps = { since: number; active_at: number | null; wake: Wake | null };
+
+function Work({ since, active_at, wake }: WorkProps): ReactNode {
   const lasted = useTimeText((now) => `working, ${lasting(now - since)}`);
   const active = useTimeText((now) => (active_at === null ? '' : activity(now - active_at)));
+  const words = <span className={styles.active}>{active}</span>;
   return (
-    <p className={styles.agent}>
+    <div className={styles.agent}>
       <b>{lasted}</b>
-      <span>{active}</span>
-    </p>
+      {wake === null ? words : <Late of={WAKE} with={{ wake, children: words }} meanwhile={words} />}
+    </div>
   );
 }
 
@@ -98,7 +154,7 @@ function Ask({ since, text }: { since: number | null; text: string | null }): Re
     since === null ? 'Waiting for you' : `Waiting for you, ${lasting(now - since)}`,
   );
   return (
-    <div className={styles.you}>
+    <div>
       <p className={styles.heading}>{heading}</p>
       {text !== null && <p className={styles.said}>{text}</p>}
     </div>

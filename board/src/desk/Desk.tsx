@@ -1,5 +1,10 @@
-import { type ReactNode, useId, useMemo } from 'react';
+import { type ReactNode, useId, useMemo, useRef } from 'react';
+import { DropSlot } from '../gestures/DropSlot.tsx';
+import { useDragBinding } from '../gestures/drag-binding.ts';
+import { Late, part } from '../lib/parts.tsx';
+import { go } from '../lib/url.ts';
 import type { Desk as DeskModel } from '../model/desk.ts';
+import { COLUMN_GESTURES } from '../model/gestures.ts';
 import { draftItems, type Item, inFlightItems, railItems, reviewItems } from '../model/lists.ts';
 import { Hidden } from '../ui/Hidden.tsx';
 import styles from './Desk.module.css';
@@ -12,11 +17,15 @@ export type DeskProps = {
   loaded: boolean;
 };
 
+const RIBBON = part(
+  () => import('../time/Ribbon.tsx'),
+  () => undefined,
+);
 const NO_ITEMS: readonly Item[] = [];
 /** The place of In flight among the lists. */
 const IN_FLIGHT = 2;
 
-/** The Desk on a wide page: the rail and the three columns. */
+/** The Desk on a wide page: the ribbon of time, the rail and the three columns. */
 export function Desk({ desk, loaded }: DeskProps): ReactNode {
   const lists = useFocusKeys(IN_FLIGHT);
   const [rail, ...columns] = useMemo(
@@ -36,17 +45,22 @@ export function Desk({ desk, loaded }: DeskProps): ReactNode {
     lists.current[place] = handle;
   };
   return (
-    <div className={styles.desk}>
-      <Rail items={loaded ? (rail?.items ?? NO_ITEMS) : NO_ITEMS} handle={at(0)} />
-      {columns.map(({ heading = '', count = 0, items }, index) => (
-        <Column
-          key={heading}
-          heading={heading}
-          count={loaded ? count : null}
-          items={loaded ? items : NO_ITEMS}
-          handle={at(index + 1)}
-        />
-      ))}
+    <div className={styles.view}>
+      <div className={styles.ribbon}>
+        <Late of={RIBBON} with={{ scheduled: desk.scheduled }} meanwhile={null} />
+      </div>
+      <div className={styles.desk}>
+        <Rail items={loaded ? (rail?.items ?? NO_ITEMS) : NO_ITEMS} handle={at(0)} />
+        {columns.map(({ heading = '', count = 0, items }, index) => (
+          <Column
+            key={heading}
+            heading={heading}
+            count={loaded ? count : null}
+            items={loaded ? items : NO_ITEMS}
+            handle={at(index + 1)}
+          />
+        ))}
+      </div>
     </div>
   );
 }
@@ -69,11 +83,30 @@ type ColumnProps = ListProps & { heading: string; count: number | null };
 
 function Column({ heading, count, items, handle }: ColumnProps): ReactNode {
   const id = useId();
+  const element = useRef<HTMLElement>(null);
+  const gesture = COLUMN_GESTURES[heading];
+  useDragBinding(
+    element,
+    ({ bindTarget }, at) => (gesture === undefined ? () => undefined : bindTarget(at, gesture)),
+    heading,
+  );
   return (
-    <section className={styles.column} aria-labelledby={id} data-column={heading}>
+    <section ref={element} className={styles.column} aria-labelledby={id} data-column={heading}>
       <h2 className={styles.heading} id={id}>
         {heading} <span>{count}</span>
       </h2>
+      {gesture === 'drafts' && (
+        <button
+          type="button"
+          className={styles.add}
+          aria-label="Stash a draft"
+          title="Stash a draft (s)"
+          onClick={() => go({ sheet: 'stash' })}
+        >
+          +
+        </button>
+      )}
+      {gesture !== undefined && <DropSlot id={gesture} />}
       <ItemList items={items} labelled_by={id} handle={handle} />
     </section>
   );

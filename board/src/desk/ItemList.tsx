@@ -1,5 +1,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useDragBinding } from '../gestures/drag-binding.ts';
+import { go } from '../lib/url.ts';
 import type { Item } from '../model/lists.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { CardView } from './CardView.tsx';
@@ -31,7 +33,8 @@ type ItemListProps = {
 export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState<string | null>(null);
-  const stop = stopOf(items, current);
+  useDragBinding(scroller, ({ bindScroller }, at) => bindScroller(at), '');
+  const stop = useStop(items, current);
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -60,6 +63,11 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
     });
     return () => handle(null);
   });
+  const open = (target: EventTarget) => {
+    const key = target instanceof Element ? target.closest('li')?.dataset.key : undefined;
+    const item = items.find((one) => one.key === key);
+    if (item !== undefined && 'card' in item) go({ fiber: item.card.id });
+  };
   return (
     <div className={styles.scroller} ref={scroller}>
       <ul
@@ -67,8 +75,21 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
         style={{ height: virtualizer.getTotalSize() }}
         aria-labelledby={labelled_by}
         onFocus={({ target }) => {
+          focus.came();
           const key = target.closest('li')?.dataset.key;
           if (key !== undefined) setCurrent(key);
+        }}
+        onBlur={({ relatedTarget }) => {
+          if (relatedTarget !== null) focus.went();
+        }}
+        onClick={({ target, defaultPrevented }) => {
+          const selects = getSelection()?.isCollapsed === false;
+          if (!defaultPrevented && !selects && !isControl(target)) open(target);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.defaultPrevented || isControl(event.target)) return;
+          event.preventDefault();
+          open(event.target);
         }}
       >
         {virtualizer.getVirtualItems().map(({ index, key, start }) => {
@@ -119,7 +140,7 @@ function useFocusAfterMove(
   scroller: RefObject<HTMLDivElement | null>,
   items: readonly Item[],
   stop: number,
-): { request(key: string): void; isInside(): boolean } {
+): { request(key: string): void; isInside(): boolean; came(): void; went(): void } {
   const requested = useRef<string | null>(null);
   const had = useRef(false);
   const isInside = () => scroller.current?.contains(document.activeElement) === true;
@@ -132,9 +153,16 @@ function useFocusAfterMove(
   useLayoutEffect(() => {
     if (requested.current !== null && give(requested.current)) requested.current = null;
     else if (had.current && document.activeElement === document.body) give(items[stop]?.key);
-    had.current = isInside();
+    if (isInside()) had.current = true;
+    else if (document.activeElement !== document.body) had.current = false;
   });
   return {
+    came: () => {
+      had.current = true;
+    },
+    went: () => {
+      had.current = false;
+    },
     request: (key) => {
       requested.current = give(key) ? null : key;
     },
@@ -142,10 +170,23 @@ function useFocusAfterMove(
   };
 }
 
-/** The place of the item that Tab leads to: the current one, else the first that takes the focus. */
-function stopOf(items: readonly Item[], current: string | null): number {
+/** The place of the item that Tab leads to: the current one; the one that took its place, once that has left; else the first. */
+function useStop(items: readonly Item[], current: string | null): number {
+  const last = useRef(-1);
   const found = current === null ? -1 : items.findIndex(({ key }) => key === current);
-  return found >= 0 ? found : items.findIndex(takesFocus);
+  const stop =
+    found >= 0 ? found : current === null ? nextStop(items, -1, 1) : siblingStop(items, last.current);
+  last.current = stop;
+  return stop;
+}
+
+/** What takes the focus at a place, after it, or else before it. */
+function siblingStop(items: readonly Item[], place: number): number {
+  const from = Math.max(place, 0);
+  const next = nextStop(items, from - 1, 1);
+  if (next >= from) return next;
+  const before = nextStop(items, items.length, -1);
+  return before < items.length ? before : -1;
 }
 
 function nextStop(items: readonly Item[], from: number, by: number): number {
@@ -154,6 +195,11 @@ function nextStop(items: readonly Item[], from: number, by: number): number {
     if (item !== undefined && takesFocus(item)) return index;
   }
   return from;
+}
+
+/** A button within a card does what it says, and nothing else. */
+function isControl(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('button, a, input, textarea, select, summary') !== null;
 }
 
 function takesFocus({ kind }: Item): boolean {

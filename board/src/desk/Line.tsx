@@ -1,4 +1,6 @@
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
+import { MenuButton, openByLongPress } from '../gestures/CardActions.tsx';
+import { useDragBinding } from '../gestures/drag-binding.ts';
 import { useTimeText } from '../lib/clock.ts';
 import type { Card } from '../model/card.ts';
 import { dayOf } from '../model/days.ts';
@@ -11,14 +13,24 @@ import styles from './Line.module.css';
 /** A card in one line: its state, its title and when. */
 export const Line = memo(function Line({ card, tab_stop }: { card: Card; tab_stop: boolean }): ReactNode {
   const when = useTimeText((now) => whenOf(card, now));
+  const element = useRef<HTMLElement>(null);
+  useDragBinding(element, ({ bindCard }, at) => bindCard(at, card.key), card.key);
   return (
-    <article className={styles.line} data-state={card.state} tabIndex={tab_stop ? 0 : -1}>
+    <article
+      ref={element}
+      className={styles.line}
+      data-state={card.state}
+      data-path={card.key}
+      tabIndex={tab_stop ? 0 : -1}
+      onContextMenu={openByLongPress}
+    >
       {card.state !== 'resting' && <Glyph state={card.state} />}
       <p className={styles.title}>
         <Hidden>{STATE_NAMES[card.state]}: </Hidden>
         {card.title}
       </p>
       <span className={styles.when}>{when}</span>
+      <MenuButton card={card} tab_stop={tab_stop} />
     </article>
   );
 });

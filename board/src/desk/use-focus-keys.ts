@@ -1,19 +1,11 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useRef } from 'react';
+import { useKeys } from '../lib/keys.ts';
 import type { ListHandle } from './ItemList.tsx';
 
 /** The lists of a view from left to right; one that is not in the page is null. */
 export type Lists = RefObject<(ListHandle | null)[]>;
 
-const MOVES: Readonly<Record<string, { down: number } | { across: number }>> = {
-  j: { down: 1 },
-  ArrowDown: { down: 1 },
-  k: { down: -1 },
-  ArrowUp: { down: -1 },
-  h: { across: -1 },
-  ArrowLeft: { across: -1 },
-  l: { across: 1 },
-  ArrowRight: { across: 1 },
-};
+type Move = { down: number } | { across: number };
 
 /**
  * Moves the focus with `j k` or the arrows through a list and with `h l` from list to list, empty ones passed over;
@@ -21,24 +13,21 @@ const MOVES: Readonly<Record<string, { down: number } | { across: number }>> = {
  */
 export function useFocusKeys(first: number): Lists {
   const lists = useRef<(ListHandle | null)[]>([]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const move = MOVES[event.key];
-      if (move === undefined || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-        return;
-      if (moveFocus(lists.current, move, first)) event.preventDefault();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, [first]);
+  const move = (by: Move) => () => moveFocus(lists.current, by, first);
+  const [down, up, left, right] = [
+    move({ down: 1 }),
+    move({ down: -1 }),
+    move({ across: -1 }),
+    move({ across: 1 }),
+  ];
+  useKeys({
+    ...{ j: down, k: up, h: left, l: right },
+    ...{ ArrowDown: down, ArrowUp: up, ArrowLeft: left, ArrowRight: right },
+  });
   return lists;
 }
 
-function moveFocus(
-  lists: readonly (ListHandle | null)[],
-  move: { down: number } | { across: number },
-  first: number,
-): boolean {
+function moveFocus(lists: readonly (ListHandle | null)[], move: Move, first: number): boolean {
   const from = lists.findIndex((list) => list?.hasFocus() === true);
   if (from < 0) return [first, ...lists.keys()].some((at) => lists[at]?.enter() === true);
   if ('down' in move) {

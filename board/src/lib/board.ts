@@ -1,18 +1,29 @@
 import { useSyncExternalStore } from 'react';
+import type { LiveMessage } from '../model/wire.ts';
 import { askFeed, openLive } from './feed-client.ts';
 import { FeedFollower, type Followed } from './follow-feed.ts';
 
 /** How soon a hidden page follows; a shown one does with its next frame. */
 const HIDDEN_MS = 250;
 
+type Ledger = Exclude<LiveMessage['feed'], 'fibers'>;
+
 const watching = new Set<() => void>();
+const listening = new Set<(ledger: Ledger) => void>();
 let shown: Followed;
 let planned = false;
 
 const follower = new FeedFollower(
   {
     ask: askFeed,
-    open: openLive,
+    open: (on) =>
+      openLive({
+        ...on,
+        message: (message) => {
+          on.message(message);
+          tell(message);
+        },
+      }),
     now: Date.now,
     after: (ms, run) => {
       const timer = setTimeout(run, ms);
@@ -22,6 +33,16 @@ const follower = new FeedFollower(
   plan,
 );
 shown = follower.followed;
+
+function tell({ feed }: LiveMessage): void {
+  if (feed !== 'fibers') for (const hear of listening) hear(feed);
+}
+
+/** Calls back when a ledger of the daemon has changed, while its socket is open. Returns how to stop. */
+export function onLedger(hear: (ledger: Ledger) => void): () => void {
+  listening.add(hear);
+  return () => listening.delete(hear);
+}
 
 /** Changes that come within one frame are drawn together. */
 function plan(): void {
@@ -52,12 +73,16 @@ export function askNow(): void {
   void follower.ask();
 }
 
+/** What is shown now. */
+export function followed(): Followed {
+  return shown;
+}
+
+export function watchFollowed(run: () => void): () => void {
+  watching.add(run);
+  return () => watching.delete(run);
+}
+
 export function useFollowed(): Followed {
-  return useSyncExternalStore(
-    (run) => {
-      watching.add(run);
-      return () => watching.delete(run);
-    },
-    () => shown,
-  );
+  return useSyncExternalStore(watchFollowed, followed);
 }

@@ -1,7 +1,10 @@
 import { type Place, placeOf, returnDay } from './classify.ts';
 import { type Day, dayIn } from './days.ts';
+import { buttonsOf, type CardButton } from './gestures.ts';
 import { type CardState, stateOf } from './states.ts';
+import type { Wake } from './wake.ts';
 import type { FiberRow } from './wire.ts';
+import { timeIn } from './wording.ts';
 
 /** A band below the text of a card. `since` is a moment that its heading counts from. */
 export type Band =
@@ -33,6 +36,10 @@ export type Card = {
   returns: Day | null;
   fact: Fact | null;
   band: Band | null;
+  /** Of a worker at work, or one that waits for a person. */
+  wake: Wake | null;
+  /** What a person most likely does to it; the one that stands out is last. */
+  buttons: readonly CardButton[];
   /** Its order among the cards of its place: by `rank`, then by title. */
   rank: number;
 };
@@ -82,6 +89,8 @@ export function cardOf(row: FiberRow, host: string, today: Day): Card {
     returns: returnDay(row, found, today) ?? null,
     fact: factOf(row, state, today),
     band: bandOf(row, state, host),
+    wake: wakeOf(row, state),
+    buttons: buttonsOf(row, state),
     rank: rankOf(row, state, today),
   };
 }
@@ -98,7 +107,7 @@ function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
   if (state === 'idle' && typeof runtime?.phase_since === 'number')
     return { kind: 'idle', at: runtime.phase_since };
   if (state === 'review') {
-    const at = timeOf(row.closed_at);
+    const at = timeIn(row.closed_at);
     return at === null ? null : { kind: 'closed', at };
   }
   if (state === 'scheduled' && row.next_due_at !== undefined) return { kind: 'next', at: row.next_due_at };
@@ -128,6 +137,16 @@ function bandOf(row: FiberRow, state: CardState, host: string): Band | null {
   return null;
 }
 
+function wakeOf({ runtime }: FiberRow, state: CardState): Wake | null {
+  if (runtime === undefined || (state !== 'working' && state !== 'waiting')) return null;
+  const { session_uuid, transcript_session_uuid, started_at, phase_since } = runtime;
+  return {
+    session: transcript_session_uuid ?? session_uuid,
+    since: started_at,
+    waits_since: state === 'waiting' ? phase_since : null,
+  };
+}
+
 function heldWords(held = '', note: string | undefined): string {
   const words = HELD_WORDS[held] ?? 'It is held back until you say so.';
   return note === undefined ? words : `${words} Note: ${note}`;
@@ -142,14 +161,9 @@ function rankOf(row: FiberRow, state: CardState, today: Day): number {
   // Who has waited longest comes first.
   if (state === 'waiting') return runtime?.phase_since ?? runtime?.started_at ?? 0;
   if (runtime !== undefined && state !== 'review') return -runtime.started_at;
-  if (state === 'review') return -(timeOf(row.closed_at) ?? 0);
+  if (state === 'review') return -(timeIn(row.closed_at) ?? 0);
   if (state === 'scheduled') return row.next_due_at ?? Number.MAX_SAFE_INTEGER;
   const due = dayIn(row.due);
   if (due !== null && due <= today) return Date.parse(due) - Number.MAX_SAFE_INTEGER / 2;
-  return -(timeOf(row.created_at) ?? 0);
-}
-
-function timeOf(text: string | undefined): number | null {
-  const at = text === undefined ? Number.NaN : Date.parse(text);
-  return Number.isNaN(at) ? null : at;
+  return -(timeIn(row.created_at) ?? 0);
 }

@@ -1,3 +1,5 @@
+import { lasting } from './wording.ts';
+
 /** How the board stands with its daemon. Moments are milliseconds since the Unix epoch. */
 export type Contact =
   | { kind: 'first_load' }
@@ -19,4 +21,21 @@ export const HEARTBEAT_MS = 15_000;
 
 export function retryAfter(failures: number): number {
   return RETRY_MS[Math.min(Math.max(failures, 1), RETRY_MS.length) - 1] ?? BOOTING_MS;
+}
+
+/** What is said of a daemon that takes no writes now, as a sentence without its full stop; null of one that may. */
+export function silenceOf(contact: Contact, host: string | null): string | null {
+  if (contact.kind === 'gone') return `No answer from ${host ?? 'this daemon'}`;
+  return contact.kind === 'booting' ? `${contact.host} is starting` : null;
+}
+
+/** The age from which a copy that is only polled is told with its age, in milliseconds. */
+const FRESH_MS = 20_000;
+
+/** How fresh what is shown of a host is; `age` of the copy in milliseconds, null before the first. */
+export function freshness({ kind }: Contact, age: number | null): string {
+  if (kind === 'live') return 'live';
+  if (kind === 'gone') return 'no answer';
+  if (kind === 'booting') return 'is starting';
+  return age === null || age < FRESH_MS ? 'every few seconds' : `${lasting(age)} old`;
 }

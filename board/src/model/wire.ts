@@ -1,6 +1,50 @@
 /** What comes from the daemon, as its contract says; types alone, so that no schema is bundled. */
 
-export type { FiberRow } from '../../../src/contract/fiber.ts';
+export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract/agent.ts';
+export type { FiberRow, Roster, Surface } from '../../../src/contract/fiber.ts';
+export type { Activity } from '../../../src/contract/http/activity.ts';
+export type { StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
-export type { FibersDelta, FibersWhole } from '../../../src/contract/http/fibers.ts';
+export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';
+export type { Captured, CaptureRequest } from '../../../src/contract/http/capture.ts';
+export type {
+  ConfigFile,
+  ConfigWritten,
+  FiberStores,
+  FolderChoice,
+  ProjectsWritten,
+  StoreOrigin,
+} from '../../../src/contract/http/config.ts';
+export type { Conversation, ConversationMessage } from '../../../src/contract/http/conversation.ts';
+export type {
+  Dispatched,
+  DispatchRequest,
+  KillRequest,
+  Refused,
+  Released,
+} from '../../../src/contract/http/dispatch.ts';
+export type { DoctorReply } from '../../../src/contract/http/doctor.ts';
+export type {
+  CreateFiber,
+  EditFiber,
+  FiberReply,
+  FibersDelta,
+  FibersWhole,
+  NestFiber,
+} from '../../../src/contract/http/fibers.ts';
+export type { FileInfo } from '../../../src/contract/http/files.ts';
+export type { Incident, IncidentReply } from '../../../src/contract/http/incidents.ts';
+export type { Life, LifeEntry } from '../../../src/contract/http/life.ts';
+export type { LifecycleRequest, TransitionRequest } from '../../../src/contract/http/lifecycle.ts';
 export type { LiveMessage } from '../../../src/contract/http/live.ts';
+export type { Delivered } from '../../../src/contract/http/messages.ts';
+export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
+export type { SearchHit, SearchReply } from '../../../src/contract/http/search.ts';
+export type { SentFilesRow } from '../../../src/contract/http/sent-files.ts';
+export type { Spend } from '../../../src/contract/http/spend.ts';
+export type { State } from '../../../src/contract/http/state.ts';
+export type { ScreenMessage, TerminalMessage, TerminalRun } from '../../../src/contract/http/terminal.ts';
+export type { TranscriptPage, TranscriptWords } from '../../../src/contract/http/transcript-words.ts';
+export type { Version } from '../../../src/contract/http/version.ts';
+export type { Why } from '../../../src/contract/http/why.ts';
+export type { SessionLine } from '../../../src/contract/ledger.ts';

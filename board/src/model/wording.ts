@@ -30,6 +30,32 @@ export function moment(ms: number, today: Day): string {
   return distance === 0 ? timeOfDay(ms) : shortDay(dayOf(ms), today);
 }
 
+/** A moment with its time: `14:19`, `Mon 24 14:19`, `12 Nov 14:19`. */
+export function fullMoment(ms: number, today: Day): string {
+  const day = dayOf(ms);
+  return day === today ? timeOfDay(ms) : `${shortDay(day, today)} ${timeOfDay(ms)}`;
+}
+
+/** The moment that a frontmatter value names, in milliseconds since the Unix epoch; null if it names none. */
+export function timeIn(text: string | undefined): number | null {
+  const at = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(at) ? null : at;
+}
+
+/** The size of a file: `88 kB`, `1.1 MB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A count of tokens: `840`, `12 k`, `3.4 M`. */
+export function countText(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 1_000_000) return `${Math.round(count / 1_000)} k`;
+  return `${(count / 1_000_000).toFixed(1)} M`;
+}
+
 /** A moment to come, with its time within the next day. */
 export function comingMoment(ms: number, today: Day): string {
   const distance = daysBetween(today, dayOf(ms));
@@ -58,6 +84,11 @@ export function returnHeading(day: Day | null, today: Day): string {
   if (distance === 1) return `Tomorrow, ${shortDay(day, today)}`;
   if (distance < 7) return `${longWeekday.format(dateOf(day))} ${Number(day.slice(8))}`;
   return (day.slice(0, 4) === today.slice(0, 4) ? month : monthAndYear).format(dateOf(day));
+}
+
+/** `December` */
+export function monthName(day: Day): string {
+  return month.format(dateOf(day));
 }
 
 function dateOf(day: Day): Date {

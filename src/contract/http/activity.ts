@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compositeOf } from './composite.ts';
 
 /** A number of a query string. */
 const milliseconds = z
@@ -6,13 +7,21 @@ const milliseconds = z
   .regex(/^\d{1,15}$/, { error: 'must be a whole number of milliseconds since 1970' })
   .transform(Number);
 
-/** `GET /activity?from_ms=&to_ms=`: milliseconds since the Unix epoch, half open (TMP-1). */
+function isWindow({ from_ms, to_ms }: { from_ms: number; to_ms: number }): boolean {
+  return from_ms <= to_ms;
+}
+const NO_WINDOW = {
+  path: ['to_ms'],
+  message: 'to_ms lies before from_ms; give a window that ends after it begins',
+};
+const windowFields = { from_ms: milliseconds, to_ms: milliseconds };
+/** `GET /activity/composite?from_ms=&to_ms=`: milliseconds since the Unix epoch, half open (TMP-6). */
+export const activityWindowSchema = z.object(windowFields).refine(isWindow, NO_WINDOW);
+
+/** `GET /activity?from_ms=&to_ms=`, as the composite has them (TMP-1). */
 export const activityQuerySchema = z
-  .object({ from_ms: milliseconds, to_ms: milliseconds, origin: z.string().optional() })
-  .refine(({ from_ms, to_ms }) => from_ms <= to_ms, {
-    path: ['to_ms'],
-    message: 'to_ms lies before from_ms; give a window that ends after it begins',
-  });
+  .object({ ...windowFields, origin: z.string().optional() })
+  .refine(isWindow, NO_WINDOW);
 
 export const activityBucketSchema = z.object({
   /** Start of the minute in milliseconds; the oldest minutes may be merged into the start of their hour or day. */
@@ -36,3 +45,6 @@ export const activitySchema = z.object({
   buckets: z.array(activityBucketSchema),
 });
 export type Activity = z.infer<typeof activitySchema>;
+
+export const activityCompositeSchema = compositeOf(activitySchema);
+export type ActivityComposite = z.infer<typeof activityCompositeSchema>;

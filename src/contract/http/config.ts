@@ -87,6 +87,7 @@ export const fiberStoresSchema = z.object({
   host: z.string(),
   origins: z.record(z.string(), storeOriginSchema),
 });
+export type FiberStores = z.infer<typeof fiberStoresSchema>;
 
 const listOptions = {
   expected_digest: z.string().optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FIELD_LIMITS, WRITE_LIMITS } from '../document-limits.ts';
 import { fiberRowSchema, fiberStatusSchema, rosterSchema, svcBlockSchema } from '../fiber.ts';
 import { bounded, flagSchema, mostKeys, referenceSchema } from './bounded.ts';
+import { compositeOf } from './composite.ts';
 import { dryRunField } from './rehearsal.ts';
 
 /**
@@ -44,6 +45,18 @@ export const fibersWholeSchema = fibersFeedSchema.extend({
 export type FibersWhole = z.infer<typeof fibersWholeSchema>;
 
 export const fibersReplySchema = z.union([fibersWholeSchema, fibersFeedSchema, fibersDeltaSchema]);
+
+/** `GET /fibers/composite?since=` (RPL-2): `since` is the `tag` of a copy; without it every row is answered. */
+export const compositeFibersQuerySchema = fibersQuerySchema.pick({ since: true });
+
+/**
+ * `tag` names the rows of all hosts together, and is null while some of them are not known. The read of a host is whole,
+ * or what changed after `since`.
+ */
+export const fibersCompositeSchema = compositeOf(z.union([fibersWholeSchema, fibersDeltaSchema])).extend({
+  tag: z.string().nullable(),
+});
+export type FibersComposite = z.infer<typeof fibersCompositeSchema>;
 
 /** `GET /fibers/*id` and the answers of the document writes. */
 export const fiberReplySchema = z.object({ fiber: fiberRowSchema });

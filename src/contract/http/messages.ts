@@ -74,6 +74,8 @@ export const deliverRequestSchema = z.object({
   fiber_id: referenceSchema.min(1),
   text: messageRequestSchema.shape.text,
   from: messageRequestSchema.shape.from.optional(),
+  /** Names the delivery, so that the same one sent again is not made twice. */
+  message_id: messageIdSchema.optional(),
   dry_run: dryRunField,
   origin: referenceSchema.optional(),
 });
@@ -85,3 +87,4 @@ export const deliveredSchema = z.discriminatedUnion('delivery', [
   dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('resume') }),
   dispatchedSchema.extend({ delivered: z.literal(true), delivery: z.literal('dispatch') }),
 ]);
+export type Delivered = z.infer<typeof deliveredSchema>;

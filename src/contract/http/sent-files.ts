@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compositeOf } from './composite.ts';
 
 /** Files sent by a worker in one call; `at` in milliseconds. */
 export const sentFilesRowSchema = z.object({
@@ -17,6 +18,9 @@ export type SentFilesRow = z.infer<typeof sentFilesRowSchema>;
 
 /** `GET /sent-files/all` (TMP-4) and `GET /sent-files` (TMP-5), newest last. */
 export const sentFilesSchema = z.object({ host: z.string(), sent_files: z.array(sentFilesRowSchema) });
+
+export const sentFilesCompositeSchema = compositeOf(sentFilesSchema);
+export type SentFilesComposite = z.infer<typeof sentFilesCompositeSchema>;
 
 /** `GET /sent-files?uid=` (TMP-5). */
 export const sentFilesQuerySchema = z.object({

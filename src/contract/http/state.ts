@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
+import { compositeOf } from './composite.ts';
 import { operatorFileErrorSchema } from './config.ts';
 import { incidentSchema } from './incidents.ts';
 
@@ -172,3 +173,7 @@ export const stateSchema = z.object({
   audio: audioStateSchema.nullable(),
 });
 export type State = z.infer<typeof stateSchema>;
+
+/** `GET /state/composite` (RPL-20). */
+export const stateCompositeSchema = compositeOf(stateSchema);
+export type StateComposite = z.infer<typeof stateCompositeSchema>;

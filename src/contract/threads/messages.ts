@@ -25,7 +25,7 @@ export const messagesCalls = {
     output: rehearsalSchema.or(receiptSchema),
     deadline_ms: 45_000,
   },
-  /** The texts and receipts of messages by their ids; those that are not kept are left out. */
+  /** The texts and receipts of messages by their ids, after another look at those given lately; without what is not kept. */
   texts: {
     input: z.object({ ids: z.array(z.string()) }),
     output: z.object({ messages: z.array(keptMessageSchema) }),

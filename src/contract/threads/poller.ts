@@ -67,6 +67,7 @@ import {
 import type { CallTable, EventTable } from './call-table.ts';
 import { contextTargetSchema } from './context-target.ts';
 import { messageTargetQuerySchema, messageTargetSchema } from './message-target.ts';
+import { screenMarkSchema, workerScreenSchema } from './worker-screen.ts';
 
 /** Entity tags of the feed and of its `svc` variant; null while cold. */
 const feedTagsSchema = z.object({ all: z.string().nullable(), svc: z.string().nullable() });
@@ -185,6 +186,19 @@ export const pollerCalls = {
   /** Gives a message to an app conversation, which is loaded first where it is only stored. */
   give_app_message: { input: appMessageSchema, output: appMessageOutcomeSchema, deadline_ms: 15_000 },
   app_message_stage: { input: appMessageQuerySchema, output: appMessageStageSchema, deadline_ms: 4_000 },
+  /**
+   * The screen of a worker's terminal with at most `history` lines above it. Bulk: each line as the JSON of its runs
+   * (contract/http/terminal.ts), one below the other.
+   */
+  worker_screen: {
+    input: z.object({
+      mux_session: z.string(),
+      history: z.number().int(),
+      since: screenMarkSchema.nullable(),
+    }),
+    output: workerScreenSchema,
+    deadline_ms: 20_000,
+  },
   /** May access the fiber's directory, so a silent disk delays it. */
   why: { input: z.object({ fiber: z.string(), look: z.boolean() }), output: whySchema, deadline_ms: 30_000 },
   agents: { input: z.object({}), output: agentsReplySchema, deadline_ms: 5_000 },

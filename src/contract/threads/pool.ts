@@ -4,6 +4,7 @@ import { storedFileSchema } from '../http/attachments.ts';
 import { wordsSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
+import { transcriptPageSchema } from '../http/transcript-words.ts';
 import { bulkFileSchema } from './bulk-file.ts';
 import type { CallTable } from './call-table.ts';
 import { checkedMessageSchema } from './messages.ts';
@@ -176,6 +177,17 @@ export const poolJobs = {
       within_ms: z.number(),
     }),
     output: z.object({ words: z.array(wordsSchema), more: z.boolean() }),
+    deadline_ms: 20_000,
+  },
+  /** What was said in one stretch of a transcript. */
+  read_transcript_page: {
+    input: z.object({
+      path: z.string(),
+      harness: z.enum(HARNESS_NAMES),
+      before_byte: z.number().optional(),
+      after_byte: z.number().optional(),
+    }),
+    output: transcriptPageSchema,
     deadline_ms: 20_000,
   },
   /**

@@ -4,7 +4,7 @@ import { AppendOnlyFile } from '../../platform/append-only-file.ts';
 import type { TranscriptRecords } from '../harness.ts';
 import { HARNESSES } from '../harnesses.ts';
 import { scanRecords } from './transcript-scan.ts';
-import { wordsOf } from './transcript-words.ts';
+import { cutText, wordsOf } from './transcript-words.ts';
 
 const MOST_WORDS = 100;
 const MOST_TEXT = 2_000;
@@ -33,7 +33,8 @@ export function readMoment(
       const time = timeOf(record);
       if (time !== null && time > over) break;
       for (const words of wordsOf(harness, record))
-        if (Math.abs(words.at - at) <= within_ms) found.push({ ...words, text: cut(words.text) });
+        if (Math.abs(words.at - at) <= within_ms)
+          found.push({ ...words, text: cutText(words.text, MOST_TEXT) });
     }
     return nearest(found, at);
   } finally {
@@ -77,11 +78,4 @@ function nearest(found: Words[], at: number): { words: Words[]; more: boolean } 
     [...found].sort((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at)).slice(0, MOST_WORDS),
   );
   return { words: found.filter((words) => near.has(words)), more: true };
-}
-
-/** Cuts between code points. */
-function cut(text: string): string {
-  if (text.length <= MOST_TEXT) return text;
-  const kept = text.slice(0, MOST_TEXT - 1);
-  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
 }

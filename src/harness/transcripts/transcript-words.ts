@@ -11,3 +11,10 @@ export function wordsOf(harness: HarnessName, record: JsonRecord): Words[] {
   const said = records.saidIn(record).filter(({ text }) => text !== '');
   return said.map((words) => ({ at, ...words }));
 }
+
+/** A text of at most so many characters, cut between code points; a cut one ends in `…`. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most - 1);
+  return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
+}

@@ -3,19 +3,9 @@ import { cardOf } from '../../../board/src/model/card.ts';
 import { placeOf } from '../../../board/src/model/classify.ts';
 import { stateOf } from '../../../board/src/model/states.ts';
 import type { FiberRow } from '../../../board/src/model/wire.ts';
-import { live, row } from './rows.ts';
+import { armed, blocked, live, row } from './rows.ts';
 
 const TODAY = '2026-11-23';
-
-const armed: Partial<FiberRow> = { status: 'active', svc: { agent: 'atlas' } };
-const blocked = {
-  reason: 'project_dir_missing',
-  message: 'no folder',
-  attempts: 1,
-  first_attempted_at: 1,
-  attempted_at: 1,
-  retry_at: null,
-};
 
 describe('where a fiber stands', () => {
   it.each<[what: string, of: Partial<FiberRow>, state: string, place: string | null]>([

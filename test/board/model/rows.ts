@@ -36,3 +36,15 @@ export function live(of: Partial<NonNullable<FiberRow['runtime']>> = {}): NonNul
     ...of,
   };
 }
+
+/** What a row has that may be started. */
+export const armed: Partial<FiberRow> = { status: 'active', svc: { agent: 'atlas' } };
+/** A refusal that another folder mends. */
+export const blocked = {
+  reason: 'project_dir_missing',
+  message: 'no folder',
+  attempts: 1,
+  first_attempted_at: 1,
+  attempted_at: 1,
+  retry_at: null,
+};

@@ -227,6 +227,7 @@ export class FakeMachine {
         return this.kill(target);
       },
       capture: async () => this.screen,
+      screen: async () => ({ kind: 'gone' }),
       panes: async (target) =>
         this.#listed()
           .filter((session) => session.id === target.id)

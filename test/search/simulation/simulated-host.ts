@@ -475,6 +475,7 @@ export class SimulatedHost {
       },
       kill: (target) => ask(() => machine.kill(target), 'unknown'),
       capture: () => ask(() => '', null),
+      screen: () => ask(() => ({ kind: 'gone' }), { kind: 'gone' }),
       panes: (target) => ask(() => machine.mux(pass, pass).panes(target), null),
       onChange: () => () => {},
       describe: () => ({ tmux: 'tmux', socket: null, attach_argv: (name) => ['tmux', name] }),

@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import { ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
+import { captureIn, fileCapture } from './file-capture.ts';
 
 /** Everything that the demo agent uses. */
 export type DemoAgentWorld = {
@@ -28,7 +29,11 @@ export type DemoAgentWorld = {
 export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   const transcript = new ImitatedTranscript(world);
   transcript.user(world.prompt);
-  const id = world.env.SVC_FIBER_UID ?? fiberOf(world.prompt);
+  const capture = captureIn(world.prompt);
+  const id =
+    capture === null
+      ? (world.env.SVC_FIBER_UID ?? fiberOf(world.prompt))
+      : await fileCapture(capture, (args, input) => svc(world, args, input));
   if (id === null) {
     world.out('The prompt names no fiber; nothing to do.\n');
     return 1;

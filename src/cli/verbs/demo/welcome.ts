@@ -1,4 +1,5 @@
 import { shellWord } from '../../../base/shell-word.ts';
+import { boardAddress } from '../../daemon-client/board-address.ts';
 
 /** What the welcome shows: the addresses of the daemon, and the command that runs `svc` here. */
 export type WelcomeFacts = {
@@ -17,9 +18,9 @@ export function demoWelcome(facts: WelcomeFacts): string {
   const again = facts.played_out
     ? `Its fibers are done since an earlier run; for a fresh demo stop this, type ${demo} --remove, and start again.\n\n`
     : '';
-  return `Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
+  return `${boardLine(facts.listen, demo)}
+Fiber Dispatch demo: eight fibers, an agent without a model, nothing of yours touched.
 
-  Board     ${boardOf(facts.listen)}
   Look      ${demo} status
   Files     ${facts.root}   (gone again with: ${demo} --remove)
 
@@ -50,9 +51,9 @@ export function configuredWelcome(facts: {
   stores: readonly string[];
 }): string {
   const { listen, svc, stores } = facts;
-  return `Fiber Dispatch runs on ${stores.length === 1 ? 'the store' : 'the stores'} ${stores.join(', ')}
+  return `${boardLine(listen, svc)}
+Fiber Dispatch runs on ${stores.length === 1 ? 'the store' : 'the stores'} ${stores.join(', ')}
 
-  Board                            ${boardOf(listen)}
   Look                             ${svc} status
   Let held-back fibers start       ${svc} daemon release
   Add a task                       ${svc} fiber add "What to do" --store ${shellWord(stores[0] ?? '.')}
@@ -61,10 +62,10 @@ Ctrl-C stops the daemon; workers go on.
 `;
 }
 
-/** The address to open in a browser. Browsers cannot open a Unix socket, which a program can still ask. */
-function boardOf(listen: readonly string[]): string {
-  const first = listen[0] ?? '';
-  if (first.startsWith('unix:'))
-    return `curl --unix-socket ${shellWord(first.slice('unix:'.length))} http://localhost/api/v1/fibers`;
-  return `http://${first}/`;
+/** Where the board is. Browsers cannot open a Unix socket, which a program can still ask. */
+function boardLine(listen: readonly string[], svc: string): string {
+  const board = boardAddress(listen);
+  if (board !== null) return `Board: ${board}   (opened by: ${svc} open)\n`;
+  const socket = (listen[0] ?? '').slice('unix:'.length);
+  return `No board: it listens on a socket alone. curl --unix-socket ${shellWord(socket)} http://localhost/api/v1/fibers\n`;
 }

@@ -1,0 +1,64 @@
+import { type ReactNode, useState } from 'react';
+import { post } from '../lib/api.ts';
+import { askNow } from '../lib/board.ts';
+import { readAgain, useRead } from '../lib/reads.ts';
+import { toast } from '../lib/toasts.ts';
+import { go } from '../lib/url.ts';
+import { type NoticeAct, noticesOf } from '../model/notices.ts';
+import type { State } from '../model/wire.ts';
+import { Button } from '../ui/Button.tsx';
+import { Banner } from './Banner.tsx';
+
+/** Nothing tells the page when these change. */
+const EVERY_MS = 10_000;
+
+/** What concerns the host as a whole beside its feed: the brake, incidents, captures and files that are not valid. */
+export default function HostNotices(): ReactNode {
+  const { value } = useRead<State>('/state', { every_ms: EVERY_MS });
+  return (
+    <>
+      {value !== undefined &&
+        noticesOf(value).map(({ key, glyph, title, text, acts, part }) => (
+          <Banner
+            key={key}
+            glyph={glyph}
+            title={title}
+            action={
+              <>
+                {acts.map((act) => (
+                  <ActButton key={act.text} act={act} />
+                ))}
+                {part !== undefined && (
+                  <Button onClick={() => go({ view: 'settings', part, fiber: null })}>Correct it</Button>
+                )}
+              </>
+            }
+          >
+            {text}
+          </Banner>
+        ))}
+    </>
+  );
+}
+
+/** Writes on a click, and says what came of it. */
+export function ActButton({ act }: { act: NoticeAct }): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    const answer = await post<never>(act.path, act.body, { timeout_ms: ACT_MS });
+    setBusy(false);
+    if (answer.ok) toast(act.done(answer.value));
+    else toast(answer.message, { tone: 'fault' });
+    readAgain('/state');
+    askNow();
+  };
+  return (
+    <Button tone={act.tone ?? 'plain'} disabled={busy} onClick={() => void run()}>
+      {act.text}
+    </Button>
+  );
+}
+
+/** The workers of an incident are started one after another. */
+const ACT_MS = 120_000;

@@ -1,0 +1,179 @@
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { get, post } from '../lib/api.ts';
+import { fiberPath } from '../lib/paths.ts';
+import { toast } from '../lib/toasts.ts';
+import {
+  afterRefusal,
+  type BodyDraft,
+  forEditing,
+  forSaving,
+  isChanged,
+  isUndecided,
+  mergedDraft,
+  type OnDisk,
+} from '../model/body-edit.ts';
+import { comparedWith } from '../model/merge.ts';
+import type { FiberReply } from '../model/wire.ts';
+import { Button } from '../ui/Button.tsx';
+import { Field } from '../ui/Field.tsx';
+import styles from './BodyPart.module.css';
+import { Part } from './Part.tsx';
+
+/** Another writer that never rests is told of, instead of raced against for ever. */
+const MOST_TRIES = 4;
+
+type BodyEditorProps = {
+  reference: string;
+  draft: BodyDraft;
+  /** Whether the browser keeps the draft over a reload. */
+  kept: boolean;
+  worker: boolean;
+  onChange(draft: BodyDraft): void;
+  /** It was saved, or is not wanted any more. */
+  onDone(): void;
+};
+
+/** The body as a text. What came onto the disk meanwhile is never overwritten unseen. */
+export function BodyEditor({ reference, draft, kept, worker, onChange, onDone }: BodyEditorProps): ReactNode {
+  const [saving, setSaving] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const [on_disk, setOnDisk] = useState<OnDisk | null>(null);
+  const run = async (from: BodyDraft) => {
+    setSaving(true);
+    setFault(null);
+    const saved = await save(reference, from);
+    setSaving(false);
+    if (saved.kind === 'saved') {
+      toast('The body is saved.');
+      onDone();
+    } else if (saved.kind === 'conflict') setOnDisk(saved.on_disk);
+    else setFault(saved.message);
+  };
+  const submit = () => {
+    if (isUndecided(draft)) setFault('Choose between the lines that are marked <<<<<<< and >>>>>>> first.');
+    else void run(draft);
+  };
+  return (
+    <Part
+      title="Body"
+      note={
+        isChanged(draft)
+          ? kept
+            ? 'kept in this browser until it is saved'
+            : 'too long to be kept over a reload'
+          : ''
+      }
+    >
+      {worker && on_disk === null && (
+        <p className={styles.notice}>
+          Its worker may write into this document too. If it does before you save, you are shown both texts.
+        </p>
+      )}
+      {on_disk !== null && (
+        <Conflict
+          draft={draft}
+          on_disk={on_disk}
+          onMerge={() => {
+            onChange(mergedDraft(draft, on_disk));
+            setOnDisk(null);
+          }}
+          onOverwrite={() => {
+            const next = { ...draft, base: on_disk };
+            onChange(next);
+            setOnDisk(null);
+            void run(next);
+          }}
+          onDiscard={onDone}
+        />
+      )}
+      <Field label={on_disk === null ? 'Markdown' : 'Yours'} error={fault}>
+        {(input) => (
+          <textarea
+            {...input}
+            className={`${input.className} ${styles.text}`}
+            value={draft.text}
+            spellCheck={false}
+            onChange={({ target }) => onChange({ ...draft, text: target.value })}
+            onKeyDown={(event) => {
+              if (!isSave(event)) return;
+              event.preventDefault();
+              if (on_disk === null && !saving) submit();
+            }}
+          />
+        )}
+      </Field>
+      <div className={styles.buttons}>
+        {on_disk === null && (
+          <Button tone="agent" disabled={saving} onClick={submit}>
+            Save
+          </Button>
+        )}
+        <Button tone="quiet" onClick={onDone}>
+          {isChanged(draft) ? 'Discard the changes' : 'Cancel'}
+        </Button>
+      </div>
+    </Part>
+  );
+}
+
+type ConflictProps = {
+  draft: BodyDraft;
+  on_disk: OnDisk;
+  onMerge(): void;
+  onOverwrite(): void;
+  onDiscard(): void;
+};
+
+function Conflict({ draft, on_disk, onMerge, onOverwrite, onDiscard }: ConflictProps): ReactNode {
+  const lines = comparedWith(forEditing(on_disk.body), draft.text);
+  return (
+    <div className={styles.conflict} role="alert">
+      <p>
+        <b>The document changed on disk while you wrote.</b> Nothing is saved yet, and nothing is lost.
+      </p>
+      <p className={styles.label}>On disk now</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keys. */}
+      <pre className={styles.disk} tabIndex={0}>
+        {lines.map(({ text, same }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text have no other identity.
+          <span key={index} data-same={same}>
+            {same ? '  ' : '≠ '}
+            {text}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+      <div className={styles.buttons}>
+        <Button onClick={onMerge}>Merge both</Button>
+        <Button onClick={onOverwrite}>Save yours over it</Button>
+        <Button onClick={onDiscard}>Keep the one on disk</Button>
+      </div>
+    </div>
+  );
+}
+
+function isSave({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return (ctrlKey || metaKey) && (key === 's' || key === 'Enter');
+}
+
+type Saved = { kind: 'saved' } | { kind: 'conflict'; on_disk: OnDisk } | { kind: 'refused'; message: string };
+
+/** Saves a draft as what it was made from; again at once where only another part of the document has changed. */
+async function save(reference: string, draft: BodyDraft): Promise<Saved> {
+  let current = draft;
+  for (let tries = 1; ; tries += 1) {
+    const answer = await post<FiberReply>('/fiber-edit', {
+      fiber_id: reference,
+      body: forSaving(current),
+      expected_digest: current.base.digest,
+    });
+    if (answer.ok) return { kind: 'saved' };
+    if (answer.status !== 409 || tries === MOST_TRIES) return { kind: 'refused', message: answer.message };
+    const read = await get<FiberReply>(fiberPath(reference));
+    if (!read.ok) return { kind: 'refused', message: read.message };
+    const { body = '', digest } = read.value.fiber;
+    const next = afterRefusal(current, { body, digest });
+    if (next.kind === 'conflict') return { kind: 'conflict', on_disk: { body, digest } };
+    current = next.draft;
+  }
+}

@@ -1,0 +1,154 @@
+import '@fontsource-variable/atkinson-hyperlegible-mono/wght.css';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef } from 'react';
+import { gestureKeys } from '../gestures/use-card-keys.ts';
+import { useShownCopy } from '../gestures/writes.ts';
+import { useFollowed } from '../lib/board.ts';
+import { useKeys } from '../lib/keys.ts';
+import { usePhone } from '../lib/media.ts';
+import { fiberPath } from '../lib/paths.ts';
+import { useRead } from '../lib/reads.ts';
+import { go, useWhere, where } from '../lib/url.ts';
+import { rowOf } from '../model/sheet.ts';
+import type { FiberReply, FiberRow } from '../model/wire.ts';
+import { Boundary } from '../ui/Boundary.tsx';
+import { Button } from '../ui/Button.tsx';
+import { Dialog } from '../ui/Dialog.tsx';
+import { Band } from './Band.tsx';
+import { BodyPart } from './BodyPart.tsx';
+import styles from './FiberSheet.module.css';
+import { Head } from './Head.tsx';
+import { CommitsPart, LifePart, SentFilesPart, SessionsPart, SpendPart, useLedgerReads } from './History.tsx';
+import { MessagesPart } from './MessagesPart.tsx';
+import { Outcome } from './Outcome.tsx';
+import { Reading } from './Part.tsx';
+import { Reply } from './Reply.tsx';
+import { RosterPart } from './RosterPart.tsx';
+import { RunPart } from './RunPart.tsx';
+import { WhyPart } from './WhyPart.tsx';
+
+const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
+/** How the address names a transcript that is open over the sheet. */
+const TRANSCRIPT = /^transcript (.+)$/;
+
+function close(): void {
+  go({ fiber: null, part: null });
+}
+
+function watch(): void {
+  go({ part: 'screen' });
+}
+
+/** Everything of one fiber, over the view that it was opened from. */
+export default function FiberSheet({ fiber }: { fiber: string }): ReactNode {
+  return (
+    <Dialog title="Fiber" shape="side" onClose={close}>
+      {(title_id) => <Sheet key={fiber} fiber={fiber} title_id={title_id} />}
+    </Dialog>
+  );
+}
+
+function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactNode {
+  const followed = useFollowed();
+  const phone = usePhone();
+  const root = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { part } = useWhere();
+  const copy = useShownCopy(followed.copy);
+  const listed = rowOf(copy, fiber);
+  const read = useRead<FiberReply>(fiberPath(fiber));
+  const document = read.value?.fiber;
+  // What was last known stays, so that a reader does not lose what they read.
+  const last = useRef<FiberRow | undefined>(undefined);
+  last.current = listed ?? last.current ?? document;
+  const row = last.current;
+  const moved = listed === undefined && row?.uid != null ? rowOf(copy, row.uid) : undefined;
+  const gone = listed === undefined && copy !== null && read.refusal?.code === 'fiber_not_found';
+
+  const { again } = read;
+  const stale = document !== undefined && listed?.digest !== document.digest;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new digest is one reason to read again.
+  useEffect(() => {
+    if (stale) again();
+  }, [listed?.digest]);
+  useEffect(() => {
+    if (moved !== undefined) go({ fiber: moved.id }, { replace: true });
+  }, [moved]);
+  const known = row !== undefined;
+  useEffect(() => {
+    if (!known || where().part !== 'reply') return;
+    go({ part: null }, { replace: true });
+    // The dialog around it is opened a moment later.
+    setTimeout(() => field.current?.focus());
+  }, [known]);
+  useKeys({ ...gestureKeys(() => row?.path ?? null), r: () => field.current?.focus() }, root);
+  const uid = row?.uid ?? null;
+  useLedgerReads(uid, listed?.digest);
+  const rows = copy?.rows;
+  const fiber_at = useCallback((path: string) => rows?.get(path)?.id, [rows]);
+
+  if (row === undefined)
+    return (
+      <div ref={root} className={styles.missing}>
+        <h2 id={title_id} tabIndex={-1} data-autofocus>
+          {read.refusal === null ? 'Fiber' : 'This fiber cannot be shown'}
+        </h2>
+        <Reading read={read}>{() => null}</Reading>
+        <Button onClick={close}>Close</Button>
+      </div>
+    );
+  const running = row.runtime?.session_uuid ?? null;
+  const transcript = TRANSCRIPT.exec(part ?? '')?.[1];
+  const waits = row.runtime !== undefined && <Band runtime={row.runtime} />;
+  return (
+    <div ref={root} className={styles.sheet} data-fiber-sheet={row.id}>
+      <Head row={row} followed={followed} title_id={title_id} gone={gone} watch={watch} onClose={close} />
+      {gone && (
+        <p className={styles.gone} role="alert">
+          {read.refusal?.message} What you see is what was last known of it.
+        </p>
+      )}
+      <div className={styles.parts}>
+        <div className={styles.main}>
+          {phone && waits}
+          <Outcome row={row} />
+          {document === undefined ? (
+            <Reading read={read}>{() => null}</Reading>
+          ) : (
+            <BodyPart
+              document={document}
+              worker={row.runtime !== undefined}
+              fiber_at={fiber_at}
+              again={again}
+            />
+          )}
+          <MessagesPart row={row} />
+          {uid !== null && <LifePart uid={uid} />}
+        </div>
+        <aside className={styles.side} aria-label="About the fiber">
+          {!phone && waits}
+          <div className={styles.facts}>
+            {row.runtime === undefined && row.status !== 'closed' && !gone && <WhyPart row={row} />}
+            <RosterPart row={row} />
+            <RunPart row={row} />
+            {uid !== null && (
+              <>
+                <SentFilesPart uid={uid} />
+                <SessionsPart uid={uid} running={running} />
+                <CommitsPart uid={uid} />
+                <SpendPart uid={uid} />
+              </>
+            )}
+          </div>
+        </aside>
+      </div>
+      {!gone && <Reply row={row} field={field} />}
+      {transcript !== undefined && (
+        <Boundary what="The transcript">
+          <Suspense>
+            <TranscriptDialog session={transcript} title={row.name} live={transcript === running} />
+          </Suspense>
+        </Boundary>
+      )}
+    </div>
+  );
+}

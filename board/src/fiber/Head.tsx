@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react';
+import { RefusedStrip } from '../gestures/CardActions.tsx';
+import { gesturesAt, openMenu, runGesture } from '../gestures/gestures.ts';
+import { usePending } from '../gestures/writes.ts';
+import { useTimeText, useToday } from '../lib/clock.ts';
+import type { Followed } from '../lib/follow-feed.ts';
+import { cardOf } from '../model/card.ts';
+import { freshness } from '../model/contact.ts';
+import { dayIn } from '../model/days.ts';
+import type { CardButton } from '../model/gestures.ts';
+import { STATE_NAMES } from '../model/states.ts';
+import type { FiberRow } from '../model/wire.ts';
+import { shortDay } from '../model/wording.ts';
+import { Button } from '../ui/Button.tsx';
+import { Glyph } from '../ui/Glyph.tsx';
+import { Hidden } from '../ui/Hidden.tsx';
+import styles from './Head.module.css';
+
+type HeadProps = {
+  row: FiberRow;
+  followed: Followed;
+  title_id: string;
+  /** Whether its document is still in the store. */
+  gone: boolean;
+  /** Shows the screen of its worker. */
+  watch(): void;
+  onClose(): void;
+};
+
+/** What the fiber is and how it stands, with what can be done to it. */
+export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProps): ReactNode {
+  const today = useToday();
+  const { copy, contact, heard_at } = followed;
+  const fresh = useTimeText((now) => freshness(contact, heard_at === null ? null : now - heard_at));
+  const card = cardOf(row, copy?.host ?? '', today);
+  const pending = usePending(row.path);
+  const due = dayIn(row.due);
+  return (
+    <header className={styles.head}>
+      <div className={styles.words}>
+        <h2 className={styles.title} id={title_id} tabIndex={-1} data-autofocus>
+          <Glyph state={gone ? 'unknown' : card.state} />
+          <span>{card.title}</span>
+        </h2>
+        <p className={styles.facts}>
+          <em>
+            <Hidden>State: </Hidden>
+            {gone ? 'Gone' : STATE_NAMES[card.state]}
+          </em>
+          <span>{row.id}</span>
+          {card.agent !== null && <b>{card.agent}</b>}
+          <span>
+            {card.host}, {fresh}
+          </span>
+          {due !== null && (
+            <span className={due <= today ? styles.late : undefined}>due {shortDay(due, today)}</span>
+          )}
+        </p>
+        {pending?.phase === 'refused' && <RefusedStrip card={card} refusal={pending.refusal} />}
+      </div>
+      {!gone && (
+        <Actions
+          path={row.path}
+          buttons={card.buttons}
+          watch={row.runtime?.mux_session == null ? null : watch}
+        />
+      )}
+      <Button tone="quiet" onClick={onClose}>
+        Close
+      </Button>
+    </header>
+  );
+}
+
+type ActionsProps = {
+  path: string;
+  buttons: readonly CardButton[];
+  /** Shows the screen of its worker; null where there is none. */
+  watch: (() => void) | null;
+};
+
+/** What is most likely done to the fiber, and the menus of everything else. */
+function Actions({ path, buttons, watch }: ActionsProps): ReactNode {
+  const offered = gesturesAt(path);
+  const main = buttons.filter(({ id }) => id !== 'reply' && id !== 'open');
+  const stop = offered.find(({ id }) => id === 'stop');
+  return (
+    <div className={styles.actions}>
+      <Button shortcut="m" onClick={() => openMenu(path, 'move')}>
+        Move
+      </Button>
+      {watch !== null && (
+        <Button shortcut="w" onClick={watch}>
+          Screen
+        </Button>
+      )}
+      {main.map(({ id, name }) => (
+        <Button key={id} onClick={() => runGesture(path, id)}>
+          {name}
+        </Button>
+      ))}
+      {stop !== undefined && main.every(({ id }) => id !== 'stop') && (
+        <Button onClick={() => runGesture(path, 'stop')}>{stop.verb}</Button>
+      )}
+      <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(path, 'all')}>
+        <span aria-hidden="true">•••</span>
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+import { type ReactNode, type RefObject, useId, useRef, useState } from 'react';
+import { post } from '../lib/api.ts';
+import { keepDraft, keptDraft } from '../lib/drafts.ts';
+import { newId } from '../lib/ids.ts';
+import { storePictures } from '../lib/pictures.ts';
+import { readAgain } from '../lib/reads.ts';
+import { fileUrl } from '../model/links.ts';
+import { changedDraft, isBlank, messageText, NO_DRAFT, type ReplyDraft } from '../model/messages.ts';
+import { PICTURE_TYPES, pictureFault } from '../model/picture-rules.ts';
+import { referenceOf } from '../model/sheet.ts';
+import type { Delivered, FiberRow } from '../model/wire.ts';
+import { Button } from '../ui/Button.tsx';
+import { Hidden } from '../ui/Hidden.tsx';
+import styles from './Reply.module.css';
+
+/** A worker that is starting is waited for, and its conversation is looked at for the message. */
+const DELIVER_MS = 60_000;
+
+type Outcome = { tone: 'done' | 'fault' | 'unsure'; text: string };
+
+type ReplyProps = { row: FiberRow; field: RefObject<HTMLTextAreaElement | null> };
+
+/** Writes to the worker of the fiber, or starts one with the text. */
+export function Reply({ row, field }: ReplyProps): ReactNode {
+  const id = useId();
+  const reference = referenceOf(row);
+  const key = `reply ${reference}`;
+  const picker = useRef<HTMLInputElement>(null);
+  const [draft, setDraft] = useState<ReplyDraft>(() => keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
+  const [busy, setBusy] = useState<'sending' | 'storing' | null>(null);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const runs = row.runtime !== undefined;
+  const become = (make: (from: ReplyDraft) => ReplyDraft) =>
+    setDraft((from) => {
+      const next = make(from);
+      keepDraft(key, isBlank(next) ? null : next);
+      return next;
+    });
+
+  const add = async (files: readonly File[]) => {
+    const images = files.filter(({ type }) => type.startsWith('image/'));
+    if (images.length === 0) return;
+    const fault = pictureFault(images);
+    if (fault !== null) {
+      setOutcome({ tone: 'fault', text: fault });
+      return;
+    }
+    setBusy('storing');
+    setOutcome(null);
+    const answer = await storePictures(reference, images).catch((error: Error) => ({
+      ok: false as const,
+      message: `The picture cannot be read: ${error.message}`,
+    }));
+    setBusy(null);
+    if (!answer.ok) setOutcome({ tone: 'fault', text: answer.message });
+    else become((from) => changedDraft(from, { images: [...from.images, ...answer.value.files] }));
+  };
+
+  const send = async () => {
+    if (isBlank(draft) || busy !== null) return;
+    const message_id = draft.message_id ?? newId();
+    become((from) => ({ ...from, message_id }));
+    setBusy('sending');
+    setOutcome(null);
+    const answer = await post<Delivered>(
+      '/deliver',
+      { fiber_id: reference, text: messageText(draft.text, draft.images), message_id },
+      { timeout_ms: DELIVER_MS },
+    );
+    setBusy(null);
+    readAgain('/messages');
+    if (answer.ok && answer.value.delivered) {
+      become(() => NO_DRAFT);
+      setOutcome({ tone: 'done', text: DONE[answer.value.delivery] });
+    } else if (answer.ok) {
+      // Of a message that was not given, the id is used up.
+      become((from) => ({ ...from, message_id: null }));
+      const text = answer.value.delivery === 'message' ? answer.value.receipt.detail : '';
+      setOutcome({ tone: 'fault', text: `Not delivered: ${text}` });
+    } else if (isUnsure(answer)) setOutcome({ tone: 'unsure', text: answer.message });
+    else {
+      become((from) => ({ ...from, message_id: null }));
+      setOutcome({ tone: 'fault', text: answer.message });
+    }
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: pictures may be dropped on it; the button beside adds them too.
+    <div
+      className={styles.reply}
+      onDragOver={(event) => {
+        if (event.dataTransfer.types.includes('Files')) event.preventDefault();
+      }}
+      onDrop={(event) => {
+        if (event.dataTransfer.files.length === 0) return;
+        event.preventDefault();
+        void add([...event.dataTransfer.files]);
+      }}
+    >
+      <div className={styles.box}>
+        <label htmlFor={id}>
+          <Hidden>{runs ? 'Reply to the worker' : 'Start a worker with a text'}</Hidden>
+        </label>
+        <textarea
+          id={id}
+          ref={field}
+          rows={2}
+          placeholder={runs ? 'Write to the worker' : 'Write what a new worker shall do'}
+          value={draft.text}
+          onChange={({ target }) => {
+            setOutcome(null);
+            become((from) => changedDraft(from, { text: target.value }));
+          }}
+          onPaste={(event) => {
+            if (event.clipboardData.files.length === 0) return;
+            event.preventDefault();
+            void add([...event.clipboardData.files]);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            void send();
+          }}
+        />
+        {draft.images.length > 0 && (
+          <ul className={styles.images}>
+            {draft.images.map((image) => (
+              <li key={image.path}>
+                <img src={fileUrl(image.path)} alt="" />
+                <span>{image.name}</span>
+                <button
+                  type="button"
+                  aria-label={`Remove ${image.name}`}
+                  onClick={() =>
+                    become((from) =>
+                      changedDraft(from, { images: from.images.filter(({ path }) => path !== image.path) }),
+                    )
+                  }
+                >
+                  ×
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      <input
+        ref={picker}
+        type="file"
+        accept={PICTURE_TYPES.join(',')}
+        multiple
+        hidden
+        onChange={({ target }) => {
+          void add([...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      <div className={styles.buttons}>
+        <Button onClick={() => picker.current?.click()} disabled={busy !== null}>
+          {busy === 'storing' ? 'Adding …' : 'Add image'}
+        </Button>
+        <Button
+          tone="you"
+          onClick={() => void send()}
+          disabled={isBlank(draft) || busy !== null}
+          aria-keyshortcuts="Control+Enter"
+        >
+          {busy === 'sending'
+            ? 'Sending …'
+            : draft.message_id !== null
+              ? 'Send again'
+              : runs
+                ? 'Reply'
+                : 'Start with it'}
+        </Button>
+      </div>
+      <p className={styles.outcome} data-tone={outcome?.tone} role="status">
+        {outcome?.text}
+        {outcome?.tone === 'unsure' && ' Send it again: the same message is never given twice.'}
+      </p>
+    </div>
+  );
+}
+
+const DONE: Readonly<Record<Delivered['delivery'], string>> = {
+  message: 'Given to the worker. Its receipt is among the messages.',
+  resume: 'A worker goes on with the conversation, and was given it.',
+  dispatch: 'A worker was started with it.',
+};
+
+/** Whether it may have arrived although no answer says so. */
+function isUnsure({ status, code }: { status: number; code: string }): boolean {
+  return code !== 'booting' && (status === 0 || status >= 500);
+}

@@ -1,0 +1,179 @@
+import type { Answer, Asking } from '../lib/api.ts';
+import type { EncodedPicture } from '../model/picture-rules.ts';
+import {
+  bodyOf,
+  captureRequest,
+  createRequest,
+  originOf,
+  type TaskDraft,
+  type TaskKind,
+  titleOf,
+  withPictures,
+} from '../model/task.ts';
+import type {
+  Captured,
+  Dispatched,
+  FiberReply,
+  FiberRow,
+  Rehearsal,
+  State,
+  StoredFile,
+} from '../model/wire.ts';
+
+/** The daemon, as `lib/api.ts` reaches it. */
+export type Api = {
+  get<T>(path: string): Promise<Answer<T>>;
+  post<T>(path: string, body: unknown, asking?: Omit<Asking, 'body'>): Promise<Answer<T>>;
+};
+
+/** How far a task came that could not be sent whole; the next attempt goes on from here. */
+export type Progress = {
+  /** When a request was sent whose answer did not come, in milliseconds since the Unix epoch; null for none. */
+  unsure_since: number | null;
+  /** The document that was made of it, whose pictures or worker are still to come. */
+  filed: { id: string; digest: string } | null;
+};
+
+export const NO_PROGRESS: Progress = { unsure_since: null, filed: null };
+
+export type Task = {
+  kind: TaskKind;
+  draft: TaskDraft;
+  /** The host that is to work on it, by its id. */
+  host: string;
+  store: string;
+  pictures: readonly EncodedPicture[];
+};
+
+type Refusal = { code: string; message: string };
+export type Sent =
+  /** Its document; `started` with a worker of its own. */
+  | { kind: 'filed'; id: string; started: boolean }
+  /** A worker was given the text and makes a fiber of it. */
+  | { kind: 'captured'; run_id: string }
+  | { kind: 'refused'; refusal: Refusal; progress: Progress };
+
+/** Sending many megabytes over a slow line, in milliseconds (LIM-6). */
+const PICTURES_MS = 120_000;
+/** The starting of a worker takes this long at most. */
+const START_MS = 60_000;
+/** A capture of the same text this much before the clock of the page says is the same one. */
+const CLOCKS_DIFFER_MS = 60_000;
+const MOST_SLUGS = 8;
+
+/** What the daemon would do with a capture: every check, and the worker that it would start. */
+export function rehearse({ draft, store }: Task, api: Api): Promise<Answer<Rehearsal>> {
+  return api.post<Rehearsal>('/capture', { ...captureRequest(draft, store), dry_run: true });
+}
+
+/**
+ * Sends a task. No attempt after another one makes a second fiber or worker of it where the first did arrive. With
+ * pictures a capture files the document first, since pictures belong to a fiber.
+ */
+export async function sendTask(task: Task, progress: Progress, api: Api, now: () => number): Promise<Sent> {
+  if (task.kind === 'capture' && task.pictures.length === 0 && progress.filed === null)
+    return capture(task, progress, api, now);
+  const filed = progress.filed ?? (await file(task, progress, api));
+  if ('code' in filed) return refused(filed, after(filed, progress, now));
+  const going = { unsure_since: null, filed };
+  // What was filed by an earlier attempt may have been another text.
+  const complete = task.pictures.length === 0 && progress.filed === null;
+  const refusal = complete ? null : await finish(task, filed, api);
+  if (refusal !== null) return refused(refusal, going);
+  if (task.kind === 'stash') return { kind: 'filed', id: filed.id, started: false };
+  const launch = { fiber_id: filed.id, force: true, ...originOf(task.draft) };
+  const started = await api.post<Dispatched>('/dispatch', launch, { timeout_ms: START_MS });
+  return started.ok ? { kind: 'filed', id: filed.id, started: true } : refused(started, going);
+}
+
+type Filed = NonNullable<Progress['filed']>;
+
+async function file(
+  { draft, host, store }: Task,
+  { unsure_since }: Progress,
+  api: Api,
+): Promise<Filed | Refusal> {
+  let slug: string | undefined;
+  for (let tries = 0; ; tries += 1) {
+    const answer = await api.post<FiberReply>('/fiber/create', createRequest(draft, host, store, slug));
+    if (answer.ok) return filedAs(answer.value.fiber);
+    const taken =
+      answer.code === 'already_exists' ? (answer.body as { id?: string; suggestion?: string }) : null;
+    if (taken?.suggestion === undefined || taken.id === undefined || tries === MOST_SLUGS) return answer;
+    if (unsure_since !== null) {
+      const there = await api.get<FiberReply>(fiberPath(taken.id, draft));
+      if (there.ok && isOf(there.value.fiber, draft)) return filedAs(there.value.fiber);
+    }
+    slug = taken.suggestion;
+  }
+}
+
+function filedAs({ id, digest }: FiberRow): Filed {
+  return { id, digest };
+}
+
+function isOf({ name, body = '' }: FiberRow & { body?: string }, { text }: TaskDraft): boolean {
+  return name === titleOf(text) && body.trim() === bodyOf(text);
+}
+
+/** Stores the pictures, and writes title and text with them into the document. */
+async function finish({ draft, pictures }: Task, { id, digest }: Filed, api: Api): Promise<Refusal | null> {
+  // The origin comes first, so that a batch for another host is passed on while it arrives.
+  const batch = { ...originOf(draft), fiber: id, attachments: pictures };
+  const stored =
+    pictures.length === 0
+      ? null
+      : await api.post<{ files: StoredFile[] }>('/attachments', batch, { timeout_ms: PICTURES_MS });
+  if (stored?.ok === false) return stored;
+  const paths = stored?.value.files.map(({ path }) => path) ?? [];
+  const written = { name: titleOf(draft.text), body: withPictures(bodyOf(draft.text), paths) };
+  const edit = { fiber_id: id, ...written, expected_digest: digest, ...originOf(draft) };
+  const edited = await api.post<FiberReply>('/fiber-edit', edit);
+  if (edited.ok) return null;
+  if (edited.code !== 'conflict') return edited;
+  // An attempt whose answer was lost may have been the one that changed it.
+  const there = await api.get<FiberReply>(fiberPath(id, draft));
+  if (!there.ok) return edited;
+  const { name, body = '' } = there.value.fiber as FiberRow & { body?: string };
+  return name === written.name && body.trim() === written.body.trim() ? null : edited;
+}
+
+async function capture(
+  { draft, store }: Task,
+  progress: Progress,
+  api: Api,
+  now: () => number,
+): Promise<Sent> {
+  if (progress.unsure_since !== null) {
+    const arrived = await findCapture(draft, progress.unsure_since, api);
+    if (arrived !== null) return { kind: 'captured', run_id: arrived };
+  }
+  const answer = await api.post<Captured>('/capture', captureRequest(draft, store), { timeout_ms: START_MS });
+  if (answer.ok) return { kind: 'captured', run_id: answer.value.run_id };
+  return refused(answer, after(answer, progress, now));
+}
+
+/** The run of a capture of this very text, as the daemon knows it; null where it knows none. */
+async function findCapture({ text }: TaskDraft, since: number, api: Api): Promise<string | null> {
+  const state = await api.get<State>('/state');
+  if (!state.ok) return null;
+  for (const { captured_at, text_file, run_id } of state.value.captures) {
+    if (text_file === null || captured_at < since - CLOCKS_DIFFER_MS) continue;
+    const kept = await api.get<string>(`/file?path=${encodeURIComponent(text_file)}`);
+    if (kept.ok && typeof kept.value === 'string' && kept.value.trim() === text.trim()) return run_id;
+  }
+  return null;
+}
+
+function after({ code }: Refusal, progress: Progress, now: () => number): Progress {
+  return code === 'no_answer' ? { ...progress, unsure_since: progress.unsure_since ?? now() } : progress;
+}
+
+function refused({ code, message }: Refusal, progress: Progress): Sent {
+  return { kind: 'refused', refusal: { code, message }, progress };
+}
+
+function fiberPath(id: string, draft: TaskDraft): string {
+  const path = id.split('/').map(encodeURIComponent).join('/');
+  return `/fibers/${path}${draft.host === '' ? '' : `?origin=${encodeURIComponent(draft.host)}`}`;
+}

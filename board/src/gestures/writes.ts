@@ -1,0 +1,152 @@
+import { useMemo, useSyncExternalStore } from 'react';
+import { type Answer, post } from '../lib/api.ts';
+import { askNow, followed, watchFollowed } from '../lib/board.ts';
+import { toast } from '../lib/toasts.ts';
+import { silenceOf } from '../model/contact.ts';
+import type { FeedCopy } from '../model/feed-copy.ts';
+import type { Call, Change, Undo } from '../model/gestures.ts';
+import {
+  begin,
+  dismiss,
+  heard,
+  nextExpiry,
+  overlay,
+  type Pending,
+  type Pendings,
+  type Refusal,
+  reconcile,
+  refuse,
+  SILENT,
+  shows,
+  succeed,
+} from '../model/pending.ts';
+import type { FiberRow } from '../model/wire.ts';
+
+/** Starting and ending a worker takes its time. */
+const ANSWER_MS = 60_000;
+
+const watching = new Set<() => void>();
+let pendings: Pendings = new Map();
+let expiry: ReturnType<typeof setTimeout> | undefined;
+let followsFeed = false;
+
+function become(next: Pendings): void {
+  if (next === pendings) return;
+  pendings = next;
+  for (const run of watching) run();
+  clearTimeout(expiry);
+  const at = nextExpiry(pendings);
+  if (at !== null)
+    expiry = setTimeout(
+      () => {
+        askNow();
+        settle();
+      },
+      Math.max(0, at - Date.now()),
+    );
+}
+
+/** Drops what the feed shows by itself. */
+function settle(): void {
+  const { copy, contact } = followed();
+  if (copy === null || pendings.size === 0) return;
+  const left = silenceOf(contact, null) === null ? heard(pendings) : pendings;
+  become(reconcile(left, copy.rows, Date.now()));
+}
+
+function watch(run: () => void): () => void {
+  if (!followsFeed) {
+    followsFeed = true;
+    watchFollowed(settle);
+  }
+  watching.add(run);
+  return () => watching.delete(run);
+}
+
+/** The feed with what is under way laid over it. */
+export function useShownCopy(copy: FeedCopy | null): FeedCopy | null {
+  const current = useSyncExternalStore(watch, () => pendings);
+  return useMemo(() => {
+    if (copy === null) return null;
+    const rows = overlay(copy.rows, current);
+    return rows === copy.rows ? copy : { ...copy, rows };
+  }, [copy, current]);
+}
+
+/** What is under way for a row, or was refused. */
+export function usePending(path: string): Pending | undefined {
+  return useSyncExternalStore(watch, () => pendings.get(path));
+}
+
+export function pendingAt(path: string): Pending | undefined {
+  return pendings.get(path);
+}
+
+export function feedRow(path: string): FiberRow | undefined {
+  return followed().copy?.rows.get(path);
+}
+
+/** Puts a reason on the card, in place of one that stands there. Does nothing while something is under way. */
+export function showRefusal(path: string, message: string): void {
+  const row = feedRow(path);
+  const phase = pendings.get(path)?.phase;
+  if (row === undefined || (phase !== undefined && phase !== 'refused')) return;
+  const code = silenceOf(followed().contact, null) === null ? 'refused_here' : SILENT;
+  const refusal = { message, code, unknown: false, needs_folder: false };
+  become(refuse(pendings, row, null, refusal));
+}
+
+export function dismissRefusal(path: string): void {
+  if (pendings.get(path)?.phase === 'refused') become(dismiss(pendings, path));
+}
+
+/** What is asked of the daemon for a row, and what is said once it is done. */
+export type Write = { call: Call; change: Change | null; done: string; undo?: Undo | null };
+
+/**
+ * Sends a write: the card shows what becomes of it at once, and is put back with the daemon's sentence where it is
+ * refused. Resolves to the answer.
+ */
+export async function send(path: string, write: Write): Promise<Answer<unknown>> {
+  const row = feedRow(path);
+  if (row === undefined) return GONE;
+  const { call, change, done, undo = null } = write;
+  become(begin(pendings, row, change, Date.now()));
+  const answer = await post<unknown>(call.path, call.body, { timeout_ms: ANSWER_MS });
+  if (answer.ok) {
+    become(succeed(pendings, path, Date.now()));
+    const said = [`${row.name}: ${done}`, ...notesOf(answer.value)].join(' ');
+    toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(path, change, undo) });
+  } else {
+    become(refuse(pendings, feedRow(path) ?? row, change, refusalOf(answer)));
+  }
+  settle();
+  askNow();
+  return answer;
+}
+
+function refusalOf({ message, code, body }: Answer<unknown> & { ok: false }): Refusal {
+  const { needs } = (body ?? {}) as { needs?: unknown };
+  return { message, code, unknown: code === 'no_answer', needs_folder: needs === 'project_dir' };
+}
+
+const GONE: Answer<never> = {
+  ...{ ok: false, status: 404, code: 'fiber_not_found', body: null },
+  message: 'It is not on this host any more.',
+};
+
+/** Takes a write back, unless somebody has changed the fiber since. */
+async function takeBack(path: string, change: Change, undo: Undo): Promise<void> {
+  const row = pendings.get(path)?.shown ?? feedRow(path);
+  if (row === undefined || !shows(row, change) || row.runtime !== undefined) {
+    showRefusal(path, 'Not taken back: it was changed since.');
+    return;
+  }
+  await send(path, undo);
+}
+
+/** The notes of the daemon about a start. */
+function notesOf(value: unknown): string[] {
+  const { notes } = (value ?? {}) as { notes?: unknown };
+  return Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [];
+}

@@ -1,0 +1,72 @@
+import { noticeSkew } from './skew.ts';
+
+/** How the daemon answered, or that it did not. */
+export type Answer<T> =
+  | { ok: true; status: number; value: T }
+  /** `code` is that of the contract, or `no_answer` when it is not known whether the daemon heard; `body` as it came. */
+  | { ok: false; status: number; code: string; message: string; body: unknown };
+
+export type Asking = { body?: unknown; signal?: AbortSignal; timeout_ms?: number };
+
+/** A daemon that takes longer is gone for the reader. */
+const ANSWER_MS = 15_000;
+
+export function get<T>(path: string, asking: Omit<Asking, 'body'> = {}): Promise<Answer<T>> {
+  return ask<T>('GET', path, asking);
+}
+
+export function post<T>(path: string, body: unknown, asking: Omit<Asking, 'body'> = {}): Promise<Answer<T>> {
+  return ask<T>('POST', path, { ...asking, body });
+}
+
+/** Asks a route below `/api/v1`. Never throws; an answer that is not JSON is its text. */
+async function ask<T>(method: string, path: string, asking: Asking): Promise<Answer<T>> {
+  const { body, signal, timeout_ms = ANSWER_MS } = asking;
+  const late = AbortSignal.timeout(timeout_ms);
+  try {
+    const response = await fetch(`/api/v1${path}`, {
+      method,
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const value = isJson(response) ? (JSON.parse(text) as unknown) : text;
+    if (response.ok) return { ok: true, status: response.status, value: value as T };
+    const refusal = refusalOf(response, value);
+    // Everything that the board asks is in the contract, so only another version of the daemon lacks it.
+    if (isUnknownRoute(value)) {
+      noticeSkew('older');
+      return { ok: false, status: 404, code: refusal.code, message: OLDER, body: value };
+    }
+    return { ok: false, status: response.status, ...refusal, body: value };
+  } catch {
+    return { ok: false, status: 0, code: 'no_answer', message: NO_ANSWER, body: null };
+  }
+}
+
+const OLDER = 'This daemon is older than the board and does not know what was asked of it.';
+const NO_ANSWER = 'The daemon did not answer. It is not known whether it did this.';
+/** Names the code of a refusal whose body is a text; as in the contract. */
+const CODE_HEADER = 'Svc-Error';
+
+function refusalOf(response: Response, value: unknown): { code: string; message: string } {
+  const fallback = `The daemon answered with status ${response.status}.`;
+  if (typeof value === 'string')
+    return { code: response.headers.get(CODE_HEADER) ?? 'refused', message: value.trim() || fallback };
+  const { error, reason, message } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const code = [error, reason].find((one) => typeof one === 'string');
+  return {
+    code: typeof code === 'string' ? code : 'refused',
+    message: typeof message === 'string' ? message : typeof code === 'string' ? code : fallback,
+  };
+}
+
+function isUnknownRoute(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'unknown_route' in value;
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get('content-type')?.includes('json') === true;
+}

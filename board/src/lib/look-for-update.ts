@@ -1,0 +1,28 @@
+import { noticeSkew } from './skew.ts';
+
+const EVERY_MS = 600_000;
+const ANSWER_MS = 15_000;
+
+/**
+ * Asks the daemon for its page. One that loads another script is that of another build: scripts are named after what is
+ * in them.
+ */
+export async function lookForUpdate(): Promise<void> {
+  const own = document.querySelector('script[type=module][src]')?.getAttribute('src');
+  if (own == null) return;
+  try {
+    const response = await fetch('/', { cache: 'no-cache', signal: AbortSignal.timeout(ANSWER_MS) });
+    const is_page = response.ok && response.headers.get('content-type')?.includes('text/html') === true;
+    if (is_page && !(await response.text()).includes(`"${own}"`)) noticeSkew('updated');
+  } catch {
+    // That the daemon is gone is told elsewhere.
+  }
+}
+
+/** Looks again when the reader comes back to the page, and now and then. */
+export function watchForUpdates(): void {
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') void lookForUpdate();
+  });
+  setInterval(() => void lookForUpdate(), EVERY_MS);
+}

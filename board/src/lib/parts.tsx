@@ -1,0 +1,66 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { toast } from './toasts.ts';
+
+/** A part of the board that is loaded when it is first shown, or before that. */
+export type Part<P> = {
+  loaded: ComponentType<P> | null;
+  load(): Promise<ComponentType<P>>;
+  /** Puts away what asked for it, where it cannot be loaded. */
+  failed(): void;
+};
+
+export function part<P>(load: () => Promise<{ default: ComponentType<P> }>, failed: () => void): Part<P> {
+  const one: Part<P> = {
+    loaded: null,
+    failed,
+    async load() {
+      one.loaded ??= (await load()).default;
+      return one.loaded;
+    },
+  };
+  return one;
+}
+
+const NOT_LOADED = 'This cannot be opened now: the daemon does not answer. Try again once it does.';
+
+type LateProps<P> = {
+  of: Part<P>;
+  with: P;
+  /** Stands in its place until then, and where it cannot be loaded, of which nothing is said then. */
+  meanwhile?: ReactNode;
+};
+
+/** Shows a part once it is loaded. One that cannot be leaves the rest of the board as it is. */
+export function Late<P extends object>({ of, with: props, meanwhile }: LateProps<P>): ReactNode {
+  const said = meanwhile === undefined;
+  const [Shown, setShown] = useState(() => of.loaded);
+  useEffect(() => {
+    let gone = false;
+    of.load().then(
+      (component) => {
+        if (!gone) setShown(() => component);
+      },
+      () => {
+        if (gone || !said) return;
+        toast(NOT_LOADED, { tone: 'fault' });
+        of.failed();
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [of, said]);
+  return Shown === null ? meanwhile : <Shown {...props} />;
+}
+
+/** Loads parts once the page has nothing else to do. */
+export function loadWhenIdle(parts: readonly { load(): Promise<unknown> }[]): void {
+  const load = () => {
+    for (const one of parts) one.load().catch(() => undefined);
+  };
+  if ('requestIdleCallback' in window) requestIdleCallback(load);
+  else setTimeout(load, IDLE_MS);
+}
+
+/** Where the browser does not say when it is idle. */
+const IDLE_MS = 1_500;

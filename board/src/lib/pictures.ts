@@ -1,0 +1,42 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { EncodedPicture } from '../model/picture-rules.ts';
+import type { StoredFile } from '../model/wire.ts';
+import { type Answer, post } from './api.ts';
+
+/** A phone on a bad network sends for minutes. */
+const UPLOAD_MS = 120_000;
+
+/** Stores pictures for a fiber by `POST /attachments`, all or none. Throws if a file cannot be read. */
+export async function storePictures(
+  fiber: string,
+  files: readonly File[],
+): Promise<Answer<{ files: StoredFile[] }>> {
+  const attachments = await encodePictures(files);
+  return post('/attachments', { fiber, attachments }, { timeout_ms: UPLOAD_MS });
+}
+
+export async function encodePictures(files: readonly File[]): Promise<EncodedPicture[]> {
+  return Promise.all(files.map(encode));
+}
+
+async function encode(file: File): Promise<EncodedPicture> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const data = await base64Of(file);
+  // The browser’s own digest is for secure contexts alone, which the board over plain HTTP from elsewhere is not.
+  return { name: file.name || 'picture', mime: file.type, data, sha256: bytesToHex(sha256(bytes)) };
+}
+
+function base64Of(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error ?? new Error('the file cannot be read'));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** The files among what was pasted or dropped. */
+export function filesOf(data: DataTransfer | null): File[] {
+  return [...(data?.files ?? [])];
+}

@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from 'react';
+import { parseWhere, printWhere, type View, type Where } from '../model/where.ts';
+
+const watching = new Set<() => void>();
+let here = parseWhere(location.search);
+
+addEventListener('popstate', () => {
+  here = parseWhere(location.search);
+  for (const run of watching) run();
+});
+
+/** Goes to another place of the board; what is not named stays. `replace` leaves no step back. */
+export function go(change: Partial<Where>, { replace = false } = {}): void {
+  const next = { ...here, ...change };
+  const search = printWhere(next);
+  if (search === printWhere(here)) return;
+  const state = replace ? history.state : { from_view: here.fiber === null };
+  here = next;
+  history[replace ? 'replaceState' : 'pushState'](state, '', `${location.pathname}${search}`);
+  for (const run of watching) run();
+}
+
+/** Goes to a view as it is first seen, away from any sheet. */
+export function goTo(view: View): void {
+  go({ view, fiber: null, sheet: null, day: null, part: null, q: null });
+}
+
+/** Leaves a part of a fiber for what it was opened from: a view, or else the sheet of the fiber. */
+export function leavePart(): void {
+  const { from_view } = (history.state ?? {}) as { from_view?: boolean };
+  go(from_view === true ? { fiber: null, part: null } : { part: null });
+}
+
+export function where(): Where {
+  return here;
+}
+
+export function useWhere(): Where {
+  return useSyncExternalStore((run) => {
+    watching.add(run);
+    return () => watching.delete(run);
+  }, where);
+}

@@ -1,0 +1,100 @@
+import type { AgentsReply, DoctorReply, State, StoreOrigin } from './wire.ts';
+
+export type StepName = 'tmux' | 'agent' | 'store' | 'launches' | 'task';
+
+/** One thing that a host needs before its first worker runs. */
+export type Step = {
+  name: StepName;
+  title: string;
+  /** Null while it is not known. */
+  done: boolean | null;
+  /** What was found, or what is missing. */
+  says: string;
+  /** A command that closes the gap, where the daemon cannot. */
+  command: string | null;
+};
+
+/** What the host has told so far. */
+export type HostFacts = {
+  doctor?: DoctorReply | undefined;
+  agents?: AgentsReply | undefined;
+  origin?: StoreOrigin | undefined;
+  state?: State | undefined;
+};
+
+/** From nothing to the first task, in the order in which the gaps are closed. */
+export function firstSteps({ doctor, agents, origin, state }: HostFacts): readonly Step[] {
+  return [tmux(doctor), agent(doctor, agents), store(origin), launches(state), TASK];
+}
+
+const TASK: Step = {
+  name: 'task',
+  title: 'A first task',
+  done: false,
+  says: 'Stash writes a draft that waits for you; Capture starts a worker on it at once.',
+  command: null,
+};
+
+function tmux(doctor: DoctorReply | undefined): Step {
+  const found = doctor?.tools.find(({ name }) => name === 'tmux');
+  const step = { name: 'tmux', title: 'tmux, in which workers run' } as const;
+  if (doctor === undefined) return { ...step, ...LOOKING };
+  if (found?.path != null) return { ...step, done: true, says: found.version ?? found.path, command: null };
+  return {
+    ...step,
+    done: false,
+    says: `The daemon does not find it; its PATH is ${doctor.path}. Install tmux, then look again.`,
+    command: 'svc doctor',
+  };
+}
+
+function agent(doctor: DoctorReply | undefined, agents: AgentsReply | undefined): Step {
+  const step = { name: 'agent', title: 'A coding agent' } as const;
+  if (doctor === undefined || agents === undefined) return { ...step, ...LOOKING };
+  const found = new Set(doctor.tools.flatMap(({ name, path }) => (path === null ? [] : [name])));
+  const usable = agents.agents.filter(({ cli }) => found.has(cli));
+  if (usable.length === 0)
+    return {
+      ...step,
+      done: false,
+      says: `None of ${listOf([...new Set(agents.agents.map(({ cli }) => cli))])} is found. Install one and sign in to it, then look again.`,
+      command: 'svc doctor',
+    };
+  return {
+    ...step,
+    done: true,
+    says: `${listOf([...new Set(usable.map(({ cli }) => cli))])} found. Whether you are signed in is checked by svc doctor.`,
+    command: null,
+  };
+}
+
+function store(origin: StoreOrigin | undefined): Step {
+  const step = { name: 'store', title: 'A folder for your tasks' } as const;
+  if (origin === undefined) return { ...step, ...LOOKING };
+  if (origin.stores.length > 0) return { ...step, done: true, says: listOf(origin.stores), command: null };
+  return {
+    ...step,
+    done: false,
+    says: 'Choose the folder of a project: its tasks are kept in it, as markdown files.',
+    command: null,
+  };
+}
+
+function launches(state: State | undefined): Step {
+  const step = { name: 'launches', title: 'Leave to launch' } as const;
+  if (state === undefined) return { ...step, ...LOOKING };
+  if (!state.boot_quarantine.active)
+    return { ...step, done: true, says: 'Workers start as soon as a task is due.', command: null };
+  return {
+    ...step,
+    done: false,
+    says: 'After each start the daemon waits for you before it launches anything by itself.',
+    command: null,
+  };
+}
+
+const LOOKING = { done: null, says: 'Looking …', command: null } as const;
+
+function listOf(names: readonly string[]): string {
+  return names.length < 2 ? (names[0] ?? 'no agent') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -1,0 +1,43 @@
+/** Keys with what they do; several that do it are parted by a space. */
+export type KeyGroup = { heading: string; keys: readonly (readonly [keys: string, does: string])[] };
+
+/** What the sheet of keys shows. */
+export const KEY_GROUPS: readonly KeyGroup[] = [
+  {
+    heading: 'Move about',
+    keys: [
+      ['j k ↓ ↑', 'the next card, the one before'],
+      ['h l ← →', 'the list at the left, at the right'],
+      ['Enter', 'open the card'],
+      ['Escape', 'close what is open'],
+      ['/', 'find a fiber or a command'],
+      ['s c', 'stash, capture'],
+      ['1 ,', 'the Desk, the settings'],
+      ['?', 'these keys'],
+    ],
+  },
+  {
+    heading: 'The focused card',
+    keys: [
+      ['m', 'move it'],
+      ['.', 'everything that can be done'],
+      ['L', 'launch'],
+      ['r', 'reply to its worker'],
+      ['w', 'watch the screen of its worker'],
+      ['a', 'accept'],
+      ['x', 'set aside'],
+      ['z', 'rest until a day'],
+      ['u', 'undo the last move'],
+    ],
+  },
+  {
+    heading: 'In the Move menu',
+    keys: [
+      ['d', 'Drafts'],
+      ['f', 'In flight: launch it'],
+      ['r', 'Awaiting review'],
+      ['a x', 'accept, set aside'],
+      ['1 … 5', 'rest until that day'],
+    ],
+  },
+];

@@ -1,0 +1,172 @@
+import type { CardState } from './states.ts';
+import { folderName } from './task.ts';
+import type { BrakePulled, BrakeReleased, Incident, IncidentReply, State } from './wire.ts';
+import { timeOfDay } from './wording.ts';
+
+/** A write that a notice offers. `done` tells what came of it, from the daemon's answer. */
+export type NoticeAct = {
+  text: string;
+  tone?: 'quiet' | 'agent';
+  path: string;
+  body: object;
+  done(answer: never): string;
+};
+
+/** Something that concerns the whole host, with what can be done about it. */
+export type Notice = {
+  key: string;
+  glyph: CardState;
+  title: string;
+  text: string;
+  acts: readonly NoticeAct[];
+  /** The part of the settings where it is mended. */
+  part?: string;
+};
+
+/** What `GET /state` has to tell everybody, most urgent first. */
+export function noticesOf(state: State): Notice[] {
+  const { brake, incidents, data_dir, start_gate, operator_file_errors, captures } = state;
+  return [
+    ...(data_dir.fault === null
+      ? []
+      : [notice('data-dir', 'blocked', 'Nothing is started', sentence(data_dir.fault))]),
+    ...(brake.on ? [brakeNotice(brake, state.host)] : []),
+    ...incidents.map(incidentNotice),
+    ...(start_gate.hold === null
+      ? []
+      : [
+          notice(
+            'start-gate',
+            'delayed',
+            start_gate.waiting === 1 ? '1 start waits' : `${start_gate.waiting} starts wait`,
+            `${sentence(start_gate.hold.message)} ${sentence(start_gate.hold.mend)}`,
+          ),
+        ]),
+    ...operator_file_errors.map(({ file, error }) => ({
+      ...notice(`file-${file}`, 'blocked', `${file}.json is not valid`, sentence(error)),
+      part: `file-${file}`,
+    })),
+    ...captures.filter((one) => one.state === 'ended').map(endedCapture),
+    ...filing(captures.filter((one) => one.state !== 'ended')),
+  ];
+}
+
+function notice(key: string, glyph: CardState, title: string, text: string): Notice {
+  return { key, glyph, title, text, acts: [] };
+}
+
+function brakeNotice({ since, note, fault }: State['brake'], host: string): Notice {
+  const title =
+    since === null ? 'The emergency brake is on' : `The emergency brake is on since ${timeOfDay(since)}`;
+  const parts = [`Nothing starts on ${host}.`, ...(note === null ? [] : [`“${note}”`])];
+  if (fault !== undefined) parts.push(sentence(fault));
+  return { key: 'brake', glyph: 'held', title, text: parts.join(' '), acts: [RELEASE_BRAKE] };
+}
+
+export const RELEASE_BRAKE: NoticeAct = {
+  text: 'Release the brake',
+  path: '/brake/release',
+  body: {},
+  done: ({ held }: BrakeReleased) =>
+    held.length === 0
+      ? 'The brake is off. Workers start again.'
+      : `The brake is off. Still held: ${held.join(', ')}.`,
+};
+
+/** What pulling the brake came to. */
+export function pulledText({ running, killed, not_killed, fault }: BrakePulled): string {
+  const parts = ['The brake is on.'];
+  if (killed.length > 0) parts.push(`Ended: ${killed.join(', ')}.`);
+  if (running.length > 0) parts.push(`Still running: ${running.join(', ')}.`);
+  for (const { fiber_id, message } of not_killed) parts.push(`${fiber_id}: ${sentence(message)}`);
+  if (fault !== undefined) parts.push(sentence(fault));
+  return parts.join(' ');
+}
+
+const CAUSES: Readonly<Record<Incident['cause'], string>> = {
+  server_lost: 'The tmux server was lost',
+  server_replaced: 'The tmux server was lost, and another one runs in its place',
+  reboot: 'The machine was restarted',
+  memory_limit: 'A worker reached its memory limit',
+};
+
+function incidentNotice({ id, cause, message, at, fibers }: Incident): Notice {
+  const names = fibers.map(({ fiber_id }) => fiber_id);
+  const refused = fibers.flatMap(({ fiber_id, refused }) =>
+    refused === null ? [] : [`${fiber_id}: ${sentence(refused)}`],
+  );
+  const parts = [
+    names.length === 1
+      ? `It cut off the worker of ${names[0]}.`
+      : `It cut off ${names.length} workers: ${names.join(', ')}.`,
+    ...(message === undefined ? [] : [sentence(message)]),
+    ...refused,
+  ];
+  return {
+    key: `incident-${id}`,
+    glyph: 'blocked',
+    title: `${CAUSES[cause]} at ${timeOfDay(at)}`,
+    text: parts.join(' '),
+    acts: [
+      { text: 'Dismiss', tone: 'quiet', path: '/incidents/dismiss', body: { id }, done: () => DISMISSED },
+      { text: 'Resume all', tone: 'agent', path: '/incidents/resume', body: { id }, done: resumedText },
+    ],
+  };
+}
+
+const DISMISSED = 'It is off the list. What it held back stays held.';
+
+/** How the fibers of an incident fared, in one line. */
+export function resumedText({ fibers, fault }: IncidentReply): string {
+  const of = (...outcomes: string[]) => fibers.filter(({ outcome }) => outcomes.includes(outcome));
+  const parts = [
+    ...counted(of('started').length, 'has a worker again', 'have workers again'),
+    ...counted(of('running').length, 'has one already', 'have one already'),
+    ...counted(of('not_armed').length, 'is not armed any more', 'are not armed any more'),
+    ...of('refused').map(({ fiber_id, message }) => `${fiber_id}: ${sentence(message ?? 'refused')}`),
+    ...(fault === undefined ? [] : [sentence(fault)]),
+  ];
+  return parts.length === 0 ? 'There was nothing left to resume.' : parts.join(' ');
+}
+
+function counted(count: number, one: string, more: string): string[] {
+  return count === 0 ? [] : [count === 1 ? `1 fiber ${one}.` : `${count} fibers ${more}.`];
+}
+
+type Capture = State['captures'][number];
+
+/** A capture without a fiber is not in the feed: only here can it be told. */
+function endedCapture({ run_id, agent, project_dir, ended_reason, text_file }: Capture): Notice {
+  const why = ended_reason === null ? 'Its session has ended.' : sentence(ended_reason);
+  const kept = text_file === null ? '' : ` Its text is kept in ${text_file}.`;
+  return {
+    key: `capture-${run_id}`,
+    glyph: 'blocked',
+    title: `A capture in ${folderName(project_dir)} by ${agent} made no fiber`,
+    text: `${why}${kept}`,
+    acts: [
+      {
+        text: 'Dismiss',
+        tone: 'quiet',
+        path: '/incidents/dismiss',
+        body: { id: run_id },
+        done: () => 'The capture is off the list.',
+      },
+    ],
+  };
+}
+
+function filing(captures: readonly Capture[]): Notice[] {
+  const [first] = captures;
+  if (first === undefined) return [];
+  const title =
+    captures.length === 1 ? 'A capture is being filed' : `${captures.length} captures are being filed`;
+  const places = [...new Set(captures.map(({ project_dir }) => folderName(project_dir)))].join(', ');
+  return [notice('captures', 'launching', title, `By ${first.agent} in ${places}.`)];
+}
+
+/** The daemon writes its reasons as parts of sentences; one that begins with a name or a path keeps it as it is. */
+export function sentence(text: string): string {
+  const begun = /^[a-z]+[ ,;]/.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -1,0 +1,21 @@
+import { nameOf } from './life.ts';
+import type { SentFilesRow } from './wire.ts';
+
+export type SentFile = { path: string; name: string; at: number };
+
+/** What was sent, each file once with its last time, the newest first. */
+export function sentFiles(rows: readonly SentFilesRow[]): SentFile[] {
+  const files = new Map<string, SentFile>();
+  for (const { at, files: paths } of rows)
+    for (const path of paths) {
+      const known = files.get(path);
+      if (known === undefined || known.at < at) files.set(path, { path, name: nameOf(path), at });
+    }
+  return [...files.values()].sort((a, b) => b.at - a.at);
+}
+
+/** How a file is shown, by the type that the daemon tells; `page` in a frame without any right. */
+export function viewOf(content_type: string | null, path: string): 'picture' | 'page' | 'link' {
+  if (content_type?.startsWith('image/')) return 'picture';
+  return content_type?.startsWith('text/html') || /\.html?$/i.test(path) ? 'page' : 'link';
+}

@@ -1,0 +1,34 @@
+import type { FeedCopy } from './feed-copy.ts';
+import type { FiberRow } from './wire.ts';
+
+/** The row of a fiber by its id or its uid; of two documents with one id the one that is listed first. */
+export function rowOf(copy: FeedCopy | null, reference: string): FiberRow | undefined {
+  if (copy === null) return undefined;
+  let by_uid: FiberRow | undefined;
+  for (const row of copy.rows.values()) {
+    if (row.id === reference) return row;
+    if (row.uid === reference) by_uid = row;
+  }
+  return by_uid;
+}
+
+/** What the daemon takes a fiber by: its uid, which stays when the fiber is moved or has the id of another one. */
+export function referenceOf({ uid, id }: Pick<FiberRow, 'uid' | 'id'>): string {
+  return uid ?? id;
+}
+
+/** Texts with commands between backticks, as the daemon writes them, in parts. */
+export function commandParts(text: string): { code: boolean; text: string }[] {
+  return text
+    .split('`')
+    .map((part, index) => ({ code: index % 2 === 1, text: part }))
+    .filter((part) => part.text !== '');
+}
+
+/** The first letter as a capital, unless it is that of a name: the daemon’s phrases begin small, and end without a stop. */
+export function asSentence(phrase: string): string {
+  const text = phrase.trim();
+  if (text === '') return '';
+  const begun = /^[a-z]+[ ,’]/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
+  return /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -1,0 +1,52 @@
+import { type Day, dayIn } from './days.ts';
+
+/** The views of the board, in the order of the top bar and of the keys `1`, `2`, … */
+export type View = 'desk' | 'day' | 'settings';
+export const VIEWS: readonly View[] = ['desk', 'settings'];
+export const VIEW_NAMES: Readonly<Record<View, string>> = { desk: 'Desk', day: 'Day', settings: 'Settings' };
+
+/** Sheets that open over a view without a fiber. */
+export type SheetName = 'stash' | 'capture' | 'find' | 'keys';
+const SHEETS: readonly SheetName[] = ['stash', 'capture', 'find', 'keys'];
+
+/** What the page shows, as its address says: the daemon serves one page alone, so all of it is in the query. */
+export type Where = {
+  view: View;
+  /** The id of the fiber whose sheet is open. */
+  fiber: string | null;
+  sheet: SheetName | null;
+  /** The day that a view of time shows; null for today. */
+  day: Day | null;
+  /** The part of the settings that is open; `reply` opens the sheet of a fiber at its reply box. */
+  part: string | null;
+  /** What the finder looks for; null without the finder. */
+  q: string | null;
+};
+
+/** What a query names; anything in it that cannot be used is left out. */
+export function parseWhere(search: string): Where {
+  const query = new URLSearchParams(search);
+  const view = query.get('view');
+  const sheet = SHEETS.find((one) => one === query.get('sheet')) ?? null;
+  return {
+    view: VIEWS.find((one) => one === view) ?? 'desk',
+    fiber: query.get('fiber') || null,
+    sheet,
+    day: dayIn(query.get('d') ?? undefined),
+    part: query.get('part') || null,
+    q: (sheet === 'find' && query.get('q')) || null,
+  };
+}
+
+/** The shortest query of a place: empty for the Desk. */
+export function printWhere({ view, fiber, sheet, day, part, q }: Where): string {
+  const query = new URLSearchParams();
+  if (view !== 'desk') query.set('view', view);
+  if (day !== null) query.set('d', day);
+  if (part !== null) query.set('part', part);
+  if (fiber !== null) query.set('fiber', fiber);
+  if (sheet !== null) query.set('sheet', sheet);
+  if (sheet === 'find' && q !== null) query.set('q', q);
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,71 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import styles from './Dialog.module.css';
+
+type DialogProps = {
+  /** Names the dialog; shown unless the content shows a heading of its own with the id that `children` gets. */
+  title: string;
+  /**
+   * `side` is a sheet at the right, `wide` nearly the page, `top` stands near the upper edge, whatever its height; these are
+   * all of it on a phone, where `menu` stands at the bottom.
+   */
+  shape?: 'center' | 'side' | 'wide' | 'top' | 'menu';
+  /** Asked for with Escape, with a click beside it and with its own button. */
+  onClose(): void;
+  /** With a function, the content shows the title itself, in an element with the given id. */
+  children: ReactNode | ((title_id: string) => ReactNode);
+};
+
+/**
+ * A modal dialog: what is behind it cannot be reached, and the focus goes back to where it was. It begins at the control
+ * with `data-autofocus`, else at the first one.
+ */
+export function Dialog({ title, shape = 'center', onClose, children }: DialogProps): ReactNode {
+  const id = useId();
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    // React keeps `autofocus` to itself, so that the browser chooses the first control.
+    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className={`${styles.dialog} ${styles[shape]}`}
+      aria-labelledby={id}
+      onKeyDown={(event) => {
+        // A browser may tell one Escape to every dialog that was opened without a click, or close one without asking.
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (event.target === event.currentTarget) onClose();
+      }}
+      onClick={({ target, currentTarget }) => {
+        // The element itself is hit only beside its content.
+        if (target === currentTarget) onClose();
+      }}
+    >
+      <div className={styles.inside}>
+        {typeof children === 'function' ? (
+          children(id)
+        ) : (
+          <>
+            <h2 className={styles.title} id={id}>
+              {title}
+            </h2>
+            {children}
+          </>
+        )}
+      </div>
+    </dialog>
+  );
+}

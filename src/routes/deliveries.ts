@@ -1,0 +1,64 @@
+import { CodedError } from '../base/errors.ts';
+import type { DeliverRequest } from '../contract/http/messages.ts';
+import type { Reply } from '../http/row.ts';
+
+/** The fiber of a delivery, and the address of its worker's session; null if it has none. */
+export type Worker = { id: string; address: string | null };
+
+type Known = { content: string; worker: Promise<Worker>; reply: Promise<Reply> };
+
+/** The oldest is forgotten for a newer one. */
+const MOST_KEPT = 1_000;
+
+/**
+ * The deliveries of this process by their ids. The same one again goes to the session that had it first, where it is
+ * not given twice; one that started a worker is answered as it was then.
+ */
+export class Deliveries {
+  readonly #known = new Map<string, Known>();
+
+  /** Throws `message_id_conflict` for the id of a delivery of another text, or to another fiber. */
+  async once(
+    message_id: string,
+    { fiber_id, text, from }: DeliverRequest,
+    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<Reply> },
+  ): Promise<Reply> {
+    const content = JSON.stringify([fiber_id, text, from ?? null]);
+    const known = this.#known.get(message_id);
+    if (known !== undefined && known.content !== content)
+      throw new CodedError(
+        'message_id_conflict',
+        `the message id ${message_id} is that of another delivery; give this one an id of its own`,
+      );
+    const first = known ?? this.#begin(message_id, content, by);
+    const [worker, reply] = await Promise.all([first.worker, first.reply]);
+    if (known === undefined || !isMessage(reply)) return reply;
+    return by.deliver(worker);
+  }
+
+  #begin(
+    message_id: string,
+    content: string,
+    by: { worker(): Promise<Worker>; deliver(worker: Worker): Promise<Reply> },
+  ): Known {
+    const worker = by.worker();
+    const begun = { content, worker, reply: worker.then(by.deliver) };
+    this.#known.set(message_id, begun);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MOST_KEPT) break;
+      this.#known.delete(oldest);
+    }
+    const forget = () => {
+      if (this.#known.get(message_id) === begun) this.#known.delete(message_id);
+    };
+    // What was refused has not been given to anybody.
+    begun.reply.then(({ status }) => {
+      if (status !== 200) forget();
+    }, forget);
+    return begun;
+  }
+}
+
+function isMessage(reply: Reply): boolean {
+  return 'json' in reply && (reply.json as { delivery?: string }).delivery === 'message';
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { faultsOf, type Known } from '../../../board/src/model/health.ts';
+
+const known = (of: { state?: object; version?: object; doctor?: object } = {}) =>
+  ({
+    state: {
+      data_dir: { path: '/d', fault: null },
+      poll_health: { stores: [], mux: { state: 'alive', detail: null } },
+      operator_file_errors: [],
+      document_errors: { first: [] },
+      blocked: [],
+      deaths: [],
+      contract: { ok: true },
+      ...of.state,
+    },
+    version: { components: [], skew: [], ...of.version },
+    doctor: { tools: [], path: '/bin', ...of.doctor },
+  }) as unknown as Known;
+const told = (all: Known) => faultsOf(all).map(({ level, of, what, mend }) => [level, of, what, mend]);
+
+describe('what is wrong with a host', () => {
+  it('is nothing when all is well, or nothing is known yet', () => {
+    expect(faultsOf(known())).toEqual([]);
+    expect(faultsOf({})).toEqual([]);
+  });
+
+  it('names a component that does not run, and what mends one that failed', () => {
+    const components = [
+      { name: 'poller', state: 'running', last_error: null },
+      { name: 'audio', state: 'restarting', last_error: null },
+      { name: 'fleet', state: 'failed', last_error: 'it ran out of memory' },
+    ];
+    expect(told(known({ version: { components } }))).toEqual([
+      ['fault', 'fleet', 'It is failed. It ran out of memory.', 'svc daemon restart'],
+      ['warning', 'audio', 'It is restarting.', null],
+    ]);
+  });
+
+  it('has faults before warnings, each with the mend that the daemon knows', () => {
+    const skew = [{ of: 'skills', where: '/c', what: 'of another generation', mend: 'svc setup claude' }];
+    const held_back = { message: 'another daemon works on it', mend: 'stop that one' };
+    const stores = [{ store: '/s', error: null, held_back }];
+    const all = known({
+      version: { skew },
+      state: { poll_health: { stores, mux: { state: 'unknown', detail: 'no answer' } } },
+      doctor: {
+        tools: [
+          { name: 'tmux', path: '/bin/tmux' },
+          { name: 'git', path: null },
+          { name: 'pi', path: null },
+        ],
+      },
+    });
+    expect(told(all)).toEqual([
+      ['fault', '/s', 'Another daemon works on it.', 'stop that one'],
+      ['fault', 'tmux', 'No answer.', null],
+      ['warning', '/c', 'Of another generation.', 'svc setup claude'],
+      [
+        'warning',
+        'git',
+        'The daemon does not find git; its PATH is /bin.',
+        'install git, or start the daemon from a shell that finds it: svc daemon restart',
+      ],
+    ]);
+  });
+
+  it('leads to the file and to the fiber that it is about', () => {
+    const all = known({
+      state: {
+        operator_file_errors: [{ file: 'agents', error: 'expected a list' }],
+        blocked: [{ fiber_id: 'a/b', message: 'project_dir /x does not exist' }],
+        deaths: [{ fiber_id: 'c', message: 'it exited with 3' }],
+      },
+    });
+    expect(faultsOf(all).map(({ file, fiber, what }) => [file, fiber, what])).toEqual([
+      ['agents', undefined, 'Expected a list.'],
+      [undefined, 'a/b', 'project_dir /x does not exist.'],
+      [undefined, 'c', 'Its last worker died: it exited with 3.'],
+    ]);
+  });
+});

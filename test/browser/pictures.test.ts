@@ -1,0 +1,230 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { AGENT, AGENTS_FOLDER } from '../kit/test-home.ts';
+import { until } from '../kit/until.ts';
+import { Chromium, NO_BROWSER, type View } from './chromium.ts';
+import { addPast, tides } from './past.ts';
+
+/** Where the pictures go; `npm run pictures` names the folder of the documentation. */
+const KEPT = process.env.PICTURES_FOLDER;
+const HOST = 'harbor';
+const LAPTOP: View = { width: 1400, height: 875 };
+const PHONE: View = { width: 390, height: 844, phone: true };
+const LOOKS: readonly [string, View][] = [
+  ['light', LAPTOP],
+  ['dark', { ...LAPTOP, scheme: 'dark' }],
+  ['phone-light', PHONE],
+  ['phone-dark', { ...PHONE, scheme: 'dark' }],
+];
+
+/** Each view: its address, and what it shows once it is whole. */
+const SHOTS: readonly [name: string, address: string, shows: string][] = [
+  ['desk', '/', 'Waiting for you'],
+  ['fiber', '/?fiber=coast/backfill', 'Every station has a row'],
+  ['screen', '/?fiber=tiles/cold-start&part=screen', 'packing sprites'],
+  ['stash', '/?sheet=stash', 'Stash'],
+  ['capture', '/?sheet=capture', 'Capture'],
+  ['find', '/?sheet=find&q=ti', 'Fibers'],
+  ['keys', '/?sheet=keys', 'Keys'],
+  ['settings', '/?view=settings', 'Settings'],
+];
+
+const BODY = `Fill every gauge from 2019 through 2024 from the raw logger files, keeping gaps visible.
+
+## Done when
+
+- [x] Every station has a row for each day, or a reason for its absence
+- [x] Totals match the yearly summaries to 1 mm
+- [ ] The three odd loggers are settled with a human
+
+## Counts so far
+
+| Year | Written | Retried | Odd |
+| ---- | ------: | ------: | --: |
+| 2021 |     221 |       4 |   3 |
+| 2022 |     230 |       2 |   0 |
+
+\`\`\`
+ingest --from 2019-01-01 --station 17 --check sums
+\`\`\`
+
+## The odd logger
+
+Station 17 wrote nine days with the clock at zero. The pressure record is intact and lines up with both neighbours to
+4 minutes, so the days can be placed, but not trusted to the hour.
+`;
+
+let daemon: TestDaemon;
+let browser: Chromium;
+const folder = KEPT ?? mkdtempSync(join(tmpdir(), 'svc-pictures-'));
+
+async function prepare(home: TestDaemon['home']): Promise<void> {
+  const [talks = ''] = AGENT.talks;
+  const agent = (id: string, is_default = false) => ({
+    ...{ id, harness: 'claude', cli: join(AGENTS_FOLDER, talks), args: [], effort_levels: ['low', 'high'] },
+    ...{ default: is_default, env: { CLAUDE_CONFIG_DIR: home.claude } },
+  });
+  home.write('config/agents.json', {
+    version: 1,
+    builtins: 'restrict',
+    agents: [agent('atlas', true), agent('birch'), agent('cobalt')],
+  });
+  const day = (from_now: number) => new Date(Date.now() + from_now * 86_400_000).toISOString().slice(0, 10);
+  const hour = (from_now: number) => new Date(Date.now() + from_now * 3_600_000).toISOString();
+  const fiber = (id: string, name: string, agent: string, front: object, svc: object = {}, body?: string) =>
+    home.fiber(id, {
+      front: { name, status: 'open', created_at: hour(-50), ...front },
+      svc: { host: HOST, agent, ...svc },
+      ...(body === undefined ? {} : { body }),
+    });
+  fiber('atlas/print', 'Tidal atlas: print edition layout', 'atlas', {
+    due: day(0),
+    outcome: 'Grid and margins agreed; chapter order still open.',
+  });
+  fiber('viewer/depth', 'Colour check for depth maps', 'birch', {
+    due: day(2),
+    outcome: 'Compare four ramps under deuteranopia; pick one and write down why.',
+  });
+  fiber('reports/q4', 'Quarterly report: figures 3 to 7', 'cobalt', {
+    due: day(4),
+    outcome: 'Outline only.',
+  });
+  fiber('ingest/rename', 'Rename gauges to station codes', 'atlas', {
+    outcome: 'Waits for the backfill to land.',
+  });
+  fiber('tools/bench', 'Benchmark: columnar store', 'birch', {
+    outcome: 'Load the 40 GB sample, three engines, one afternoon.',
+  });
+  fiber(
+    'coast/backfill',
+    'Tide gauge ingest: backfill 2019 to 2024',
+    'atlas',
+    {
+      due: day(1),
+      outcome:
+        '1,204 of 1,380 station-days written. Checksum mismatches are down to three, all from one logger that lost its clock for nine days in March 2021.',
+      collaboration: { reviewer: ['birch'], writer: [] },
+    },
+    {},
+    BODY,
+  );
+  fiber('parser/fuzz', 'Parser fuzzing: odd encodings', 'birch', {
+    outcome:
+      'Two crashers reduced to 14 bytes. The second needs a choice about lone surrogates before the patch is written.',
+  });
+  fiber('tiles/cold-start', 'Map tiles: halve the cold start', 'cobalt', {
+    outcome:
+      'Sprite sheet split by zoom; first paint 1.9 s to 1.1 s on the slow profile. Now measuring font subsetting.',
+  });
+  fiber('forms/offline', 'Survey form: offline drafts', 'atlas', {
+    outcome: 'Queue persists across reload; conflict screen drafted. Running the airplane-mode script.',
+  });
+  fiber(
+    'mirror/sums',
+    'Mirror: checksum sweep',
+    'birch',
+    { status: 'active' },
+    { project_dir: '/srv/mirror' },
+  );
+  fiber('release/notes', 'Release notes generator', 'atlas', {
+    status: 'closed',
+    closed_at: hour(-2),
+    outcome: 'Groups commits by area and links each to its fiber. Two wording questions are marked.',
+  });
+  fiber('coast/surge', 'Storm surge note', 'cobalt', {
+    status: 'closed',
+    closed_at: hour(-30),
+    outcome: 'Two pages, four figures. The November peak is third highest since 1987, not second.',
+  });
+  fiber(
+    'ops/station-health',
+    'Station health',
+    'birch',
+    { status: 'active' },
+    { kind: 'standing', schedule: '30 7 * * *', tz: 'UTC' },
+  );
+  fiber(
+    'desk/inbox',
+    'Inbox sweep',
+    'atlas',
+    { status: 'active' },
+    { kind: 'standing', schedule: '0 16 * * *', tz: 'UTC' },
+  );
+  fiber('desk/triage', 'Triage', 'atlas', {}, { kind: 'pinned' });
+  fiber('desk/reading', 'Reading list', 'birch', {}, { kind: 'pinned' });
+  for (const [id, name, days] of [
+    ['rest/kiosk', 'Kiosk screens', 1],
+    ['rest/buoy', 'Buoy 4 replacement', 1],
+    ['rest/slides', 'Workshop slides', 3],
+    ['rest/archive', 'Archive move', 20],
+  ] as const)
+    fiber(id, name, 'atlas', { horizon: 'stashed', due: day(days) });
+  fiber('rest/icons', 'Icon set', 'cobalt', { horizon: 'stashed' });
+}
+
+/** Starts the worker of a fiber and has it run a script; answers its session. */
+async function worker(fiber: string, script: (session: string) => string): Promise<string> {
+  await daemon.dispatch({ fiber_id: fiber, force: true });
+  const { runtime } = await daemon.running(fiber);
+  const session = runtime.session_uuid ?? '';
+  daemon.home.write(`projects/${fiber.split('/').at(-1)}/orders`, script(session));
+  return session;
+}
+
+const hook = (session_id: string, event: object) =>
+  `echo '${JSON.stringify({ session_id, ...event })}' | svc hook event\n`;
+const asks = (session: string) =>
+  hook(session, { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: { command: 'make' } });
+const works = (session: string) => hook(session, { hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' });
+
+describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
+  beforeAll(async () => {
+    browser = new Chromium();
+    daemon = await startTestDaemon({ settings: { SVC_HOST: HOST }, prepare });
+    const backfill = await worker('coast/backfill', asks);
+    const fuzz = await worker('parser/fuzz', asks);
+    const tiles = await worker(
+      'tiles/cold-start',
+      (session) =>
+        `${works(session)}printf '\\033[1m● packing sprites\\033[0m\\n  zoom 4: 212 of 212\\n\\033[32m  zoom 5: 388 of 410\\033[0m\\n' > /dev/tty\n`,
+    );
+    const forms = await worker('forms/offline', works);
+    addPast(daemon.home, Date.now(), [
+      { session: backfill, work: [[82, 9, tides(1)]], words: [80, 41] },
+      { session: fuzz, work: [[64, 4, tides(2)]], words: [66] },
+      { session: tiles, work: [[88, 0, tides(3)]], words: [70, 26] },
+      { session: forms, work: [[52, 0, tides(4)]], words: [54, 31] },
+    ]);
+    await daemon.rowWhen('parser/fuzz', 'asking', ({ runtime }) => runtime?.phase === 'waiting');
+    await daemon.rowWhen('forms/offline', 'working', ({ runtime }) => runtime?.phase === 'working');
+    await daemon.rowWhen('mirror/sums', 'blocked', (row) => row.blocked !== undefined);
+    mkdirSync(folder, { recursive: true });
+  });
+
+  afterAll(async () => {
+    for (const { runtime, id } of await daemon.fibers()) if (runtime !== undefined) await daemon.kill(id);
+    await browser?.close();
+    await daemon?.dispose();
+    if (KEPT === undefined) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(LOOKS)('are whole, in %s', async (look, view) => {
+    const page = await browser.open('about:blank', { view: (one) => one.look(view) });
+    for (const [name, address, shows] of SHOTS) {
+      await page.show(`http://${daemon.address}${address}`);
+      await until(`${name} in ${look}`, async () =>
+        (await page.learn<string>('document.body.innerText')).includes(shows),
+      );
+      // Fonts come after the first paint, and a sheet slides in.
+      await page.learn('document.fonts.ready.then(() => undefined)');
+      await page.settled();
+      const fits = await page.learn<boolean>('document.documentElement.scrollWidth <= innerWidth');
+      expect(fits, `${name} is as wide as the page`).toBe(true);
+      writeFileSync(join(folder, `${name}-${look}.png`), await page.photo());
+      expect(page.complaints, name).toEqual([]);
+    }
+  });
+});

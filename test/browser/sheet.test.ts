@@ -1,0 +1,549 @@
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { until } from '../kit/until.ts';
+import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
+import { addComposer } from './composer.ts';
+import { axeFaults, VIEWS } from './controls.ts';
+import { DESKTOP, PHONE } from './desk-page.ts';
+
+const BODY = `See [the rules](../conventions/conventions.md), [[conventions|its name]] and [a page](https://example.org/x).
+
+## Done when
+
+- [x] every station has a row
+- [ ] the odd loggers are settled
+
+| Year | Written |
+| ---- | ------: |
+| 2021 | 221 |
+
+Fish &amp; chips, \`code\`.
+`;
+const HOSTILE = `<script>window.hit = 'script'</script>
+<img src=x onerror="window.hit = 'image'"> <iframe src="https://example.org"></iframe>
+
+[run](javascript:window.hit='link') [data](data:text/html,<script>window.hit='data'</script>)
+![far away](https://example.org/pixel.png) <a href="javascript:window.hit='raw'">raw</a>
+
+<style>body { display: none }</style>
+
+| ${'wide |'.repeat(60)}
+| ${'---- |'.repeat(60)}
+${`| ${'cell |'.repeat(60)}\n`.repeat(80)}
+`;
+
+let daemon: TestDaemon;
+let browser: Chromium;
+
+const open = (fiber: string, view: View = DESKTOP) =>
+  browser.open(`http://${daemon.address}/${fiber === '' ? '' : `?fiber=${fiber}`}`, {
+    view: (page) => page.look(view),
+  });
+
+const sheet = (page: Page) => page.learn<string>("document.querySelector('dialog[open]')?.innerText ?? ''");
+const says = (page: Page, ...words: string[]) =>
+  until(`the sheet says ${words.join(' and ')}`, async () => {
+    const text = await sheet(page);
+    return words.every((word) => text.includes(word)) ? text : null;
+  });
+const part = (page: Page, title: string) =>
+  page.learn<string>(`document.querySelector('dialog [data-part="${title}"]')?.innerText ?? ''`);
+const press = (page: Page, name: string) =>
+  until(`the button ${name}`, () =>
+    page.learn<boolean>(`(() => {
+      const named = (one) => one.getAttribute('aria-label') ?? one.innerText.trim();
+      const button = [...document.querySelectorAll('dialog button')].find((one) => named(one) === ${JSON.stringify(name)} && !one.disabled);
+      button?.click();
+      return button !== undefined;
+    })()`),
+  );
+/** Replaces what is in the field that has the given label, once its dialog has put the focus where it begins. */
+async function fill(page: Page, label: string, text: string): Promise<void> {
+  await until(`the field ${label}`, () =>
+    page.learn<boolean>(`(() => {
+      const field = [...document.querySelectorAll('dialog:modal textarea')].find((one) =>
+        [...one.labels].some(({ innerText }) => innerText.includes(${JSON.stringify(label)})));
+      field?.focus();
+      field?.select();
+      return field !== undefined;
+    })()`),
+  );
+  await page.type(text);
+}
+const field = (page: Page, label: string) =>
+  page.learn<string | null>(`[...document.querySelectorAll('dialog textarea')].find((one) =>
+    [...one.labels].some(({ innerText }) => innerText.includes(${JSON.stringify(label)})))?.value ?? null`);
+
+async function reload(page: Page): Promise<void> {
+  await page.learn('window.before = true; location.reload()');
+  await until(
+    'the page again',
+    async () => (await page.learn('window.before ?? null').catch(() => true)) === null,
+  );
+}
+
+/** What a browser says by itself of an answer that is a refusal; everything else is a fault of the page. */
+const faults = (page: Page) => page.complaints.filter((one) => !/status of (404|409|400|422)/.test(one));
+
+const TITLE = `the sheet of a fiber${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
+
+describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
+  beforeAll(async () => {
+    browser = new Chromium();
+    daemon = await startTestDaemon({
+      prepare(home) {
+        addComposer(home);
+        home.fiber('conventions', { front: { status: 'open', name: 'Reading conventions' } });
+        home.fiber('gauges', {
+          svc: { agent: 'composer' },
+          front: {
+            status: 'open',
+            name: 'Tide gauges',
+            due: '2020-01-01',
+            outcome: 'Half of it is written.',
+            collaboration: { reviewer: ['birch'], writer: [] },
+          },
+          body: BODY,
+        });
+        home.fiber('looked-at', {
+          front: { status: 'open', collaboration: { reviewer: ['birch'] } },
+          body: BODY,
+        });
+        home.fiber('asked', { agent: 'talks', front: { status: 'open' } });
+        home.fiber('homeless', { svc: { project_dir: '/no/such/folder' } });
+        home.fiber('hostile', { front: { status: 'open' }, body: HOSTILE });
+        home.fiber('long', {
+          front: { status: 'open' },
+          body: `${'Many *words* &amp; more.\n\n'.repeat(2_000)}The end.`,
+        });
+        home.fiber('weekly', {
+          front: { status: 'open' },
+          svc: { kind: 'standing', schedule: '0 9 * * 1', tz: 'UTC' },
+        });
+        home.fiber('sketch', { front: { status: 'open' } });
+        home.fiber('mortal', { front: { status: 'open', outcome: 'Still here.' } });
+        home.fiber('movable', { front: { status: 'open' } });
+        home.fiber('edited', { front: { status: 'open' }, body: 'one\ntwo\nthree\nfour\nfive\n' });
+      },
+    });
+    await daemon.rowWhen('homeless', 'blocked', (row) => row.blocked !== undefined);
+  });
+
+  afterEach(async () => {
+    for (const { runtime, id } of await daemon.fibers()) if (runtime !== undefined) await daemon.kill(id);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.dispose();
+  });
+
+  it('opens with Enter and with a click on a card, and closes with Escape and with the way back', async () => {
+    const page = await open('');
+    await until('the card', () =>
+      page.learn<boolean>(`document.querySelector('[data-fiber=gauges]') !== null`),
+    );
+    await page.learn(`document.querySelector('[data-fiber=gauges] p').click()`);
+    await says(page, 'Tide gauges', 'Half of it is written.');
+    expect(await page.learn('location.search')).toBe('?fiber=gauges');
+    await page.press('Escape');
+    await until('the end of the sheet', async () => (await sheet(page)) === '');
+    expect(await page.learn('location.search')).toBe('');
+    await page.learn(`document.querySelector('[data-fiber=conventions]').focus()`);
+    await page.press('Enter');
+    await says(page, 'Reading conventions');
+    await page.learn('history.back()');
+    await until('the end of the sheet', async () => (await sheet(page)) === '');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('shows the document: its outcome, its body as a page, its roster and its set-up', async () => {
+    const page = await open('gauges');
+    const text = await says(page, 'Tide gauges', 'Done when', 'birch', '221');
+    for (const word of [
+      'test-host',
+      'due 1 Jan 2020',
+      'Half of it is written.',
+      'reviewer: birch',
+      'writer',
+      'one shot, terminal',
+      'Fish & chips',
+    ])
+      expect(text).toContain(word);
+    expect(
+      await page.learn(
+        `[...document.querySelectorAll('dialog [data-task]')].filter((one) => one.tagName === 'SPAN').map((one) => one.getAttribute('aria-label'))`,
+      ),
+    ).toEqual(['Done:', 'To do:']);
+    const links = await page.learn<string[][]>(
+      `[...document.querySelectorAll('dialog [data-part=Body] a')].map((one) => [one.innerText, one.getAttribute('href'), one.rel])`,
+    );
+    expect(links).toEqual([
+      ['the rules', '?fiber=conventions', ''],
+      ['its name', '?fiber=conventions', ''],
+      ['a page', 'https://example.org/x', 'noopener noreferrer'],
+    ]);
+    await page.learn(`document.querySelector('dialog [data-part=Body] a').click()`);
+    await says(page, 'Reading conventions');
+    await page.learn('history.back()');
+    await says(page, 'Tide gauges');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('says why a fiber is not running, in the words of the daemon', async () => {
+    const page = await open('homeless');
+    await says(page, '/no/such/folder does not exist', 'svc dispatch homeless');
+    const weekly = await open('weekly');
+    await says(weekly, '0 9 * * 1, UTC', 'standing');
+  });
+
+  it('shows no script, frame, style or far picture of a hostile body, and scrolls its table alone', async () => {
+    for (const view of [DESKTOP, PHONE]) {
+      const page = await open('hostile', view);
+      await says(page, 'far away', 'cell');
+      expect(await page.learn('window.hit ?? null')).toBe(null);
+      expect(
+        await page.learn(
+          `document.querySelectorAll('dialog [data-part=Body] :is(script, iframe, style, img, form, [onerror])').length`,
+        ),
+      ).toBe(0);
+      expect(
+        await page.learn(
+          `[...document.querySelectorAll('dialog [data-part=Body] a')].map((one) => one.getAttribute('href'))`,
+        ),
+      ).toEqual(['https://example.org/pixel.png']);
+      expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(
+        await page.learn(
+          `(([wide, shown]) => wide > shown)((({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('dialog table').parentElement))`,
+        ),
+      ).toBe(true);
+      const asked = await page.learn<string[]>(
+        "performance.getEntriesByType('resource').map(({ name }) => new URL(name).host)",
+      );
+      expect(new Set(asked)).toEqual(new Set([daemon.address]));
+      expect(faults(page)).toEqual([]);
+    }
+  });
+
+  it('sets a long body in a worker', async () => {
+    const page = await open('long');
+    await says(page, 'Many words & more.', 'The end.');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('saves an edited body, and keeps the edit over a reload until then', async () => {
+    const page = await open('edited');
+    await press(page, 'Edit the body');
+    await fill(page, 'Markdown', 'zero\none\ntwo\nthree\nfour\nfive\n');
+    await reload(page);
+    await until('the kept edit', async () => (await field(page, 'Markdown'))?.startsWith('zero') === true);
+    await press(page, 'Save');
+    await until('the page again', async () => (await field(page, 'Markdown')) === null);
+    expect(daemon.home.document('edited')).toContain('---\nzero\none\ntwo\nthree\nfour\nfive\n');
+    await reload(page);
+    await says(page, 'zero');
+    expect(await field(page, 'Markdown')).toBe(null);
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('saves an edit over a change of another part of the document, and shows both texts after one of the body', async () => {
+    const { home } = daemon;
+    const path = home.documentPath('edited');
+    const write = (from: string, to: string) =>
+      writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
+    write('zero\n', '');
+    const page = await open('edited');
+    await says(page, 'five');
+    await press(page, 'Edit the body');
+    await fill(page, 'Markdown', 'ONE\ntwo\nthree\nfour\nfive\n');
+    write('status: open', 'status: open\noutcome: Written meanwhile.');
+    await press(page, 'Save');
+    await until('the page again', async () => (await field(page, 'Markdown')) === null);
+    expect(home.document('edited')).toMatch(/outcome: Written meanwhile\.[\s\S]*---\nONE\ntwo/);
+
+    await says(page, 'ONE');
+    await press(page, 'Edit the body');
+    await fill(page, 'Markdown', 'ONE\nTWO\nthree\nfour\nfive\n');
+    write('five', 'FIVE');
+    await press(page, 'Save');
+    await says(page, 'changed on disk while you wrote', 'FIVE');
+    expect(home.document('edited')).toContain('ONE\ntwo\nthree\nfour\nFIVE');
+    await press(page, 'Merge both');
+    await until(
+      'both texts',
+      async () => (await field(page, 'Markdown')) === 'ONE\nTWO\nthree\nfour\nFIVE\n',
+    );
+    await press(page, 'Save');
+    await until('the page again', async () => (await field(page, 'Markdown')) === null);
+    expect(home.document('edited')).toContain('ONE\nTWO\nthree\nfour\nFIVE');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('edits the roster, and shows the daemon’s own sentence where it takes a name for none', async () => {
+    const page = await open('conventions');
+    await press(page, 'Edit the roster');
+    await fill(page, 'A role in each line', 'reviewer: birch, Not a Name');
+    await press(page, 'Save');
+    await says(page, '"Not a Name" cannot be a collaborator');
+    await fill(page, 'A role in each line', 'reviewer: birch, oak\nwriter');
+    await press(page, 'Save');
+    await says(page, 'reviewer: birch, oak');
+    expect((await daemon.row('conventions'))?.collaboration).toEqual({
+      reviewer: ['birch', 'oak'],
+      writer: [],
+    });
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('starts a worker with a text, writes to it, and shows how far the message came', async () => {
+    const page = await open('gauges');
+    await fill(page, 'Start a worker', 'Begin with station 17.');
+    await press(page, 'Start with it');
+    await says(page, 'A worker was started with it.');
+    await daemon.running('gauges');
+    expect(daemon.lastLaunch('gauges').prompt).toContain('Begin with station 17.');
+    await fill(page, 'Reply', 'And the year 2021?');
+    await page.learn(
+      `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true }))`,
+    );
+    await until('the answer of the agent', async () =>
+      /And the year 2021\?\s+Accepted/.test(await part(page, 'Messages')),
+    );
+    expect(await field(page, 'Reply')).toBe('');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('sends a picture as a line with its place, and keeps what is not sent over a reload', async () => {
+    const page = await open('gauges');
+    await fill(page, 'Start a worker', 'Look at this.');
+    await page.learn(`(async () => {
+      const canvas = new OffscreenCanvas(4, 4);
+      canvas.getContext('2d').fillRect(0, 0, 2, 2);
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([await canvas.convertToBlob()], 'logger-17.png', { type: 'image/png' }));
+      document.querySelector('dialog [placeholder]').dispatchEvent(new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true, cancelable: true }));
+    })()`);
+    await says(page, 'logger-17.png');
+    await reload(page);
+    await says(page, 'logger-17.png');
+    expect(await field(page, 'Start a worker')).toBe('Look at this.');
+    await until('the picture', () =>
+      page.learn<boolean>(`document.querySelector('dialog img')?.naturalWidth === 4`),
+    );
+    await press(page, 'Start with it');
+    await daemon.running('gauges');
+    const image = /\[Image: (.+\.png)\]/.exec(daemon.lastLaunch('gauges').prompt)?.[1];
+    expect(readFileSync(image!).subarray(1, 4).toString()).toBe('PNG');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('sends a text again under the same id when no answer came, so that it arrives once', async () => {
+    await daemon.dispatch({ fiber_id: 'gauges', force: true });
+    await daemon.running('gauges');
+    const page = await open('gauges');
+    await fill(page, 'Reply', 'Only once, please.');
+    // The answer is lost on its way back.
+    await page.learn(`(() => {
+      const real = window.fetch;
+      window.fetch = async (url, init) => {
+        const answer = await real(url, init);
+        if (!String(url).endsWith('/deliver')) return answer;
+        window.fetch = real;
+        throw new TypeError('connection lost');
+      };
+    })()`);
+    await press(page, 'Reply');
+    await says(page, 'It is not known whether', 'never given twice');
+    expect(await field(page, 'Reply')).toBe('Only once, please.');
+    await press(page, 'Send again');
+    await says(page, 'Given to the worker');
+    const { body } = await daemon.http.get<{ messages: { text: string }[] }>('/messages?fiber=gauges');
+    expect(body.messages.filter(({ text }) => text === 'Only once, please.')).toHaveLength(1);
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('shows in marigold what a worker waits for, and how to attach to it', async () => {
+    await daemon.dispatch({ fiber_id: 'asked', force: true });
+    const { runtime } = await daemon.running('asked');
+    const hook = {
+      hook_event_name: 'PermissionRequest',
+      session_id: runtime.session_uuid,
+      tool_name: 'Bash',
+    };
+    // What the agent says afterwards would end its wait.
+    daemon.home.write(
+      'projects/asked/orders',
+      `(sleep 1; echo '${JSON.stringify(hook)}' | svc hook event) &`,
+    );
+    const page = await open('asked');
+    await says(page, 'asks to use Bash', 'svc attach asked', runtime.session_uuid!);
+    expect(await sheet(page)).toMatch(/Waiting for you, \d+ s/);
+    expect(await part(page, 'Why it is not running')).toBe('');
+    const phone = await open('asked', PHONE);
+    const text = await says(phone, 'asks to use Bash', runtime.session_uuid!);
+    expect(text).not.toContain('svc attach');
+  });
+
+  it('tells the life of a fiber as it goes on: files, commits, spend, and the transcript of its worker', async () => {
+    const { home } = daemon;
+    await daemon.dispatch({ fiber_id: 'gauges', force: true });
+    const { uid, runtime } = await daemon.running('gauges');
+    const page = await open('gauges');
+    await says(page, 'A worker was started', 'live');
+    const append = (name: string, line: object) =>
+      appendFileSync(join(home.data, name), `${JSON.stringify(line)}\n`);
+    const timestamp = Date.now();
+    const session = { session: runtime.session_uuid, cwd: home.project('gauges') };
+    const gif = 'R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
+    writeFileSync(join(session.cwd, 'gaps.gif'), Buffer.from(gif, 'base64'));
+    writeFileSync(join(session.cwd, 'report.html'), '<p>All is well.</p><form><button>x</button></form>');
+    const files = ['gaps.gif', 'report.html', 'lost.csv'];
+    append('events.jsonl', {
+      ...{ timestamp, type: 'pre_tool_use', tool: 'SendUserFile', toolInput: { files } },
+      ...{ sessionId: session.session, cwd: session.cwd },
+    });
+    append('commits.jsonl', {
+      ...{
+        at: timestamp,
+        kind: 'commit',
+        sha: 'a'.repeat(40),
+        subject: 'Keep gaps as rows',
+        repo: '/srv',
+        files: 1,
+      },
+      ...{ insertions: 212, deletions: 31, mux: null, ...session },
+    });
+    await says(page, 'Keep gaps as rows', '+212 −31', 'Sent gaps.gif, report.html, lost.csv');
+
+    for (const name of files)
+      await until(`the line of ${name}`, () =>
+        page.learn<boolean>(`(() => {
+          const line = document.querySelector('dialog [data-file$="${name}"]');
+          line?.click();
+          return line !== null;
+        })()`),
+      );
+    await says(page, 'lost.csv is not there any more', 'Open gaps.gif', 'Open report.html');
+    await until('the picture', () =>
+      page.learn<boolean>(`document.querySelector('dialog img[alt="gaps.gif"]')?.naturalWidth === 1`),
+    );
+    expect(await page.learn(`document.querySelector('dialog iframe').getAttribute('sandbox')`)).toBe('');
+
+    await page.learn(`document.querySelector('dialog [data-session="${runtime.session_uuid}"]').click()`);
+    const transcript = () =>
+      page.learn<string>(`document.querySelector('dialog [role=log]')?.innerText ?? ''`);
+    await until('its words', async () => (await transcript()).includes('Ready.'));
+    await daemon.http.post('/deliver', { fiber_id: uid, text: 'Say it in the transcript.' });
+    await until('new words', async () =>
+      /Person[\s\S]*Say it in the transcript\.[\s\S]*Agent[\s\S]*Understood\./.test(await transcript()),
+    );
+    expect(await page.learn('location.search')).toContain('part=transcript');
+    await page.press('Escape');
+    await until(
+      'the sheet again',
+      async () => (await page.learn<number>(`document.querySelectorAll('dialog').length`)) === 1,
+    );
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('reads a long transcript from its end, and what was said before when it is asked for', async () => {
+    const { home } = daemon;
+    const uid = (await daemon.row('conventions'))!.uid;
+    const session = '0198c0de-0000-4000-8000-00000000aaaa';
+    const folder = join(home.claude, 'projects', '-srv');
+    mkdirSync(folder, { recursive: true });
+    const words = Array.from({ length: 400 }, (_, nth) => ({
+      ...{ type: nth % 20 === 0 ? 'user' : 'assistant', sessionId: session, cwd: '/srv' },
+      timestamp: new Date(Date.UTC(2026, 0, 1) + nth * 1_000).toISOString(),
+      message: { role: 'user', content: [{ type: 'text', text: `Step ${nth}. ${'word '.repeat(400)}` }] },
+    }));
+    writeFileSync(join(folder, `${session}.jsonl`), words.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const run = {
+      fiber: 'conventions',
+      uid,
+      session,
+      thread_id: null,
+      harness: 'claude',
+      host: 'test-host',
+      mux: null,
+    };
+    appendFileSync(
+      join(home.data, 'sessions.jsonl'),
+      `${JSON.stringify({ ...run, at: Date.UTC(2026, 0, 1), kind: 'dispatch' })}\n`,
+    );
+    for (const view of [DESKTOP, PHONE]) {
+      const page = await open(`conventions&part=transcript ${session}`, view);
+      const shown = () => page.learn<string>(`document.querySelector('dialog [role=log]')?.innerText ?? ''`);
+      await until('its end', async () => (await shown()).includes('Step 399.'));
+      expect(await page.learn<number>(`document.querySelectorAll('dialog article').length`)).toBeLessThan(60);
+      await until('its beginning', async () => {
+        await page.learn(
+          `[...document.querySelectorAll('dialog [role=log] button')].find((one) => one.innerText === 'Earlier')?.click()`,
+        );
+        await page.learn(`document.querySelector('dialog [role=log]').scrollTop = 0`);
+        return (await shown()).includes('Step 0.');
+      });
+      expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(faults(page)).toEqual([]);
+    }
+  });
+
+  it('moves its fiber by the menu and by keys, without leaving the sheet', async () => {
+    const page = await open('sketch');
+    await says(page, 'Fiber sketch', 'Draft');
+    await page.press('m');
+    const dialogs = () => page.learn<number>("document.querySelectorAll('dialog:modal').length");
+    await until('the menu', async () => (await dialogs()) === 2);
+    await page.press('Escape');
+    await until('the sheet alone', async () => (await dialogs()) === 1);
+    await page.press('x');
+    await says(page, 'Set aside', 'It was set aside');
+    expect((await daemon.row('sketch'))?.tempered).toBe(false);
+    await page.press('r');
+    expect(await page.learn('document.activeElement.tagName')).toBe('TEXTAREA');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('says that a fiber does not exist, and keeps what it shows of one that vanishes', async () => {
+    const nothing = await open('no/such-fiber');
+    await says(nothing, 'This fiber cannot be shown', 'no/such-fiber');
+    await press(nothing, 'Close');
+    await until('the end of the sheet', async () => (await sheet(nothing)) === '');
+
+    const page = await open('mortal');
+    await says(page, 'Still here.');
+    rmSync(dirname(daemon.home.documentPath('mortal')), { recursive: true });
+    await says(page, 'What you see is what was last known of it', 'Still here.');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('follows a fiber that is moved while it is open', async () => {
+    const page = await open('movable');
+    await says(page, 'Fiber movable');
+    const from = dirname(daemon.home.documentPath('movable'));
+    const to = dirname(daemon.home.documentPath('conventions/movable'));
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(from, to);
+    await until(
+      'its new address',
+      async () => (await page.learn('location.search')) === '?fiber=conventions%2Fmovable',
+    );
+    await says(page, 'Fiber movable', 'conventions/movable');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it.each(VIEWS)(
+    'has no serious fault that axe finds, and no line wider than the page: %s',
+    async (_, view) => {
+      const page = await open('looked-at', view);
+      await says(page, '221', 'Nothing was written to it yet.');
+      await press(page, 'Edit the roster');
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(page.complaints).toEqual([]);
+    },
+  );
+});

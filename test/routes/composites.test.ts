@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FIBER, POLLER_STATE } from './samples.ts';
+import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
+
+let served: ServedRoutes;
+beforeEach(async () => {
+  served = await serveRoutes();
+});
+afterEach(() => served.stop());
+
+const STAMPS = { events: 'e1', sessions: 's1', commits: 'c1', messages: 'm1' };
+const FRESH = { state: 'fresh', last_ok_at: null, error: null, build: 'abc1234' };
+const finished = (etag: string, body: object) => ({
+  value: { etag },
+  bulk: Buffer.from(JSON.stringify(body)),
+});
+const composite = (read: object, head: object = {}) => ({
+  ...head,
+  host: 'host-a',
+  origins: { 'host-a': { ...FRESH, read } },
+});
+const silent = (component: string, head: object = {}) => ({
+  ...head,
+  host: 'host-a',
+  origins: {
+    'host-a': {
+      state: 'no_answer',
+      last_ok_at: null,
+      error: {
+        code: 'component_unavailable',
+        message: `the ${component} is starting anew; ask again in a moment`,
+      },
+      build: 'abc1234',
+      read: null,
+    },
+  },
+});
+
+describe('GET /fibers/composite', () => {
+  const PATH = '/api/v1/fibers/composite';
+  const FEED = { host: 'host-a', state: 'fresh', generated_at: 7, fibers: [FIBER] };
+
+  let etag: string;
+
+  beforeEach(() => {
+    const { poller } = served.callers;
+    etag = '"v1"';
+    poller.answers.feed = () => ({
+      value: { etag, state: 'fresh' },
+      bulk: Buffer.from(JSON.stringify(FEED)),
+    });
+    poller.notify('"v1"');
+  });
+
+  it('[RPL-2] [RTE-7] has the rows of the feed of this host, and says that they are fresh', async () => {
+    const single = await served.get('/api/v1/fibers');
+    const all = await served.get(PATH);
+    expect(all).toMatchObject({ status: 200, headers: { etag: 'W/"v1"' } });
+    expect(all.json).toEqual(composite({ ...single.json, tag: 'v1', whole: true }, { tag: 'v1' }));
+    expect((await served.get(`${PATH}?since=`)).body).toBe(all.body);
+    expect(served.callers.poller.asked).toHaveLength(1);
+  });
+
+  it('[RPL-2] tells what changed after a tag, in the very delta of the feed', async () => {
+    const { poller } = served.callers;
+    poller.answers.feed_changes = () => {
+      const row = Buffer.from(JSON.stringify({ ...FIBER, name: 'Changed' }));
+      const change = { path: FIBER.path, bytes: row.length, own: true, was_own: true };
+      return {
+        value: {
+          etags: { all: '"v2"', svc: '"v2"' },
+          state: 'fresh',
+          generated_at: { all: 8, svc: 8 },
+          changes: [change],
+        },
+        bulk: row,
+      };
+    };
+    const delta = await served.get('/api/v1/fibers?since=v0');
+    expect(delta.json).toMatchObject({ tag: 'v2', rows: [{ name: 'Changed' }] });
+    const all = await served.get(`${PATH}?since=v0`);
+    expect(all.json).toEqual(composite(delta.json, { tag: 'v2' }));
+    expect(all.headers).not.toHaveProperty('etag');
+  });
+
+  it('[RPL-2] answers 304 to who has the present tag, whatever it asks, until the feed changes', async () => {
+    const { poller } = served.callers;
+    for (const path of [PATH, `${PATH}?since=v1`])
+      expect(await served.get(path, { 'If-None-Match': 'W/"v1"' })).toMatchObject({
+        status: 304,
+        body: '',
+        headers: { etag: 'W/"v1"' },
+      });
+    expect(poller.asked).toEqual([]);
+    etag = '"v2"';
+    poller.notify(etag);
+    expect((await served.get(PATH, { 'If-None-Match': 'W/"v1"' })).status).toBe(200);
+  });
+
+  it('[RPL-2] is without a tag while no store was listed yet', async () => {
+    const { poller } = served.callers;
+    const cold = { ...FEED, state: 'cold', fibers: [] };
+    poller.answers.feed = () => ({
+      value: { etag: null, state: 'cold' },
+      bulk: Buffer.from(JSON.stringify(cold)),
+    });
+    poller.notify(null);
+    const all = await served.get(PATH);
+    expect(all.json).toEqual(composite({ ...cold, tag: null, whole: true }, { tag: null }));
+    expect(all.headers).not.toHaveProperty('etag');
+  });
+
+  it('[RPL-2] names this host as one without an answer while its poller is down, and shows no old rows', async () => {
+    const { poller } = served.callers;
+    expect((await served.get(PATH)).status).toBe(200);
+    poller.up = false;
+    served.become({ components: [runningPoller('restarting')] });
+    for (const path of [PATH, `${PATH}?since=v1`])
+      expect(await served.get(path, { 'If-None-Match': 'W/"v1"' })).toMatchObject({
+        status: 200,
+        json: silent('poller', { tag: null }),
+      });
+    poller.up = true;
+    served.become({ components: [runningPoller('running', 1)] });
+    expect((await served.get(PATH)).json.origins).toMatchObject({ 'host-a': FRESH });
+  });
+});
+
+describe('GET /state/composite', () => {
+  const PATH = '/api/v1/state/composite';
+
+  it('[RPL-20] holds the state of this host, and answers 304 while nothing but its time is new', async () => {
+    const { poller } = served.callers;
+    poller.answers.state = () => POLLER_STATE;
+    const single = await served.get('/api/v1/state');
+    const all = await served.get(PATH);
+    expect(all.json).toEqual(composite({ ...single.json, generated_at: expect.any(Number) }));
+    const { etag } = all.headers;
+    expect(etag).toMatch(/^W\/"/);
+    const since = { 'If-None-Match': etag! };
+    expect(await served.get(PATH, since)).toMatchObject({ status: 304, body: '' });
+    poller.answers.state = () => ({ ...POLLER_STATE, workers: { count: 1, most: null } });
+    expect((await served.get(PATH, since)).status).toBe(200);
+  });
+
+  it('[RPL-20] [RTE-7] says so where this host cannot tell its state', async () => {
+    served.callers.poller.up = false;
+    const all = await served.get(PATH);
+    expect(all).toMatchObject({ status: 200, json: silent('poller') });
+    expect(all.headers).not.toHaveProperty('etag');
+  });
+});
+
+describe('the composites of the ledgers', () => {
+  const WINDOW = '?from_ms=60001&to_ms=239999';
+  type Call = 'activity' | 'sessions_body' | 'commits' | 'sent_files';
+  const SENT = { at: 1, session: null, mux: null, cwd: null, harness: null, fiber: null, uid: null };
+  const LEDGERS: { path: string; query: string; call: Call; tag: string; body: object }[] = [
+    {
+      path: '/activity',
+      query: WINDOW,
+      call: 'activity',
+      tag: 'a.120000.180000.e1',
+      body: { host: 'host-a', from_ms: 120_000, to_ms: 180_000, buckets: [] },
+    },
+    {
+      path: '/sessions',
+      query: '',
+      call: 'sessions_body',
+      tag: 's.-.s1',
+      body: { host: 'host-a', sessions: [] },
+    },
+    {
+      path: '/sessions',
+      query: '?uid=01K',
+      call: 'sessions_body',
+      tag: 's.=01K.s1',
+      body: { host: 'host-a', sessions: [] },
+    },
+    { path: '/commits', query: '', call: 'commits', tag: 'c.c1', body: { host: 'host-a', commits: [] } },
+    {
+      path: '/sent-files/all',
+      query: '',
+      call: 'sent_files',
+      tag: 'f.-.e1.s1',
+      body: { host: 'host-a', sent_files: [{ ...SENT, files: ['/tmp/a.png'] }] },
+    },
+  ];
+
+  it.each(LEDGERS)(
+    '[TMP-6] [TMP-8] $path $query has the rows of the single read, and a tag over them',
+    async (one) => {
+      const { ledgers } = served.callers;
+      let answer = finished(`W/"${one.tag}"`, one.body);
+      ledgers.answers[one.call] = () =>
+        one.call === 'activity'
+          ? {
+              value: {
+                etag: answer.value.etag,
+                epoch: 'e',
+                pieces: [{ id: null, skip: 0, length: answer.bulk.length }],
+              },
+              bulk: answer.bulk,
+            }
+          : answer;
+      ledgers.notify(STAMPS);
+      const single = await served.get(`/api/v1${one.path}${one.query}`);
+      const path = `/api/v1${one.path}/composite${one.query}`;
+      const all = await served.get(path);
+      const etag = `W/"abc1234.${one.tag}"`;
+      expect(single.json).toEqual(one.body);
+      expect(all).toMatchObject({ status: 200, headers: { etag } });
+      expect(all.json).toEqual(composite(single.json));
+      const inputs = ledgers.asked.map(({ input }) => ({ ...(input as object), known: null }));
+      expect(inputs).toHaveLength(2);
+      expect(inputs[1]).toEqual(inputs[0]);
+      expect(await served.get(path)).toMatchObject({ status: 200, body: all.body });
+      expect(await served.get(path, { 'If-None-Match': etag })).toMatchObject({ status: 304, body: '' });
+      expect(ledgers.asked).toHaveLength(2);
+      answer = finished('W/"of-other-files"', one.body);
+      ledgers.notify({ events: 'e2', sessions: 's2', commits: 'c2', messages: 'm2' });
+      expect((await served.get(path, { 'If-None-Match': etag })).status).toBe(200);
+    },
+  );
+
+  it.each(LEDGERS)('[TMP-6] [RTE-7] $path $query says so where this host cannot read them', async (one) => {
+    served.callers.ledgers.up = false;
+    const all = await served.get(`/api/v1${one.path}/composite${one.query}`, { 'If-None-Match': '"x"' });
+    expect(all).toMatchObject({ status: 200, json: silent('ledgers') });
+    expect(all.headers).not.toHaveProperty('etag');
+  });
+
+  it('[TMP-6] requires the window of the activity', async () => {
+    expect(await served.get('/api/v1/activity/composite?from_ms=9&to_ms=5')).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_request', message: expect.stringContaining('to_ms lies before') },
+    });
+    expect(served.callers.ledgers.asked).toEqual([]);
+  });
+
+  it('[TMP-7] has none of the files of one fiber', async () => {
+    expect((await served.get('/api/v1/sent-files/composite?uid=01K')).status).toBe(404);
+  });
+});
