@@ -123,7 +123,6 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
           svc: { kind: 'standing', schedule: '0 9 * * 1', tz: 'UTC' },
         });
         home.fiber('sketch', { front: { status: 'open' } });
-        home.fiber('mortal', { front: { status: 'open', outcome: 'Still here.' } });
         home.fiber('movable', { front: { status: 'open' } });
         home.fiber('edited', { front: { status: 'open' }, body: 'one\ntwo\nthree\nfour\nfive\n' });
       },
@@ -513,6 +512,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await press(nothing, 'Close');
     await until('the end of the sheet', async () => (await sheet(nothing)) === '');
 
+    daemon.home.fiber('mortal', { front: { status: 'open', outcome: 'Still here.' } });
+    await until('its row', () => daemon.row('mortal'));
     const page = await open('mortal');
     await says(page, 'Still here.');
     rmSync(dirname(daemon.home.documentPath('mortal')), { recursive: true });

@@ -131,8 +131,11 @@ describe('a first day, starting from the README', () => {
     );
     const path = home.documentPath('look-for-moss', home.path('notes'));
     await until('the fiber of the text', () => existsSync(path), 60_000);
-    const row = await rowWhen('look-for-moss', 'is closed', ({ status }) => status === 'closed');
-    expect(row.svc.runtime?.handed_off_at).toEqual(expect.any(String));
+    await rowWhen(
+      'look-for-moss',
+      'is closed and handed off',
+      ({ status, svc }) => status === 'closed' && svc.runtime?.handed_off_at !== undefined,
+    );
     const written = readFileSync(path, 'utf8');
     expect(written).toContain('Under the northern stones.');
     expect(written).toContain('Session 1 of 1 is done.');

@@ -8,7 +8,7 @@ import { usePhone } from '../lib/media.ts';
 import { fiberPath } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { go, useWhere, where } from '../lib/url.ts';
-import { rowOf } from '../model/sheet.ts';
+import { isOutdated, rowOf } from '../model/sheet.ts';
 import type { FiberReply, FiberRow } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
@@ -65,11 +65,11 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
   const gone = listed === undefined && copy !== null && read.refusal?.code === 'fiber_not_found';
 
   const { again } = read;
-  const stale = document !== undefined && listed?.digest !== document.digest;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new digest is one reason to read again.
+  const listed_digest = copy === null ? undefined : (listed?.digest ?? null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new digest, on either side, is one reason to read again.
   useEffect(() => {
-    if (stale) again();
-  }, [listed?.digest]);
+    if (isOutdated(document, listed_digest)) again();
+  }, [listed_digest, document?.digest]);
   useEffect(() => {
     if (moved !== undefined) go({ fiber: moved.id }, { replace: true });
   }, [moved]);

@@ -12,6 +12,17 @@ export function rowOf(copy: FeedCopy | null, reference: string): FiberRow | unde
   return by_uid;
 }
 
+/**
+ * Whether a document that was read is another one than the feed lists: with another digest, or none any more (null).
+ * A feed that has not been read yet (undefined) says nothing.
+ */
+export function isOutdated(
+  document: Pick<FiberRow, 'digest'> | undefined,
+  listed_digest: string | null | undefined,
+): boolean {
+  return document !== undefined && listed_digest !== undefined && listed_digest !== document.digest;
+}
+
 /** What the daemon takes a fiber by: its uid, which stays when the fiber is moved or has the id of another one. */
 export function referenceOf({ uid, id }: Pick<FiberRow, 'uid' | 'id'>): string {
   return uid ?? id;

@@ -18,7 +18,7 @@ import {
   readAfter,
 } from '../../../board/src/model/messages.ts';
 import { parseRoster, printRoster } from '../../../board/src/model/roster.ts';
-import { asSentence, commandParts, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
+import { asSentence, commandParts, isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
 import type { ConversationMessage } from '../../../board/src/model/wire.ts';
 import { row } from './rows.ts';
 
@@ -156,5 +156,17 @@ describe('the words of the sheet', () => {
     expect(rowOf(copy, 'U2')).toBe(rows[1]);
     expect(rowOf(copy, 'none')).toBeUndefined();
     expect([referenceOf(rows[0]!), referenceOf(row({ id: 'x' }))]).toEqual(['U1', 'x']);
+  });
+});
+
+describe('a document that was read', () => {
+  it.each([
+    ['and is listed as it was read', 'aa', 'aa', false],
+    ['and is listed with another digest', 'aa', 'bb', true],
+    ['and is not listed any more', 'aa', null, true],
+    ['before the feed', 'aa', undefined, false],
+    ['not yet', undefined, 'aa', false],
+  ] as const)('%s', (_, digest, listed, outdated) => {
+    expect(isOutdated(digest === undefined ? undefined : { digest }, listed)).toBe(outdated);
   });
 });
