@@ -35,6 +35,7 @@ await runComponent<Settings, typeof ledgersCalls, typeof ledgersEvents>({
         },
         sessions_body: (input) => finished(service.sessionsBody(input)),
         commits: (input) => finished(service.commitsBody(input)),
+        commits_named: ({ sha }) => ({ commits: service.commitsNamed(sha) }),
         sent_files: (input) => finished(service.sentFilesBody(input)),
         conversation: (asked) => service.conversation(asked),
         fiber_life: (input) => finished(service.fiberLifeBody(input)),

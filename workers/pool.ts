@@ -72,6 +72,11 @@ const handlers = (noteStep: NoteStep): Handlers<typeof poolJobs> => ({
     const { readTranscriptPage } = await import('../src/harness/transcripts/transcript-page.ts');
     return readTranscriptPage(path, harness, wish);
   },
+  async read_commit_patch(wanted) {
+    const { showCommit } = await import('../src/ledgers/show-commit.ts');
+    const { createRunner } = await import('../src/platform/process.ts');
+    return showCommit(wanted, createRunner(), process.env);
+  },
   async search({ catalogue, wish }, rows) {
     const { searchCatalogue } = await import('../src/fibers/search/search-catalogue.ts');
     return { reply: searchCatalogue(catalogue, wish, rows) };

@@ -1021,6 +1021,17 @@ export const LIMITS = [
         'file',
       ],
       [
+        'ledgers/show-commit.ts',
+        'MOST_PATCH',
+        'What is told of a commit',
+        'characters',
+        'Truncated, with `truncated`',
+        'file',
+      ],
+      ['ledgers/commit-patch.ts', 'MOST_LINE', 'A line of it', 'characters', 'Truncated', 'file'],
+      ['ledgers/show-commit.ts', 'GIT_TIMEOUT_MS', 'Reading it', 'milliseconds', '`deadline_exceeded`', ''],
+      ['routes/commits.ts', 'MOST_WAITING', 'Requests that wait for it', 'requests', '`queue_full`', 'API'],
+      [
         'ledgers/commits-ledger.ts',
         'MAX_ENTRIES',
         'Commits in memory',

@@ -75,8 +75,8 @@ export type Row = {
   summary: string;
   /** A request that can be typed: a query, a body as JSON, and what `:name` and `*name` of the path stand for. */
   example?: { params?: Record<string, string>; query?: string; body?: unknown };
-  /** `session`: answered with an error where no session has run. */
-  needs?: 'session';
+  /** Answered with an error where no session has run, or where none has made a commit. */
+  needs?: 'session' | 'commit';
   /** The group of endpoints that it is listed in. */
   group?: string;
   /** The page of `ops/` that tells more. */

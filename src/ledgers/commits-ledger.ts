@@ -45,6 +45,18 @@ export class CommitsLedger {
     });
   }
 
+  /** Those whose names begin so, in lower case; two tell that more of the name is needed. */
+  named(sha: string): CommitLedgerLine[] {
+    const whole = this.#bySha.get(sha);
+    if (whole !== undefined) return [whole];
+    const found: CommitLedgerLine[] = [];
+    for (const commit of this.#bySha.values()) {
+      if (commit.sha.startsWith(sha)) found.push(commit);
+      if (found.length === 2) break;
+    }
+    return found;
+  }
+
   /** Oldest first. */
   commits(): CommitLedgerLine[] {
     return [...this.#bySha.values()];

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { LedgersState } from '../contract/http/state.ts';
-import type { SessionLine } from '../contract/ledger.ts';
+import type { CommitLedgerLine, SessionLine } from '../contract/ledger.ts';
 import {
   type AskedLife,
   activityTag,
@@ -43,6 +43,8 @@ export type LedgersService = {
   sessions(uid?: string): SessionLine[];
   /** Current lines of one harness session, oldest first. */
   linesOf(session: string): SessionLine[];
+  /** Current commits whose names begin so, at most two. */
+  commitsNamed(sha: string): CommitLedgerLine[];
   /** Current bodies of the time routes (TMP-1 to TMP-5); the window is in whole minutes. */
   activityBody(input: CallInput<typeof ledgersCalls, 'activity'>): Promise<ActivityBody>;
   sessionsBody(input: { host: string; uid?: string | undefined }): Promise<Body>;
@@ -146,6 +148,10 @@ export function startLedgersService(options: {
     linesOf(session) {
       sessions.refresh();
       return sessions.linesOf(session);
+    },
+    commitsNamed(sha) {
+      commits.refresh();
+      return commits.named(sha);
     },
     activityBody: ({ host, from_ms, to_ms, known }) =>
       asOfNow((seen) => {

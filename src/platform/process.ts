@@ -16,12 +16,15 @@ export type ProcessCall = {
   signal?: AbortSignal;
 };
 
-/** How a run ended. `timed_out` and `overflowed` children were ended by us with SIGKILL. */
+/**
+ * How a run ended. `timed_out` and `overflowed` children were ended by us with SIGKILL; of what was too much, `stdout` is the
+ * beginning.
+ */
 export type ProcessResult =
   | { kind: 'exited'; code: number; stdout: string; stderr: string }
   | { kind: 'signalled'; signal: string; stdout: string; stderr: string }
   | { kind: 'timed_out' }
-  | { kind: 'overflowed' }
+  | { kind: 'overflowed'; stdout: string }
   | { kind: 'not_started'; code: string };
 
 export type PipedCall = {
@@ -94,8 +97,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   call.signal?.removeEventListener('abort', endNow);
 
   if (late) return { kind: 'timed_out' };
-  if (result.isMaxBuffer) return { kind: 'overflowed' };
   const { stdout = '', stderr = '' } = result;
+  if (result.isMaxBuffer) return { kind: 'overflowed', stdout };
   if (result.signal !== undefined) return { kind: 'signalled', signal: result.signal, stdout, stderr };
   if (result.exitCode !== undefined) return { kind: 'exited', code: result.exitCode, stdout, stderr };
   return { kind: 'not_started', code: result.code ?? systemCode(result.cause) ?? 'EUNKNOWN' };

@@ -53,6 +53,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   query: 'The words to search for',
   session: 'The id of a session; for a terminal, its name: the `mux_session` of a worker',
   sessions: 'Ids of at most 50 sessions, separated by commas',
+  sha: 'The name of a commit, or the first 7 digits of it or more',
   since: 'The `tag` of an earlier answer: only what changed since then',
   status: 'Only fibers with this status',
   svc: 'Whether only fibers that this host dispatches are listed',

@@ -19,7 +19,7 @@ describe('the result of a run of tmux', () => {
     ['a lost server', said('lost server\n')],
     ['no word at all', said('')],
     ['a timeout', { kind: 'timed_out' }],
-    ['too much output', { kind: 'overflowed' }],
+    ['too much output', { kind: 'overflowed', stdout: '' }],
     ['a missing tmux', { kind: 'not_started', code: 'ENOENT' }],
     ['a tmux that was killed', { kind: 'signalled', signal: 'SIGKILL', stdout: '', stderr: '' }],
   ])('is unknown after %s', (_what, result) => {

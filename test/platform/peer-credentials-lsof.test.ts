@@ -105,7 +105,7 @@ describe('lsofPeerLookup', () => {
 
   it.each<ProcessResult>([
     { kind: 'timed_out' },
-    { kind: 'overflowed' },
+    { kind: 'overflowed', stdout: RECORDED },
     { kind: 'not_started', code: 'ENOENT' },
     { kind: 'signalled', signal: 'SIGKILL', stdout: RECORDED, stderr: '' },
     { kind: 'exited', code: 2, stdout: RECORDED, stderr: '' },

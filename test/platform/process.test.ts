@@ -65,7 +65,10 @@ describe('running a program', () => {
   });
 
   it('kills a process that prints more than the limit', async () => {
-    expect(await runProcess({ file: 'yes', args: [], ...bounds })).toEqual({ kind: 'overflowed' });
+    expect(await runProcess({ file: 'yes', args: [], ...bounds })).toEqual({
+      kind: 'overflowed',
+      stdout: expect.stringMatching(/^(y\n)+y?$/),
+    });
   });
 
   it.each([

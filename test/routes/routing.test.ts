@@ -64,6 +64,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
 const OWN: Readonly<Record<string, Routing>> = {
   'GET /api/v1/why': 'owner',
   'GET /api/v1/fiber-life': 'owner',
+  'GET /api/v1/commits/patch': 'host',
   'GET /api/v1/messages': 'owner',
   'POST /api/v1/brake': 'host',
   'POST /api/v1/brake/release': 'host',

@@ -31,10 +31,13 @@ import { readTail } from '../../src/harness/transcripts/transcript-tail.ts';
 import { parseListenAddress } from '../../src/http/listen-address.ts';
 import { OpenSockets } from '../../src/http/open-sockets.ts';
 import type { RequestView } from '../../src/http/row.ts';
+import { parsePatch } from '../../src/ledgers/commit-patch.ts';
 import { CommitsLedger } from '../../src/ledgers/commits-ledger.ts';
+import { showCommit } from '../../src/ledgers/show-commit.ts';
 import { Tailer } from '../../src/ledgers/tailer.ts';
 import { workerSessionName } from '../../src/mux/session-name.ts';
 import { AppendOnlyFile } from '../../src/platform/append-only-file.ts';
+import type { ProcessRunner } from '../../src/platform/process.ts';
 import { apiPath, describeApi } from '../../src/routes/api-description.ts';
 import { Lane } from '../../src/routes/lane.ts';
 import { bodyOf, sentImage } from '../fibers/attachments/images.ts';
@@ -405,6 +408,35 @@ const PROBES: Probe[] = [
     },
   },
   {
+    limit: 'ledgers/commit-patch.ts MOST_LINE',
+    way: 'file',
+    takes(size) {
+      const line = `+${x(size - 1)}`;
+      const told = parsePatch(
+        `a\0e\x001\0m\0\n:0 1 0 1 A\0f\x001\t0\tf\0\0diff --git a/f b/f\n@@ -0,0 +1 @@\n${line}\n`,
+        false,
+      );
+      return told?.files[0]?.hunks[0]?.lines[0] === line;
+    },
+  },
+  {
+    limit: 'ledgers/show-commit.ts MOST_PATCH',
+    way: 'file',
+    async takes(size) {
+      const head = 'a\0e\x001\0';
+      const run: ProcessRunner['run'] = async ({ max_output_bytes }) => {
+        const stdout = `${head}${x(size - head.length - 1)}\0`;
+        return size > max_output_bytes
+          ? { kind: 'overflowed', stdout: stdout.slice(0, max_output_bytes) }
+          : { kind: 'exited', code: 0, stdout, stderr: '' };
+      };
+      return showCommit({ repo: '/r', sha: 'a' }, { run }, {}).then(
+        ({ truncated }) => !truncated,
+        () => false,
+      );
+    },
+  },
+  {
     limit: 'harness/transcripts/transcript-page.ts MOST_TEXT',
     way: 'file',
     takes(size) {
@@ -548,7 +580,7 @@ const PROBES: Probe[] = [
     way: 'file',
     takes: (size) => shownAtDeath(x(size)),
   },
-  ...['search', 'attachments', 'message-files', 'digests', 'session-links'].map(
+  ...['search', 'attachments', 'message-files', 'digests', 'session-links', 'commits'].map(
     (file): Probe => ({
       limit: `routes/${file}.ts MOST_WAITING`,
       way: 'API',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { closingSchema } from '../http/life.ts';
 import { ledgersStateSchema } from '../http/state.ts';
-import { messageLineSchema, sessionLineSchema } from '../ledger.ts';
+import { commitLineSchema, messageLineSchema, sessionLineSchema } from '../ledger.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** The complete body comes as bulk, with the tag of the files that it was made from. */
@@ -63,6 +63,12 @@ export const ledgersCalls = {
   },
   /** Body of `GET /commits` (TMP-3). */
   commits: { input: z.object({ host: z.string() }), output: finishedBody, deadline_ms: READING_MS },
+  /** The commits whose names begin so, in lower case; at most two of them. */
+  commits_named: {
+    input: z.object({ sha: z.string() }),
+    output: z.object({ commits: z.array(commitLineSchema) }),
+    deadline_ms: 10_000,
+  },
   /** Body of `GET /sent-files/all` (TMP-4), or with `uid` of `GET /sent-files` (TMP-5). */
   sent_files: {
     input: z.object({ host: z.string(), uid: z.string().optional() }),

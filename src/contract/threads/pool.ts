@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HARNESS_NAMES } from '../harness-name.ts';
 import { storedFileSchema } from '../http/attachments.ts';
+import { patchSchema } from '../http/commit-patch.ts';
 import { wordsSchema } from '../http/moment.ts';
 import { searchReplySchema, searchWishSchema } from '../http/search.ts';
 import { sessionSpendSchema } from '../http/spend.ts';
@@ -188,6 +189,12 @@ export const poolJobs = {
       after_byte: z.number().optional(),
     }),
     output: transcriptPageSchema,
+    deadline_ms: 20_000,
+  },
+  /** What a commit of a repository changed; `sha` is its whole name. The disk of `repo` must be known to answer. */
+  read_commit_patch: {
+    input: z.object({ repo: z.string(), sha: z.string() }),
+    output: patchSchema,
     deadline_ms: 20_000,
   },
   /**
