@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeRepository } from '../fixtures/repository.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { AGENT, AGENTS_FOLDER } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
@@ -57,7 +58,21 @@ Station 17 wrote nine days with the clock at zero. The pressure record is intact
 4 minutes, so the days can be placed, but not trusted to the hour.
 `;
 
+/** A program before a commit and after it. */
+const INGEST = ['before', 'after'].map(
+  (when) => `import { open } from './station.js';
+
+/** Reads one day of a logger, and checks its sums. */
+export async function ingestDay(station, day) {
+${when === 'before' ? '  const rows = await open(station).rows(day);\n  if (rows.length === 0) return null;' : "  const rows = await open(station).rows(day, { gaps: 'keep' });\n  if (rows.length === 0) return { station, day, reason: 'no row was written' };"}
+  const sum = rows.reduce((all, { height }) => all + height, 0);
+  return { station, day, rows, sum };
+}
+`,
+);
+
 let daemon: TestDaemon;
+let commit: string;
 let browser: Chromium;
 const folder = KEPT ?? mkdtempSync(join(tmpdir(), 'svc-pictures-'));
 
@@ -174,6 +189,28 @@ async function worker(fiber: string, script: (session: string) => string): Promi
   return session;
 }
 
+/** Commits something as the agent of a session; answers the name of the commit. */
+function addCommit(session: string): string {
+  const repository = makeRepository(daemon.home.path('gauges'));
+  const [before = '', after = ''] = INGEST;
+  const write = (name: string, text: string) => writeFileSync(join(repository.path, name), text);
+  write('ingest.js', before);
+  write('stations.csv', 'code,name\n17,Outer mole\n');
+  repository.commit('Begin');
+  write('ingest.js', after);
+  write('stations.csv', 'code,name\n17,Outer mole\n18,Old lock\n');
+  write('map.png', '\0');
+  const sha = repository.commit(
+    'Keep gaps as rows\n\nA day without a row was skipped in silence. It now has a row with the reason,\nso that yearly counts add up.',
+  );
+  const line = {
+    ...{ at: Date.now(), kind: 'commit', sha, subject: 'Keep gaps as rows', repo: repository.path },
+    ...{ files: 3, insertions: 3, deletions: 2, session, mux: null, cwd: repository.path },
+  };
+  appendFileSync(join(daemon.home.data, 'commits.jsonl'), `${JSON.stringify(line)}\n`);
+  return sha;
+}
+
 const hook = (session_id: string, event: object) =>
   `echo '${JSON.stringify({ session_id, ...event })}' | svc hook event\n`;
 const asks = (session: string) =>
@@ -198,6 +235,7 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
       { session: tiles, work: [[88, 0, tides(3)]], words: [70, 26] },
       { session: forms, work: [[52, 0, tides(4)]], words: [54, 31] },
     ]);
+    commit = addCommit(backfill);
     await daemon.rowWhen('parser/fuzz', 'asking', ({ runtime }) => runtime?.phase === 'waiting');
     await daemon.rowWhen('forms/offline', 'working', ({ runtime }) => runtime?.phase === 'working');
     await daemon.rowWhen('mirror/sums', 'blocked', (row) => row.blocked !== undefined);
@@ -213,7 +251,8 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
 
   it.each(LOOKS)('are whole, in %s', async (look, view) => {
     const page = await browser.open('about:blank', { view: (one) => one.look(view) });
-    for (const [name, address, shows] of SHOTS) {
+    const part = `/?fiber=coast/backfill&part=commit ${commit}`;
+    for (const [name, address, shows] of [...SHOTS, ['commit', part, 'A day without a row'] as const]) {
       await page.show(`http://${daemon.address}${address}`);
       await until(`${name} in ${look}`, async () =>
         (await page.learn<string>('document.body.innerText')).includes(shows),

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeRepository } from '../fixtures/repository.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
@@ -488,6 +489,90 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(faults(page)).toEqual([]);
     }
+  });
+
+  it.each(VIEWS)('opens what a commit of its worker changed, line by line: %s', async (size, view) => {
+    const { home } = daemon;
+    const { uid } = (await daemon.row('conventions'))!;
+    const session = `commits-${size}-${Date.now()}`;
+    const repository = makeRepository(home.path(session));
+    const source = (call: string) =>
+      `export function read(path) {\n  const rows = ${call};\n  return rows;\n}\n${'// filler\n'.repeat(3)}`;
+    writeFileSync(join(repository.path, 'read.js'), source(`parse(path, '${'wide '.repeat(60)}')`));
+    writeFileSync(join(repository.path, 'gauge.bin'), '\0');
+    repository.commit('Begin');
+    writeFileSync(join(repository.path, 'read.js'), source('parse(path, { gaps: true })'));
+    writeFileSync(
+      join(repository.path, 'notes.txt'),
+      `${'Every gap is a row.\n'.repeat(700)}<b>The end.</b>\n`,
+    );
+    renameSync(join(repository.path, 'gauge.bin'), join(repository.path, 'station.bin'));
+    const sha = repository.commit('Keep gaps as rows\n\nA missing day is told, not skipped.');
+    const at = Date.now();
+    const append = (name: string, line: object) =>
+      appendFileSync(join(home.data, name), `${JSON.stringify(line)}\n`);
+    const run = { fiber: 'conventions', uid, session, thread_id: null, harness: 'claude', mux: null };
+    append('sessions.jsonl', { ...run, host: 'test-host', at: at - 1_000, kind: 'dispatch' });
+    append('commits.jsonl', {
+      ...{
+        at,
+        kind: 'commit',
+        sha,
+        subject: `Keep gaps of ${size}`,
+        files: 3,
+        insertions: 702,
+        deletions: 1,
+      },
+      ...{ repo: repository.path, cwd: repository.path, session, mux: null },
+    });
+
+    const page = await open('conventions', view);
+    await until('the commit', () =>
+      page.learn<boolean>(`(() => {
+        const line = document.querySelector('dialog [data-commit="${sha}"]');
+        line?.focus();
+        line?.click();
+        return line !== null;
+      })()`),
+    );
+    const shown = () => page.learn<string>(`document.querySelectorAll('dialog')[1]?.innerText ?? ''`);
+    const told = (...words: string[]) =>
+      until(`the commit says ${words.join(' and ')}`, async () => {
+        const text = await shown();
+        return words.every((word) => text.includes(word));
+      });
+    await told('Keep gaps as rows', 'A missing day is told', sha.slice(0, 12), 'Ada Lovelace');
+    await told('3 files, +702 −1', 'notes.txt', 'station.bin', 'was gauge.bin', 'binary');
+    const line = (kind: string) =>
+      page.learn<string[]>(
+        `[...document.querySelector('dialog [data-file="read.js"] [data-kind="${kind}"]').cells].map((one) => one.innerText.trim())`,
+      );
+    expect(await line('added')).toEqual(['', '2', '+', 'const rows = parse(path, { gaps: true });']);
+    expect((await line('removed')).slice(0, 3)).toEqual(['2', '', '−']);
+    expect(await page.learn('new URLSearchParams(location.search).get("part")')).toBe(`commit ${sha}`);
+
+    const wide = await page.learn<number[]>(`(() => {
+      const lines = document.querySelector('dialog [data-file="read.js"] section');
+      return [lines.scrollWidth - lines.clientWidth, lines.tabIndex];
+    })()`);
+    expect([wide[0]! > 0, wide[1]]).toEqual([true, 0]);
+    expect(await page.learn('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await press(page, '201 more lines of notes.txt');
+    await told('<b>The end.</b>');
+    await page.learn(`document.querySelector('dialog [data-file="notes.txt"] summary').focus()`);
+    await page.press('Enter');
+    await until('its lines away', async () => !(await shown()).includes('<b>The end.</b>'));
+
+    rmSync(repository.path, { recursive: true });
+    await reload(page);
+    await told('is gone; look for the commit where it was pushed to', 'Try again');
+    await page.press('Escape');
+    await until(
+      'the sheet again',
+      async () => (await page.learn<number>(`document.querySelectorAll('dialog').length`)) === 1,
+    );
+    expect(faults(page)).toEqual([]);
   });
 
   it('moves its fiber by the menu and by keys, without leaving the sheet', async () => {

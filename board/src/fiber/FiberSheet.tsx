@@ -27,8 +27,9 @@ import { RunPart } from './RunPart.tsx';
 import { WhyPart } from './WhyPart.tsx';
 
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
-/** How the address names a transcript that is open over the sheet. */
-const TRANSCRIPT = /^transcript (.+)$/;
+const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
+/** How the address names a transcript or a commit that is open over the sheet. */
+const OVER = /^(transcript|commit) (.+)$/;
 
 function close(): void {
   go({ fiber: null, part: null });
@@ -97,7 +98,7 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
       </div>
     );
   const running = row.runtime?.session_uuid ?? null;
-  const transcript = TRANSCRIPT.exec(part ?? '')?.[1];
+  const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
   const waits = row.runtime !== undefined && <Band runtime={row.runtime} />;
   return (
     <div ref={root} className={styles.sheet} data-fiber-sheet={row.id}>
@@ -142,10 +143,14 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
         </aside>
       </div>
       {!gone && <Reply row={row} field={field} />}
-      {transcript !== undefined && (
-        <Boundary what="The transcript">
+      {over !== undefined && (
+        <Boundary key={named} what={`The ${over}`}>
           <Suspense>
-            <TranscriptDialog session={transcript} title={row.name} live={transcript === running} />
+            {over === 'commit' ? (
+              <CommitDialog sha={named} />
+            ) : (
+              <TranscriptDialog session={named} title={row.name} live={named === running} />
+            )}
           </Suspense>
         </Boundary>
       )}

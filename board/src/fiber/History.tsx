@@ -103,6 +103,7 @@ export function SentFilesPart({ uid }: { uid: string }): ReactNode {
   );
 }
 
+/** The commits of its workers; each opens what it changed. */
 export function CommitsPart({ uid }: { uid: string }): ReactNode {
   const read = useRead<Life>(lifePath(uid));
   const commits = commitsIn(read.value?.entries ?? []);
@@ -113,12 +114,18 @@ export function CommitsPart({ uid }: { uid: string }): ReactNode {
         items={commits}
         keyOf={({ sha }) => sha}
         item={({ subject, sha, insertions, deletions, repo }) => (
-          <p className={styles.row} title={`${sha.slice(0, 12)} in ${repo}`}>
+          <button
+            type="button"
+            className={styles.row}
+            title={`${sha.slice(0, 12)} in ${repo}`}
+            data-commit={sha}
+            onClick={() => go({ part: `commit ${sha}` })}
+          >
             <span>{subject}</span>
             <em>
               +{insertions} −{deletions}
             </em>
-          </p>
+          </button>
         )}
       />
     </Part>

@@ -7,6 +7,7 @@ export type { StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
 export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';
 export type { Captured, CaptureRequest } from '../../../src/contract/http/capture.ts';
+export type { CommitPatch, PatchFile, PatchHunk } from '../../../src/contract/http/commit-patch.ts';
 export type {
   ConfigFile,
   ConfigWritten,

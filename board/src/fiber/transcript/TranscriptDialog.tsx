@@ -2,22 +2,17 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { get } from '../../lib/api.ts';
 import { useToday } from '../../lib/clock.ts';
-import { go } from '../../lib/url.ts';
 import { type Said, type Transcript, withPage } from '../../model/transcript.ts';
 import type { TranscriptWords } from '../../model/wire.ts';
 import { fullMoment, sizeText } from '../../model/wording.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { PartDialog } from '../PartDialog.tsx';
 import styles from './TranscriptDialog.module.css';
 
 const GROWS_MS = 2_000;
 const ESTIMATE = 64;
 /** Within this many pixels of an end the reader is there. */
 const NEAR = 80;
-
-function close(): void {
-  go({ part: null });
-}
 
 type TranscriptProps = {
   session: string;
@@ -28,34 +23,10 @@ type TranscriptProps = {
 
 /** What was said in a conversation, turn by turn; the end first, and growing while its worker runs. */
 export default function TranscriptDialog({ session, title, live }: TranscriptProps): ReactNode {
-  return (
-    <Dialog title="Transcript" shape="side" onClose={close}>
-      {(title_id) => (
-        <Content key={session} session={session} title={title} live={live} title_id={title_id} />
-      )}
-    </Dialog>
-  );
-}
-
-function Content({ session, title, live, title_id }: TranscriptProps & { title_id: string }): ReactNode {
   const { transcript, size, fault, earlier, reading } = useTranscript(session, live);
+  const facts = `Transcript of ${session}${size === null ? '' : `, ${sizeText(size)}`}${live ? ', live' : ''}`;
   return (
-    <div className={styles.content}>
-      <header className={styles.head}>
-        <div>
-          <h2 id={title_id} tabIndex={-1} data-autofocus>
-            {title}
-          </h2>
-          <p>
-            Transcript of {session}
-            {size !== null && `, ${sizeText(size)}`}
-            {live && ', live'}
-          </p>
-        </div>
-        <Button tone="quiet" onClick={close}>
-          Close
-        </Button>
-      </header>
+    <PartDialog name="Transcript" title={title} facts={facts}>
       {fault !== null && (
         <p className={styles.fault} role="alert">
           {fault}
@@ -66,7 +37,7 @@ function Content({ session, title, live, title_id }: TranscriptProps & { title_i
       ) : (
         <Words transcript={transcript} earlier={earlier} reading={reading} />
       )}
-    </div>
+    </PartDialog>
   );
 }
 
