@@ -168,8 +168,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     it('reads and writes, so the attempts above fail only because of their origin', async () => {
       const page = await browser.open(`${ownBase()}/`);
       await page.learn(HOSTILE_SCRIPT);
-      const loot = await page.run<Loot>('plunder', ownBase());
-      expect(loot['fetch /api/v1/fibers']).toContain(SECRET);
+      await until('what the page reads', async () =>
+        (await page.run<Loot>('plunder', ownBase()))['fetch /api/v1/fibers']?.includes(SECRET),
+      );
       const got = await page.run<Loot>('strike', `${ownBase()}/api/v1/dispatch`, DISPATCH);
       expect(got['fetch JSON']).toMatch(/^basic 200 .*"dispatched":true/);
       await daemon.running('quiet');

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import styles from './Dialog.module.css';
 
 type DialogProps = {
@@ -22,15 +22,21 @@ type DialogProps = {
 export function Dialog({ title, shape = 'center', onClose, children }: DialogProps): ReactNode {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
+  const before = useRef<Element | null>(null);
+  // Before it is painted: keys that are pressed at what is seen have to reach it.
+  useLayoutEffect(() => {
+    before.current = document.activeElement;
+    element.current?.showModal();
+    // React keeps `autofocus` to itself, so that the browser chooses the first control.
+    element.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+  }, []);
+  // After what it did to the page is shown.
   useEffect(() => {
     const dialog = element.current;
-    const before = document.activeElement;
-    dialog?.showModal();
-    // React keeps `autofocus` to itself, so that the browser chooses the first control.
-    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       dialog?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+      const { current } = before;
+      if (current instanceof HTMLElement && current.isConnected) current.focus({ preventScroll: true });
     };
   }, []);
   return (
