@@ -382,9 +382,9 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect([row.status, row.svc?.schedule]).toEqual(['active', '30 7 * * 1-5']);
     await noDialog(page);
     await until('its line among the next launches', async () =>
-      page.learn<boolean>(`document.querySelector('aside [data-path*="/${id}/"]') !== null`),
+      page.learn<boolean>(`document.querySelector('aside [data-row*="/${id}/"]') !== null`),
     );
-    await page.learn(`document.querySelector('aside [data-path*="/${id}/"]').focus()`);
+    await page.learn(`document.querySelector('aside [data-row*="/${id}/"]').focus()`);
     await page.press('.');
     await dialogWith(page, 'Make it a plain document');
     await page.learn("document.querySelector('[data-gesture=uninstall]').click()");

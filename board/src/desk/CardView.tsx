@@ -39,7 +39,7 @@ export const CardView = memo(function CardView({
       data-dragged={dragged}
       data-state={state}
       data-fiber={card.id}
-      data-path={card.key}
+      data-row={card.key}
       tabIndex={tab_stop ? 0 : -1}
       aria-busy={pending?.phase === 'sending'}
       onContextMenu={openByLongPress}

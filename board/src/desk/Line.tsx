@@ -20,7 +20,7 @@ export const Line = memo(function Line({ card, tab_stop }: { card: Card; tab_sto
       ref={element}
       className={styles.line}
       data-state={card.state}
-      data-path={card.key}
+      data-row={card.key}
       tabIndex={tab_stop ? 0 : -1}
       onContextMenu={openByLongPress}
     >

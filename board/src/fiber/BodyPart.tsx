@@ -3,7 +3,7 @@ import { keepDraft, keptDraft } from '../lib/drafts.ts';
 import { type BodyDraft, isChanged, startEdit } from '../model/body-edit.ts';
 import { targetOf } from '../model/links.ts';
 import { referenceOf } from '../model/sheet.ts';
-import type { FiberRow } from '../model/wire.ts';
+import type { FiberReply } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
 import { BodyEditor } from './BodyEditor.tsx';
@@ -14,7 +14,7 @@ const Markdown = lazy(() => import('./markdown/Markdown.tsx'));
 
 type BodyPartProps = {
   /** The document as it was read, with its body. */
-  document: FiberRow;
+  document: FiberReply['fiber'];
   /** Whether a worker may be writing into it. */
   worker: boolean;
   fiber_at(path: string): string | undefined;

@@ -8,6 +8,7 @@ import { usePhone } from '../lib/media.ts';
 import { fiberPath } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { go, useWhere, where } from '../lib/url.ts';
+import { keyOf } from '../model/feed-copy.ts';
 import { isOutdated, rowOf } from '../model/sheet.ts';
 import type { FiberReply, FiberRow } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
@@ -60,7 +61,7 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
   const document = read.value?.fiber;
   // What was last known stays, so that a reader does not lose what they read.
   const last = useRef<FiberRow | undefined>(undefined);
-  last.current = listed ?? last.current ?? document;
+  last.current = listed ?? last.current ?? (document && { ...document, origin: copy?.host ?? '' });
   const row = last.current;
   const moved = listed === undefined && row?.uid != null ? rowOf(copy, row.uid) : undefined;
   const gone = listed === undefined && copy !== null && read.refusal?.code === 'fiber_not_found';
@@ -81,11 +82,15 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
     // The dialog around it is opened a moment later.
     setTimeout(() => field.current?.focus());
   }, [known]);
-  useKeys({ ...gestureKeys(() => row?.path ?? null), r: () => field.current?.focus() }, root);
+  useKeys(
+    { ...gestureKeys(() => (row === undefined ? null : keyOf(row))), r: () => field.current?.focus() },
+    root,
+  );
   const uid = row?.uid ?? null;
   useLedgerReads(uid, listed?.digest);
   const rows = copy?.rows;
-  const fiber_at = useCallback((path: string) => rows?.get(path)?.id, [rows]);
+  const origin = row?.origin ?? '';
+  const fiber_at = useCallback((path: string) => rows?.get(keyOf({ origin, path }))?.id, [rows, origin]);
 
   if (row === undefined)
     return (

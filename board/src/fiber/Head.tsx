@@ -30,10 +30,10 @@ type HeadProps = {
 /** What the fiber is and how it stands, with what can be done to it. */
 export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProps): ReactNode {
   const today = useToday();
-  const { copy, contact, heard_at } = followed;
+  const { contact, heard_at } = followed;
   const fresh = useTimeText((now) => freshness(contact, heard_at === null ? null : now - heard_at));
-  const card = cardOf(row, copy?.host ?? '', today);
-  const pending = usePending(row.path);
+  const card = cardOf(row, today);
+  const pending = usePending(card.key);
   const due = dayIn(row.due);
   return (
     <header className={styles.head}>
@@ -60,7 +60,7 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
       </div>
       {!gone && (
         <Actions
-          path={row.path}
+          row_key={card.key}
           buttons={card.buttons}
           watch={row.runtime?.mux_session == null ? null : watch}
         />
@@ -73,20 +73,20 @@ export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProp
 }
 
 type ActionsProps = {
-  path: string;
+  row_key: string;
   buttons: readonly CardButton[];
   /** Shows the screen of its worker; null where there is none. */
   watch: (() => void) | null;
 };
 
 /** What is most likely done to the fiber, and the menus of everything else. */
-function Actions({ path, buttons, watch }: ActionsProps): ReactNode {
-  const offered = gesturesAt(path);
+function Actions({ row_key, buttons, watch }: ActionsProps): ReactNode {
+  const offered = gesturesAt(row_key);
   const main = buttons.filter(({ id }) => id !== 'reply' && id !== 'open');
   const stop = offered.find(({ id }) => id === 'stop');
   return (
     <div className={styles.actions}>
-      <Button shortcut="m" onClick={() => openMenu(path, 'move')}>
+      <Button shortcut="m" onClick={() => openMenu(row_key, 'move')}>
         Move
       </Button>
       {watch !== null && (
@@ -95,14 +95,14 @@ function Actions({ path, buttons, watch }: ActionsProps): ReactNode {
         </Button>
       )}
       {main.map(({ id, name }) => (
-        <Button key={id} onClick={() => runGesture(path, id)}>
+        <Button key={id} onClick={() => runGesture(row_key, id)}>
           {name}
         </Button>
       ))}
       {stop !== undefined && main.every(({ id }) => id !== 'stop') && (
-        <Button onClick={() => runGesture(path, 'stop')}>{stop.verb}</Button>
+        <Button onClick={() => runGesture(row_key, 'stop')}>{stop.verb}</Button>
       )}
-      <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(path, 'all')}>
+      <Button tone="quiet" aria-label="Everything that can be done" onClick={() => openMenu(row_key, 'all')}>
         <span aria-hidden="true">•••</span>
       </Button>
     </div>

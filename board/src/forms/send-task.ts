@@ -10,15 +10,7 @@ import {
   titleOf,
   withPictures,
 } from '../model/task.ts';
-import type {
-  Captured,
-  Dispatched,
-  FiberReply,
-  FiberRow,
-  Rehearsal,
-  State,
-  StoredFile,
-} from '../model/wire.ts';
+import type { Captured, Dispatched, FiberReply, Rehearsal, State, StoredFile } from '../model/wire.ts';
 
 /** The daemon, as `lib/api.ts` reaches it. */
 export type Api = {
@@ -108,11 +100,11 @@ async function file(
   }
 }
 
-function filedAs({ id, digest }: FiberRow): Filed {
+function filedAs({ id, digest }: FiberReply['fiber']): Filed {
   return { id, digest };
 }
 
-function isOf({ name, body = '' }: FiberRow & { body?: string }, { text }: TaskDraft): boolean {
+function isOf({ name, body = '' }: FiberReply['fiber'], { text }: TaskDraft): boolean {
   return name === titleOf(text) && body.trim() === bodyOf(text);
 }
 
@@ -134,7 +126,7 @@ async function finish({ draft, pictures }: Task, { id, digest }: Filed, api: Api
   // An attempt whose answer was lost may have been the one that changed it.
   const there = await api.get<FiberReply>(fiberPath(id, draft));
   if (!there.ok) return edited;
-  const { name, body = '' } = there.value.fiber as FiberRow & { body?: string };
+  const { name, body = '' } = there.value.fiber;
   return name === written.name && body.trim() === written.body.trim() ? null : edited;
 }
 

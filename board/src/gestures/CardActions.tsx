@@ -62,8 +62,8 @@ export function MenuButton({ card, tab_stop }: CardPart): ReactNode {
 /** A long press opens the Move menu, since a finger cannot drag a card out of a list that it scrolls. */
 export function openByLongPress(event: MouseEvent<HTMLElement>): void {
   const { pointerType } = event.nativeEvent as PointerEvent;
-  const path = event.currentTarget.dataset.path;
-  if (pointerType === 'touch' && path !== undefined && openMenu(path, 'move')) event.preventDefault();
+  const row_key = event.currentTarget.dataset.row;
+  if (pointerType === 'touch' && row_key !== undefined && openMenu(row_key, 'move')) event.preventDefault();
 }
 
 /** Why the last gesture on the card was not done, in the words of the daemon. */

@@ -16,23 +16,23 @@ const HEADINGS: Readonly<Record<Gesture['group'], string>> = {
 
 const GROUPS = ['move', 'rest', 'worker', 'shape'] as const;
 
-function partOf(part: MenuPart, path: string): readonly Gesture[] {
-  const gestures = gesturesAt(path);
+function partOf(part: MenuPart, row_key: string): readonly Gesture[] {
+  const gestures = gesturesAt(row_key);
   if (part === 'all') return gestures;
   const targets = targetsOf(gestures);
   return part === 'move' ? targets : targets.filter(({ group }) => group === 'rest');
 }
 
 /** What can be done to one fiber: moves by letter, days by digit, everything else by the arrows. */
-export default function CardMenu({ path, part }: { path: string; part: MenuPart }): ReactNode {
+export default function CardMenu({ row_key, part }: { row_key: string; part: MenuPart }): ReactNode {
   const list = useRef<HTMLDivElement>(null);
-  const gestures = partOf(part, path);
+  const gestures = partOf(part, row_key);
   useEffect(() => {
     const [first] = buttonsIn(list.current);
     first?.focus();
   }, []);
   const run = (gesture: Gesture) => {
-    if (gesture.refused === null) runGesture(path, gesture.id);
+    if (gesture.refused === null) runGesture(row_key, gesture.id);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -52,7 +52,7 @@ export default function CardMenu({ path, part }: { path: string; part: MenuPart 
     event.preventDefault();
   };
   return (
-    <Dialog title={feedRow(path)?.name ?? ''} shape="menu" onClose={close}>
+    <Dialog title={feedRow(row_key)?.name ?? ''} shape="menu" onClose={close}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys of its buttons, which work wherever the focus is in it. */}
       <div className={styles.menu} ref={list} onKeyDown={onKeyDown}>
         {gestures.length === 0 && <p className={styles.none}>It cannot be moved from where it is.</p>}

@@ -7,13 +7,13 @@ import { close, gesturesAt, runGesture } from './gestures.ts';
 import { feedRow } from './writes.ts';
 
 /** Asks once before what ends a worker, or cannot be taken back. */
-export default function ConfirmDialog({ path, id }: { path: string; id: GestureId }): ReactNode {
-  const gesture = gesturesAt(path).find((one) => one.id === id);
+export default function ConfirmDialog({ row_key, id }: { row_key: string; id: GestureId }): ReactNode {
+  const gesture = gesturesAt(row_key).find((one) => one.id === id);
   const actions = useRef<HTMLDivElement>(null);
   useEffect(() => actions.current?.querySelector<HTMLElement>('button:last-child')?.focus(), []);
   return (
     <Dialog
-      title={`${gesture?.verb ?? 'Not possible any more'}: ${feedRow(path)?.name ?? ''}`}
+      title={`${gesture?.verb ?? 'Not possible any more'}: ${feedRow(row_key)?.name ?? ''}`}
       onClose={close}
     >
       <div className={styles.form}>
@@ -23,7 +23,7 @@ export default function ConfirmDialog({ path, id }: { path: string; id: GestureI
             Cancel
           </Button>
           {gesture !== undefined && gesture.refused === null && (
-            <Button tone="fault" onClick={() => runGesture(path, id, { confirmed: true })}>
+            <Button tone="fault" onClick={() => runGesture(row_key, id, { confirmed: true })}>
               {gesture.verb}
             </Button>
           )}

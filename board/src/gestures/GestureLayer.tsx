@@ -32,18 +32,18 @@ function OpenView({ open }: { open: Open }): ReactNode {
   // What can be done changes with the feed.
   useFollowed();
   if (open.kind === 'held') return <Late key="held" of={HELD} with={{}} />;
-  const { path } = open;
+  const { row_key } = open;
   if (open.kind === 'menu') {
     const { part } = open;
-    return <Late key={`${path} ${part}`} of={CARD_MENU} with={{ path, part }} />;
+    return <Late key={`${row_key} ${part}`} of={CARD_MENU} with={{ row_key, part }} />;
   }
   const { id } = open;
-  if (open.kind === 'confirm') return <Late key={`${path} ${id}`} of={CONFIRM} with={{ path, id }} />;
-  const gesture = gesturesAt(path).find((one) => one.id === id);
+  if (open.kind === 'confirm') return <Late key={`${row_key} ${id}`} of={CONFIRM} with={{ row_key, id }} />;
+  const gesture = gesturesAt(row_key).find((one) => one.id === id);
   if (gesture === undefined) return null;
   const { form } = open;
-  const key = `${path} ${form}`;
-  if (form === 'launch') return <Late key={key} of={LAUNCH} with={{ path, gesture }} />;
-  if (form === 'nest') return <Late key={key} of={NEST} with={{ path, gesture }} />;
-  return <Late key={key} of={SHAPE} with={{ path, gesture, form }} />;
+  const key = `${row_key} ${form}`;
+  if (form === 'launch') return <Late key={key} of={LAUNCH} with={{ row_key, gesture }} />;
+  if (form === 'nest') return <Late key={key} of={NEST} with={{ row_key, gesture }} />;
+  return <Late key={key} of={SHAPE} with={{ row_key, gesture, form }} />;
 }

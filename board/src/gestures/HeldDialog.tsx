@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useFollowed } from '../lib/board.ts';
+import { keyOf } from '../model/feed-copy.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import styles from './Forms.module.css';
@@ -18,19 +19,27 @@ export default function HeldDialog(): ReactNode {
             : 'Released, they start as soon as they may, standing roles by their schedule.'}
         </p>
         <ul className={styles.rows}>
-          {rows.map(({ path, name, id, svc }) => (
-            <li key={path}>
+          {rows.map((row) => (
+            <li key={keyOf(row)}>
               <p>
-                <b>{name}</b>
+                <b>{row.name}</b>
                 <span>
-                  {id}
-                  {svc?.agent !== undefined && `, ${svc.agent}`}
+                  {row.id}
+                  {row.svc?.agent !== undefined && `, ${row.svc.agent}`}
                 </span>
               </p>
-              <Button size="small" aria-label={`Open ${name}`} onClick={() => runGesture(path, 'open')}>
+              <Button
+                size="small"
+                aria-label={`Open ${row.name}`}
+                onClick={() => runGesture(keyOf(row), 'open')}
+              >
                 Open
               </Button>
-              <Button size="small" aria-label={`Launch ${name}`} onClick={() => runGesture(path, 'launch')}>
+              <Button
+                size="small"
+                aria-label={`Launch ${row.name}`}
+                onClick={() => runGesture(keyOf(row), 'launch')}
+              >
                 Launch
               </Button>
             </li>

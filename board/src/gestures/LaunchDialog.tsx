@@ -17,14 +17,14 @@ const MODES: readonly { mode: Mode; name: string; says: string }[] = [
   { mode: 'fresh', name: 'Start fresh', says: 'In a new conversation.' },
 ];
 
-/** What was written for a worker that is not started yet, by the path of the row: a refusal does not lose it. */
+/** What was written for a worker that is not started yet, by the key of the row: a refusal does not lose it. */
 const messages = new Map<string, string>();
 
 /** Starts a worker by hand, once it is shown what that does. */
-export default function LaunchDialog({ path, gesture }: { path: string; gesture: Gesture }): ReactNode {
+export default function LaunchDialog({ row_key, gesture }: { row_key: string; gesture: Gesture }): ReactNode {
   const id = useId();
-  const row = feedRow(path);
-  const [message, setMessage] = useState(messages.get(path) ?? '');
+  const row = feedRow(row_key);
+  const [message, setMessage] = useState(messages.get(row_key) ?? '');
   const [mode, setMode] = useState<Mode>('usual');
   const [folder, setFolder] = useState('');
   const [despite_brake, setDespite] = useState(false);
@@ -51,12 +51,12 @@ export default function LaunchDialog({ path, gesture }: { path: string; gesture:
     setTimeout(async () => {
       const change = { status: 'active', tempered: null, worker: 'launching' } as const;
       const call = { path: '/dispatch', body: request } as const;
-      const answer = await send(path, {
+      const answer = await send(row_key, {
         call,
         change,
         done: `Launched on ${row?.svc?.host ?? 'this host'}.`,
       });
-      if (answer.ok) messages.delete(path);
+      if (answer.ok) messages.delete(row_key);
     });
   };
   const { agent, effort } = row?.svc ?? {};
@@ -80,7 +80,7 @@ export default function LaunchDialog({ path, gesture }: { path: string; gesture:
               rows={3}
               value={message}
               onChange={({ target }) => {
-                messages.set(path, target.value);
+                messages.set(row_key, target.value);
                 setMessage(target.value);
               }}
               onKeyDown={(event) => {

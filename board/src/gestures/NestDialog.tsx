@@ -15,10 +15,10 @@ import { feedRow, send } from './writes.ts';
 const OFFERED = 50;
 
 /** Moves a fiber below another one of its store, or to its top. */
-export default function NestDialog({ path, gesture }: { path: string; gesture: Gesture }): ReactNode {
+export default function NestDialog({ row_key, gesture }: { row_key: string; gesture: Gesture }): ReactNode {
   const id = useId();
   const { copy } = useFollowed();
-  const row = feedRow(path);
+  const row = feedRow(row_key);
   const [parent, setParent] = useState('');
   const offered = useMemo(
     () => (row === undefined || copy === null ? [] : parentsFor(row, copy.rows.values(), parent, OFFERED)),
@@ -31,7 +31,7 @@ export default function NestDialog({ path, gesture }: { path: string; gesture: G
     if (rehearsed?.ok !== true) return;
     close();
     const done = body.parent === null ? 'At the top of its store now.' : `Below ${body.parent} now.`;
-    setTimeout(() => void send(path, { call: { path: '/fiber-nest', body }, change: null, done }));
+    setTimeout(() => void send(row_key, { call: { path: '/fiber-nest', body }, change: null, done }));
   };
   return (
     <Dialog title={`Nest: ${row?.name ?? ''}`} onClose={close}>

@@ -24,15 +24,15 @@ const USUAL_SCHEDULE = '0 9 * * *';
 
 /** Makes a fiber a task, a pinned role or a standing one, or gives it another agent. */
 export default function ShapeDialog({
-  path,
+  row_key,
   gesture,
   form,
 }: {
-  path: string;
+  row_key: string;
   gesture: Gesture;
   form: Shape;
 }): ReactNode {
-  const row = feedRow(path);
+  const row = feedRow(row_key);
   const { svc } = row ?? {};
   const origin = gesture.act.kind === 'form' ? gesture.act.call.body.origin : undefined;
   const agents = useRead<AgentsReply>(
@@ -53,7 +53,7 @@ export default function ShapeDialog({
     setBusy(true);
     const given = { agent: chosen, effort, schedule, folder: folder.trim() };
     const body = filled(gesture.act.call.body as LifecycleRequest, given);
-    const answer = await send(path, {
+    const answer = await send(row_key, {
       call: { path: '/lifecycle', body },
       change: null,
       done: words.done,

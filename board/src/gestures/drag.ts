@@ -7,7 +7,7 @@ import { setDragged } from './dragged.ts';
 import { gesturesAt, runGesture } from './gestures.ts';
 
 /** Lets a card be dragged to wherever its gestures lead. */
-export function bindCard(element: HTMLElement, path: string): () => void {
+export function bindCard(element: HTMLElement, row_key: string): () => void {
   let grabbed = { x: 0, y: 0 };
   return draggable({
     element,
@@ -26,33 +26,33 @@ export function bindCard(element: HTMLElement, path: string): () => void {
         },
       });
     },
-    onDragStart: () => setDragged({ path, targets: targetsFrom(element, path), over: null }),
+    onDragStart: () => setDragged({ row_key, targets: targetsFrom(element, row_key), over: null }),
     onDrop: () => setDragged(null),
   });
 }
 
 /** The places that it can be dropped: not the column that it comes from. */
-function targetsFrom(element: HTMLElement, path: string) {
+function targetsFrom(element: HTMLElement, row_key: string) {
   const column = element.closest<HTMLElement>('[data-column]')?.dataset.column;
   const here = column === undefined ? undefined : COLUMN_GESTURES[column];
-  return targetsOf(gesturesAt(path)).filter(({ id }) => id !== here);
+  return targetsOf(gesturesAt(row_key)).filter(({ id }) => id !== here);
 }
 
 /** Does a gesture with the card that is dropped here; one that is refused says why while the card is over it. */
 export function bindTarget(element: HTMLElement, id: GestureId): () => void {
-  const hover = (path: unknown, source: HTMLElement, over: GestureId | null) => {
-    if (typeof path === 'string') setDragged({ path, targets: targetsFrom(source, path), over });
+  const hover = (row_key: unknown, source: HTMLElement, over: GestureId | null) => {
+    if (typeof row_key === 'string') setDragged({ row_key, targets: targetsFrom(source, row_key), over });
   };
   return dropTargetForElements({
     element,
-    canDrop: ({ source }) => source.element.dataset.path !== undefined,
-    onDragEnter: ({ source }) => hover(source.element.dataset.path, source.element, id),
-    onDragLeave: ({ source }) => hover(source.element.dataset.path, source.element, null),
+    canDrop: ({ source }) => source.element.dataset.row !== undefined,
+    onDragEnter: ({ source }) => hover(source.element.dataset.row, source.element, id),
+    onDragLeave: ({ source }) => hover(source.element.dataset.row, source.element, null),
     onDrop: ({ source }) => {
-      const { path } = source.element.dataset;
+      const { row: row_key } = source.element.dataset;
       setDragged(null);
-      if (path !== undefined && targetsFrom(source.element, path).some((one) => one.id === id))
-        runGesture(path, id);
+      if (row_key !== undefined && targetsFrom(source.element, row_key).some((one) => one.id === id))
+        runGesture(row_key, id);
     },
   });
 }

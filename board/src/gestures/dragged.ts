@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { Gesture, GestureId } from '../model/gestures.ts';
 
 /** A card that is being dragged, where it can be dropped, and what it is over. */
-export type Dragged = { path: string; targets: readonly Gesture[]; over: GestureId | null };
+export type Dragged = { row_key: string; targets: readonly Gesture[]; over: GestureId | null };
 
 const watching = new Set<() => void>();
 let dragged: Dragged | null = null;
@@ -22,8 +22,8 @@ export function useDragged(): Dragged | null {
 }
 
 /** Whether this card is the one that is being dragged. */
-export function useIsDragged(path: string): boolean {
-  return useSyncExternalStore(watch, () => dragged?.path === path);
+export function useIsDragged(row_key: string): boolean {
+  return useSyncExternalStore(watch, () => dragged?.row_key === row_key);
 }
 
 /** What a drop here would do; null where nothing is dragged, or it is not offered. */

@@ -5,9 +5,11 @@ import { toast } from '../lib/toasts.ts';
 import { silenceOf } from '../model/contact.ts';
 import type { FiberRow, Released } from '../model/wire.ts';
 
-/** The fibers that nothing but the restart of the daemon keeps from starting. */
+/** The fibers of the host that answers which nothing but the restart of its daemon keeps from starting. */
 export function heldRows({ copy }: Followed): readonly FiberRow[] {
-  return [...(copy?.rows.values() ?? [])].filter(({ held }) => held === 'boot_quarantine');
+  return [...(copy?.rows.values() ?? [])].filter(
+    ({ held, origin }) => held === 'boot_quarantine' && origin === copy?.host,
+  );
 }
 
 /** Lets everything start that the restart of the daemon holds, and says what came of it. */

@@ -11,29 +11,29 @@ const GESTURE_KEYS: Readonly<Record<string, GestureId>> = {
   w: 'watch',
 };
 
-/** The path of the row whose card has the focus, or holds what has it. */
-function focusedPath(): string | null {
-  const card = document.activeElement?.closest<HTMLElement>('[data-path]');
-  return card?.dataset.path ?? null;
+/** The key of the row whose card has the focus, or holds what has it. */
+function focusedKey(): string | null {
+  const card = document.activeElement?.closest<HTMLElement>('[data-row]');
+  return card?.dataset.row ?? null;
 }
 
-/** The keys of one fiber, by the path of its row when one is pressed; null leaves the key to others. */
-export function gestureKeys(pathNow: () => string | null): Keys {
-  const on = (run: (path: string) => boolean) => () => {
-    const path = pathNow();
-    return path === null ? false : run(path);
+/** The keys of one fiber, by the key of its row when one is pressed; null leaves the key to others. */
+export function gestureKeys(keyNow: () => string | null): Keys {
+  const on = (run: (row_key: string) => boolean) => () => {
+    const row_key = keyNow();
+    return row_key === null ? false : run(row_key);
   };
   return {
     ...Object.fromEntries(
-      Object.entries(GESTURE_KEYS).map(([key, id]) => [key, on((path) => runGesture(path, id))]),
+      Object.entries(GESTURE_KEYS).map(([key, id]) => [key, on((row_key) => runGesture(row_key, id))]),
     ),
-    m: on((path) => openMenu(path, 'move')),
-    '.': on((path) => openMenu(path, 'all')),
-    z: on((path) => openMenu(path, 'rest')),
+    m: on((row_key) => openMenu(row_key, 'move')),
+    '.': on((row_key) => openMenu(row_key, 'all')),
+    z: on((row_key) => openMenu(row_key, 'rest')),
   };
 }
 
-const KEYS = gestureKeys(focusedPath);
+const KEYS = gestureKeys(focusedKey);
 
 export function useCardKeys(): void {
   useKeys(KEYS);

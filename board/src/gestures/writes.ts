@@ -74,30 +74,30 @@ export function useShownCopy(copy: FeedCopy | null): FeedCopy | null {
 }
 
 /** What is under way for a row, or was refused. */
-export function usePending(path: string): Pending | undefined {
-  return useSyncExternalStore(watch, () => pendings.get(path));
+export function usePending(row_key: string): Pending | undefined {
+  return useSyncExternalStore(watch, () => pendings.get(row_key));
 }
 
-export function pendingAt(path: string): Pending | undefined {
-  return pendings.get(path);
+export function pendingAt(row_key: string): Pending | undefined {
+  return pendings.get(row_key);
 }
 
-export function feedRow(path: string): FiberRow | undefined {
-  return followed().copy?.rows.get(path);
+export function feedRow(row_key: string): FiberRow | undefined {
+  return followed().copy?.rows.get(row_key);
 }
 
 /** Puts a reason on the card, in place of one that stands there. Does nothing while something is under way. */
-export function showRefusal(path: string, message: string): void {
-  const row = feedRow(path);
-  const phase = pendings.get(path)?.phase;
+export function showRefusal(row_key: string, message: string): void {
+  const row = feedRow(row_key);
+  const phase = pendings.get(row_key)?.phase;
   if (row === undefined || (phase !== undefined && phase !== 'refused')) return;
   const code = silenceOf(followed().contact, null) === null ? 'refused_here' : SILENT;
   const refusal = { message, code, unknown: false, needs_folder: false };
   become(refuse(pendings, row, null, refusal));
 }
 
-export function dismissRefusal(path: string): void {
-  if (pendings.get(path)?.phase === 'refused') become(dismiss(pendings, path));
+export function dismissRefusal(row_key: string): void {
+  if (pendings.get(row_key)?.phase === 'refused') become(dismiss(pendings, row_key));
 }
 
 /** What is asked of the daemon for a row, and what is said once it is done. */
@@ -107,18 +107,18 @@ export type Write = { call: Call; change: Change | null; done: string; undo?: Un
  * Sends a write: the card shows what becomes of it at once, and is put back with the daemon's sentence where it is
  * refused. Resolves to the answer.
  */
-export async function send(path: string, write: Write): Promise<Answer<unknown>> {
-  const row = feedRow(path);
+export async function send(row_key: string, write: Write): Promise<Answer<unknown>> {
+  const row = feedRow(row_key);
   if (row === undefined) return GONE;
   const { call, change, done, undo = null } = write;
   become(begin(pendings, row, change, Date.now()));
   const answer = await post<unknown>(call.path, call.body, { timeout_ms: ANSWER_MS });
   if (answer.ok) {
-    become(succeed(pendings, path, Date.now()));
+    become(succeed(pendings, row_key, Date.now()));
     const said = [`${row.name}: ${done}`, ...notesOf(answer.value)].join(' ');
-    toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(path, change, undo) });
+    toast(said, undo === null || change === null ? {} : { undo: () => void takeBack(row_key, change, undo) });
   } else {
-    become(refuse(pendings, feedRow(path) ?? row, change, refusalOf(answer)));
+    become(refuse(pendings, feedRow(row_key) ?? row, change, refusalOf(answer)));
   }
   settle();
   askNow();
@@ -132,17 +132,17 @@ function refusalOf({ message, code, body }: Answer<unknown> & { ok: false }): Re
 
 const GONE: Answer<never> = {
   ...{ ok: false, status: 404, code: 'fiber_not_found', body: null },
-  message: 'It is not on this host any more.',
+  message: 'It is not on this board any more.',
 };
 
 /** Takes a write back, unless somebody has changed the fiber since. */
-async function takeBack(path: string, change: Change, undo: Undo): Promise<void> {
-  const row = pendings.get(path)?.shown ?? feedRow(path);
+async function takeBack(row_key: string, change: Change, undo: Undo): Promise<void> {
+  const row = pendings.get(row_key)?.shown ?? feedRow(row_key);
   if (row === undefined || !shows(row, change) || row.runtime !== undefined) {
-    showRefusal(path, 'Not taken back: it was changed since.');
+    showRefusal(row_key, 'Not taken back: it was changed since.');
     return;
   }
-  await send(path, undo);
+  await send(row_key, undo);
 }
 
 /** The notes of the daemon about a start. */

@@ -1,10 +1,12 @@
 import { BOOTING_MS, type Contact, HEARTBEAT_MS, POLL_MS, retryAfter } from '../model/contact.ts';
-import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
-import type { Booting, FibersDelta, FibersWhole, LiveMessage } from '../model/wire.ts';
+import { applyAnswer, applyMessage, type FeedCopy, ownRefusal } from '../model/feed-copy.ts';
+import type { Booting, FibersComposite, LiveMessage } from '../model/wire.ts';
 
-/** How `GET /fibers?since=` was answered. */
+/** How `GET /fibers/composite?since=` was answered. */
 export type Answer =
-  | { kind: 'feed'; feed: FibersWhole | FibersDelta }
+  | { kind: 'feed'; feed: FibersComposite }
+  /** Nothing has changed since. */
+  | { kind: 'same' }
   | { kind: 'booting'; booting: Booting }
   | { kind: 'refused'; message: string }
   | { kind: 'gone' };
@@ -75,17 +77,30 @@ export class FeedFollower {
   }
 
   #hear(answer: Answer): void {
-    if (answer.kind === 'feed') {
-      this.#failures = 0;
-      const copy = applyAnswer(this.#followed.copy, answer.feed);
-      this.#socket ??= this.#open();
-      const contact =
-        this.#followed.contact.kind === 'live' ? this.#followed.contact : { kind: 'polling' as const };
-      this.#become({ copy, contact, heard_at: this.#in.now() });
-      if (this.#again) void this.ask();
-      else this.#askAfter(contact.kind === 'live' ? HEARTBEAT_MS : POLL_MS);
-      return;
-    }
+    const { copy } = this.#followed;
+    if (answer.kind === 'same') this.#heard(copy);
+    else if (answer.kind === 'feed') {
+      const refusal = ownRefusal(answer.feed);
+      const told = applyAnswer(copy, answer.feed);
+      if (refusal === null) this.#heard(told);
+      else {
+        if (copy !== null || told.rows.size > 0) this.#become({ copy: told });
+        this.#silent({ kind: 'refused', message: refusal });
+      }
+    } else this.#silent(answer);
+  }
+
+  #heard(copy: FeedCopy | null): void {
+    this.#failures = 0;
+    this.#socket ??= this.#open();
+    const contact =
+      this.#followed.contact.kind === 'live' ? this.#followed.contact : { kind: 'polling' as const };
+    this.#become({ copy, contact, heard_at: this.#in.now() });
+    if (this.#again) void this.ask();
+    else this.#askAfter(contact.kind === 'live' ? HEARTBEAT_MS : POLL_MS);
+  }
+
+  #silent(answer: Exclude<Answer, { kind: 'feed' | 'same' }>): void {
     // Its connection may be dead as well, without anybody having said so.
     this.#socket?.close();
     this.#socket = null;

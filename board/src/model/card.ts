@@ -1,5 +1,6 @@
 import { type Place, placeOf, returnDay } from './classify.ts';
 import { type Day, dayIn } from './days.ts';
+import { keyOf } from './feed-copy.ts';
 import { buttonsOf, type CardButton } from './gestures.ts';
 import { type CardState, stateOf } from './states.ts';
 import type { Wake } from './wake.ts';
@@ -20,7 +21,7 @@ export type Fact =
 
 /** A fiber as the Desk shows it. Moments are milliseconds since the Unix epoch. */
 export type Card = {
-  /** The row's path, which is its key. */
+  /** That of the row, by `keyOf`. */
   key: string;
   id: string;
   title: string;
@@ -71,24 +72,24 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   not_concluded: 'Its last run came to no conclusion.',
 };
 
-export function cardOf(row: FiberRow, host: string, today: Day): Card {
-  const found = stateOf(row, host);
+export function cardOf(row: FiberRow, today: Day): Card {
+  const found = stateOf(row);
   const place = placeOf(row, found, today);
   const state = place === 'resting' ? 'resting' : found;
   return {
-    key: row.path,
+    key: keyOf(row),
     id: row.id,
     title: row.name,
     path: row.id === row.name ? null : row.id,
     outcome: row.outcome?.trim() ? row.outcome : null,
     agent: agentOf(row),
-    host: row.svc?.host ?? host,
+    host: row.svc?.host ?? row.origin,
     state,
     place,
     pinned: row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside',
     returns: returnDay(row, found, today) ?? null,
     fact: factOf(row, state, today),
-    band: bandOf(row, state, host),
+    band: bandOf(row, state),
     wake: wakeOf(row, state),
     buttons: buttonsOf(row, state),
     rank: rankOf(row, state, today),
@@ -115,7 +116,7 @@ function factOf(row: FiberRow, state: CardState, today: Day): Fact | null {
   return due === null ? null : { kind: 'due', day: due, late: due <= today };
 }
 
-function bandOf(row: FiberRow, state: CardState, host: string): Band | null {
+function bandOf(row: FiberRow, state: CardState): Band | null {
   const { runtime, blocked, held, held_note, last_death } = row;
   if (row.error !== undefined) return { tone: 'fault', text: row.error };
   if (runtime !== undefined) {
@@ -131,7 +132,10 @@ function bandOf(row: FiberRow, state: CardState, host: string): Band | null {
   if (state === 'held') return { tone: 'quiet', text: heldWords(held, held_note) };
   if (state === 'delayed') return { tone: 'quiet', text: GATE_WORDS[row.gate ?? ''] ?? `Gate: ${row.gate}.` };
   if (state === 'elsewhere')
-    return { tone: 'quiet', text: `It belongs to ${row.svc?.host}; ${host} does not know whether it runs.` };
+    return {
+      tone: 'quiet',
+      text: `It belongs to ${row.svc?.host}; ${row.origin} does not know whether it runs.`,
+    };
   if (last_death !== undefined && (state === 'due' || state === 'draft'))
     return { tone: 'fault', text: `Its last worker died: ${last_death.message}.` };
   return null;

@@ -12,7 +12,7 @@ export type Desk = Readonly<Record<NonNullable<Place>, readonly Card[]>> & {
   pinned: readonly Card[];
   /** The resting cards again, by the day on which they come back. */
   returning: readonly Group[];
-  /** How many starts wait since the daemon restarted. */
+  /** How many starts wait since the daemon that answers restarted. */
   held_since_restart: number;
 };
 
@@ -29,20 +29,19 @@ export const EMPTY_DESK: Desk = {
   held_since_restart: 0,
 };
 
-/** The card of a row, made once for each row, host and day. */
+/** The card of a row, made once for each row and day. */
 export class CardCache {
   #cards = new WeakMap<FiberRow, Card>();
-  #of = '';
+  #day: Day | null = null;
 
-  cardOf(row: FiberRow, host: string, today: Day): Card {
-    const of = `${host} ${today}`;
-    if (this.#of !== of) {
+  cardOf(row: FiberRow, today: Day): Card {
+    if (this.#day !== today) {
       this.#cards = new WeakMap();
-      this.#of = of;
+      this.#day = today;
     }
     const known = this.#cards.get(row);
     if (known !== undefined) return known;
-    const card = cardOf(row, host, today);
+    const card = cardOf(row, today);
     this.#cards.set(row, card);
     return card;
   }
@@ -61,10 +60,10 @@ export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
   const pinned: Card[] = [];
   let held_since_restart = 0;
   for (const row of copy.rows.values()) {
-    const card = cache.cardOf(row, copy.host, today);
+    const card = cache.cardOf(row, today);
     if (card.place !== null) places[card.place].push(card);
     if (card.pinned) pinned.push(card);
-    if (row.held === 'boot_quarantine') held_since_restart += 1;
+    if (row.held === 'boot_quarantine' && row.origin === copy.host) held_since_restart += 1;
   }
   for (const cards of Object.values(places)) cards.sort(byRank);
   places.resting.sort(byReturn);

@@ -1,38 +1,130 @@
-import type { FiberRow, FibersDelta, FibersWhole, LiveMessage } from './wire.ts';
+import { sameJson } from './same-json.ts';
+import type { FiberRow, FibersComposite, FibersDelta, FibersWhole, LiveMessage, Origin } from './wire.ts';
 
-/** The copy of a daemon's feed as it was at one tag. */
-export type FeedCopy = {
-  host: string;
-  state: FibersWhole['state'];
-  /** Names this copy in `GET /fibers?since=`; null while the feed is cold. */
+/** What the copy knows of one host. */
+export type HostCopy = Omit<Origin, 'read'> & {
+  /** How much of its stores its daemon had listed; null before its rows were read once. */
+  feed: FibersWhole['state'] | null;
+  /** Names the rows of this host alone, as its `GET /live` does; null while they are not all known. */
   tag: string | null;
-  /** By path: two documents can claim one id. */
-  rows: ReadonlyMap<string, FiberRow>;
 };
 
+/** The copy of the feeds of all hosts as they were at one tag. */
+export type FeedCopy = {
+  /** The host that answers. */
+  host: string;
+  /** Of the host that answers. */
+  state: FibersWhole['state'];
+  /** Names this copy in `GET /fibers/composite?since=`; null while the feed is cold. */
+  tag: string | null;
+  /** By `keyOf`. */
+  rows: ReadonlyMap<string, FiberRow>;
+  /** By name. */
+  hosts: ReadonlyMap<string, HostCopy>;
+};
+
+/** What a row is known by: two documents can claim one id, and two hosts have one path. */
+export function keyOf({ origin, path }: Pick<FiberRow, 'origin' | 'path'>): string {
+  return `${origin}:${path}`;
+}
+
 /**
- * The copy after an answer to `GET /fibers?since=`. Rows that did not change stay the same objects. A daemon that has
- * not listed its stores yet knows less than the copy, whose rows are kept.
+ * The copy after an answer to `GET /fibers/composite?since=`, whose rows become those of the copy. A row that did not
+ * change stays the same object. The last rows of a host are kept while it does not answer, or has not listed its stores
+ * yet.
  */
-export function applyAnswer(copy: FeedCopy | null, answer: FibersWhole | FibersDelta): FeedCopy {
-  const { host, state, tag } = answer;
-  if (state === 'cold' && copy?.host === host) return { ...copy, state, tag };
-  if ('whole' in answer)
-    return { host, state, tag, rows: new Map(answer.fibers.map((row) => [row.path, row])) };
-  if (answer.rows.length === 0 && answer.removed.length === 0 && copy !== null)
-    return { host, state, tag, rows: copy.rows };
-  const rows = new Map(copy?.rows);
-  for (const path of answer.removed) rows.delete(path);
-  for (const row of answer.rows) rows.set(row.path, row);
-  return { host, state, tag, rows };
+export function applyAnswer(copy: FeedCopy | null, answer: FibersComposite): FeedCopy {
+  const { host, origins } = answer;
+  const before = copy?.host === host ? copy : null;
+  const rows = new Rows(before?.rows ?? NO_ROWS);
+  const hosts = new Map<string, HostCopy>();
+  for (const [name, { read, ...standing }] of Object.entries(origins)) {
+    const { feed = null, tag = null } = before?.hosts.get(name) ?? {};
+    if (read === null) hosts.set(name, { ...standing, feed, tag });
+    else {
+      hosts.set(name, { ...standing, feed: read.state, tag: read.tag });
+      if (read.state !== 'cold' || feed === null) rows.take(name, read);
+    }
+  }
+  rows.keepOnly(hosts);
+  const own = hosts.get(host);
+  const tag = answer.tag ?? (origins[host]?.read == null ? (before?.tag ?? null) : null);
+  return { host, state: own?.feed ?? 'cold', tag, rows: rows.now, hosts };
+}
+
+/** Why the host that answers could not tell its own fibers, as a sentence; null if it did. */
+export function ownRefusal({ host, origins }: FibersComposite): string | null {
+  const own = origins[host];
+  if (own !== undefined && own.read !== null) return null;
+  return own?.error?.message ?? `${host} did not tell its fibers.`;
 }
 
 /**
  * What a message of `GET /live` means for the copy: the copy after it, that nothing changed (`same`), or that
- * `GET /fibers?since=` has to be asked (`read`).
+ * `GET /fibers/composite?since=` has to be asked (`read`).
  */
 export function applyMessage(copy: FeedCopy, message: LiveMessage): FeedCopy | 'same' | 'read' {
   if (message.feed !== 'fibers') return 'same';
-  if ('rows' in message) return message.since === copy.tag ? applyAnswer(copy, message) : 'read';
-  return 'tag' in message && message.tag === copy.tag ? 'same' : 'read';
+  const own = copy.hosts.get(copy.host);
+  if (own === undefined) return 'read';
+  if (!('rows' in message)) return 'tag' in message && message.tag === own.tag ? 'same' : 'read';
+  if (message.since !== own.tag) return 'read';
+  const rows = new Rows(copy.rows);
+  rows.take(copy.host, message);
+  const { tag, state } = message;
+  const hosts = new Map(copy.hosts).set(copy.host, { ...own, feed: state, tag });
+  // The tag of several hosts is only told with the next answer; until then some changes are asked for twice.
+  return { ...copy, state, tag: copy.tag === own.tag ? tag : copy.tag, rows: rows.now, hosts };
+}
+
+const NO_ROWS: ReadonlyMap<string, FiberRow> = new Map();
+
+/** The rows of a copy while an answer is applied: copied with the first one that changes. */
+class Rows {
+  readonly #before: ReadonlyMap<string, FiberRow>;
+  #after: Map<string, FiberRow> | null = null;
+  /** The rows that each host which told all of them has. */
+  readonly #told = new Map<string, Set<string>>();
+
+  constructor(before: ReadonlyMap<string, FiberRow>) {
+    this.#before = before;
+  }
+
+  get now(): ReadonlyMap<string, FiberRow> {
+    return this.#after ?? this.#before;
+  }
+
+  take(origin: string, read: FibersWhole | FibersDelta): void {
+    if ('whole' in read) this.#told.set(origin, new Set(this.#put(origin, read.fibers)));
+    else {
+      for (const path of read.removed) this.#remove(keyOf({ origin, path }));
+      this.#put(origin, read.rows);
+    }
+  }
+
+  /** Drops what a host did not tell any more that told all of its rows, and hosts that there are no more. */
+  keepOnly(hosts: ReadonlyMap<string, unknown>): void {
+    for (const [key, { origin }] of this.#before)
+      if (!hosts.has(origin) || this.#told.get(origin)?.has(key) === false) this.#remove(key);
+  }
+
+  #put(origin: string, rows: readonly Omit<FiberRow, 'origin'>[]): string[] {
+    return rows.map((told) => {
+      const row: FiberRow = Object.assign(told, { origin });
+      const key = keyOf(row);
+      const known = this.now.get(key);
+      if (known === undefined || known.digest !== row.digest || !sameJson(known, row))
+        this.#write.set(key, row);
+      return key;
+    });
+  }
+
+  #remove(key: string): void {
+    if (this.now.has(key)) this.#write.delete(key);
+  }
+
+  get #write(): Map<string, FiberRow> {
+    this.#after ??= new Map(this.#before);
+    return this.#after;
+  }
 }

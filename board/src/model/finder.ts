@@ -38,17 +38,12 @@ export class FiberFinder {
    * The best fibers for what was typed, and how many there are. Each word has to be in the name, the id, the uid, a tag,
    * the host or the outcome. Without a word, the ones that changed last.
    */
-  find(
-    rows: Iterable<FiberRow>,
-    typed: string,
-    host: string,
-    most: number,
-  ): { found: FoundFiber[]; total: number } {
+  find(rows: Iterable<FiberRow>, typed: string, most: number): { found: FoundFiber[]; total: number } {
     const query = fold(typed).trim();
     const terms = query.split(/\s+/).filter((term) => term !== '');
     const hits: { row: FiberRow; score: number }[] = [];
     for (const row of rows) {
-      const score = terms.length === 0 ? 0 : scoreOf(this.#wordsOf(row, host), query, terms);
+      const score = terms.length === 0 ? 0 : scoreOf(this.#wordsOf(row), query, terms);
       if (score !== null) hits.push({ row, score });
     }
     hits.sort((a, b) => b.score - a.score || byUse(a.row, b.row));
@@ -56,7 +51,7 @@ export class FiberFinder {
     return { found, total: hits.length };
   }
 
-  #wordsOf(row: FiberRow, host: string): Words {
+  #wordsOf(row: FiberRow): Words {
     const known = this.#words.get(row);
     if (known !== undefined) return known;
     const words = {
@@ -64,7 +59,7 @@ export class FiberFinder {
       id: fold(row.id),
       uid: fold(row.uid ?? ''),
       tags: row.tags.map(fold),
-      host: fold(row.svc?.host ?? host),
+      host: fold(row.svc?.host ?? row.origin),
       outcome: fold(row.outcome ?? ''),
     };
     this.#words.set(row, words);

@@ -107,7 +107,7 @@ type Subject = GestureFacts & {
   state: CardState;
   place: Place;
   kind: 'oneshot' | 'standing' | 'pinned';
-  /** The host that owns it. */
+  /** The host that owns it: the one whose feed has it, unless its document names another one there. */
   owner: string;
   live: boolean;
   /** `fiber_id`, and the owner where it is another host. */
@@ -163,9 +163,9 @@ export const FOLDER_REFUSALS: ReadonlySet<string> = new Set(['project_dir_missin
 const AGENT_REFUSALS: ReadonlySet<string> = new Set(['agent_unknown', 'agent_unavailable', 'effort_unknown']);
 
 function subjectOf(row: FiberRow, facts: GestureFacts): Subject {
-  const found = stateOf(row, facts.host);
+  const found = stateOf(row);
   const place = placeOf(row, found, facts.today);
-  const owner = row.svc?.host ?? facts.host;
+  const owner = row.origin === facts.host ? (row.svc?.host ?? facts.host) : row.origin;
   const whose = row.uid ?? row.id;
   const origin = owner === facts.host ? {} : { origin: owner };
   return {

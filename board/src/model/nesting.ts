@@ -11,7 +11,13 @@ export function parentsFor(
   const found: FiberRow[] = [];
   for (const one of rows) {
     if (found.length === limit) break;
-    if (one.store !== row.store || one.id === row.id || one.id.startsWith(`${row.id}/`)) continue;
+    if (
+      one.origin !== row.origin ||
+      one.store !== row.store ||
+      one.id === row.id ||
+      one.id.startsWith(`${row.id}/`)
+    )
+      continue;
     if (`${one.id}\n${one.name}`.toLowerCase().includes(wanted)) found.push(one);
   }
   return found;

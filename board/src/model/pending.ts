@@ -1,3 +1,4 @@
+import { keyOf } from './feed-copy.ts';
 import type { Change } from './gestures.ts';
 import type { FiberRow } from './wire.ts';
 
@@ -14,7 +15,7 @@ export type Refusal = {
 
 /** A gesture on one row, from its request until the feed shows what became of it. Moments are milliseconds since the Unix epoch. */
 export type Pending = {
-  /** The path of the row. */
+  /** That of the row, by `keyOf`. */
   key: string;
   /** The row of the feed when it began. */
   before: FiberRow;
@@ -30,7 +31,7 @@ export type Pending = {
   | { phase: 'refused'; refusal: Refusal }
 );
 
-/** By the path of the row: one at a time for each. */
+/** By `keyOf`: one at a time for each row. */
 export type Pendings = ReadonlyMap<string, Pending>;
 
 /** How long what was done is shown before the feed has shown it too. */
@@ -39,7 +40,8 @@ export const OWN_ENTRY_MS = 10_000;
 /** `row` is that of the feed. */
 export function begin(pendings: Pendings, row: FiberRow, change: Change | null, now: number): Pendings {
   const shown = change === null ? row : changed(row, change, now);
-  return new Map(pendings).set(row.path, { key: row.path, before: row, change, shown, phase: 'sending' });
+  const key = keyOf(row);
+  return new Map(pendings).set(key, { key, before: row, change, shown, phase: 'sending' });
 }
 
 export function succeed(pendings: Pendings, key: string, now: number): Pendings {
@@ -51,8 +53,9 @@ export function succeed(pendings: Pendings, key: string, now: number): Pendings 
 
 /** Puts the card back, with the reason; `row` is that of the feed. */
 export function refuse(pendings: Pendings, row: FiberRow, change: Change | null, refusal: Refusal): Pendings {
-  return new Map(pendings).set(row.path, {
-    ...{ key: row.path, before: row, change, shown: row },
+  const key = keyOf(row);
+  return new Map(pendings).set(key, {
+    ...{ key, before: row, change, shown: row },
     phase: 'refused',
     refusal,
   });

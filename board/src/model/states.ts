@@ -41,8 +41,8 @@ export const STATE_NAMES: Readonly<Record<CardState, string>> = {
   elsewhere: 'On another host',
 };
 
-/** The state of a fiber, whatever its due day; `host` is the one that answers. The first match wins. */
-export function stateOf(row: FiberRow, host: string): CardState {
+/** The state of a fiber as its host tells it, whatever its due day. The first match wins. */
+export function stateOf(row: FiberRow): CardState {
   const { svc } = row;
   if (row.error !== undefined) return 'blocked';
   if (row.status === 'closed')
@@ -51,7 +51,7 @@ export function stateOf(row: FiberRow, host: string): CardState {
   if (row.status === 'open') return svc?.kind === 'pinned' ? 'parked' : 'draft';
   // Whatever its status says, no worker comes before it has a service block.
   if (svc === undefined) return 'draft';
-  if (svc.host !== undefined && svc.host !== host) return 'elsewhere';
+  if (svc.host !== undefined && svc.host !== row.origin) return 'elsewhere';
   if (row.blocked !== undefined) return 'blocked';
   if (row.held !== undefined) return 'held';
   if (svc.kind === 'standing' && (row.gate === undefined || row.gate === 'due')) return 'scheduled';

@@ -1,13 +1,16 @@
 /** What comes from the daemon, as its contract says; types alone, so that no schema is bundled. */
 
+import type { FiberRow as ToldRow } from '../../../src/contract/fiber.ts';
+
 export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract/agent.ts';
-export type { FiberRow, Roster, Surface } from '../../../src/contract/fiber.ts';
+export type { Roster, Surface } from '../../../src/contract/fiber.ts';
 export type { Activity } from '../../../src/contract/http/activity.ts';
 export type { StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
 export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';
 export type { Captured, CaptureRequest } from '../../../src/contract/http/capture.ts';
 export type { CommitPatch, PatchFile, PatchHunk } from '../../../src/contract/http/commit-patch.ts';
+export type { Composite, Origin } from '../../../src/contract/http/composite.ts';
 export type {
   ConfigFile,
   ConfigWritten,
@@ -29,6 +32,7 @@ export type {
   CreateFiber,
   EditFiber,
   FiberReply,
+  FibersComposite,
   FibersDelta,
   FibersWhole,
   NestFiber,
@@ -49,3 +53,6 @@ export type { TranscriptPage, TranscriptWords } from '../../../src/contract/http
 export type { Version } from '../../../src/contract/http/version.ts';
 export type { Why } from '../../../src/contract/http/why.ts';
 export type { SessionLine } from '../../../src/contract/ledger.ts';
+
+/** A row with the host whose feed has it. */
+export type FiberRow = ToldRow & { origin: string };

@@ -1,6 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { useFollowed } from '../lib/board.ts';
 import { leavePart } from '../lib/url.ts';
+import { rowOf } from '../model/sheet.ts';
 import { stateOf } from '../model/states.ts';
 import type { FiberRow } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
@@ -22,8 +23,7 @@ type Shown = { run_id: string; session: string };
 
 function Content({ fiber, title_id }: { fiber: string; title_id: string }): ReactNode {
   const { copy } = useFollowed();
-  const row =
-    copy === null ? undefined : [...copy.rows.values()].find(({ id, uid }) => id === fiber || uid === fiber);
+  const row = rowOf(copy, fiber);
   // A worker that has ended is gone from its row, and its last screen stays.
   const last = useRef<Shown | null>(null);
   const { runtime } = row ?? {};
@@ -34,7 +34,7 @@ function Content({ fiber, title_id }: { fiber: string; title_id: string }): Reac
       <header className={styles.head}>
         <div className={styles.words}>
           <h2 className={styles.title} id={title_id}>
-            {row !== undefined && copy !== null && <Glyph state={stateOf(row, copy.host)} />}
+            {row !== undefined && <Glyph state={stateOf(row)} />}
             <span>{row?.name ?? fiber}</span>
           </h2>
           <p className={styles.facts}>

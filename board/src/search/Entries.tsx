@@ -16,12 +16,13 @@ export type Shown = { key: string; run(): void } & (
   | { kind: 'command'; command: Command; marks: readonly Mark[] }
 );
 
-type FiberViewProps = { of: Exclude<Shown, { kind: 'command' }>; host: string; today: Day };
+type FiberViewProps = { of: Exclude<Shown, { kind: 'command' }>; today: Day };
 
 /** A fiber in two lines: its title and where it is, and its id, its host or the place of its text. */
-export function FiberView({ of, host, today }: FiberViewProps): ReactNode {
-  const card = of.row === undefined ? null : cardOf(of.row, host, today);
+export function FiberView({ of, today }: FiberViewProps): ReactNode {
+  const card = of.row === undefined ? null : cardOf(of.row, today);
   const name = of.kind === 'fiber' ? { text: of.row.name, matches: of.marks } : of.hit.name;
+  const id = of.kind === 'fiber' ? of.row.id : (of.row?.id ?? of.hit.path);
   const snippet = of.kind === 'text' ? (of.hit.snippets[0] ?? of.hit.outcome) : null;
   const tags = of.row?.tags ?? [];
   return (
@@ -36,7 +37,7 @@ export function FiberView({ of, host, today }: FiberViewProps): ReactNode {
         </span>
         {snippet === null ? (
           <span className={styles.facts}>
-            <span className={styles.path}>{of.key === card?.key ? card.id : of.key}</span>
+            <span className={styles.path}>{id}</span>
             {card !== null && <span>{card.host}</span>}
             {tags.length > 0 && <span className={styles.tags}>{tags.map((tag) => `#${tag}`).join(' ')}</span>}
           </span>

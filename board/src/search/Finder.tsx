@@ -11,6 +11,7 @@ import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
 import { go, useWhere } from '../lib/url.ts';
 import { commandsFor } from '../model/commands.ts';
+import { keyOf } from '../model/feed-copy.ts';
 import { FiberFinder } from '../model/finder.ts';
 import type { FiberRow, SearchHit } from '../model/wire.ts';
 import { Dialog } from '../ui/Dialog.tsx';
@@ -43,23 +44,25 @@ export default function Finder(): ReactNode {
   const blank = asked.trim() === '';
   const host = copy?.host ?? '';
   const { found, total } = useMemo(
-    () => finder.find(copy?.rows.values() ?? [], asked, host, blank ? MOST_RECENT : MOST_FIBERS),
-    [finder, copy, asked, host, blank],
+    () => finder.find(copy?.rows.values() ?? [], asked, blank ? MOST_RECENT : MOST_FIBERS),
+    [finder, copy, asked, blank],
   );
   const texts = useTexts(typed);
   const shown: Shown[] = useMemo(() => {
-    const here = new Set(found.map(({ row }) => row.path));
+    const here = new Set(found.map(({ row }) => keyOf(row)));
+    // Only the host that answers searches its texts.
+    const hits = texts.hits.map((hit) => ({ key: keyOf({ origin: host, path: hit.path }), hit }));
     const fiber = (row: FiberRow) => () => openFiber(row.id);
     const commands = commandsFor(asked, MOST_COMMANDS);
     return [
-      ...found.map((one) => ({ kind: 'fiber' as const, key: one.row.path, ...one, run: fiber(one.row) })),
-      ...texts.hits
-        .filter(({ path }) => !here.has(path))
-        .map((hit) => ({
+      ...found.map((one) => ({ kind: 'fiber' as const, key: keyOf(one.row), ...one, run: fiber(one.row) })),
+      ...hits
+        .filter(({ key }) => !here.has(key))
+        .map(({ key, hit }) => ({
           kind: 'text' as const,
-          key: hit.path,
+          key,
           hit,
-          row: copy?.rows.get(hit.path),
+          row: copy?.rows.get(key),
           run: openHit(hit),
         })),
       ...commands.map(({ command, marks }) => ({
@@ -70,7 +73,7 @@ export default function Finder(): ReactNode {
         run: () => go({ q: null, sheet: null, ...command.to }),
       })),
     ];
-  }, [found, texts.hits, asked, copy]);
+  }, [found, texts.hits, asked, copy, host]);
   const at = Math.min(chosen, Math.max(0, shown.length - 1));
   const option = (index: number) => `${id}-${index}`;
   useEffect(() => {
@@ -166,7 +169,7 @@ export default function Finder(): ReactNode {
                         {one.kind === 'command' ? (
                           <CommandView command={one.command} marks={one.marks} />
                         ) : (
-                          <FiberView of={one} host={host} today={today} />
+                          <FiberView of={one} today={today} />
                         )}
                       </div>
                     ))}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Answer, FeedFollower } from '../../../board/src/lib/follow-feed.ts';
-import type { FiberRow, FibersDelta, FibersWhole, LiveMessage } from '../../../board/src/model/wire.ts';
-import { row } from '../model/rows.ts';
+import type { FiberRow, LiveMessage } from '../../../board/src/model/wire.ts';
+import { delta as changesTo, compositeOf, row, whole as wholeFeed } from '../model/rows.ts';
 
 /** A daemon and a clock that do what the test says; what the follower asks waits for its answer. */
 class World {
@@ -68,13 +68,15 @@ class World {
   }
 }
 
-const head = { host: 'host-a', state: 'fresh' as const, generated_at: 1 };
-const whole = (fibers: FiberRow[], tag: string): Answer => {
-  const feed: FibersWhole = { ...head, tag, whole: true, fibers };
-  return { kind: 'feed', feed };
-};
-const changes = (rows: FiberRow[], tag: string): FibersDelta => ({ ...head, tag, rows, removed: [] });
-const delta = (rows: FiberRow[], tag: string): Answer => ({ kind: 'feed', feed: changes(rows, tag) });
+const whole = (fibers: FiberRow[], tag: string): Answer => ({
+  kind: 'feed',
+  feed: wholeFeed(fibers, { tag }),
+});
+const changes = (rows: FiberRow[], tag: string) => changesTo(rows, [], tag);
+const delta = (rows: FiberRow[], tag: string): Answer => ({
+  kind: 'feed',
+  feed: compositeOf({ 'host-a': changes(rows, tag) }, tag),
+});
 
 async function livingWorld(): Promise<World> {
   const world = new World();
@@ -174,6 +176,35 @@ describe('following the feed', () => {
       retry_at: 1_000,
     });
     expect(world.waiting).toEqual([1_000]);
+  });
+
+  it('touches the clock alone where nothing has changed', async () => {
+    const world = await livingWorld();
+    const { copy } = world.follower.followed;
+    world.pass(15_000);
+    await world.answer({ kind: 'same' });
+    expect(world.follower.followed).toEqual({ copy, contact: { kind: 'live' }, heard_at: 15_000 });
+    expect(world.follower.followed.copy).toBe(copy);
+    expect(world.waiting).toEqual([15_000]);
+  });
+
+  it('tells why the host that answers cannot tell its own fibers, and keeps them beside those of others', async () => {
+    const world = await livingWorld();
+    world.pass(15_000);
+    const other = row({ origin: 'host-b', name: 'theirs' });
+    const { read = null } = wholeFeed([other], { host: 'host-b', tag: 'b-1' }).origins['host-b'] ?? {};
+    await world.answer({ kind: 'feed', feed: compositeOf({ 'host-a': null, 'host-b': read }, null) });
+    expect(world.follower.followed.contact).toMatchObject({ kind: 'refused', message: 'host-a is down.' });
+    expect(world.names).toEqual(['one', 'theirs']);
+    world.pass(1_000);
+    expect(world.asked).toEqual(['', 't-1', 't-1']);
+  });
+
+  it('shows no board before a host that answers has told its fibers once', async () => {
+    const world = new World();
+    void world.follower.ask();
+    await world.answer({ kind: 'feed', feed: compositeOf({ 'host-a': null }, null) });
+    expect(world.follower.followed).toMatchObject({ copy: null, contact: { kind: 'refused' } });
   });
 
   it('asks nothing any more once it is stopped', async () => {

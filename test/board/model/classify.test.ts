@@ -55,13 +55,13 @@ describe('where a fiber stands', () => {
     ['a span of days', { status: 'closed', tags: ['cycle'] }, 'review', null],
   ])('%s', (_, of, state, place) => {
     const fiber = row(of);
-    expect(stateOf(fiber, 'host-a')).toBe(state);
-    expect(placeOf(fiber, stateOf(fiber, 'host-a'), TODAY)).toBe(place);
+    expect(stateOf(fiber)).toBe(state);
+    expect(placeOf(fiber, stateOf(fiber), TODAY)).toBe(place);
   });
 });
 
 describe('what a card says', () => {
-  const card = (of: Partial<FiberRow>) => cardOf(row(of), 'host-a', TODAY);
+  const card = (of: Partial<FiberRow>) => cardOf(row(of), TODAY);
 
   it('shows what a waiting worker said last, and since when', () => {
     const runtime = live({ phase: 'waiting', phase_since: 5, said: 'Keep them?' });

@@ -10,18 +10,12 @@ import {
   yourItems,
 } from '../../../board/src/model/lists.ts';
 import type { FiberRow } from '../../../board/src/model/wire.ts';
-import { live, row } from './rows.ts';
+import { copyOf, live, row } from './rows.ts';
 
 const TODAY = '2026-11-23';
 
 function desk(rows: FiberRow[], cache = new CardCache()): Desk {
-  const copy = {
-    host: 'host-a',
-    state: 'fresh' as const,
-    tag: 't',
-    rows: new Map(rows.map((one) => [one.path, one])),
-  };
-  return deskOf(copy, TODAY, cache);
+  return deskOf(copyOf(rows), TODAY, cache);
 }
 
 const ids = (cards: readonly Card[]) => cards.map(({ id }) => id);
@@ -159,7 +153,7 @@ describe('the lists of the Desk', () => {
   it('makes a card once for each row and day', () => {
     const cache = new CardCache();
     const one = row();
-    expect(cache.cardOf(one, 'host-a', TODAY)).toBe(cache.cardOf(one, 'host-a', TODAY));
-    expect(cache.cardOf(one, 'host-a', '2026-11-24')).not.toBe(cache.cardOf(one, 'host-a', TODAY));
+    expect(cache.cardOf(one, TODAY)).toBe(cache.cardOf(one, TODAY));
+    expect(cache.cardOf(one, '2026-11-24')).not.toBe(cache.cardOf(one, TODAY));
   });
 });

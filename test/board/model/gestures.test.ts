@@ -231,7 +231,7 @@ describe('what becomes of a row', () => {
           if (act.kind !== 'write' || act.change === null) continue;
           const after = changed(before, act.change, 0);
           expect(shows(after, act.change)).toBe(true);
-          const place = placeOf(after, stateOf(after, 'host-a'), TODAY);
+          const place = placeOf(after, stateOf(after), TODAY);
           const kind = before.svc?.kind;
           if (id.startsWith('rest:')) expect(place).toBe('resting');
           else if (id === 'accept' && kind === 'standing') expect(place).not.toBe('review');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { keyOf } from '../../../board/src/model/feed-copy.ts';
 import type { Change } from '../../../board/src/model/gestures.ts';
 import {
   begin,
@@ -20,7 +21,7 @@ import { live, row } from './rows.ts';
 
 const NONE: Pendings = new Map();
 const CLOSED: Change = { status: 'closed', tempered: null, worker: 'none' };
-const feed = (...rows: FiberRow[]) => new Map(rows.map((one) => [one.path, one]));
+const feed = (...rows: FiberRow[]) => new Map(rows.map((one) => [keyOf(one), one]));
 const NO: Parameters<typeof refuse>[3] = {
   message: 'no',
   code: 'conflict',
@@ -30,14 +31,14 @@ const NO: Parameters<typeof refuse>[3] = {
 
 describe('a gesture that is under way', () => {
   const before = row({ status: 'active', svc: {}, runtime: live() });
-  const key = before.path;
+  const key = keyOf(before);
 
   it('shows the card in its new place at once, and says nothing of other cards', () => {
     const other = row({ id: 'two' });
     const shown = overlay(feed(before, other), begin(NONE, before, CLOSED, 1_000));
     expect(shown.get(key)).toMatchObject({ status: 'closed', closed_at: '1970-01-01T00:00:01.000Z' });
     expect(shown.get(key)?.runtime).toBeUndefined();
-    expect(shown.get(other.path)).toBe(other);
+    expect(shown.get(keyOf(other))).toBe(other);
   });
 
   it('is kept until the feed shows it, or ten seconds have passed', () => {

@@ -109,7 +109,7 @@ describe('the ribbon', () => {
       next_due_at: NOW,
       gate: 'due',
     });
-    const cards = [scheduled, row({ id: 'draft' })].map((one) => cardOf(one, 'host-a', '2026-11-23'));
+    const cards = [scheduled, row({ id: 'draft' })].map((one) => cardOf(one, '2026-11-23'));
     expect(launchesOf(cards)).toEqual([{ id: 'one', title: 'Name of one', at: NOW }]);
   });
 });

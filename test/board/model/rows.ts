@@ -1,4 +1,5 @@
-import type { FiberRow } from '../../../board/src/model/wire.ts';
+import { type FeedCopy, keyOf } from '../../../board/src/model/feed-copy.ts';
+import type { FiberRow, FibersComposite, FibersDelta, FibersWhole } from '../../../board/src/model/wire.ts';
 
 /** A draft of host-a, with what a test says of it. */
 export function row(of: Partial<FiberRow> = {}): FiberRow {
@@ -13,6 +14,7 @@ export function row(of: Partial<FiberRow> = {}): FiberRow {
     status: 'open',
     tags: [],
     digest: '0',
+    origin: 'host-a',
     ...of,
   };
 }
@@ -48,3 +50,54 @@ export const blocked = {
   attempted_at: 1,
   retry_at: null,
 };
+
+const STANDING = { state: 'fresh', last_ok_at: null, error: null, build: 'abc1234' } as const;
+
+/** How the feed of host-a is answered that is whole. */
+export function whole(fibers: readonly FiberRow[], of: Partial<FibersWhole> = {}): FibersComposite {
+  const read: FibersWhole = {
+    host: 'host-a',
+    state: 'fresh',
+    generated_at: 1,
+    tag: 't-1',
+    whole: true,
+    fibers: fibers.map(told),
+    ...of,
+  };
+  return compositeOf({ [read.host]: read }, read.tag);
+}
+
+/** What changed in the feed of host-a. */
+export function delta(rows: readonly FiberRow[], removed: string[], tag = 't-2'): FibersDelta {
+  return { host: 'host-a', state: 'fresh', generated_at: 2, tag, rows: rows.map(told), removed };
+}
+
+/** The reads of hosts, of which host-a answers; null of one that does not. */
+export function compositeOf(
+  reads: Readonly<Record<string, FibersWhole | FibersDelta | null>>,
+  tag: string | null,
+): FibersComposite {
+  const origins = Object.entries(reads).map(([host, read]) => [
+    host,
+    read === null
+      ? { ...STANDING, state: 'no_answer', error: { code: 'no_answer', message: `${host} is down.` }, read }
+      : { ...STANDING, read },
+  ]);
+  return { host: Object.keys(reads)[0] ?? 'host-a', tag, origins: Object.fromEntries(origins) };
+}
+
+/** As a daemon tells it: without its host. */
+function told({ origin: _, ...of }: FiberRow): Omit<FiberRow, 'origin'> {
+  return of;
+}
+
+/** A copy of these very rows, of host-a. */
+export function copyOf(rows: readonly FiberRow[]): FeedCopy {
+  return {
+    host: 'host-a',
+    state: 'fresh',
+    tag: 't-1',
+    rows: new Map(rows.map((one) => [keyOf(one), one])),
+    hosts: new Map([['host-a', { ...STANDING, feed: 'fresh', tag: 't-1' }]]),
+  };
+}

@@ -20,7 +20,7 @@ import {
 import { parseRoster, printRoster } from '../../../board/src/model/roster.ts';
 import { asSentence, commandParts, isOutdated, referenceOf, rowOf } from '../../../board/src/model/sheet.ts';
 import type { ConversationMessage } from '../../../board/src/model/wire.ts';
-import { row } from './rows.ts';
+import { copyOf, row } from './rows.ts';
 
 describe('a link of a body', () => {
   const at = (path: string) => ({ '/store/.fibers/b/b.md': 'b' })[path];
@@ -146,12 +146,7 @@ describe('the words of the sheet', () => {
 
   it('find a fiber by its id, else by its uid', () => {
     const rows = [row({ id: 'a', uid: 'U1' }), row({ id: 'U1', uid: 'U2' })];
-    const copy = {
-      host: 'h',
-      state: 'fresh' as const,
-      tag: null,
-      rows: new Map(rows.map((one) => [one.path, one])),
-    };
+    const copy = copyOf(rows);
     expect(rowOf(copy, 'U1')).toBe(rows[1]);
     expect(rowOf(copy, 'U2')).toBe(rows[1]);
     expect(rowOf(copy, 'none')).toBeUndefined();

@@ -78,6 +78,6 @@ describe('the wake of a worker', () => {
     ['one whose turn is over', { runtime: live({ session_uuid: 's', phase: 'idle' }) }, null],
     ['a draft', {}, null],
   ] as const)('is on the card of %s', (_, of, expected) => {
-    expect(cardOf(row(of), 'host-a', '2026-11-23').wake).toEqual(expected);
+    expect(cardOf(row(of), '2026-11-23').wake).toEqual(expected);
   });
 });
