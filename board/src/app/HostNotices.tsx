@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import { post } from '../lib/api.ts';
 import { askNow } from '../lib/board.ts';
-import { readAgain, useRead } from '../lib/reads.ts';
+import { useHostState } from '../lib/host-state.ts';
+import { STATE_PATH } from '../lib/paths.ts';
+import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
 import { type NoticeAct, noticesOf } from '../model/notices.ts';
-import type { State } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Banner } from './Banner.tsx';
 
@@ -14,7 +15,7 @@ const EVERY_MS = 10_000;
 
 /** What concerns the host as a whole beside its feed: the brake, incidents, captures and files that are not valid. */
 export default function HostNotices(): ReactNode {
-  const { value } = useRead<State>('/state', { every_ms: EVERY_MS });
+  const { value } = useHostState({ every_ms: EVERY_MS });
   return (
     <>
       {value !== undefined &&
@@ -50,7 +51,7 @@ export function ActButton({ act }: { act: NoticeAct }): ReactNode {
     setBusy(false);
     if (answer.ok) toast(act.done(answer.value));
     else toast(answer.message, { tone: 'fault' });
-    readAgain('/state');
+    readAgain(STATE_PATH);
     askNow();
   };
   return (

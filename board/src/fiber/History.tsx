@@ -3,12 +3,12 @@ import { get } from '../lib/api.ts';
 import { onLedger } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
 import { sessionsPath } from '../lib/paths.ts';
-import { readAgain, useRead } from '../lib/reads.ts';
+import { readAgain, useComposite, useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { commitsIn, lifeLine } from '../model/life.ts';
 import { sentFiles } from '../model/sent-files.ts';
-import { endWords, pastSessions } from '../model/sessions.ts';
-import type { Life, LifeEntry, SentFilesRow, SessionLine, Spend } from '../model/wire.ts';
+import { endWords, linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
+import type { Life, LifeEntry, SentFilesRow, Spend } from '../model/wire.ts';
 import { countText, fullMoment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -38,7 +38,8 @@ export function useLedgerReads(uid: string | null, digest: string | undefined): 
     const stop = onLedger(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        for (const path of ['/fiber-life', '/sessions', '/sent-files'])
+        readAgain(sessionsPath(uid));
+        for (const path of ['/fiber-life', '/sent-files'])
           readAgain(`${path}?uid=${encodeURIComponent(uid)}`);
       }, SOON_MS);
     });
@@ -52,8 +53,8 @@ export function useLedgerReads(uid: string | null, digest: string | undefined): 
 /** The conversations of the fiber; each opens its transcript. */
 export function SessionsPart({ uid, running }: { uid: string; running: string | null }): ReactNode {
   const today = useToday();
-  const read = useRead<{ sessions: SessionLine[] }>(sessionsPath(uid));
-  const sessions = pastSessions(read.value?.sessions ?? []);
+  const read = useComposite<Sessions>(sessionsPath(uid));
+  const sessions = pastSessions(linesOf(read.value));
   return (
     <Part title="Transcripts" note={sessions.length || undefined}>
       <Reading read={read}>

@@ -2,9 +2,9 @@ import { type ReactNode, useState } from 'react';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { usePhone } from '../lib/media.ts';
 import { sessionsPath } from '../lib/paths.ts';
-import { useRead } from '../lib/reads.ts';
-import { pastSessions } from '../model/sessions.ts';
-import type { FiberRow, SessionLine } from '../model/wire.ts';
+import { useComposite } from '../lib/reads.ts';
+import { linesOf, pastSessions, type Sessions } from '../model/sessions.ts';
+import type { FiberRow } from '../model/wire.ts';
 import { comingMoment, fullMoment, lasting } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Facts, Part } from './Part.tsx';
@@ -18,8 +18,8 @@ export function RunPart({ row }: { row: FiberRow }): ReactNode {
   const today = useToday();
   const phone = usePhone();
   const { runtime, svc, uid } = row;
-  const { value } = useRead<{ sessions: SessionLine[] }>(uid === null ? null : sessionsPath(uid));
-  const session = pastSessions(value?.sessions ?? []).find((one) => one.session === runtime?.session_uuid);
+  const { value } = useComposite<Sessions>(uid === null ? null : sessionsPath(uid));
+  const session = pastSessions(linesOf(value)).find((one) => one.session === runtime?.session_uuid);
   const active = useTimeText((now) =>
     runtime?.last_activity_at == null ? '' : `${lasting(now - runtime.last_activity_at)} ago`,
   );

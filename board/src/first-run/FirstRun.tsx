@@ -1,10 +1,12 @@
 import { type ReactNode, useState } from 'react';
 import { AddProject } from '../forms/ProjectPicker.tsx';
 import { releaseAll } from '../gestures/release.ts';
+import { useHostState } from '../lib/host-state.ts';
+import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain, useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { firstSteps, type Step } from '../model/first-run.ts';
-import type { AgentsReply, DoctorReply, FiberStores, State, StoreOrigin } from '../model/wire.ts';
+import type { AgentsReply, DoctorReply, FiberStores, StoreOrigin } from '../model/wire.ts';
 import { writeList } from '../settings/Stores.tsx';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -20,7 +22,7 @@ export default function FirstRun(): ReactNode {
   const doctor = useRead<DoctorReply>('/doctor', SEEN);
   const agents = useRead<AgentsReply>('/agents', SEEN);
   const stores = useRead<FiberStores>('/fiber-stores', SEEN);
-  const state = useRead<State>('/state', SEEN);
+  const state = useHostState(SEEN);
   const origin = stores.value?.origins[stores.value.host];
   const steps = firstSteps({ doctor: doctor.value, agents: agents.value, origin, state: state.value });
   const refusals = [doctor, agents, stores, state].flatMap(({ refusal }) => refusal?.message ?? []);
@@ -74,7 +76,7 @@ function Mend({ step, origin }: { step: Step; origin: StoreOrigin | undefined })
   if (step.name === 'launches')
     return (
       <div className={styles.buttons}>
-        <Button onClick={() => void releaseAll().then(() => readAgain('/state'))}>Let it launch</Button>
+        <Button onClick={() => void releaseAll().then(() => readAgain(STATE_PATH))}>Let it launch</Button>
       </div>
     );
   if (step.name === 'store') return origin === undefined ? null : <AddStore origin={origin} />;

@@ -1,4 +1,5 @@
 import type { Answer, Asking } from '../lib/api.ts';
+import { STATE_PATH } from '../lib/paths.ts';
 import type { EncodedPicture } from '../model/picture-rules.ts';
 import {
   bodyOf,
@@ -10,7 +11,15 @@ import {
   titleOf,
   withPictures,
 } from '../model/task.ts';
-import type { Captured, Dispatched, FiberReply, Rehearsal, State, StoredFile } from '../model/wire.ts';
+import type {
+  Captured,
+  Composite,
+  Dispatched,
+  FiberReply,
+  Rehearsal,
+  State,
+  StoredFile,
+} from '../model/wire.ts';
 
 /** The daemon, as `lib/api.ts` reaches it. */
 export type Api = {
@@ -146,10 +155,11 @@ async function capture(
 }
 
 /** The run of a capture of this very text, as the daemon knows it; null where it knows none. */
-async function findCapture({ text }: TaskDraft, since: number, api: Api): Promise<string | null> {
-  const state = await api.get<State>('/state');
+async function findCapture({ text, host }: TaskDraft, since: number, api: Api): Promise<string | null> {
+  const state = await api.get<Composite<State>>(STATE_PATH);
   if (!state.ok) return null;
-  for (const { captured_at, text_file, run_id } of state.value.captures) {
+  const { captures = [] } = state.value.origins[host === '' ? state.value.host : host]?.read ?? {};
+  for (const { captured_at, text_file, run_id } of captures) {
     if (text_file === null || captured_at < since - CLOCKS_DIFFER_MS) continue;
     const kept = await api.get<string>(`/file?path=${encodeURIComponent(text_file)}`);
     if (kept.ok && typeof kept.value === 'string' && kept.value.trim() === text.trim()) return run_id;

@@ -2,11 +2,18 @@ import { noticeSkew } from './skew.ts';
 
 /** How the daemon answered, or that it did not. */
 export type Answer<T> =
-  | { ok: true; status: number; value: T }
+  /** `etag`: its entity tag, if it has one. With status 304 there is no value: it is that of the tag that was named. */
+  | { ok: true; status: number; value: T; etag: string | null }
   /** `code` is that of the contract, or `no_answer` when it is not known whether the daemon heard; `body` as it came. */
   | { ok: false; status: number; code: string; message: string; body: unknown };
 
-export type Asking = { body?: unknown; signal?: AbortSignal; timeout_ms?: number };
+export type Asking = {
+  body?: unknown;
+  /** That of an answer which the caller still has: unchanged since, it is answered with status 304. */
+  etag?: string | null;
+  signal?: AbortSignal;
+  timeout_ms?: number;
+};
 
 /** A daemon that takes longer is gone for the reader. */
 const ANSWER_MS = 15_000;
@@ -21,26 +28,31 @@ export function post<T>(path: string, body: unknown, asking: Omit<Asking, 'body'
 
 /** Asks a route below `/api/v1`. Never throws; an answer that is not JSON is its text. */
 async function ask<T>(method: string, path: string, asking: Asking): Promise<Answer<T>> {
-  const { body, signal, timeout_ms = ANSWER_MS } = asking;
+  const { body, etag = null, signal, timeout_ms = ANSWER_MS } = asking;
   const late = AbortSignal.timeout(timeout_ms);
   try {
     const response = await fetch(`/api/v1${path}`, {
       method,
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-      ...(body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: {
+        // Without it the browser may ask with a tag of its own, and hand the whole answer over again.
+        ...(etag === null ? {} : { 'if-none-match': etag }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const value = isJson(response) ? (JSON.parse(text) as unknown) : text;
-    if (response.ok) return { ok: true, status: response.status, value: value as T };
+    const value = isJson(response) && text !== '' ? (JSON.parse(text) as unknown) : text;
+    const { status } = response;
+    if (response.ok || (status === 304 && etag !== null))
+      return { ok: true, status, value: value as T, etag: response.headers.get('etag') };
     const refusal = refusalOf(response, value);
     // Everything that the board asks is in the contract, so only another version of the daemon lacks it.
     if (isUnknownRoute(value)) {
       noticeSkew('older');
       return { ok: false, status: 404, code: refusal.code, message: OLDER, body: value };
     }
-    return { ok: false, status: response.status, ...refusal, body: value };
+    return { ok: false, status, ...refusal, body: value };
   } catch {
     return { ok: false, status: 0, code: 'no_answer', message: NO_ANSWER, body: null };
   }

@@ -1,5 +1,6 @@
+import { ownRead } from '../model/composite.ts';
 import { BOOTING_MS, type Contact, HEARTBEAT_MS, POLL_MS, retryAfter } from '../model/contact.ts';
-import { applyAnswer, applyMessage, type FeedCopy, ownRefusal } from '../model/feed-copy.ts';
+import { applyAnswer, applyMessage, type FeedCopy } from '../model/feed-copy.ts';
 import type { Booting, FibersComposite, LiveMessage } from '../model/wire.ts';
 
 /** How `GET /fibers/composite?since=` was answered. */
@@ -80,12 +81,12 @@ export class FeedFollower {
     const { copy } = this.#followed;
     if (answer.kind === 'same') this.#heard(copy);
     else if (answer.kind === 'feed') {
-      const refusal = ownRefusal(answer.feed);
+      const { refusal } = ownRead(answer.feed);
       const told = applyAnswer(copy, answer.feed);
       if (refusal === null) this.#heard(told);
       else {
         if (copy !== null || told.rows.size > 0) this.#become({ copy: told });
-        this.#silent({ kind: 'refused', message: refusal });
+        this.#silent({ kind: 'refused', message: refusal.message });
       }
     } else this.#silent(answer);
   }

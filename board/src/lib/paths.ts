@@ -3,7 +3,10 @@ export function fiberPath(reference: string): string {
   return `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** What the sessions ledger says of one fiber. */
+/** What the sessions ledgers of all hosts say of one fiber. */
 export function sessionsPath(uid: string): string {
-  return `/sessions?uid=${encodeURIComponent(uid)}`;
+  return `/sessions/composite?uid=${encodeURIComponent(uid)}`;
 }
+
+/** The state of all hosts. */
+export const STATE_PATH = '/state/composite';

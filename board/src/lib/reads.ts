@@ -1,4 +1,6 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
+import { ownRead } from '../model/composite.ts';
+import type { Composite } from '../model/wire.ts';
 import { type Answer, get } from './api.ts';
 
 /** Answers of the daemon other than the feed; kept for as long as somebody looks at them, and a moment longer. */
@@ -7,6 +9,8 @@ const client = new QueryClient({
     queries: { retry: false, structuralSharing: false, gcTime: 60_000, networkMode: 'always' },
   },
 });
+
+const NOT_MODIFIED = 304;
 
 class Refusal extends Error {
   readonly answer: Answer<never> & { ok: false };
@@ -24,15 +28,23 @@ export type Read<T> = {
   again(): void;
 };
 
-/** Reads a route below `/api/v1`, and again every so often while somebody looks; null reads nothing. */
+/** An answer with its entity tag, if it has one. */
+type Kept<T> = { value: T; etag: string | null };
+
+/**
+ * Reads a route below `/api/v1`, and again every so often while somebody looks; null reads nothing. A value that has not
+ * changed since stays the same object.
+ */
 export function useRead<T>(path: string | null, { every_ms }: { every_ms?: number } = {}): Read<T> {
   const { data, error, refetch } = useQuery(
     {
       queryKey: [path],
       queryFn: async ({ signal }) => {
-        const answer = await get<T>(path ?? '', { signal });
+        const kept = client.getQueryData<Kept<T>>([path]);
+        const answer = await get<T>(path ?? '', { signal, etag: kept?.etag ?? null });
         if (!answer.ok) throw new Refusal(answer);
-        return answer.value;
+        if (kept !== undefined && answer.status === NOT_MODIFIED) return kept;
+        return { value: answer.value, etag: answer.etag };
       },
       enabled: path !== null,
       ...(every_ms === undefined ? {} : { refetchInterval: every_ms }),
@@ -40,10 +52,20 @@ export function useRead<T>(path: string | null, { every_ms }: { every_ms?: numbe
     client,
   );
   return {
-    value: data,
+    value: data?.value,
     refusal: error instanceof Refusal ? { code: error.answer.code, message: error.answer.message } : null,
     again: () => void refetch(),
   };
+}
+
+/** The same of a composite. While the host that answers cannot tell its own part, the refusal is that. */
+export function useComposite<R>(
+  path: string | null,
+  options: { every_ms?: number } = {},
+): Read<Composite<R>> {
+  const read = useRead<Composite<R>>(path, options);
+  const own = read.value === undefined ? null : ownRead(read.value).refusal;
+  return { ...read, refusal: read.refusal ?? own };
 }
 
 /** Reads again whatever begins with this path, as after a write. */

@@ -52,13 +52,6 @@ export function applyAnswer(copy: FeedCopy | null, answer: FibersComposite): Fee
   return { host, state: own?.feed ?? 'cold', tag, rows: rows.now, hosts };
 }
 
-/** Why the host that answers could not tell its own fibers, as a sentence; null if it did. */
-export function ownRefusal({ host, origins }: FibersComposite): string | null {
-  const own = origins[host];
-  if (own !== undefined && own.read !== null) return null;
-  return own?.error?.message ?? `${host} did not tell its fibers.`;
-}
-
 /**
  * What a message of `GET /live` means for the copy: the copy after it, that nothing changed (`same`), or that
  * `GET /fibers/composite?since=` has to be asked (`read`).

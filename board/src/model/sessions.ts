@@ -1,4 +1,16 @@
-import type { SessionLine } from './wire.ts';
+import { readsOf } from './composite.ts';
+import type { Composite, SessionLine } from './wire.ts';
+
+/** What the ledger of one host says of the conversations of a fiber. */
+export type Sessions = { sessions: readonly SessionLine[] };
+
+/** The lines of all hosts, oldest first; none before they were read. */
+export function linesOf(sessions: Composite<Sessions> | undefined): readonly SessionLine[] {
+  if (sessions === undefined) return [];
+  return readsOf(sessions)
+    .flatMap(({ read }) => read.sessions)
+    .sort((a, b) => a.at - b.at);
+}
 
 /** One conversation of a fiber, from its first line in the ledger to its last. */
 export type PastSession = {

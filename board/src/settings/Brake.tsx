@@ -3,10 +3,12 @@ import { ActButton } from '../app/HostNotices.tsx';
 import { post } from '../lib/api.ts';
 import { askNow } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
-import { readAgain, useRead } from '../lib/reads.ts';
+import { useHostState } from '../lib/host-state.ts';
+import { STATE_PATH } from '../lib/paths.ts';
+import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { pulledText, RELEASE_BRAKE } from '../model/notices.ts';
-import type { BrakePulled, State } from '../model/wire.ts';
+import type { BrakePulled } from '../model/wire.ts';
 import { moment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
@@ -17,7 +19,7 @@ const PULL_MS = 120_000;
 
 /** Stops all starts of this host, and its workers too if asked to. */
 export function Brake(): ReactNode {
-  const { value: state } = useRead<State>('/state');
+  const { value: state } = useHostState();
   const today = useToday();
   const [note, setNote] = useState('');
   const [kill, setKill] = useState(false);
@@ -37,7 +39,7 @@ export function Brake(): ReactNode {
       setNote('');
       setKill(false);
     } else toast(answer.message, { tone: 'fault' });
-    readAgain('/state');
+    readAgain(STATE_PATH);
     askNow();
   };
   return (

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Answer, get, post } from '../lib/api.ts';
 import { useToday } from '../lib/clock.ts';
 import { usePhone } from '../lib/media.ts';
+import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { placeOfSentence } from '../model/json-place.ts';
@@ -93,7 +94,7 @@ export default function FileEditor({ id }: { id: string }): ReactNode {
       const { removed, note } = answer.value;
       toast(`${id}.json is ${removed ? 'removed' : 'saved'}.${note === null ? '' : ` ${note}`}`);
       await load();
-      for (const path of ['/agents', '/fiber-stores', '/state']) readAgain(path);
+      for (const path of ['/agents', '/fiber-stores', STATE_PATH]) readAgain(path);
       return;
     }
     if (answer.status === 409) {

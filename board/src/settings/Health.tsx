@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { releaseAll } from '../gestures/release.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
+import { useHostState } from '../lib/host-state.ts';
 import { useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { type Fault, faultsOf } from '../model/health.ts';
@@ -15,7 +16,7 @@ const EVERY_MS = 10_000;
 
 /** What is wrong with the host, each with its mend; then what it consists of. */
 export function Health(): ReactNode {
-  const state = useRead<State>('/state', { every_ms: EVERY_MS });
+  const state = useHostState({ every_ms: EVERY_MS });
   const version = useRead<Version>('/version', { every_ms: EVERY_MS });
   const doctor = useRead<DoctorReply>('/doctor');
   const faults = faultsOf({ state: state.value, version: version.value, doctor: doctor.value });

@@ -2,10 +2,12 @@ import { type ReactNode, useState } from 'react';
 import { AddProject } from '../forms/ProjectPicker.tsx';
 import { post } from '../lib/api.ts';
 import { askNow } from '../lib/board.ts';
+import { useHostState } from '../lib/host-state.ts';
+import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain, useRead } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
-import type { FiberStores, State, StoreOrigin } from '../model/wire.ts';
+import type { FiberStores, StoreOrigin } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
@@ -19,7 +21,7 @@ export async function writeList(list: List, paths: readonly string[], origin: St
   const expected_digest = list === 'stores' ? origin.stores_digest : origin.projects_digest;
   const answer = await post<{ note: string | null }>(ROUTES[list], { [list]: paths, expected_digest });
   readAgain('/fiber-stores');
-  readAgain('/state');
+  readAgain(STATE_PATH);
   askNow();
   if (answer.ok) {
     if (answer.value.note !== null) toast(answer.value.note);
@@ -37,7 +39,7 @@ export async function writeList(list: List, paths: readonly string[], origin: St
 /** The stores that are polled, and the folders that the forms offer. */
 export function Stores(): ReactNode {
   const { value, refusal } = useRead<FiberStores>('/fiber-stores');
-  const state = useRead<State>('/state');
+  const state = useHostState();
   const origin = value?.origins[value.host];
   return (
     <>

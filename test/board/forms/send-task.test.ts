@@ -7,7 +7,7 @@ import { row } from '../model/rows.ts';
 type Call = [path: string, body?: unknown];
 type Reply = Answer<unknown>;
 
-const ok = (value: unknown): Reply => ({ ok: true, status: 200, value });
+const ok = (value: unknown): Reply => ({ ok: true, status: 200, value, etag: null });
 const no = (code: string, more: object = {}): Reply => ({
   ok: false,
   status: 409,
@@ -147,7 +147,14 @@ describe('a capture that is sent', () => {
   });
 
   const known = (text: string) => ({
-    '/state': [ok({ captures: [{ captured_at: NOW, text_file: '/d/text', run_id: 'run-1' }] })],
+    '/state/composite': [
+      ok({
+        host: 'harbor',
+        origins: {
+          harbor: { read: { captures: [{ captured_at: NOW, text_file: '/d/text', run_id: 'run-1' }] } },
+        },
+      }),
+    ],
     '/file?path=%2Fd%2Ftext': [ok(text)],
   });
   const unsure = { unsure_since: NOW, filed: null };

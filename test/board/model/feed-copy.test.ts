@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  applyAnswer,
-  applyMessage,
-  type FeedCopy,
-  keyOf,
-  ownRefusal,
-} from '../../../board/src/model/feed-copy.ts';
+import { applyAnswer, applyMessage, type FeedCopy, keyOf } from '../../../board/src/model/feed-copy.ts';
 import { sameJson } from '../../../board/src/model/same-json.ts';
 import type { FiberRow, FibersComposite, FibersDelta } from '../../../board/src/model/wire.ts';
 import { compositeOf, delta, row, whole } from './rows.ts';
@@ -105,13 +99,6 @@ describe('a copy of the feeds of several hosts', () => {
     expect(after).toMatchObject({ tag: 't-1' });
     expect([...(after as FeedCopy).rows.keys()]).toEqual([keyOfId('x', 'host-b')]);
     expect(applyMessage(after as FeedCopy, { feed: 'fibers', tag: 'a-2' })).toBe('same');
-  });
-
-  it('says why the host that answers did not tell its own', () => {
-    expect(ownRefusal(whole([]))).toBeNull();
-    expect(ownRefusal(compositeOf({ 'host-a': null, 'host-b': delta([], []) }, null))).toBe(
-      'host-a is down.',
-    );
   });
 
   it('is what the daemons have after any sequence of changes, however each is told', () => {
