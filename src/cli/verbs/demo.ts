@@ -31,7 +31,7 @@ export const verb = defineVerb({
     ),
     remove: option('--remove', 'end what the demo runs and remove all it made'),
     force: option('--force', 'remove the fibers you added to it too'),
-    pace_ms: count('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', 1500),
+    pace_ms: count('--pace-ms <ms>', 'milliseconds between two steps of the demo agent', 8000),
   },
   note: 'A verb after it works on the demo instead of your own setup: svc demo status, svc demo attach loader.',
   examples: [

@@ -5,11 +5,65 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { HarnessName } from '../../contract/harness-name.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
+import type { ProcessRunner } from '../../platform/process.ts';
+import { hookArgv } from '../hooks/hook-command.ts';
 import { projectFolder } from './transcript.ts';
 
 /** The harness and environment of an agent for a program that accepts Claude Code's options, with its own folder. */
 export function imitationIn(folder: string): { harness: HarnessName; env: Record<string, string> } {
   return { harness: 'claude', env: { CLAUDE_CONFIG_DIR: folder } };
+}
+
+/**
+ * The hooks that such a program calls, so that its phase, its acts and its commits are recorded as those of Claude Code are.
+ * As for Claude Code, a hook that fails changes nothing.
+ */
+export class ImitatedHooks {
+  readonly #around: { session_id: string; cwd: string };
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #runner: Pick<ProcessRunner, 'run'>;
+
+  constructor(options: {
+    session_id: string;
+    cwd: string;
+    env: NodeJS.ProcessEnv;
+    runner: Pick<ProcessRunner, 'run'>;
+  }) {
+    const { session_id, cwd } = options;
+    this.#around = { session_id, cwd };
+    this.#env = options.env;
+    this.#runner = options.runner;
+  }
+
+  /** The session begins with a prompt. */
+  async begin(prompt: string): Promise<void> {
+    await this.#tell({ hook_event_name: 'SessionStart', source: 'startup' });
+    await this.#tell({ hook_event_name: 'UserPromptSubmit', prompt });
+  }
+
+  /** The agent uses a tool, which does `work`. */
+  async tool(
+    tool_name: string,
+    tool_input: Record<string, string>,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    await this.#tell({ hook_event_name: 'PreToolUse', tool_name, tool_input });
+    await work();
+    await this.#tell({ hook_event_name: 'PostToolUse', tool_name, tool_input });
+  }
+
+  async #tell(event: object): Promise<void> {
+    const [file = '', ...args] = hookArgv('claude');
+    await this.#runner.run({
+      file,
+      args,
+      cwd: this.#around.cwd,
+      env: this.#env,
+      input: JSON.stringify({ ...this.#around, ...event }),
+      timeout_ms: 10_000,
+      max_output_bytes: 64 * 1024,
+    });
+  }
 }
 
 /** The transcript of such a program, in the format and location of Claude Code's. */

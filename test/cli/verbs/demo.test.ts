@@ -2,7 +2,14 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isInside, type Progress, readProgress, writeProgress } from '../../../src/cli/verbs/demo/agent.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import {
+  isInside,
+  type Progress,
+  readProgress,
+  runDemoAgent,
+  writeProgress,
+} from '../../../src/cli/verbs/demo/agent.ts';
 import { readDemoCall } from '../../../src/cli/verbs/demo/call.ts';
 import { demoEnvironment, demoSocket } from '../../../src/cli/verbs/demo/environment.ts';
 import { ownCommand } from '../../../src/cli/verbs/demo/own-command.ts';
@@ -155,6 +162,45 @@ describe('the demo agent', () => {
     expect(next.startsWith('Text\n\nSessions planned: 3\n\n## Status\n\n')).toBe(true);
     expect(next).not.toContain('Old.');
     expect(readProgress(next)).toEqual({ done: 2, planned: 3 });
+  });
+
+  it('reports what it does by the hooks of a real agent, and its commit within a tool', async () => {
+    const calls: string[] = [];
+    const fiber = { fiber: { id: 'work/loader', name: 'Loader', body: 'Sessions planned: 1' } };
+    const told: Record<string, unknown>[] = [];
+    const code = await runDemoAgent({
+      ...{ prompt: 'Fiber: work/loader', session_id: 's1', cwd: join(folder, 'projects', 'loader') },
+      ...{ env: { CLAUDE_CONFIG_DIR: folder }, clock: systemClock, out: () => undefined, pace_ms: 1 },
+      playground: join(folder, 'projects'),
+      runner: {
+        ...createRunner(),
+        async run({ args, input = '' }) {
+          const hook = args.includes('hook') ? JSON.parse(String(input)) : null;
+          if (hook !== null) told.push(hook);
+          calls.push(
+            hook?.hook_event_name ?? args.find((word) => /^(show|edit|handoff|add|commit)$/.test(word)),
+          );
+          return { kind: 'exited', code: 0, stdout: JSON.stringify(fiber), stderr: '' };
+        },
+      },
+    });
+    expect(code).toBe(0);
+    const acts = told.filter(({ hook_event_name }) => hook_event_name === 'PostToolUse');
+    expect(calls.slice(0, 5)).toEqual([
+      'SessionStart',
+      'UserPromptSubmit',
+      'show',
+      'PreToolUse',
+      'PostToolUse',
+    ]);
+    expect(calls.slice(-6)).toEqual(['PreToolUse', 'add', 'commit', 'PostToolUse', 'edit', 'handoff']);
+    expect([acts.length, acts.at(-1)]).toEqual([
+      10,
+      {
+        ...{ session_id: 's1', cwd: join(folder, 'projects', 'loader'), hook_event_name: 'PostToolUse' },
+        ...{ tool_name: 'Bash', tool_input: { command: 'git commit' } },
+      },
+    ]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
-import { ImitatedTranscript } from '../../../harness/claude/imitation.ts';
+import { ImitatedHooks, ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
 import { captureIn, fileCapture } from './file-capture.ts';
@@ -22,13 +22,22 @@ export type DemoAgentWorld = {
   playground: string | null;
 };
 
+/** What it says that it does, and the tools that it says it uses for that. */
+const STEPS = [
+  { says: 'reading the last status', tools: ['Read', 'Grep', 'Read'] },
+  { says: 'doing the next piece', tools: ['Edit', 'Read', 'Edit', 'Grep'] },
+  { says: 'writing it down', tools: ['Edit', 'Read'] },
+] as const;
+
 /**
  * Works on one fiber as a real agent would, but without a model: reads the fiber through `svc`, works for some seconds,
  * commits, rewrites `## Status` and the outcome, and hands off. Returns its exit code.
  */
 export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   const transcript = new ImitatedTranscript(world);
+  const hooks = new ImitatedHooks(world);
   transcript.user(world.prompt);
+  await hooks.begin(world.prompt);
   const capture = captureIn(world.prompt);
   const id =
     capture === null
@@ -42,17 +51,22 @@ export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   world.out(`\n  demo agent at work on “${fiber.name}”\n  in ${world.cwd}\n\n`);
   const progress = readProgress(fiber.body);
   const session = progress.done + 1;
-  for (const step of ['reading the last status', 'doing the next piece', 'writing it down']) {
-    world.out(`  · ${step}\n`);
-    transcript.assistant(`I am ${step} (session ${session} of ${progress.planned}).`);
-    await sleep(world.clock, world.pace_ms);
-  }
   const leaf = fiber.id.split('/').at(-1) ?? fiber.id;
+  const notes = join(world.cwd, `${leaf}.md`);
+  for (const { says, tools } of STEPS) {
+    world.out(`  · ${says}\n`);
+    transcript.assistant(`I am ${says} (session ${session} of ${progress.planned}).`);
+    for (const tool of tools)
+      await hooks.tool(tool, { file_path: notes }, () => sleep(world.clock, world.pace_ms / tools.length));
+  }
   const plays = isInside(world.cwd, world.playground);
-  if (plays) await commitNote(world, leaf, `${fiber.name}: session ${session} of ${progress.planned}`);
+  if (plays)
+    await hooks.tool('Bash', { command: 'git commit' }, () =>
+      commitNote(world, leaf, `${fiber.name}: session ${session} of ${progress.planned}`),
+    );
   const finished = session >= progress.planned;
   const outcome = plays
-    ? playedOutcome(session, progress.planned, join(world.cwd, `${leaf}.md`))
+    ? playedOutcome(session, progress.planned, notes)
     : `Rehearsed without a model; nothing was changed in ${world.cwd}.`;
   const body = writeProgress(fiber.body, { done: session, planned: progress.planned });
   const edit = ['fiber', 'edit', id, '--outcome', outcome, '--body', '-'];
