@@ -27,6 +27,11 @@ export function startOf(day: Day): number {
   return at.getTime();
 }
 
+/** A day where the viewer is: of 23 hours, or of 25, where the clock changes. */
+export function stretchOf(day: Day): { from: number; to: number } {
+  return { from: startOf(day), to: startOf(dayAfter(day, 1)) };
+}
+
 /** The hours of the viewer's clock that begin within a stretch of time, each `every` one of a day. */
 export function hoursIn(
   { from, to }: { from: number; to: number },

@@ -12,7 +12,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['Escape', 'close what is open'],
       ['/', 'find a fiber or a command'],
       ['s c', 'stash, capture'],
-      ['1 ,', 'the Desk, the settings'],
+      ['1 2 ,', 'the Desk, the Day, the settings'],
       ['?', 'these keys'],
     ],
   },
@@ -28,6 +28,15 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['x', 'set aside'],
       ['z', 'rest until a day'],
       ['u', 'undo the last move'],
+    ],
+  },
+  {
+    heading: 'In the Day',
+    keys: [
+      ['← →', 'some minutes back, forth'],
+      ['+ -', 'show less of the day, more of it'],
+      ['[ ]', 'the day before, the day after'],
+      ['t', 'today'],
     ],
   },
   {

@@ -2,7 +2,7 @@ import { type Day, dayIn } from './days.ts';
 
 /** The views of the board, in the order of the top bar and of the keys `1`, `2`, … */
 export type View = 'desk' | 'day' | 'settings';
-export const VIEWS: readonly View[] = ['desk', 'settings'];
+export const VIEWS: readonly View[] = ['desk', 'day', 'settings'];
 export const VIEW_NAMES: Readonly<Record<View, string>> = { desk: 'Desk', day: 'Day', settings: 'Settings' };
 
 /** Sheets that open over a view without a fiber. */

@@ -4,12 +4,13 @@ import type { FiberRow as ToldRow } from '../../../src/contract/fiber.ts';
 
 export type { Agent, AgentEffortReply, AgentsReply } from '../../../src/contract/agent.ts';
 export type { Roster, Surface } from '../../../src/contract/fiber.ts';
-export type { Activity } from '../../../src/contract/http/activity.ts';
+export type { Activity, ActivityComposite } from '../../../src/contract/http/activity.ts';
 export type { StoredFile } from '../../../src/contract/http/attachments.ts';
 export type { Booting } from '../../../src/contract/http/booting.ts';
 export type { BrakePulled, BrakeReleased } from '../../../src/contract/http/brake.ts';
 export type { Captured, CaptureRequest } from '../../../src/contract/http/capture.ts';
 export type { CommitPatch, PatchFile, PatchHunk } from '../../../src/contract/http/commit-patch.ts';
+export type { CommitsComposite } from '../../../src/contract/http/commits.ts';
 export type { Composite, Origin } from '../../../src/contract/http/composite.ts';
 export type {
   ConfigFile,
@@ -43,16 +44,18 @@ export type { Life, LifeEntry } from '../../../src/contract/http/life.ts';
 export type { LifecycleRequest, TransitionRequest } from '../../../src/contract/http/lifecycle.ts';
 export type { LiveMessage } from '../../../src/contract/http/live.ts';
 export type { Delivered } from '../../../src/contract/http/messages.ts';
+export type { Moment, Words } from '../../../src/contract/http/moment.ts';
 export type { Rehearsal, RehearsedStep } from '../../../src/contract/http/rehearsal.ts';
 export type { SearchHit, SearchReply } from '../../../src/contract/http/search.ts';
-export type { SentFilesRow } from '../../../src/contract/http/sent-files.ts';
+export type { SentFilesComposite, SentFilesRow } from '../../../src/contract/http/sent-files.ts';
+export type { SessionsComposite } from '../../../src/contract/http/sessions.ts';
 export type { Spend } from '../../../src/contract/http/spend.ts';
 export type { State } from '../../../src/contract/http/state.ts';
 export type { ScreenMessage, TerminalMessage, TerminalRun } from '../../../src/contract/http/terminal.ts';
 export type { TranscriptPage, TranscriptWords } from '../../../src/contract/http/transcript-words.ts';
 export type { Version } from '../../../src/contract/http/version.ts';
 export type { Why } from '../../../src/contract/http/why.ts';
-export type { SessionLine } from '../../../src/contract/ledger.ts';
+export type { CommitLedgerLine, SessionLine } from '../../../src/contract/ledger.ts';
 
 /** A row with the host whose feed has it. */
 export type FiberRow = ToldRow & { origin: string };
