@@ -13,6 +13,12 @@ export function PhoneNav(): ReactNode {
         </svg>
         Desk
       </button>
+      <button type="button" aria-current={view === 'day' ? 'page' : undefined} onClick={() => goTo('day')}>
+        <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
+          <path d="M2.5 17.5h17M3.5 17c2.4 0 2.4-9 5-9s2.2 5.5 4.2 5.5S15.4 5 18.5 5" />
+        </svg>
+        Day
+      </button>
       <button type="button" onClick={() => go({ sheet: 'stash' })}>
         <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
           <path d="M4 15.2V18h2.8L17 7.8 14.2 5 4 15.2Z" />

@@ -29,6 +29,10 @@ const SETTINGS = part(
   () => import('../settings/Settings.tsx'),
   () => goTo('desk'),
 );
+const DAY = part(
+  () => import('../day/Day.tsx'),
+  () => goTo('desk'),
+);
 const FIRST_RUN = part(
   () => import('../first-run/FirstRun.tsx'),
   () => undefined,
@@ -59,6 +63,7 @@ export function Shell(): ReactNode {
     s: () => go({ sheet: 'stash' }),
     c: () => go({ sheet: 'capture' }),
     1: () => goTo('desk'),
+    2: () => goTo('day'),
     ',': () => goTo('settings'),
     '/': () => go({ sheet: 'find', q: null }),
     '?': () => go({ sheet: 'keys' }),
@@ -71,6 +76,8 @@ export function Shell(): ReactNode {
       <main className={styles.main} aria-labelledby="view">
         {view === 'settings' ? (
           <Late of={SETTINGS} with={{}} />
+        ) : view === 'day' ? (
+          <Late of={DAY} with={{}} />
         ) : copy?.state === 'fresh' && copy.rows.size === 0 ? (
           <Late of={FIRST_RUN} with={{}} />
         ) : (

@@ -47,6 +47,9 @@ export type Lane = {
   seen: Stretch;
 };
 
+const OF_NO_FIBER = 'Without a fiber';
+const WHOSE_NOT_KNOWN = 'Fibers not known';
+
 /** A read that is younger than this is as good as now: the next one comes within a minute. */
 const LATE_MS = 2 * MINUTE_MS;
 /** A wait that is shorter is an answer at once. */
@@ -64,13 +67,22 @@ export function unknownOf(told: Told<Recorded> | undefined, day: Stretch, now: n
   ];
 }
 
+/** The rows of the board by the uid of their fiber, which several hosts may list. */
+export type RowsByUid = ReadonlyMap<string, readonly FiberRow[]>;
+
+export function rowsByUid(rows: Iterable<FiberRow>): RowsByUid {
+  const found = new Map<string, FiberRow[]>();
+  for (const row of rows) {
+    if (row.uid === null) continue;
+    const of = found.get(row.uid);
+    if (of === undefined) found.set(row.uid, [row]);
+    else of.push(row);
+  }
+  return found;
+}
+
 /** The lanes of a day, by when they began; what was read of no fiber comes last, one lane for each host. */
-export function lanesOf(
-  book: DayBook,
-  day: Stretch,
-  now: number,
-  rows: ReadonlyMap<string, FiberRow>,
-): Lane[] {
+export function lanesOf(book: DayBook, day: Stretch, now: number, rows: RowsByUid): Lane[] {
   const hosts = new Set([...(book.activity?.keys() ?? []), ...(book.sessions?.keys() ?? [])]);
   const lanes = [...hosts].flatMap((host) => lanesOfHost(host, book, day, now, rows));
   return lanes.sort(
@@ -91,14 +103,9 @@ type Gathered = {
   files: SentFilesRow[];
 };
 
-function lanesOfHost(
-  host: string,
-  book: DayBook,
-  day: Stretch,
-  now: number,
-  rows: ReadonlyMap<string, FiberRow>,
-): Lane[] {
-  const lines = book.sessions?.get(host)?.read ?? [];
+function lanesOfHost(host: string, book: DayBook, day: Stretch, now: number, rows: RowsByUid): Lane[] {
+  const sessions = book.sessions?.get(host)?.read ?? null;
+  const lines = sessions ?? [];
   const told = book.activity?.get(host);
   const owners = ownersOf(lines);
   const found = new Map<string, Gathered>();
@@ -124,9 +131,11 @@ function lanesOfHost(
     ).files.push(file);
   const unknown = unknownOf(told, day, now);
   return [...found].flatMap(([uid, gathered]) => {
-    const row = rows.get(uid) ?? null;
+    const of = rows.get(uid) ?? [];
+    const row = of.find(({ origin }) => origin === host) ?? of[0] ?? null;
     const lane = laneOf(`${host} ${uid}`, host, gathered, row, day, now);
-    return lane === null ? [] : [{ ...lane, unknown }];
+    if (lane === null) return [];
+    return [{ ...lane, unknown, title: sessions === null ? WHOSE_NOT_KNOWN : lane.title }];
   });
 }
 
@@ -163,7 +172,7 @@ function laneOf(
     host,
     fiber: row === null || fiber === null ? fiber : { id: row.id, uid: fiber.uid },
     row,
-    title: row?.name ?? fiber?.id ?? 'Conversations of no fiber',
+    title: row?.name ?? fiber?.id ?? OF_NO_FIBER,
     trace,
     sessions,
     replies: sumOf(countsOf(buckets, 'reply')),

@@ -1,6 +1,6 @@
 import { MINUTE_MS, type Stretch, sumOf } from './activity.ts';
 import { isIn, type Late } from './day-book.ts';
-import { filesOf, type Lane, linesOf } from './day-lanes.ts';
+import { type Fleet, filesOf, type Lane, linesOf } from './day-lanes.ts';
 import { type Day, daysBetween } from './days.ts';
 import type { Words } from './wire.ts';
 import { fullMoment, timeOfDay } from './wording.ts';
@@ -136,6 +136,15 @@ function stretches(all: readonly Stretch[]): string {
   return all.map(({ from, to }) => `${timeOfDay(from)} to ${timeOfDay(to)}`).join(', ');
 }
 
+/** What the drawing of all lanes together says to those who cannot see it. */
+export function fleetLabel({ minutes, most }: Fleet, window: Stretch, unknown: readonly Stretch[]): string {
+  const said = [`All agents from ${timeOfDay(window.from)} to ${timeOfDay(window.to)}`];
+  said.push(`${workText(minutes)} of work on the whole day`);
+  if (most !== null) said.push(`most at once ${most.n} at ${timeOfDay(most.at)}`);
+  if (unknown.length > 0) said.push(`not known ${stretches(unknown)}`);
+  return said.join(', ');
+}
+
 /** What the drawing of a lane says to those who cannot see it. */
 export function laneLabel(lane: Lane): string {
   const said = [`${lane.title} worked ${workText(lane.trace.work.length)}`];
@@ -158,26 +167,20 @@ function times(n: number): string {
 }
 
 /** The chip of a host that is not fresh. */
-export function lateText({ host, state, as_of }: Late, today: Day): string {
-  if (state === 'no_answer' && as_of === null) return `${host} does not answer`;
+export function lateText({ host, state, as_of, fault }: Late, today: Day): string {
+  if (state === 'no_answer' && as_of === null)
+    return fault === null ? `${host}: no answer` : `${host}: ${fault}`;
   if (as_of === null) return `${host} is out of date`;
   return `${host} as of ${fullMoment(as_of, today)}`;
 }
 
-const heading = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'long',
-  day: 'numeric',
-  month: 'long',
-  timeZone: 'UTC',
-});
-const withYear = new Intl.DateTimeFormat('en-GB', {
-  ...{ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
-});
-
-/** `Friday 21 November`, with the year where it is another one. */
-export function dayHeading(day: Day, today: Day): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  return (day.slice(0, 4) === today.slice(0, 4) ? heading : withYear).format(at).replace(',', '');
+/** `Friday 21 November`, with the year where it is another one; in `short`, `Fri 21 November`. */
+export function dayHeading(day: Day, today: Day, weekday: 'long' | 'short' = 'long'): string {
+  const year = day.slice(0, 4) === today.slice(0, 4) ? undefined : 'numeric';
+  const date = new Intl.DateTimeFormat('en-GB', {
+    ...{ weekday, day: 'numeric', month: 'long', year, timeZone: 'UTC' },
+  });
+  return date.format(new Date(`${day}T00:00:00Z`)).replace(',', '');
 }
 
 /** What stands in the place of the lanes of a day without any. */

@@ -11,7 +11,14 @@ import {
   withFiles,
   withSessions,
 } from '../../../board/src/model/day-book.ts';
-import { fleetOf, type Lane, lanesOf, unknownOf, unknownOfAll } from '../../../board/src/model/day-lanes.ts';
+import {
+  fleetOf,
+  type Lane,
+  lanesOf,
+  rowsByUid,
+  unknownOf,
+  unknownOfAll,
+} from '../../../board/src/model/day-lanes.ts';
 import type {
   ActivityComposite,
   CommitLedgerLine,
@@ -91,7 +98,7 @@ function bookOf({ buckets = [], lines = [], commits = [], files = [] }: Told, to
   );
 }
 const lanes = (told: Told, rows: readonly FiberRow[] = [], now = EVENING): Lane[] =>
-  lanesOf(bookOf(told), DAY, now, new Map(rows.map((one) => [one.uid ?? '', one])));
+  lanesOf(bookOf(told), DAY, now, rowsByUid(rows));
 
 describe('the lanes of a day', () => {
   it('are one for each fiber, by when they began, and what belongs to no fiber comes last', () => {
@@ -102,7 +109,7 @@ describe('the lanes of a day', () => {
     expect(found.map(({ title, seen }) => [title, seen.from])).toEqual([
       ['tiles', at(7)],
       ['tide', at(8)],
-      ['Conversations of no fiber', at(1)],
+      ['Without a fiber', at(1)],
     ]);
   });
 
