@@ -417,6 +417,12 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       ...{ insertions: 212, deletions: 31, mux: null, ...session },
     });
     await says(page, 'Keep gaps as rows', '+212 −31', 'Sent gaps.gif, report.html, lost.csv');
+    await until('its wake', () =>
+      page.learn<boolean>(`(() => {
+        const wake = document.querySelector('dialog [role=img][aria-label^="active in 1 of the last 90 minutes"]');
+        return wake !== null && wake.getBoundingClientRect().height > 30;
+      })()`),
+    );
 
     for (const name of files)
       await until(`the line of ${name}`, () =>

@@ -3,11 +3,14 @@ import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef } from '
 import { gestureKeys } from '../gestures/use-card-keys.ts';
 import { useShownCopy } from '../gestures/writes.ts';
 import { useFollowed } from '../lib/board.ts';
+import { useToday } from '../lib/clock.ts';
 import { useKeys } from '../lib/keys.ts';
 import { usePhone } from '../lib/media.ts';
+import { Late, part as latePart } from '../lib/parts.tsx';
 import { fiberPath } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { go, useWhere, where } from '../lib/url.ts';
+import { cardOf } from '../model/card.ts';
 import { keyOf } from '../model/feed-copy.ts';
 import { isOutdated, rowOf } from '../model/sheet.ts';
 import type { FiberReply, FiberRow } from '../model/wire.ts';
@@ -29,6 +32,10 @@ import { WhyPart } from './WhyPart.tsx';
 
 const TranscriptDialog = lazy(() => import('./transcript/TranscriptDialog.tsx'));
 const CommitDialog = lazy(() => import('./commit/CommitDialog.tsx'));
+const WAKE = latePart(
+  () => import('../time/Wake.tsx'),
+  () => undefined,
+);
 /** How the address names a transcript or a commit that is open over the sheet. */
 const OVER = /^(transcript|commit) (.+)$/;
 
@@ -52,6 +59,7 @@ export default function FiberSheet({ fiber }: { fiber: string }): ReactNode {
 function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactNode {
   const followed = useFollowed();
   const phone = usePhone();
+  const today = useToday();
   const root = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const { part } = useWhere();
@@ -102,6 +110,7 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
         <Button onClick={close}>Close</Button>
       </div>
     );
+  const { wake } = cardOf(row, today);
   const running = row.runtime?.session_uuid ?? null;
   const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
   const waits = row.runtime !== undefined && <Band runtime={row.runtime} />;
@@ -115,6 +124,11 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
       )}
       <div className={styles.parts}>
         <div className={styles.main}>
+          {wake !== null && (
+            <div className={styles.wake}>
+              <Late of={WAKE} with={{ wake }} meanwhile={null} />
+            </div>
+          )}
           {phone && waits}
           <Outcome row={row} />
           {document === undefined ? (

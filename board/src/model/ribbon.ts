@@ -121,7 +121,9 @@ function pinsOf(
     if (last !== undefined && at - last.x < PIN_PX) last.launches.push(launch);
     else groups.push({ x: at, launches: [launch] });
   }
-  const taken: { from: number; to: number }[][] = [[], [{ from: x(now) - GAP_PX, to: x(now) + NOW_PX }]];
+  // The word beside the line of now reaches into both rows.
+  const beside_now = { from: x(now) - GAP_PX, to: x(now) + NOW_PX };
+  const taken = [[beside_now], [beside_now]];
   if (tomorrow !== null) taken[1]?.push({ from: tomorrow.x - GAP_PX, to: tomorrow.x + DAY_PX });
   return groups.map(({ x: at, launches: all }) => {
     const [first] = all;

@@ -6,7 +6,7 @@ import { type Wake as WakeModel, type WakeShape, wakeShape } from '../model/wake
 import { useRecent } from './recent.ts';
 import styles from './Wake.module.css';
 
-/** What a wake is drawn in; it is stretched over the width that there is. */
+/** What a wake is drawn in; it is stretched over the width and the height that there are. */
 const WIDTH = 1_000;
 const HEIGHT = 28;
 /** Of the highest curve, so that the dot at its end stays inside. */
@@ -64,7 +64,7 @@ export default function Wake({ wake, children }: { wake: WakeModel; children?: R
       {waits === null && end !== undefined && (
         <span
           className={styles.now}
-          style={{ left: `${end.x * 100}%`, top: `${Math.min(y(end), HEIGHT - 4)}px` }}
+          style={{ left: `${end.x * 100}%`, top: `${(Math.min(y(end), HEIGHT - 4) / HEIGHT) * 100}%` }}
         />
       )}
     </div>

@@ -73,6 +73,10 @@ describe('the ribbon', () => {
     expect(pins(...near).map(({ row: at }) => at)).toEqual([0, 1, null, null]);
   });
 
+  it('writes no label over the word beside now', () => {
+    expect(pins(launch('Digest', 0))).toMatchObject([{ x: 240, row: null }]);
+  });
+
   it('writes the label of the last one at its left', () => {
     expect(pins(launch('Weekly figures', 19.8))).toMatchObject([{ toward: 'left', row: 0 }]);
   });
