@@ -139,6 +139,31 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.learn('location.search')).toBe('?fiber=atlas');
   });
 
+  it('captures the text of a worker again that was lost before it made a fiber', async () => {
+    const place = `moss-${Date.now()}`;
+    const folder = daemon.home.project(place);
+    const text = 'Look for moss\n\nUnder the northern stones.';
+    await daemon.http.post('/capture', { prompt: text, agent: 'talks', project_dir: folder });
+    const capture = () =>
+      until('the capture', async () =>
+        (await daemon.state()).captures.find((one) => one.project_dir === folder),
+      );
+    const lost = await capture();
+    await daemon.home.tmux('kill-session', '-t', `=${lost.mux_session}`);
+    await open();
+    await read(page, `A capture in ${place} by talks made no fiber`);
+    await click(page, 'Capture again');
+    await read(page, 'A worker files “Look for moss”.');
+    await until('the lost one off the list', async () => (await capture()).run_id !== lost.run_id);
+    const again = await capture();
+    expect(readFileSync(again.text_file!, 'utf8')).toBe(text);
+    daemon.home.write(
+      `projects/${place}/orders`,
+      `svc fiber add 'Look for moss' --slug ${place} && svc claim ${place} --mux-session ${again.mux_session}`,
+    );
+    await read(page, 'Your capture is the fiber “Look for moss”.');
+  });
+
   it('files a capture with pictures first, and starts its worker on it', async () => {
     await open('?sheet=capture');
     await read(page, 'Capture a task');

@@ -1,12 +1,15 @@
 import { type ReactNode, useState } from 'react';
-import { post } from '../lib/api.ts';
+import { get, post } from '../lib/api.ts';
+import { awaitCapture } from '../lib/awaited-captures.ts';
 import { askNow } from '../lib/board.ts';
 import { useHostState } from '../lib/host-state.ts';
 import { STATE_PATH } from '../lib/paths.ts';
 import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { go } from '../lib/url.ts';
-import { type NoticeAct, noticesOf } from '../model/notices.ts';
+import { type LostCapture, type NoticeAct, noticesOf } from '../model/notices.ts';
+import { titleOf } from '../model/task.ts';
+import type { Captured, CaptureRequest } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Banner } from './Banner.tsx';
 
@@ -19,7 +22,7 @@ export default function HostNotices(): ReactNode {
   return (
     <>
       {value !== undefined &&
-        noticesOf(value).map(({ key, glyph, title, text, acts, part }) => (
+        noticesOf(value).map(({ key, glyph, title, text, acts, part, again }) => (
           <Banner
             key={key}
             glyph={glyph}
@@ -29,6 +32,7 @@ export default function HostNotices(): ReactNode {
                 {acts.map((act) => (
                   <ActButton key={act.text} act={act} />
                 ))}
+                {again !== undefined && <AgainButton lost={again} />}
                 {part !== undefined && (
                   <Button onClick={() => go({ view: 'settings', part, fiber: null })}>Correct it</Button>
                 )}
@@ -61,5 +65,40 @@ export function ActButton({ act }: { act: NoticeAct }): ReactNode {
   );
 }
 
+/** Sends the kept text of a capture to a new worker, and then takes the lost one off the list. */
+function AgainButton({ lost }: { lost: LostCapture }): ReactNode {
+  const [busy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    const fault = await captureAgain(lost);
+    setBusy(false);
+    if (fault !== null) toast(fault, { tone: 'fault' });
+    readAgain(STATE_PATH);
+    askNow();
+  };
+  return (
+    <Button tone="agent" disabled={busy} onClick={() => void run()}>
+      Capture again
+    </Button>
+  );
+}
+
+/** Null, or the sentence of the daemon on why it was not captured. */
+async function captureAgain({ run_id, text_file, request }: LostCapture): Promise<string | null> {
+  const kept = await get<string>(`/file?path=${encodeURIComponent(text_file)}`);
+  if (!kept.ok) return kept.message;
+  const prompt = kept.value;
+  const body: CaptureRequest = { ...request, prompt };
+  const sent = await post<Captured>('/capture', body, { timeout_ms: START_MS });
+  if (!sent.ok) return sent.message;
+  const title = titleOf(prompt);
+  awaitCapture(sent.value.run_id, title);
+  toast(`A worker files “${title}”.`);
+  const dismissed = await post('/incidents/dismiss', { id: run_id });
+  return dismissed.ok ? null : dismissed.message;
+}
+
+/** The starting of a worker takes this long at most. */
+const START_MS = 60_000;
 /** The workers of an incident are started one after another. */
 const ACT_MS = 120_000;

@@ -1,6 +1,6 @@
 import type { CardState } from './states.ts';
 import { folderName } from './task.ts';
-import type { BrakePulled, BrakeReleased, Incident, IncidentReply, State } from './wire.ts';
+import type { BrakePulled, BrakeReleased, CaptureRequest, Incident, IncidentReply, State } from './wire.ts';
 import { timeOfDay } from './wording.ts';
 
 /** A write that a notice offers. `done` tells what came of it, from the daemon's answer. */
@@ -21,7 +21,11 @@ export type Notice = {
   acts: readonly NoticeAct[];
   /** The part of the settings where it is mended. */
   part?: string;
+  again?: LostCapture;
 };
+
+/** A capture that made no fiber, to be sent anew: where its text is kept, and how it was asked for. */
+export type LostCapture = { run_id: string; text_file: string; request: Omit<CaptureRequest, 'prompt'> };
 
 /** What `GET /state` has to tell everybody, most urgent first. */
 export function noticesOf(state: State): Notice[] {
@@ -136,7 +140,8 @@ function counted(count: number, one: string, more: string): string[] {
 type Capture = State['captures'][number];
 
 /** A capture without a fiber is not in the feed: only here can it be told. */
-function endedCapture({ run_id, agent, project_dir, ended_reason, text_file }: Capture): Notice {
+function endedCapture(capture: Capture): Notice {
+  const { run_id, agent, project_dir, ended_reason, text_file } = capture;
   const why = ended_reason === null ? 'Its session has ended.' : sentence(ended_reason);
   const kept = text_file === null ? '' : ` Its text is kept in ${text_file}.`;
   return {
@@ -144,6 +149,7 @@ function endedCapture({ run_id, agent, project_dir, ended_reason, text_file }: C
     glyph: 'blocked',
     title: `A capture in ${folderName(project_dir)} by ${agent} made no fiber`,
     text: `${why}${kept}`,
+    ...(text_file === null ? {} : { again: { run_id, text_file, request: requestOf(capture) } }),
     acts: [
       {
         text: 'Dismiss',
@@ -154,6 +160,11 @@ function endedCapture({ run_id, agent, project_dir, ended_reason, text_file }: C
       },
     ],
   };
+}
+
+/** Asks for a capture as it was asked for the first time. */
+function requestOf({ project_dir, agent, effort, store, surface }: Capture): LostCapture['request'] {
+  return { project_dir, agent, store, surface, ...(effort === null ? {} : { effort }) };
 }
 
 function filing(captures: readonly Capture[]): Notice[] {

@@ -118,6 +118,19 @@ describe('what a host has to tell', () => {
     ]);
     expect(notices[0]!.acts[0]).toMatchObject({ path: '/incidents/dismiss', body: { id: 'run-1' } });
   });
+
+  it('offers to capture a kept text again, as it was asked for', () => {
+    const lost = (of: object) =>
+      noticesOf(state({ captures: [capture({ state: 'ended', ended_reason: null, ...of })] }))[0]?.again;
+    const asked = { store: '/s', surface: 'app', effort: null };
+    expect(lost({ ...asked, text_file: null })).toBeUndefined();
+    expect(lost({ ...asked, text_file: '/d/text.md' })).toEqual({
+      run_id: 'run-1',
+      text_file: '/d/text.md',
+      request: { project_dir: '/srv/loader', agent: 'atlas', store: '/s', surface: 'app' },
+    });
+    expect(lost({ ...asked, effort: 'high', text_file: '/d' })?.request).toMatchObject({ effort: 'high' });
+  });
 });
 
 describe('what came of it', () => {
