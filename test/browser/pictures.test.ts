@@ -29,6 +29,7 @@ const SHOTS: readonly [name: string, address: string, shows: string][] = [
   ['stash', '/?sheet=stash', 'Stash'],
   ['capture', '/?sheet=capture', 'Capture'],
   ['find', '/?sheet=find&q=ti', 'Fibers'],
+  ['hosts', '/?sheet=hosts', 'this host, live'],
   ['keys', '/?sheet=keys', 'Keys'],
   ['settings', '/?view=settings', 'Settings'],
 ];

@@ -39,6 +39,7 @@ const FIRST_RUN = part(
 );
 const TASK_FORM = part(() => import('../forms/TaskForm.tsx'), closeSheet);
 const FINDER = part(() => import('../search/Finder.tsx'), closeSheet);
+const HOSTS = part(() => import('./HostsSheet.tsx'), closeSheet);
 const KEY_SHEET = part(() => import('./KeySheet.tsx'), closeSheet);
 
 export function Shell(): ReactNode {
@@ -67,6 +68,7 @@ export function Shell(): ReactNode {
     ',': () => goTo('settings'),
     '/': () => go({ sheet: 'find', q: null }),
     '?': () => go({ sheet: 'keys' }),
+    'g h': () => go({ sheet: 'hosts' }),
   });
   const DeskView = phone ? PhoneDesk : Desk;
   return (
@@ -96,6 +98,7 @@ export function Shell(): ReactNode {
         <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} />
       )}
       {sheet === 'find' && <Late of={FINDER} with={{}} />}
+      {sheet === 'hosts' && <Late of={HOSTS} with={{}} />}
       {sheet === 'keys' && <Late of={KEY_SHEET} with={{}} />}
       <Toasts />
     </div>

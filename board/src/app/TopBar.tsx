@@ -1,11 +1,12 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useTimeText } from '../lib/clock.ts';
 import type { Followed } from '../lib/follow-feed.ts';
 import { usePhone } from '../lib/media.ts';
 import { go, goTo, useWhere } from '../lib/url.ts';
-import { freshness } from '../model/contact.ts';
+import { hostLines, hostsText } from '../model/hosts.ts';
 import { VIEW_NAMES, VIEWS } from '../model/where.ts';
 import { Button } from '../ui/Button.tsx';
+import { HostTicks } from '../ui/HostTicks.tsx';
 import { Lens } from '../ui/Lens.tsx';
 import styles from './TopBar.module.css';
 
@@ -15,7 +16,7 @@ export function TopBar({ followed }: { followed: Followed }): ReactNode {
     <header className={styles.bar}>
       <Views />
       <FindButton />
-      <HostTick followed={followed} />
+      <Hosts followed={followed} />
       {!phone && (
         <>
           <Button shortcut="s" onClick={() => go({ sheet: 'stash' })}>
@@ -76,15 +77,25 @@ function FindButton(): ReactNode {
   );
 }
 
-/** How fresh what is shown of the host is: a full tick, a hollow short one, or a stub. */
-function HostTick({ followed: { copy, contact, heard_at } }: { followed: Followed }): ReactNode {
-  const words = useTimeText((now) => freshness(contact, heard_at === null ? null : now - heard_at));
+/** How fresh what is shown of each host is, one tick for each; opens the list of them. */
+function Hosts({ followed: { copy, contact, heard_at } }: { followed: Followed }): ReactNode {
+  const lines = useMemo(
+    () => (copy === null ? [] : hostLines(copy, contact, heard_at)),
+    [copy, contact, heard_at],
+  );
+  const says = useTimeText((now) => hostsText(lines, contact, now).says);
   if (copy === null) return null;
-  const tick = contact.kind === 'live' ? styles.live : contact.kind === 'gone' ? styles.gone : styles.behind;
   return (
-    <p className={styles.host}>
-      <span className={`${styles.tick} ${tick}`} aria-hidden="true" />
-      <b>{copy.host}</b> {words}
-    </p>
+    <button
+      type="button"
+      className={styles.hosts}
+      title="How fresh each host is (g, then h)"
+      onClick={() => go({ sheet: 'hosts' })}
+    >
+      <HostTicks ticks={lines.map(({ tick }) => tick)} />
+      <span>
+        <b>{hostsText(lines, contact, 0).name}</b> {says}
+      </span>
+    </button>
   );
 }

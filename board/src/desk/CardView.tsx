@@ -6,6 +6,7 @@ import { usePending } from '../gestures/writes.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
 import { Late, part } from '../lib/parts.tsx';
 import type { Band, Card, Fact } from '../model/card.ts';
+import type { Aged } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { Wake } from '../model/wake.ts';
 import { comingMoment, lasting, moment, shortDay } from '../model/wording.ts';
@@ -55,7 +56,9 @@ export const CardView = memo(function CardView({
         <p className={styles.facts}>
           {path !== null && <span className={styles.path}>{path}</span>}
           {agent !== null && <b>{agent}</b>}
-          {state === 'elsewhere' ? (
+          {card.aged !== null ? (
+            <AgedHost aged={card.aged} />
+          ) : state === 'elsewhere' ? (
             <span className={styles.chip}>{host}</span>
           ) : (
             <span className={styles.host}>{host}</span>
@@ -81,6 +84,15 @@ export const CardView = memo(function CardView({
     </article>
   );
 });
+
+function AgedHost({ aged: { host, at } }: { aged: Aged }): ReactNode {
+  const age = useTimeText((now) => (at === null ? 'no answer' : `${lasting(now - at)} old`));
+  return (
+    <span className={styles.chip}>
+      {host}, {age}
+    </span>
+  );
+}
 
 function FactText({ fact }: { fact: Fact }): ReactNode {
   const today = useToday();

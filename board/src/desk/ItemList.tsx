@@ -5,11 +5,12 @@ import { go } from '../lib/url.ts';
 import type { Item } from '../model/lists.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { CardView } from './CardView.tsx';
+import { HostItem } from './HostItem.tsx';
 import styles from './ItemList.module.css';
 import { Line } from './Line.tsx';
 
 /** Heights before an item has been measured, in pixels. */
-const ESTIMATES = { heading: 30, card: 118, line: 30, empty: 40 } as const;
+const ESTIMATES = { heading: 30, card: 118, line: 30, hosts: 40, host: 26, empty: 40 } as const;
 const OVERSCAN = 6;
 
 /** How the keys of the Desk move the focus through a list. */
@@ -130,6 +131,17 @@ function ItemView({ item, tab_stop }: { item: Item; tab_stop: boolean }): ReactN
       return <CardView card={item.card} tab_stop={tab_stop} />;
     case 'line':
       return <Line card={item.card} tab_stop={tab_stop} />;
+    case 'hosts':
+      return (
+        <h2 className={styles.hosts}>
+          Hosts{' '}
+          <span>
+            {item.fresh} of {item.of} fresh
+          </span>
+        </h2>
+      );
+    case 'host':
+      return <HostItem line={item.line} tab_stop={tab_stop} />;
     case 'empty':
       return <p className={styles.empty}>{item.text}</p>;
   }
@@ -203,7 +215,7 @@ function isControl(target: EventTarget): boolean {
 }
 
 function takesFocus({ kind }: Item): boolean {
-  return kind === 'card' || kind === 'line';
+  return kind === 'card' || kind === 'line' || kind === 'host';
 }
 
 /** The items that can be seen, and the stop wherever it is, so that it keeps the focus. */

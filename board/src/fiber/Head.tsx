@@ -8,9 +8,10 @@ import { cardOf } from '../model/card.ts';
 import { freshness } from '../model/contact.ts';
 import { dayIn } from '../model/days.ts';
 import type { CardButton } from '../model/gestures.ts';
+import { agedOf } from '../model/hosts.ts';
 import { STATE_NAMES } from '../model/states.ts';
 import type { FiberRow } from '../model/wire.ts';
-import { shortDay } from '../model/wording.ts';
+import { lasting, shortDay } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
@@ -30,9 +31,14 @@ type HeadProps = {
 /** What the fiber is and how it stands, with what can be done to it. */
 export function Head({ row, followed, title_id, gone, watch, onClose }: HeadProps): ReactNode {
   const today = useToday();
-  const { contact, heard_at } = followed;
-  const fresh = useTimeText((now) => freshness(contact, heard_at === null ? null : now - heard_at));
-  const card = cardOf(row, today);
+  const { copy, contact, heard_at } = followed;
+  const aged = copy === null ? null : agedOf(copy, row);
+  const fresh = useTimeText((now) => {
+    if (aged !== null) return aged.at === null ? 'no answer' : `${lasting(now - aged.at)} old`;
+    if (copy !== null && row.origin !== copy.host) return 'fresh';
+    return freshness(contact, heard_at === null ? null : now - heard_at);
+  });
+  const card = cardOf(row, today, aged);
   const pending = usePending(card.key);
   const due = dayIn(row.due);
   return (

@@ -3,6 +3,7 @@ import { followed } from '../lib/board.ts';
 import { go } from '../lib/url.ts';
 import { dayOf } from '../model/days.ts';
 import { type Form, type Gesture, type GestureId, gesturesOf } from '../model/gestures.ts';
+import { agedOf } from '../model/hosts.ts';
 import { feedRow, pendingAt, send, showRefusal } from './writes.ts';
 
 /** What stands over the page; `row_key` names the row it is about. */
@@ -45,7 +46,8 @@ export function gesturesAt(row_key: string): readonly Gesture[] {
   const row = pending?.shown ?? feedRow(row_key);
   if (row === undefined || copy === null) return [];
   const saving = pending?.phase === 'sending';
-  return gesturesOf(row, { host: copy.host, today: dayOf(Date.now()), contact, saving });
+  const aged = agedOf(copy, row) !== null;
+  return gesturesOf(row, { host: copy.host, aged, today: dayOf(Date.now()), contact, saving });
 }
 
 /** Opens the menu of a fiber by the key of its row, from wherever it is shown; false if the row is not known. */

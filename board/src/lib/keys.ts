@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** What a key does, by `KeyboardEvent.key`; false leaves the key to others. */
+/** What a key does, by `KeyboardEvent.key`, or after `g` by both, as in `g h`; false leaves the key to others. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
 const OFF = 'single-keys-off';
@@ -15,6 +15,30 @@ export function turnSingleKeys(on: boolean): void {
   else localStorage.setItem(OFF, 'yes');
 }
 
+/** Begins a sequence of two keys. */
+const FIRST = 'g';
+/** The second one comes this soon after it. */
+const SEQUENCE_MS = 1_500;
+let first: KeyboardEvent | null = null;
+const seconds = new WeakSet<KeyboardEvent>();
+
+// Before anybody asks what a key is named, and once for all who do.
+document.addEventListener(
+  'keydown',
+  (event) => {
+    if (event.key === 'Shift') return;
+    if (first !== null && event.timeStamp - first.timeStamp < SEQUENCE_MS && event.key.length === 1)
+      seconds.add(event);
+    first =
+      event.key === FIRST && !event.repeat && !seconds.has(event) && isMeant(event, null) ? event : null;
+  },
+  true,
+);
+
+function nameOf(event: KeyboardEvent): string {
+  return seconds.has(event) ? `${FIRST} ${event.key}` : event.key;
+}
+
 /**
  * Binds single keys of the page, or of the dialog that holds an element, while the caller is shown. They do nothing with
  * a modifier, inside a field, behind an open dialog, and when the reader has turned them off; those with a longer name,
@@ -25,7 +49,7 @@ export function useKeys(keys: Keys, inside?: RefObject<Element | null>): void {
   current.current = keys;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const run = current.current[event.key];
+      const run = current.current[nameOf(event)];
       if (run === undefined || !isMeant(event, inside?.current ?? null)) return;
       if (run(event) !== false) event.preventDefault();
     };

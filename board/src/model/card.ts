@@ -2,7 +2,8 @@ import { type Place, placeOf, returnDay } from './classify.ts';
 import { type Day, dayIn } from './days.ts';
 import { keyOf } from './feed-copy.ts';
 import { buttonsOf, type CardButton } from './gestures.ts';
-import { type CardState, stateOf } from './states.ts';
+import type { Aged } from './hosts.ts';
+import { type CardState, STATE_NAMES, stateOf } from './states.ts';
 import type { Wake } from './wake.ts';
 import type { FiberRow } from './wire.ts';
 import { timeIn } from './wording.ts';
@@ -30,6 +31,8 @@ export type Card = {
   outcome: string | null;
   agent: string | null;
   host: string;
+  /** Where its host is not fresh. */
+  aged: Aged | null;
   state: CardState;
   place: Place;
   pinned: boolean;
@@ -72,8 +75,10 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   not_concluded: 'Its last run came to no conclusion.',
 };
 
-export function cardOf(row: FiberRow, today: Day): Card {
-  const found = stateOf(row);
+/** `aged` where what the row tells is the last that is known of it. */
+export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Card {
+  const told = stateOf(row);
+  const found = aged !== null && IN_MOTION.has(told) ? 'unknown' : told;
   const place = placeOf(row, found, today);
   const state = place === 'resting' ? 'resting' : found;
   return {
@@ -84,16 +89,24 @@ export function cardOf(row: FiberRow, today: Day): Card {
     outcome: row.outcome?.trim() ? row.outcome : null,
     agent: agentOf(row),
     host: row.svc?.host ?? row.origin,
+    aged,
     state,
     place,
     pinned: row.svc?.kind === 'pinned' && state !== 'accepted' && state !== 'set_aside',
     returns: returnDay(row, found, today) ?? null,
     fact: factOf(row, state, today),
-    band: bandOf(row, state),
+    band: aged !== null && found !== told ? agedBand(told, aged) : bandOf(row, state),
     wake: wakeOf(row, state),
     buttons: buttonsOf(row, state),
     rank: rankOf(row, state, today),
   };
+}
+
+/** What a worker does by itself: by now it may do something else. */
+const IN_MOTION: ReadonlySet<CardState> = new Set(['launching', 'working', 'idle']);
+
+function agedBand(told: CardState, { host }: Aged): Band {
+  return { tone: 'quiet', text: `${STATE_NAMES[told]} when ${host} was last heard of.` };
 }
 
 function agentOf({ svc, runtime }: FiberRow): string | null {

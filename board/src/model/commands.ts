@@ -21,6 +21,7 @@ const COMMANDS: readonly Command[] = [
     key: view === 'settings' ? ',' : String(VIEWS.indexOf(view) + 1),
     to: { view, fiber: null, sheet: null, day: null, part: null },
   })),
+  { text: 'Hosts: how fresh each one is', key: 'g h', to: { ...SHEET, sheet: 'hosts' } },
   { text: 'Settings: health of the host', key: null, to: settings('health') },
   { text: 'Settings: agents', key: null, to: settings('agents') },
   { text: 'Settings: stores and projects', key: null, to: settings('stores') },

@@ -2,6 +2,7 @@ import { type Card, cardOf } from './card.ts';
 import type { Place } from './classify.ts';
 import type { Day } from './days.ts';
 import type { FeedCopy } from './feed-copy.ts';
+import { type Aged, agedOf, type HostLine, notFresh } from './hosts.ts';
 import type { FiberRow } from './wire.ts';
 import { returnHeading } from './wording.ts';
 
@@ -14,6 +15,8 @@ export type Desk = Readonly<Record<NonNullable<Place>, readonly Card[]>> & {
   returning: readonly Group[];
   /** How many starts wait since the daemon that answers restarted. */
   held_since_restart: number;
+  /** The other hosts that are not fresh, what is wrong first, of so many hosts. */
+  not_fresh: { lines: readonly HostLine[]; of: number };
 };
 
 export const EMPTY_DESK: Desk = {
@@ -27,24 +30,29 @@ export const EMPTY_DESK: Desk = {
   pinned: [],
   returning: [],
   held_since_restart: 0,
+  not_fresh: { lines: [], of: 0 },
 };
 
-/** The card of a row, made once for each row and day. */
+/** The card of a row, made once for each row, day, and last word of a host that is not fresh. */
 export class CardCache {
   #cards = new WeakMap<FiberRow, Card>();
   #day: Day | null = null;
 
-  cardOf(row: FiberRow, today: Day): Card {
+  cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Card {
     if (this.#day !== today) {
       this.#cards = new WeakMap();
       this.#day = today;
     }
     const known = this.#cards.get(row);
-    if (known !== undefined) return known;
-    const card = cardOf(row, today);
+    if (known !== undefined && isSame(known.aged, aged)) return known;
+    const card = cardOf(row, today, aged);
     this.#cards.set(row, card);
     return card;
   }
+}
+
+function isSame(a: Aged | null, b: Aged | null): boolean {
+  return a === b || (a !== null && b !== null && a.at === b.at);
 }
 
 export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
@@ -59,8 +67,9 @@ export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
   };
   const pinned: Card[] = [];
   let held_since_restart = 0;
+  const aged = new Map([...copy.hosts.keys()].map((origin) => [origin, agedOf(copy, { origin })]));
   for (const row of copy.rows.values()) {
-    const card = cache.cardOf(row, today);
+    const card = cache.cardOf(row, today, aged.get(row.origin) ?? null);
     if (card.place !== null) places[card.place].push(card);
     if (card.pinned) pinned.push(card);
     if (row.held === 'boot_quarantine' && row.origin === copy.host) held_since_restart += 1;
@@ -68,7 +77,13 @@ export function deskOf(copy: FeedCopy, today: Day, cache: CardCache): Desk {
   for (const cards of Object.values(places)) cards.sort(byRank);
   places.resting.sort(byReturn);
   pinned.sort(byTitle);
-  return { ...places, pinned, returning: groupsOf(places.resting, today), held_since_restart };
+  return {
+    ...places,
+    pinned,
+    returning: groupsOf(places.resting, today),
+    held_since_restart,
+    not_fresh: notFresh(copy),
+  };
 }
 
 /** The groups of a sorted list of resting cards. */

@@ -95,6 +95,8 @@ export type Gesture = {
 export type GestureFacts = {
   /** The host that answers. */
   host: string;
+  /** What the row tells is the last that is known of it. */
+  aged: boolean;
   today: Day;
   contact: Contact;
   /** An earlier gesture on the row has not been answered. */
@@ -130,9 +132,8 @@ export function gesturesOf(row: FiberRow, facts: GestureFacts): readonly Gesture
   const { owner, host } = subject;
   if (owner === host) return found;
   // What is shown of it is what this host knows.
-  return found.map((one) =>
-    one.act.kind === 'sheet' ? one : { ...one, says: `${one.says} Asked of ${owner}, which owns it.` },
-  );
+  const asked = `Asked of ${owner}, which owns it${facts.aged ? ', on its last known state' : ''}.`;
+  return found.map((one) => (one.act.kind === 'sheet' ? one : { ...one, says: `${one.says} ${asked}` }));
 }
 
 /** The places to which a card can be moved: the Move menu, and where a drag can be dropped. */

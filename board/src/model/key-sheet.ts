@@ -13,6 +13,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       ['/', 'find a fiber or a command'],
       ['s c', 'stash, capture'],
       ['1 2 ,', 'the Desk, the Day, the settings'],
+      ['g\u00a0h', 'the hosts, with one key after the other'],
       ['?', 'these keys'],
     ],
   },

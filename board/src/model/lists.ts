@@ -1,5 +1,6 @@
 import type { Card } from './card.ts';
 import type { Desk } from './desk.ts';
+import type { HostLine } from './hosts.ts';
 import type { CardState } from './states.ts';
 
 /** What stands in a list of the Desk, from top to bottom. */
@@ -16,6 +17,8 @@ export type Item =
   | { kind: 'card'; key: string; card: Card }
   /** A card in one line. */
   | { kind: 'line'; key: string; card: Card }
+  | { kind: 'hosts'; key: string; fresh: number; of: number }
+  | { kind: 'host'; key: string; line: HostLine }
   | { kind: 'empty'; key: string; text: string };
 
 const NO_DRAFTS = 'Nothing drafted. Stash an idea with s.';
@@ -45,7 +48,7 @@ export function yourItems({ needs_you, review }: Desk): Item[] {
   return orEmpty([...group('Asking now', needs_you), ...group('Awaiting review', review)], NOTHING_TO_REVIEW);
 }
 
-/** The rail: pinned roles, what is launched next, and what rests by the day of its return. */
+/** The rail: pinned roles, what is launched next, what rests by the day of its return, and hosts that are not fresh. */
 export function railItems(desk: Desk): Item[] {
   const { pinned, scheduled, resting, returning } = desk;
   const items = [...section('Pinned', pinned), ...section('Next launches', scheduled)];
@@ -64,7 +67,16 @@ export function railItems(desk: Desk): Item[] {
         ...lines('Resting', cards),
       );
   }
-  return orEmpty(items, NOTHING_AT_REST);
+  return [...orEmpty(items, NOTHING_AT_REST), ...hostItems(desk)];
+}
+
+/** Nothing while every host is fresh. */
+function hostItems({ not_fresh: { lines, of } }: Desk): Item[] {
+  if (lines.length === 0) return [];
+  return [
+    { kind: 'hosts', key: 'Hosts', fresh: of - lines.length, of },
+    ...lines.map((line): Item => ({ kind: 'host', key: `Host ${line.host}`, line })),
+  ];
 }
 
 function group(text: string, of: readonly Card[]): Item[] {

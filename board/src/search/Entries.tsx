@@ -4,6 +4,7 @@ import type { Command } from '../model/commands.ts';
 import type { Day } from '../model/days.ts';
 import { type FoundFiber, type Mark, piecesOf } from '../model/finder.ts';
 import { foundPlace } from '../model/found-place.ts';
+import type { Aged } from '../model/hosts.ts';
 import type { FiberRow, SearchHit } from '../model/wire.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import styles from './Finder.module.css';
@@ -16,11 +17,11 @@ export type Shown = { key: string; run(): void } & (
   | { kind: 'command'; command: Command; marks: readonly Mark[] }
 );
 
-type FiberViewProps = { of: Exclude<Shown, { kind: 'command' }>; today: Day };
+type FiberViewProps = { of: Exclude<Shown, { kind: 'command' }>; today: Day; aged: Aged | null };
 
 /** A fiber in two lines: its title and where it is, and its id, its host or the place of its text. */
-export function FiberView({ of, today }: FiberViewProps): ReactNode {
-  const card = of.row === undefined ? null : cardOf(of.row, today);
+export function FiberView({ of, today, aged }: FiberViewProps): ReactNode {
+  const card = of.row === undefined ? null : cardOf(of.row, today, aged);
   const name = of.kind === 'fiber' ? { text: of.row.name, matches: of.marks } : of.hit.name;
   const id = of.kind === 'fiber' ? of.row.id : (of.row?.id ?? of.hit.path);
   const snippet = of.kind === 'text' ? (of.hit.snippets[0] ?? of.hit.outcome) : null;

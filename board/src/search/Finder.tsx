@@ -13,6 +13,7 @@ import { go, useWhere } from '../lib/url.ts';
 import { commandsFor } from '../model/commands.ts';
 import { keyOf } from '../model/feed-copy.ts';
 import { FiberFinder } from '../model/finder.ts';
+import { agedOf } from '../model/hosts.ts';
 import type { FiberRow, SearchHit } from '../model/wire.ts';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Lens } from '../ui/Lens.tsx';
@@ -169,7 +170,11 @@ export default function Finder(): ReactNode {
                         {one.kind === 'command' ? (
                           <CommandView command={one.command} marks={one.marks} />
                         ) : (
-                          <FiberView of={one} today={today} />
+                          <FiberView
+                            of={one}
+                            today={today}
+                            aged={copy === null || one.row === undefined ? null : agedOf(copy, one.row)}
+                          />
                         )}
                       </div>
                     ))}

@@ -119,6 +119,7 @@ describe('the commands', () => {
     ['set br', 'Settings: emergency brake'],
     ['remotes', 'Edit remotes.json'],
     ['desk', 'Go to Desk'],
+    ['hosts', 'Hosts: how fresh each one is'],
   ])('has for “%s”: %s', (typed, text) => {
     expect(texts(typed)).toContain(text);
   });

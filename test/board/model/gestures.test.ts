@@ -17,7 +17,13 @@ import { lifecycleBodySchema, transitionBodySchema } from '../../../src/contract
 import { armed, blocked, live, row } from './rows.ts';
 
 const TODAY = '2026-11-23';
-const FACTS: GestureFacts = { host: 'host-a', today: TODAY, contact: { kind: 'live' }, saving: false };
+const FACTS: GestureFacts = {
+  host: 'host-a',
+  aged: false,
+  today: TODAY,
+  contact: { kind: 'live' },
+  saving: false,
+};
 
 const SCHEMAS = {
   '/transition': transitionBodySchema,
@@ -160,6 +166,14 @@ describe('what can be done to a card', () => {
       if (act.kind !== 'sheet') expect(refused).toBe('Its last change is still being saved.');
     for (const { refused, act } of gestures({ error: 'line 4' }))
       if (act.kind !== 'sheet') expect(refused).toBe('Its document cannot be read: line 4');
+  });
+
+  it('asks the host whose feed has the fiber, and says where that is its last known state', () => {
+    const theirs = row({ origin: 'host-b', svc: { host: 'host-b' } });
+    const found = (aged: boolean) => named(gesturesOf(theirs, { ...FACTS, aged }), 'set_aside');
+    expect(found(false)?.act).toMatchObject({ call: { body: { origin: 'host-b' } } });
+    expect(found(false)?.says).toMatch(/Asked of host-b, which owns it\.$/);
+    expect(found(true)?.says).toMatch(/Asked of host-b, which owns it, on its last known state\.$/);
   });
 
   it('names the owner only where it is another host, and the store where an id may not be enough', () => {

@@ -1,0 +1,114 @@
+import { type ReactNode, useMemo } from 'react';
+import { useFollowed } from '../lib/board.ts';
+import { useTimeText, useToday } from '../lib/clock.ts';
+import { go } from '../lib/url.ts';
+import type { Contact } from '../model/contact.ts';
+import {
+  byUrgency,
+  countsByHost,
+  countsText,
+  type HostCounts,
+  type HostLine,
+  hostLines,
+  isSkewed,
+  standingText,
+} from '../model/hosts.ts';
+import { fullMoment } from '../model/wording.ts';
+import { Button } from '../ui/Button.tsx';
+import { Dialog } from '../ui/Dialog.tsx';
+import { HostTicks } from '../ui/HostTicks.tsx';
+import styles from './HostsSheet.module.css';
+
+function close(): void {
+  go({ sheet: null });
+}
+
+/** Every host with how fresh what is shown of it is, what is wrong first. */
+export default function HostsSheet(): ReactNode {
+  const { copy, contact, heard_at } = useFollowed();
+  const rows = copy?.rows;
+  const counts = useMemo(() => countsByHost(rows?.values() ?? []), [rows]);
+  const lines = copy === null ? [] : hostLines(copy, contact, heard_at);
+  return (
+    <Dialog title="Hosts" onClose={close}>
+      <div className={styles.sheet}>
+        {lines.length === 0 ? (
+          <p className={styles.none}>No host has told its fibers yet.</p>
+        ) : (
+          <ul className={styles.hosts}>
+            {byUrgency(lines).map((line) => (
+              <HostRow
+                key={line.host}
+                line={line}
+                contact={contact}
+                counts={counts.get(line.host) ?? NOTHING}
+                skewed={isSkewed(line, lines)}
+              />
+            ))}
+          </ul>
+        )}
+        <div className={styles.actions}>
+          <Button
+            tone="quiet"
+            onClick={() => go({ sheet: null, view: 'settings', part: 'health', fiber: null })}
+          >
+            Health of this host
+          </Button>
+          <Button data-autofocus onClick={close}>
+            Close
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+const NOTHING: HostCounts = { fibers: 0, workers: 0 };
+
+type HostRowProps = {
+  line: HostLine;
+  contact: Contact;
+  counts: HostCounts;
+  skewed: boolean;
+};
+
+function HostRow({ line, contact, counts, skewed }: HostRowProps): ReactNode {
+  const { host, own, tick, as_of, error, build } = line;
+  const today = useToday();
+  const standing = useTimeText((now) => standingText(line, contact, now));
+  const facts = [
+    ...(tick === 'fresh' || as_of === null ? [] : [`as of ${fullMoment(as_of, today)}`]),
+    countsText(counts),
+  ];
+  return (
+    <li className={styles.host} data-host={host} data-tick={tick}>
+      <HostTicks ticks={[tick]} />
+      <div className={styles.words}>
+        <p>
+          <b>{host}</b> <span>{standing}</span>
+        </p>
+        {error !== null && <p className={styles.error}>{error}</p>}
+        <p className={styles.facts}>
+          {facts.map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
+          {build !== null && (
+            <span className={skewed ? styles.skewed : undefined}>
+              build <code>{build}</code>
+              {skewed && ', not that of this host'}
+            </span>
+          )}
+        </p>
+      </div>
+      {!own && counts.fibers > 0 && (
+        <Button
+          size="small"
+          aria-label={`Its fibers: ${host}`}
+          onClick={() => go({ sheet: 'find', q: host })}
+        >
+          Its fibers
+        </Button>
+      )}
+    </li>
+  );
+}
