@@ -31,34 +31,37 @@ export default function HostsSheet(): ReactNode {
   const lines = copy === null ? [] : hostLines(copy, contact, heard_at);
   return (
     <Dialog title="Hosts" onClose={close}>
-      <div className={styles.sheet}>
-        {lines.length === 0 ? (
-          <p className={styles.none}>No host has told its fibers yet.</p>
-        ) : (
-          <ul className={styles.hosts}>
-            {byUrgency(lines).map((line) => (
-              <HostRow
-                key={line.host}
-                line={line}
-                contact={contact}
-                counts={counts.get(line.host) ?? NOTHING}
-                skewed={isSkewed(line, lines)}
-              />
-            ))}
-          </ul>
-        )}
-        <div className={styles.actions}>
-          <Button
-            tone="quiet"
-            onClick={() => go({ sheet: null, view: 'settings', part: 'health', fiber: null })}
-          >
-            Health of this host
-          </Button>
-          <Button data-autofocus onClick={close}>
-            Close
-          </Button>
-        </div>
-      </div>
+      {(title_id) => (
+        <>
+          <header className={styles.head}>
+            <h2 id={title_id}>Hosts</h2>
+            <Button
+              tone="quiet"
+              onClick={() => go({ sheet: null, view: 'settings', part: 'health', fiber: null })}
+            >
+              Health of this host
+            </Button>
+            <Button data-autofocus onClick={close}>
+              Close
+            </Button>
+          </header>
+          {lines.length === 0 ? (
+            <p className={styles.none}>No host has told its fibers yet.</p>
+          ) : (
+            <ul className={styles.hosts}>
+              {byUrgency(lines).map((line) => (
+                <HostRow
+                  key={line.host}
+                  line={line}
+                  contact={contact}
+                  counts={counts.get(line.host) ?? NOTHING}
+                  skewed={isSkewed(line, lines)}
+                />
+              ))}
+            </ul>
+          )}
+        </>
+      )}
     </Dialog>
   );
 }
