@@ -12,6 +12,7 @@ import { useRead } from '../lib/reads.ts';
 import { go, useWhere, where } from '../lib/url.ts';
 import { cardOf } from '../model/card.ts';
 import { keyOf } from '../model/feed-copy.ts';
+import { agedOf } from '../model/hosts.ts';
 import { isOutdated, rowOf } from '../model/sheet.ts';
 import type { FiberReply, FiberRow } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
@@ -110,7 +111,7 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
         <Button onClick={close}>Close</Button>
       </div>
     );
-  const { wake } = cardOf(row, today);
+  const { wake } = cardOf(row, today, copy === null ? null : agedOf(copy, row));
   const running = row.runtime?.session_uuid ?? null;
   const [, over, named = ''] = OVER.exec(part ?? '') ?? [];
   const waits = row.runtime !== undefined && <Band runtime={row.runtime} />;
