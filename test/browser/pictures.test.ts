@@ -7,7 +7,19 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { AGENT, AGENTS_FOLDER } from '../kit/test-home.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type View } from './chromium.ts';
-import { addPast, tides } from './past.ts';
+import {
+  addLines,
+  addPast,
+  addRuns,
+  commitLine,
+  type Past,
+  type PastRun,
+  sentLine,
+  tides,
+  writeTranscript,
+  yesterday,
+  yesterdayAt,
+} from './past.ts';
 
 /** Where the pictures go; `npm run pictures` names the folder of the documentation. */
 const KEPT = process.env.PICTURES_FOLDER;
@@ -25,6 +37,7 @@ const LOOKS: readonly [string, View][] = [
 const SHOTS: readonly [name: string, address: string, shows: string][] = [
   ['desk', '/', 'Waiting for you'],
   ['fiber', '/?fiber=coast/backfill', 'Every station has a row'],
+  ['day', `/?view=day&d=${yesterday()}`, 'Two crashers reduced'],
   ['screen', '/?fiber=tiles/cold-start&part=screen', 'packing sprites'],
   ['stash', '/?sheet=stash', 'Stash'],
   ['capture', '/?sheet=capture', 'Capture'],
@@ -75,6 +88,8 @@ ${when === 'before' ? '  const rows = await open(station).rows(day);\n  if (rows
 let daemon: TestDaemon;
 let commit: string;
 let browser: Chromium;
+/** The uids of the fibers, by their ids. */
+const uids = new Map<string, string>();
 const folder = KEPT ?? mkdtempSync(join(tmpdir(), 'svc-pictures-'));
 
 async function prepare(home: TestDaemon['home']): Promise<void> {
@@ -91,11 +106,14 @@ async function prepare(home: TestDaemon['home']): Promise<void> {
   const day = (from_now: number) => new Date(Date.now() + from_now * 86_400_000).toISOString().slice(0, 10);
   const hour = (from_now: number) => new Date(Date.now() + from_now * 3_600_000).toISOString();
   const fiber = (id: string, name: string, agent: string, front: object, svc: object = {}, body?: string) =>
-    home.fiber(id, {
-      front: { name, status: 'open', created_at: hour(-50), ...front },
-      svc: { host: HOST, agent, ...svc },
-      ...(body === undefined ? {} : { body }),
-    });
+    uids.set(
+      id,
+      home.fiber(id, {
+        front: { name, status: 'open', created_at: hour(-50), ...front },
+        svc: { host: HOST, agent, ...svc },
+        ...(body === undefined ? {} : { body }),
+      }),
+    );
   fiber('atlas/print', 'Tidal atlas: print edition layout', 'atlas', {
     due: day(0),
     outcome: 'Grid and margins agreed; chapter order still open.',
@@ -181,6 +199,127 @@ async function prepare(home: TestDaemon['home']): Promise<void> {
   fiber('rest/icons', 'Icon set', 'cobalt', { horizon: 'stashed' });
 }
 
+/** What a fiber did yesterday: its hours of work, and when a person spoke and it waited, in hours. */
+type Done = { work: readonly [number, number][]; spoke: readonly number[]; waits?: readonly number[] } & (
+  | { ended: [number, string] }
+  | { died: [number, string] }
+);
+
+/** A day of ten fibers, as the ledgers tell it. */
+const DONE: Readonly<Record<string, Done>> = {
+  'coast/backfill': {
+    work: [
+      [6.1, 7.1],
+      [7.3, 9],
+      [10, 12.4],
+      [12.8, 14.1],
+    ],
+    spoke: [6.1, 7.3, 10, 10.35, 12.72],
+    waits: [14.1],
+    ended: [15.5, 'kill'],
+  },
+  'tiles/cold-start': {
+    work: [
+      [8.55, 9.8],
+      [10.5, 12],
+      [12.6, 15.2],
+    ],
+    spoke: [8.55, 9.73, 10.5, 11.62, 12.42, 12.55],
+    ended: [15.3, 'handoff'],
+  },
+  'forms/offline': {
+    work: [
+      [11.3, 12],
+      [13.4, 15.4],
+    ],
+    spoke: [11.3, 13.4],
+    ended: [15.4, 'exited'],
+  },
+  'parser/fuzz': {
+    work: [
+      [6.6, 8.6],
+      [9.5, 10.8],
+      [12, 14.3],
+    ],
+    spoke: [6.6, 12],
+    died: [14.3, 'the agent exited with 137'],
+  },
+  'release/notes': { work: [[6.05, 8]], spoke: [6.3, 6.5, 7.1, 8], ended: [8.1, 'handoff'] },
+  'coast/surge': { work: [[7.7, 8.5]], spoke: [7.7, 8.45], ended: [8.6, 'handoff'] },
+  'ops/station-health': { work: [[7.5, 7.7]], spoke: [], ended: [7.75, 'handoff'] },
+  'desk/reading': {
+    work: [
+      [6.4, 6.8],
+      [8.85, 9.2],
+      [10.95, 11.3],
+      [13.1, 13.5],
+    ],
+    spoke: [6.4, 8.85, 10.95, 13.1],
+    ended: [13.6, 'exited'],
+  },
+  'mirror/sums': { work: [[13.8, 15.4]], spoke: [13.8], ended: [15.4, 'exited'] },
+  'desk/inbox': { work: [[6, 6.4]], spoke: [], ended: [6.45, 'handoff'] },
+};
+
+function writeYesterday(home: TestDaemon['home']): void {
+  const end_of_day = yesterdayAt(24);
+  const ago = (hour: number) => Math.round((24 - hour) * 60);
+  const sessionOf = (id: string) => `past-${id.replace('/', '-')}`;
+  const past: Past[] = [];
+  const runs: PastRun[] = [];
+  for (const [nth, [fiber, done]] of Object.entries(DONE).entries()) {
+    const session = sessionOf(fiber);
+    const [over, how] = 'died' in done ? done.died : done.ended;
+    const death = { reason: 'exited', detail: how, mend: 'resume it' };
+    const end = { at: yesterdayAt(0, over * 60), ...('died' in done ? death : { reason: how }) };
+    const from = yesterdayAt(0, (done.work[0]?.[0] ?? 0) * 60);
+    runs.push({ fiber, uid: uids.get(fiber) ?? '', session, host: HOST, from, end });
+    past.push({
+      session,
+      work: done.work.map(([begin, last]) => [ago(begin), ago(last), tides(nth + 1)] as const),
+      words: done.spoke.map(ago),
+      waits: (done.waits ?? []).map(ago),
+      replies: done.work.map(([, last]) => ago(last)),
+    });
+  }
+  addRuns(home, runs);
+  addPast(home, end_of_day, past);
+  const commits: [hour: number, fiber: string, subject: string, lines: [number, number]][] = [
+    [8.9, 'coast/backfill', 'Keep gaps as rows', [212, 31]],
+    [11.9, 'coast/backfill', 'Retry the loggers that lost their clock', [400, 57]],
+    [11.2, 'tiles/cold-start', 'Split the sprite sheet by zoom', [238, 301]],
+    [14.2, 'tiles/cold-start', 'Subset the fonts of the map', [96, 12]],
+    [10.7, 'parser/fuzz', 'Reduce the second crasher to 14 bytes', [74, 9]],
+    [8, 'release/notes', 'Group commits by area', [402, 57]],
+  ];
+  addLines(
+    home,
+    'commits.jsonl',
+    commits.map(([hour, fiber, subject, lines]) =>
+      commitLine(yesterdayAt(0, hour * 60), sessionOf(fiber), subject, lines),
+    ),
+  );
+  addLines(home, 'events.jsonl', [
+    sentLine(yesterdayAt(7, 55), sessionOf('release/notes'), ['/srv/notes-preview.html']),
+    sentLine(yesterdayAt(8, 25), sessionOf('coast/surge'), ['/srv/surge.pdf']),
+    sentLine(yesterdayAt(6, 20), sessionOf('desk/inbox'), ['/srv/digest.html']),
+  ]);
+  const talks: Readonly<Record<string, [person: string, agent: string]>> = {
+    'coast/backfill': ['Keep every gap visible.', 'Writing 2022. 310 station-days to go, two files retried.'],
+    'parser/fuzz': ['Reduce them first.', 'The first one is down to 14 bytes.'],
+    'release/notes': ['Link each to its fiber.', 'Six past releases regenerate with no manual edits.'],
+  };
+  for (const fiber of Object.keys(DONE)) {
+    const [person, agent] = talks[fiber] ?? ['Go on.', 'On it: the next step is under way.'];
+    const minutes = Array.from({ length: 120 }, (_, nth) => 6 * 60 + nth * 5);
+    const said = minutes.flatMap((minute) => [
+      [yesterdayAt(0, minute), 'user', person] as const,
+      [yesterdayAt(0, minute + 1), 'assistant', agent] as const,
+    ]);
+    writeTranscript(home, sessionOf(fiber), said);
+  }
+}
+
 /** Starts the worker of a fiber and has it run a script; answers its session. */
 async function worker(fiber: string, script: (session: string) => string): Promise<string> {
   await daemon.dispatch({ fiber_id: fiber, force: true });
@@ -222,6 +361,7 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
   beforeAll(async () => {
     browser = new Chromium();
     daemon = await startTestDaemon({ settings: { SVC_HOST: HOST }, prepare });
+    writeYesterday(daemon.home);
     const backfill = await worker('coast/backfill', asks);
     const fuzz = await worker('parser/fuzz', asks);
     const tiles = await worker(

@@ -73,7 +73,7 @@ export function Chart({ lanes, fleet, unknown, now, cursor }: ChartProps): React
           </p>
           <div ref={plot} className={styles.plot}>
             <Drawing shape={all} frame={frame} room={FLEET} label={fleetLabel(fleet, window, unknown)} />
-            <p className={styles.axis} aria-hidden="true">
+            <p className={styles.axis} data-axis="" aria-hidden="true">
               {ticks.map((tick) =>
                 now_x !== null && Math.abs(x(tick.at) - now_x) < NOW_PX ? null : (
                   <span key={tick.at} style={{ left: x(tick.at) }}>
