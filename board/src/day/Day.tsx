@@ -6,10 +6,10 @@ import { usePhone } from '../lib/media.ts';
 import { go, useWhere } from '../lib/url.ts';
 import { MINUTE_MS } from '../model/activity.ts';
 import { silenceOf } from '../model/contact.ts';
-import { LEDGERS, lateHosts } from '../model/day-book.ts';
+import { isIn, LEDGERS, lateHosts } from '../model/day-book.ts';
 import { fleetOf, lanesOf, rowsByUid, unknownOfAll } from '../model/day-lanes.ts';
 import { stepOf } from '../model/day-window.ts';
-import { dayHeading, emptyWords, lateText } from '../model/day-words.ts';
+import { dayHeading, doersAt, emptyWords, lateText, lineAt } from '../model/day-words.ts';
 import { type Day as CivilDay, dayAfter, stretchOf } from '../model/days.ts';
 import { Button } from '../ui/Button.tsx';
 import { Chart } from './Chart.tsx';
@@ -55,6 +55,7 @@ function OneDay({ day, today }: { day: CivilDay; today: CivilDay }): ReactNode {
     '=': () => cursor.zoom('in'),
     '-': () => cursor.zoom('out'),
   });
+  const { at } = cursor;
   const late = lateHosts(book);
   const reading = day <= today && LEDGERS.some((ledger) => book[ledger] === null);
   return (
@@ -136,6 +137,11 @@ function OneDay({ day, today }: { day: CivilDay; today: CivilDay }): ReactNode {
         )
       ) : (
         <div className={styles.body}>
+          {phone && (
+            <p className={styles.line}>
+              {lineAt(doersAt(lanes, at), at, !unknown.some((one) => isIn(at, one)))}
+            </p>
+          )}
           {!as_table && <Chart lanes={lanes} fleet={fleet} unknown={unknown} now={now} cursor={cursor} />}
           <DayTable lanes={lanes} fleet={fleet} shown={as_table} />
           <DayPanel lanes={lanes} here={book.here} cursor={cursor} unknown={unknown} />
