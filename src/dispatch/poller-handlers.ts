@@ -27,7 +27,7 @@ import type { Rows } from './rows.ts';
 import { viewState } from './state-view.ts';
 import type { StoreDocuments } from './stores/store-documents.ts';
 import type { Surroundings } from './surroundings.ts';
-import { lookAtTools } from './tools.ts';
+import { lookAtSignIns, lookAtTools } from './tools.ts';
 import type { PollerSettings } from './world/poller-settings.ts';
 import type { World } from './world/world.ts';
 import { perform } from './world/write.ts';
@@ -174,7 +174,14 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     write_projects: (request) => operator.writeProjects(request),
     choose_folder: ({ dialog, title }) => operator.chooseFolder(dialog, title),
     end_dialog: ({ dialog }) => operator.endDialog(dialog),
-    tools: () => lookAtTools(surroundings.runner, surroundings.registry().agents),
+    async tools() {
+      const { agents } = surroundings.registry();
+      const [tools, signed] = await Promise.all([
+        lookAtTools(surroundings.runner, agents),
+        lookAtSignIns(agents, world.harness.adapter),
+      ]);
+      return { ...tools, agents: signed };
+    },
   });
 }
 

@@ -1,5 +1,7 @@
 import type { Agent } from '../contract/agent.ts';
+import type { HarnessName } from '../contract/harness-name.ts';
 import type { DoctorReply } from '../contract/http/doctor.ts';
+import type { HarnessAdapter } from '../harness/adapter.ts';
 import { findExecutable } from '../platform/find-executable.ts';
 import { NEUTRAL_DIRECTORY, type ProcessRunner } from '../platform/process.ts';
 
@@ -10,7 +12,7 @@ const BASE_TOOLS = ['tmux', 'git'];
 export async function lookAtTools(
   runner: Pick<ProcessRunner, 'run'>,
   agents: readonly Pick<Agent, 'cli'>[],
-): Promise<DoctorReply> {
+): Promise<Pick<DoctorReply, 'path' | 'tools'>> {
   const path = process.env.PATH ?? '';
   const names = [...new Set([...BASE_TOOLS, ...agents.map((agent) => agent.cli)])];
   const tools = await Promise.all(
@@ -20,6 +22,21 @@ export async function lookAtTools(
     }),
   );
   return { path, tools };
+}
+
+/** Which agents have an account; null of one whose files cannot be read. */
+export function lookAtSignIns(
+  agents: readonly Agent[],
+  adapter: (name: HarnessName) => Pick<HarnessAdapter, 'signIn'>,
+): Promise<DoctorReply['agents']> {
+  const look = async (agent: Agent) => {
+    const { id, harness } = agent;
+    const found = await adapter(harness)
+      .signIn(agent)
+      .catch(() => ({ signed_in: null, mend: 'see: svc doctor' }));
+    return { id, harness, ...found };
+  };
+  return Promise.all(agents.map(look));
 }
 
 async function versionOf(

@@ -1,5 +1,6 @@
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import type { SignIn } from '../contract/http/doctor.ts';
 
 /**
  * Placeholder in argv for the launch message, for a program that accepts it only as an argument; the run script
@@ -76,4 +77,6 @@ export type HarnessAdapter = {
   resumeArgv(agent: Agent, session_uuid: string): string[];
   /** Reads the harness's own configuration and reports what would block an unattended start in `project_dir`. */
   checkFirstRun(query: { agent: Agent; project_dir: string | null }): Promise<HarnessFinding[]>;
+  /** Whether the agent's program has an account, as far as its own files and its environment tell. */
+  signIn(agent: Agent): Promise<SignIn>;
 };

@@ -26,5 +26,6 @@ function adapterOf(harness: Harness, { capabilities, env, uid }: AdapterSurround
     resumeArgv: (agent, session_uuid) => harness.resumeArgv(agent, session_uuid),
     checkFirstRun: (query) =>
       harness.checkFirstRun(query, harnessEnvironment(query.agent, env), { env, uid }),
+    signIn: (agent) => harness.signIn(agent, harnessEnvironment(agent, env), { env, uid }),
   };
 }

@@ -46,6 +46,10 @@ function guarded(adapter: HarnessAdapter, { disks, clock, env }: DiskGuard): Har
       const silent = await silentAmong([...folders, harnessFolder(query.agent, env)], disks);
       return silent === null ? adapter.checkFirstRun(query) : [unreachable(silent)];
     },
+    async signIn(agent) {
+      const silent = await silentAmong([harnessFolder(agent, env)], disks);
+      return silent === null ? adapter.signIn(agent) : { signed_in: null, mend: unreachable(silent).mend };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Agent } from '../contract/agent.ts';
 import type { HarnessName } from '../contract/harness-name.ts';
+import type { SignIn } from '../contract/http/doctor.ts';
 import type {
   HarnessFinding,
   LaunchPlan,
@@ -43,6 +44,8 @@ export type Harness = {
     environment: HarnessEnvironment,
     process: ProcessFacts,
   ): Promise<HarnessFinding[]>;
+  /** Whether it has an account, from its own files and its environment; reads no secret out. */
+  signIn(agent: Agent, environment: HarnessEnvironment, process: ProcessFacts): Promise<SignIn>;
   transcripts: TranscriptFiles;
   records: TranscriptRecords;
   messages: MessageInput;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
@@ -7,12 +7,18 @@ import { axeFaults, click, fill, read, VIEWS } from './controls.ts';
 
 const TITLE = `an empty board in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
+const SIGNED_IN = { hasCompletedOnboarding: true, oauthAccount: { emailAddress: 'ada@example.org' } };
+
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   let daemon: TestDaemon;
   let browser: Chromium;
   beforeAll(async () => {
     browser = new Chromium();
-    daemon = await startTestDaemon({ settings: { SVC_STORES: undefined }, release: false });
+    daemon = await startTestDaemon({
+      settings: { SVC_STORES: undefined },
+      release: false,
+      prepare: (home) => void home.write('claude/.claude.json', SIGNED_IN),
+    });
     mkdirSync(daemon.home.path('garden'));
   });
   afterAll(async () => {
@@ -34,6 +40,18 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
         (await toDo(page)).join() === ['A folder for your tasks', 'Leave to launch', 'A first task'].join(),
     );
     expect(await axeFaults(page)).toEqual([]);
+    expect(page.complaints).toEqual([]);
+  });
+
+  it('asks for a sign-in to an agent, and sees that it was made', async () => {
+    const [, desktop] = VIEWS[0]!;
+    rmSync(daemon.home.path('claude', '.claude.json'), { force: true });
+    const page = await browser.open(`http://${daemon.address}/`, { view: (one) => one.look(desktop) });
+    await read(page, /found, and nobody is signed in. To sign in, run "claude" once in a terminal/);
+    expect(await toDo(page)).toContain('A coding agent');
+    daemon.home.write('claude/.claude.json', SIGNED_IN);
+    await click(page, 'Look again');
+    await read(page, /found, signed in to /);
     expect(page.complaints).toEqual([]);
   });
 

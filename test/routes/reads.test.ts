@@ -82,6 +82,7 @@ describe('GET /agents and /doctor', () => {
     const tools = {
       path: '/usr/bin',
       tools: [{ name: 'tmux', path: '/usr/bin/tmux', version: '3.4' }],
+      agents: [{ id: 'a', harness: 'claude', signed_in: false, mend: 'run "claude" and log in' }],
     };
     served.callers.poller.answers.tools = () => tools;
     expect((await served.get('/api/v1/doctor')).json).toEqual(tools);

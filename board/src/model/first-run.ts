@@ -60,10 +60,26 @@ function agent(doctor: DoctorReply | undefined, agents: AgentsReply | undefined)
       says: `None of ${listOf([...new Set(agents.agents.map(({ cli }) => cli))])} is found. Install one and sign in to it, then look again.`,
       command: 'svc doctor',
     };
+  const names = listOf([...new Set(usable.map(({ cli }) => cli))]);
+  const states = usable.map(({ id }) => doctor.agents.find((one) => one.id === id));
+  if (states.every((one) => one?.signed_in === false)) {
+    const mends = [...new Set(states.flatMap((one) => one?.mend ?? []))];
+    return {
+      ...step,
+      done: false,
+      says: `${names} found, and nobody is signed in. To sign in, ${mends.join('; or ')}. Then look again.`,
+      command: null,
+    };
+  }
+  const ready = usable.filter((_, index) => states[index]?.signed_in === true);
+  const signed = ready.length === 0 ? null : listOf([...new Set(ready.map(({ cli }) => cli))]);
   return {
     ...step,
     done: true,
-    says: `${listOf([...new Set(usable.map(({ cli }) => cli))])} found. Whether you are signed in is checked by svc doctor.`,
+    says:
+      signed === null
+        ? `${names} found. Whether you are signed in cannot be told from here; svc doctor checks a start.`
+        : `${names} found, signed in to ${signed}.`,
     command: null,
   };
 }

@@ -1,6 +1,15 @@
 import { z } from 'zod';
+import { HARNESS_NAMES } from '../harness-name.ts';
 
-/** `GET /doctor`: the tools a worker needs, as the daemon's own environment resolves them. */
+/** Whether an agent’s program has an account to work with; null where that cannot be told without starting it. */
+export const signInSchema = z.object({
+  signed_in: z.boolean().nullable(),
+  /** What signs it in; null if it is. */
+  mend: z.string().nullable(),
+});
+export type SignIn = z.infer<typeof signInSchema>;
+
+/** `GET /doctor`: the tools a worker needs, as the daemon's own environment resolves them, and who is signed in. */
 export const doctorReplySchema = z.object({
   /** The daemon's `PATH`. */
   path: z.string(),
@@ -12,5 +21,7 @@ export const doctorReplySchema = z.object({
       version: z.string().nullable(),
     }),
   ),
+  /** Each agent of the registry. */
+  agents: z.array(signInSchema.extend({ id: z.string(), harness: z.enum(HARNESS_NAMES) })),
 });
 export type DoctorReply = z.infer<typeof doctorReplySchema>;

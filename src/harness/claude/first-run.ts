@@ -30,7 +30,7 @@ export async function checkFirstRun(
 }
 
 /** The program's state file: beside the home folder, or in its config folder in an older layout. */
-async function claudeStateFile({ get, home, folder }: HarnessEnvironment): Promise<string> {
+export async function claudeStateFile({ get, home, folder }: HarnessEnvironment): Promise<string> {
   const older = join(folder, '.config.json');
   const hasOlder = await access(older).then(
     () => true,

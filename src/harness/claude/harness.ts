@@ -7,6 +7,7 @@ import { findBridgeUrl } from './bridge-url.ts';
 import { checkFirstRun } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
+import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, searchProjects } from './transcript.ts';
 
 /**
@@ -87,6 +88,7 @@ export const claude: Harness = {
   ],
 
   checkFirstRun,
+  signIn,
 
   transcripts: {
     find: (query, { folder }) => findTranscript(folder, query),

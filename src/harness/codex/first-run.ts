@@ -22,7 +22,8 @@ export async function checkFirstRun(
   if (config.broken !== null) return [...findings, config.broken];
   const overrides = commandLineConfig(query.agent.args);
   const layered = { ...config.value, ...overrides };
-  findings.push(...(await checkLogin(query, layered, environment)));
+  const login = await checkLogin(query, layered, environment);
+  if (login !== 'unknown') findings.push(...login);
   if (query.project_dir !== null) findings.push(...(await checkTrust(layered, query.project_dir)));
   findings.push(...(await checkHooks(query, layered, environment)));
   findings.push(...checkApprovals(query, layered));
@@ -30,7 +31,7 @@ export async function checkFirstRun(
 }
 
 /** The `-c key=value` settings of a command line, for simple keys. */
-function commandLineConfig(args: readonly string[]): Table {
+export function commandLineConfig(args: readonly string[]): Table {
   const settings: Table = {};
   for (const [index, arg] of args.entries()) {
     const text = arg === '-c' || arg === '--config' ? args[index + 1] : undefined;
@@ -48,12 +49,14 @@ function tomlValue(text: string): unknown {
   }
 }
 
-async function checkLogin(
+/** What is missing of a login; `unknown` where the files do not tell. */
+export async function checkLogin(
   { agent }: FirstRunQuery,
   config: Table,
   environment: HarnessEnvironment,
-): Promise<HarnessFinding[]> {
-  if (optionValue(agent.args, '-p', '--profile') !== undefined || agent.args.includes('--oss')) return [];
+): Promise<HarnessFinding[] | 'unknown'> {
+  if (optionValue(agent.args, '-p', '--profile') !== undefined) return 'unknown';
+  if (agent.args.includes('--oss')) return [];
   const name = typeof config.model_provider === 'string' ? config.model_provider : 'openai';
   const provider = asTable(asTable(config.model_providers)[name]);
   const key = provider.env_key;
@@ -67,7 +70,7 @@ async function checkLogin(
     ];
   }
   if (Object.keys(provider).length > 0 && provider.requires_openai_auth !== true) return [];
-  if (config.cli_auth_credentials_store === 'keyring') return [];
+  if (config.cli_auth_credentials_store === 'keyring') return 'unknown';
   const login = await readJsonConfig(join(environment.folder, 'auth.json'));
   if (login.broken !== null) return [login.broken];
   const { OPENAI_API_KEY, tokens } = login.value;

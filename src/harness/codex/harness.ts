@@ -6,6 +6,7 @@ import { checkFirstRun } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { records } from './records.ts';
 import { hooks, setupTarget } from './setup.ts';
+import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, learnTranscript } from './transcript.ts';
 
 /**
@@ -53,6 +54,7 @@ export const codex: Harness = {
   ],
 
   checkFirstRun,
+  signIn,
 
   transcripts: {
     find: (query, { folder }) =>

@@ -71,7 +71,8 @@ async function checkTrust(
 /** Names of variables that may contain a provider's key. */
 const KEY_VARIABLE = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/;
 
-function checkModels(
+/** A finding where it has no model to use. */
+export function checkModels(
   models: Table,
   login: Table,
   { agent }: FirstRunQuery,

@@ -8,6 +8,7 @@ import { checkFirstRun } from './first-run.ts';
 import { messageInput } from './message-input.ts';
 import { messageWay } from './message-socket.ts';
 import { records } from './records.ts';
+import { signIn } from './sign-in.ts';
 import { findSession, findTranscript, learnTranscript, SESSION_DIR } from './transcript.ts';
 
 /** Pi: the caller chooses the session id, except in versions that assign one, which must then be learned. */
@@ -49,6 +50,7 @@ export const pi: Harness = {
   ],
 
   checkFirstRun,
+  signIn,
 
   transcripts: {
     find: (query, environment) =>

@@ -490,6 +490,7 @@ export class FakeWorld {
       },
       resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
+      signIn: async () => ({ signed_in: null, mend: null }),
     };
   }
 }

@@ -521,6 +521,7 @@ export class SimulatedHost {
         (session_uuid === null ? undefined : this.#conversations.get(session_uuid)) ?? { kind: 'missing' },
       resumeArgv: (agent, session) => [agent.cli, 'resume', session],
       checkFirstRun: async () => [],
+      signIn: async () => ({ signed_in: null, mend: null }),
     };
   }
 

@@ -7,6 +7,9 @@ import { createDaemonClient } from '../../daemon-client/client.ts';
 import { type Check, type DoctorContext, type Finding, fail, ok, warn } from './check.ts';
 import { isOlder } from './runtime.ts';
 
+/** What is asked of the daemon; agents are checked here. */
+const TOLD = doctorReplySchema.pick({ path: true, tools: true });
+
 /** The oldest tmux that supports the control mode and session options we use. */
 const LEAST_TMUX = '3.2';
 
@@ -58,7 +61,7 @@ async function firstLine(
 async function seenByDaemon(daemon: DaemonFile): Promise<Finding[]> {
   const name = 'tools of the daemon';
   try {
-    const { path, tools } = await createDaemonClient(daemon).get('/doctor', doctorReplySchema);
+    const { path, tools } = await createDaemonClient(daemon).get('/doctor', TOLD);
     const missing = tools.filter((tool) => tool.path === null).map((tool) => tool.name);
     const found = tools.filter((tool) => tool.path !== null);
     return [
