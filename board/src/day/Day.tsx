@@ -27,8 +27,9 @@ export default function Day(): ReactNode {
   return <OneDay key={day} day={day} today={today} />;
 }
 
+/** Goes to a day, or to today where that is to come. */
 function show(day: CivilDay, today: CivilDay): void {
-  if (day <= today) go({ day: day === today ? null : day });
+  go({ day: day >= today ? null : day });
 }
 
 function OneDay({ day, today }: { day: CivilDay; today: CivilDay }): ReactNode {
@@ -42,7 +43,7 @@ function OneDay({ day, today }: { day: CivilDay; today: CivilDay }): ReactNode {
   const lanes = useMemo(() => lanesOf(book, stretch, now, rows), [book, stretch, now, rows]);
   const unknown = useMemo(() => unknownOfAll(book, stretch, now), [book, stretch, now]);
   const fleet = useMemo(() => fleetOf(lanes), [lanes]);
-  const cursor = useCursor(lanes, stretch, now);
+  const cursor = useCursor(lanes, fleet, stretch, now);
   const back = () => cursor.step(-1);
   const forth = () => cursor.step(1);
   useKeys({

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { go } from '../lib/url.ts';
 import { type Stretch, sumOf } from '../model/activity.ts';
 import { isIn } from '../model/day-book.ts';
@@ -96,7 +96,7 @@ function Title({ lane: { row, title } }: { lane: Lane }): ReactNode {
 }
 
 /** What came of one fiber that day. */
-function Done({ lane }: { lane: Lane }): ReactNode {
+const Done = memo(function Done({ lane }: { lane: Lane }): ReactNode {
   const { row, trace, commits, ends } = lane;
   const files = filesOf(lane);
   const state = row === null ? null : stateOf(row);
@@ -142,4 +142,4 @@ function Done({ lane }: { lane: Lane }): ReactNode {
       </p>
     </li>
   );
-}
+});

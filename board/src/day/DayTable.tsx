@@ -1,11 +1,11 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { go } from '../lib/url.ts';
 import type { Fleet, Lane } from '../model/day-lanes.ts';
 import { COLUMNS, cellsOf, changeText, workText } from '../model/day-words.ts';
 import styles from './DayTable.module.css';
 
 /** What the chart shows, as text; for screen readers alone until it is `shown`. */
-export function DayTable({
+export const DayTable = memo(function DayTable({
   lanes,
   fleet,
   shown,
@@ -56,7 +56,7 @@ export function DayTable({
       </table>
     </section>
   );
-}
+});
 
 function Row({ lane, shown }: { lane: Lane; shown: boolean }): ReactNode {
   const [title, ...cells] = cellsOf(lane);

@@ -60,7 +60,7 @@ export function useDay(day: Day): Followed {
     const wanted = new Set<Ledger>();
     const etags: Etags = new Map();
     const reader = new Pace(async () => {
-      const ledgers = wanted.size === 0 ? LEDGERS : [...wanted];
+      const ledgers = LEDGERS.filter((one) => wanted.size === 0 || wanted.has(one) || book[one] === null);
       wanted.clear();
       const answers = await Promise.all(ledgers.map((ledger) => readLedger(ledger, day, book, etags)));
       if (pace.current !== reader) return;

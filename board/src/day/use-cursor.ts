@@ -1,6 +1,6 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Stretch } from '../model/activity.ts';
-import { fleetOf, type Lane } from '../model/day-lanes.ts';
+import type { Fleet, Lane } from '../model/day-lanes.ts';
 import { cursorAt, fittedTo, showing, stepOf, zoomed } from '../model/day-window.ts';
 
 /** The place in the day that is looked at, and the part of the day around it that is drawn. */
@@ -16,12 +16,18 @@ export type Cursor = {
   zoom(towards: 'in' | 'out'): void;
 };
 
-export function useCursor(lanes: readonly Lane[], day: Stretch, now: number): Cursor {
+export function useCursor(
+  lanes: readonly Lane[],
+  { most }: Pick<Fleet, 'most'>,
+  day: Stretch,
+  now: number,
+): Cursor {
   const [placed, setPlaced] = useState<number | null>(null);
   const [previewed, setPreviewed] = useState<number | null>(null);
   const [chosen_window, setWindow] = useState<Stretch | null>(null);
-  const window = chosen_window ?? fittedTo(lanes, day, now);
-  const begin = now < day.to ? now : (fleetOf(lanes).most?.at ?? lanes[0]?.seen.from ?? day.from);
+  const fitted = useMemo(() => fittedTo(lanes, day, now), [lanes, day, now]);
+  const window = chosen_window ?? fitted;
+  const begin = now < day.to ? now : (most?.at ?? lanes[0]?.seen.from ?? day.from);
   const here = cursorAt(placed ?? begin, day, now);
   const goTo = (at: number) => {
     const next = cursorAt(at, day, now);

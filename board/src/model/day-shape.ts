@@ -50,7 +50,10 @@ export function laneShape(lane: Drawn, window: Stretch, now: number, width: numb
   };
 }
 
-/** The same of all lanes together, against the most that they did in that stretch. */
+/**
+ * The same of all lanes together, against the most that they did in that stretch. What is known of some hosts is drawn
+ * also where others are unknown.
+ */
 export function fleetShape(
   { trace }: Pick<Fleet, 'trace'>,
   unknown: readonly Stretch[],
@@ -60,7 +63,7 @@ export function fleetShape(
 ): LaneShape {
   const x = scale(window, width);
   return {
-    curves: curvesOf(trace.work, unknown, window, now, width, sharesOf),
+    curves: curvesOf(trace.work, [], window, now, width, sharesOf),
     ticks: ticksIn(trace.words, window, x),
     spans: [],
     waits: [],

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, NO_TRACE, type Stretch } from '../../../board/src/model/activity.ts';
 import type { Late } from '../../../board/src/model/day-book.ts';
 import type { Lane } from '../../../board/src/model/day-lanes.ts';
-import { knownOf, laneShape } from '../../../board/src/model/day-shape.ts';
+import { fleetShape, knownOf, laneShape } from '../../../board/src/model/day-shape.ts';
 import { cursorAt, fittedTo, showing, stepOf, ticksOf, zoomed } from '../../../board/src/model/day-window.ts';
 import {
   cellsOf,
@@ -174,6 +174,15 @@ describe('the drawing of a lane', () => {
     expect(shape.unknown).toEqual([{ from: 60, to: 120 }]);
     for (const curve of shape.curves)
       for (const { x } of curve) expect(x <= 60 || x >= 120, `a point at ${x}`).toBe(true);
+  });
+
+  it('[TMP-8] draws of all together what is known of some, where others are not', () => {
+    const work = counts(at(9), 30);
+    const unknown = [{ from: at(8), to: at(12) }];
+    const shape = fleetShape({ trace: { work, words: [] } }, unknown, window(), at(20), 240);
+    expect(shape.curves.length).toBe(1);
+    expect(shape.unknown).toEqual([{ from: 0, to: 240 }]);
+    for (const { x } of shape.curves[0] ?? []) expect(x >= 56 && x <= 94, `a point at ${x}`).toBe(true);
   });
 
   it('leaves nothing of what is known out, and adds nothing to it', () => {
