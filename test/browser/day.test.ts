@@ -315,6 +315,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(shown).toContain('mesa: It is late.');
     const row = (await table(page)).find((one) => one.startsWith('far/away'));
     expect(row).toMatch(/\| tarn \| 1 h 00, not known 14:02 to 00:00 \|/);
+    await page.learn(`document.querySelector('[data-lane="far/away"]').scrollIntoView()`);
+    await until('the hatching', async () => (await inked(page, 'far/away')) > 0.08);
     const label = 'document.querySelector(\'[data-lane="far/away"] canvas\').ariaLabel';
     expect(await page.learn(label)).toContain('not known 14:02 to 00:00');
     expect(await axeFaults(page)).toEqual([]);

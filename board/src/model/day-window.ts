@@ -9,14 +9,18 @@ const FITTED_MS = 3 * HOUR_MS;
 const LABEL_PX = 58;
 const STEPS_MIN = [5, 10, 15, 30, 60, 120, 180, 240, 360, 720];
 
-/** The part of a day that is drawn at first: the hours in which something happened, up to now. */
-export function fittedTo(lanes: readonly Pick<Lane, 'seen'>[], day: Stretch, now: number): Stretch {
+/** The part of a day that is drawn at first: the hours in which something happened or may have, up to now. */
+export function fittedTo(
+  lanes: readonly Pick<Lane, 'seen' | 'unknown'>[],
+  day: Stretch,
+  now: number,
+): Stretch {
   const until = Math.min(day.to, Math.max(day.from, now));
   const is_over = now >= day.to;
   if (lanes.length === 0)
     return { from: day.from, to: is_over ? day.to : Math.max(until, day.from + FITTED_MS) };
   const first = Math.min(...lanes.map(({ seen }) => seen.from));
-  const last = Math.max(...lanes.map(({ seen }) => seen.to));
+  const last = Math.max(...lanes.flatMap(({ seen, unknown }) => [seen.to, ...unknown.map(({ to }) => to)]));
   const from = Math.max(day.from, hourAt(first));
   const to = is_over ? Math.min(day.to, hourAt(last - 1) + HOUR_MS) : until;
   return within({ from: Math.min(from, to - FITTED_MS), to }, day);

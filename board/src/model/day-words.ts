@@ -20,7 +20,7 @@ export function doingAt(lane: Lane, at: number): Doing | null {
 }
 
 function spanAt({ spans }: Lane, at: number): boolean {
-  return spans.some(({ from, to }) => at + MINUTE_MS > from && at < to);
+  return spans.some(({ from, to }) => at + MINUTE_MS > from && at <= to);
 }
 
 /** The session of a lane at a time: the one that did something nearest to it, else the one that ran. */

@@ -80,8 +80,13 @@ describe('the part of a day that is drawn', () => {
     ['is three hours at least in the morning too', [[0.2, 0.4]], () => at(1), [0, 3]],
     ['is all of a day without anything', [], () => at(40), [0, 24]],
   ])('%s', (_, seen, now, [from, to]) => {
-    const lanes = seen.map(([begin, end]) => ({ seen: { from: at(begin), to: at(end) } }));
+    const lanes = seen.map(([begin, end]) => ({ seen: { from: at(begin), to: at(end) }, unknown: [] }));
     expect(fittedTo(lanes, day(), now())).toEqual({ from: at(from), to: at(to) });
+  });
+
+  it('[TMP-8] reaches over what a host has not told', () => {
+    const late = { seen: { from: at(10), to: at(11) }, unknown: [{ from: at(14), to: at(24) }] };
+    expect(fittedTo([late], day(), at(40))).toEqual({ from: at(10), to: at(24) });
   });
 
   it('holds the cursor, lies in the day and keeps its length, however it is zoomed and moved', () => {
@@ -221,6 +226,7 @@ describe('what is said of a place in the day', () => {
   const waiting = lane({ title: 'Parser', spans, waits: [{ from: at(9), to: at(10) }] });
 
   it.each([
+    ['idle', 12, 0, working],
     ['worked', 9, 5, working],
     ['worked', 9, 11, working],
     ['idle', 10, 0, working],
