@@ -115,6 +115,23 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     await read(page, 'Asked of tarn, which owns it, on its last known state.');
   });
 
+  it('opens the fiber of the host whose card is clicked, where others have the same id', async () => {
+    const page = await open(DESKTOP);
+    await until('the card of tarn', () =>
+      page.learn<boolean>(`(() => {
+        const card = [...document.querySelectorAll('article[data-fiber=plan]')].find((one) => one.innerText.includes('of tarn'));
+        card?.click();
+        return card !== undefined;
+      })()`),
+    );
+    await until('the sheet of tarn', () =>
+      page.learn<boolean>(
+        `document.querySelector('[data-fiber-sheet] h2')?.innerText === 'Fiber plan of tarn'`,
+      ),
+    );
+    expect(await page.learn('location.search')).toBe('?fiber=plan&origin=tarn');
+  });
+
   it('lists the hosts with g and h, what is wrong first, and leads to their fibers', async () => {
     const page = await open(DESKTOP);
     await read(page, '2 of 4 hosts fresh');

@@ -583,7 +583,8 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
 
   it('moves its fiber by the menu and by keys, without leaving the sheet', async () => {
     const page = await open('sketch');
-    await says(page, 'Fiber sketch', 'Draft');
+    // Its document may come before the feed, which tells what can be done.
+    await says(page, 'Fiber sketch', 'Draft', 'live');
     await page.press('m');
     const dialogs = () => page.learn<number>("document.querySelectorAll('dialog:modal').length");
     await until('the menu', async () => (await dialogs()) === 2);

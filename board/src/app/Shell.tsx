@@ -43,7 +43,7 @@ const HOSTS = part(() => import('./HostsSheet.tsx'), closeSheet);
 const KEY_SHEET = part(() => import('./KeySheet.tsx'), closeSheet);
 
 export function Shell(): ReactNode {
-  const { view, fiber, part: shown, sheet } = useWhere();
+  const { view, fiber, origin, part: shown, sheet } = useWhere();
   const followed = useFollowed();
   const today = useToday();
   const phone = usePhone();
@@ -88,11 +88,11 @@ export function Shell(): ReactNode {
       </main>
       {fiber !== null && shown !== 'screen' && (
         <Boundary what="The fiber">
-          <Late of={FIBER_SHEET} with={{ fiber }} />
+          <Late of={FIBER_SHEET} with={{ fiber, origin }} />
         </Boundary>
       )}
       <GestureLayer />
-      {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber }} />}
+      {fiber !== null && shown === 'screen' && <Late of={SCREEN} with={{ fiber, origin }} />}
       {phone && <PhoneNav />}
       {(sheet === 'stash' || sheet === 'capture') && (
         <Late key={sheet} of={TASK_FORM} with={{ kind: sheet }} />

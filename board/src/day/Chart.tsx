@@ -9,7 +9,7 @@ import {
   useState,
 } from 'react';
 import { useDarkScheme } from '../lib/media.ts';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import { type Stretch, sumOf } from '../model/activity.ts';
 import { type Fleet, type Lane, linesOf } from '../model/day-lanes.ts';
 import { fleetShape, type LaneShape, laneShape, momentAt, scale } from '../model/day-shape.ts';
@@ -136,7 +136,7 @@ const LaneRow = memo(function LaneRow({ lane, window, now, frame }: LaneRowProps
       {row === null ? (
         <p className={styles.name}>{name}</p>
       ) : (
-        <button type="button" className={styles.name} onClick={() => go({ fiber: row.id })}>
+        <button type="button" className={styles.name} onClick={() => openFiber(row)}>
           {name}
         </button>
       )}

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import { type Stretch, sumOf } from '../model/activity.ts';
 import { isIn } from '../model/day-book.ts';
 import { filesOf, type Lane, linesOf } from '../model/day-lanes.ts';
@@ -89,7 +89,7 @@ function DoerView({ doer: { lane, doing }, heard_at }: { doer: Doer; heard_at: n
 function Title({ lane: { row, title } }: { lane: Lane }): ReactNode {
   if (row === null) return <span>{title}</span>;
   return (
-    <button type="button" onClick={() => go({ fiber: row.id })}>
+    <button type="button" onClick={() => openFiber(row)}>
       {title}
     </button>
   );

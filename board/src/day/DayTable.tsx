@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import type { Fleet, Lane } from '../model/day-lanes.ts';
 import { COLUMNS, cellsOf, changeText, workText } from '../model/day-words.ts';
 import styles from './DayTable.module.css';
@@ -65,7 +65,7 @@ function Row({ lane, shown }: { lane: Lane; shown: boolean }): ReactNode {
     <tr>
       <th scope="row">
         {shown && row !== null ? (
-          <button type="button" onClick={() => go({ fiber: row.id })}>
+          <button type="button" onClick={() => openFiber(row)}>
             {title}
           </button>
         ) : (

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useDragBinding } from '../gestures/drag-binding.ts';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import type { Item } from '../model/lists.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { CardView } from './CardView.tsx';
@@ -67,7 +67,7 @@ export function ItemList({ items, labelled_by, handle }: ItemListProps): ReactNo
   const open = (target: EventTarget) => {
     const key = target instanceof Element ? target.closest('li')?.dataset.key : undefined;
     const item = items.find((one) => one.key === key);
-    if (item !== undefined && 'card' in item) go({ fiber: item.card.id });
+    if (item !== undefined && 'card' in item) openFiber(item.card);
   };
   return (
     <div className={styles.scroller} ref={scroller}>

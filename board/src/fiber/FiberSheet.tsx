@@ -48,16 +48,19 @@ function watch(): void {
   go({ part: 'screen' });
 }
 
+/** A fiber by its id or uid, and its host; null for the one that answers. */
+type FiberOf = { fiber: string; origin: string | null };
+
 /** Everything of one fiber, over the view that it was opened from. */
-export default function FiberSheet({ fiber }: { fiber: string }): ReactNode {
+export default function FiberSheet({ fiber, origin }: FiberOf): ReactNode {
   return (
     <Dialog title="Fiber" shape="side" onClose={close}>
-      {(title_id) => <Sheet key={fiber} fiber={fiber} title_id={title_id} />}
+      {(title_id) => <Sheet key={`${origin} ${fiber}`} fiber={fiber} origin={origin} title_id={title_id} />}
     </Dialog>
   );
 }
 
-function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactNode {
+function Sheet({ fiber, origin, title_id }: FiberOf & { title_id: string }): ReactNode {
   const followed = useFollowed();
   const phone = usePhone();
   const today = useToday();
@@ -65,14 +68,14 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
   const field = useRef<HTMLTextAreaElement>(null);
   const { part } = useWhere();
   const copy = useShownCopy(followed.copy);
-  const listed = rowOf(copy, fiber);
-  const read = useRead<FiberReply>(fiberPath(fiber));
+  const listed = rowOf(copy, fiber, origin);
+  const read = useRead<FiberReply>(fiberPath(fiber, origin));
   const document = read.value?.fiber;
   // What was last known stays, so that a reader does not lose what they read.
   const last = useRef<FiberRow | undefined>(undefined);
-  last.current = listed ?? last.current ?? (document && { ...document, origin: copy?.host ?? '' });
+  last.current = listed ?? last.current ?? (document && { ...document, origin: origin ?? copy?.host ?? '' });
   const row = last.current;
-  const moved = listed === undefined && row?.uid != null ? rowOf(copy, row.uid) : undefined;
+  const moved = listed === undefined && row?.uid != null ? rowOf(copy, row.uid, origin) : undefined;
   const gone = listed === undefined && copy !== null && read.refusal?.code === 'fiber_not_found';
 
   const { again } = read;
@@ -82,8 +85,8 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
     if (isOutdated(document, listed_digest)) again();
   }, [listed_digest, document?.digest]);
   useEffect(() => {
-    if (moved !== undefined) go({ fiber: moved.id }, { replace: true });
-  }, [moved]);
+    if (moved !== undefined) go({ fiber: moved.id, origin }, { replace: true });
+  }, [moved, origin]);
   const known = row !== undefined;
   useEffect(() => {
     if (!known || where().part !== 'reply') return;
@@ -98,8 +101,8 @@ function Sheet({ fiber, title_id }: { fiber: string; title_id: string }): ReactN
   const uid = row?.uid ?? null;
   useLedgerReads(uid, listed?.digest);
   const rows = copy?.rows;
-  const origin = row?.origin ?? '';
-  const fiber_at = useCallback((path: string) => rows?.get(keyOf({ origin, path }))?.id, [rows, origin]);
+  const host = row?.origin ?? '';
+  const fiber_at = useCallback((path: string) => rows?.get(keyOf({ origin: host, path }))?.id, [rows, host]);
 
   if (row === undefined)
     return (

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { followed } from '../lib/board.ts';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import { dayOf } from '../model/days.ts';
 import { type Form, type Gesture, type GestureId, gesturesOf } from '../model/gestures.ts';
 import { agedOf } from '../model/hosts.ts';
@@ -75,7 +75,8 @@ export function runGesture(row_key: string, id: GestureId, { confirmed = false }
     showRefusal(row_key, refused);
   } else if (act.kind === 'sheet') {
     close();
-    go({ fiber: feedRow(row_key)?.id ?? null, part: act.at === 'top' ? null : act.at });
+    const row = feedRow(row_key);
+    if (row !== undefined) openFiber(row, act.at === 'top' ? null : act.at);
   } else if (act.kind === 'form') show({ kind: 'form', row_key, form: act.form, id });
   else if (act.asks && !confirmed) show({ kind: 'confirm', row_key, id });
   else {

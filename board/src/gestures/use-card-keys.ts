@@ -13,7 +13,7 @@ const GESTURE_KEYS: Readonly<Record<string, GestureId>> = {
 
 /** The key of the row whose card has the focus, or holds what has it. */
 function focusedKey(): string | null {
-  const card = document.activeElement?.closest<HTMLElement>('[data-row]');
+  const card = document.activeElement?.closest<HTMLElement>('article[data-row]');
   return card?.dataset.row ?? null;
 }
 

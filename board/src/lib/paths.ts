@@ -1,6 +1,7 @@
-/** The path of one fiber below `/api/v1`; an id may hold slashes. */
-export function fiberPath(reference: string): string {
-  return `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`;
+/** The path of one fiber of a host, of the one that answers for null, below `/api/v1`; an id may hold slashes. */
+export function fiberPath(reference: string, origin: string | null = null): string {
+  const path = `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`;
+  return origin === null ? path : `${path}?origin=${encodeURIComponent(origin)}`;
 }
 
 /** What the sessions ledgers of all hosts say of one fiber. */

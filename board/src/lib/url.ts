@@ -9,9 +9,12 @@ addEventListener('popstate', () => {
   for (const run of watching) run();
 });
 
-/** Goes to another place of the board; what is not named stays. `replace` leaves no step back. */
+/**
+ * Goes to another place of the board; what is not named stays, but a fiber without its `origin` is one of the host that
+ * answers. `replace` leaves no step back.
+ */
 export function go(change: Partial<Where>, { replace = false } = {}): void {
-  const next = { ...here, ...change };
+  const next = { ...here, ...('fiber' in change ? { origin: null } : {}), ...change };
   const search = printWhere(next);
   if (search === printWhere(here)) return;
   const state = replace ? history.state : { from_view: here.fiber === null };

@@ -25,6 +25,8 @@ export type Card = {
   /** That of the row, by `keyOf`. */
   key: string;
   id: string;
+  /** The host whose feed has it. */
+  origin: string;
   title: string;
   /** Null where it would only repeat the title. */
   path: string | null;
@@ -84,6 +86,7 @@ export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Car
   return {
     key: keyOf(row),
     id: row.id,
+    origin: row.origin,
     title: row.name,
     path: row.id === row.name ? null : row.id,
     outcome: row.outcome?.trim() ? row.outcome : null,

@@ -23,7 +23,7 @@ const GAP_PX = 10;
 const NOW_PX = 76;
 const DAY_PX = 56;
 
-export type Launch = { id: string; title: string; at: number };
+export type Launch = { id: string; origin: string; title: string; at: number };
 
 /** Launches at one place. `row` of their label: 0 close to the line, 1 above that, null for no room. */
 export type Pin = {
@@ -50,8 +50,8 @@ export type RibbonShape = {
 
 /** What is launched next, as the Desk lists it. */
 export function launchesOf(scheduled: readonly Card[]): Launch[] {
-  return scheduled.flatMap(({ id, title, fact }) =>
-    fact?.kind === 'next' ? { id, title, at: fact.at } : [],
+  return scheduled.flatMap(({ id, origin, title, fact }) =>
+    fact?.kind === 'next' ? { id, origin, title, at: fact.at } : [],
   );
 }
 

@@ -1,13 +1,21 @@
 import type { FeedCopy } from './feed-copy.ts';
 import type { FiberRow } from './wire.ts';
 
-/** The row of a fiber by its id or its uid; of two documents with one id the one that is listed first. */
-export function rowOf(copy: FeedCopy | null, reference: string): FiberRow | undefined {
+/**
+ * The row of a fiber of a host, of the one that answers for null, by its id or its uid; of two documents with one id the
+ * one that is listed first. A uid that this host does not have finds the fiber of another one.
+ */
+export function rowOf(
+  copy: FeedCopy | null,
+  reference: string,
+  origin: string | null = null,
+): FiberRow | undefined {
   if (copy === null) return undefined;
   let by_uid: FiberRow | undefined;
   for (const row of copy.rows.values()) {
-    if (row.id === reference) return row;
-    if (row.uid === reference) by_uid = row;
+    const meant = row.origin === (origin ?? copy.host);
+    if (meant && row.id === reference) return row;
+    if (row.uid === reference && (meant || by_uid === undefined)) by_uid = row;
   }
   return by_uid;
 }

@@ -14,6 +14,8 @@ export type Where = {
   view: View;
   /** The id of the fiber whose sheet is open. */
   fiber: string | null;
+  /** The host whose feed has it; null for the one that answers. */
+  origin: string | null;
   sheet: SheetName | null;
   /** The day that a view of time shows; null for today. */
   day: Day | null;
@@ -27,10 +29,12 @@ export type Where = {
 export function parseWhere(search: string): Where {
   const query = new URLSearchParams(search);
   const view = query.get('view');
+  const fiber = query.get('fiber') || null;
   const sheet = SHEETS.find((one) => one === query.get('sheet')) ?? null;
   return {
     view: VIEWS.find((one) => one === view) ?? 'desk',
-    fiber: query.get('fiber') || null,
+    fiber,
+    origin: (fiber !== null && query.get('origin')) || null,
     sheet,
     day: dayIn(query.get('d') ?? undefined),
     part: query.get('part') || null,
@@ -39,12 +43,13 @@ export function parseWhere(search: string): Where {
 }
 
 /** The shortest query of a place: empty for the Desk. */
-export function printWhere({ view, fiber, sheet, day, part, q }: Where): string {
+export function printWhere({ view, fiber, origin, sheet, day, part, q }: Where): string {
   const query = new URLSearchParams();
   if (view !== 'desk') query.set('view', view);
   if (day !== null) query.set('d', day);
   if (part !== null) query.set('part', part);
   if (fiber !== null) query.set('fiber', fiber);
+  if (fiber !== null && origin !== null) query.set('origin', origin);
   if (sheet !== null) query.set('sheet', sheet);
   if (sheet === 'find' && q !== null) query.set('q', q);
   const text = query.toString();

@@ -10,20 +10,23 @@ import { Glyph } from '../ui/Glyph.tsx';
 import styles from './ScreenDialog.module.css';
 import { WorkerScreen } from './WorkerScreen.tsx';
 
+/** A fiber by its id or uid, and its host; null for the one that answers. */
+type FiberOf = { fiber: string; origin: string | null };
+
 /** The screen of the worker of one fiber, over the whole page. */
-export default function ScreenDialog({ fiber }: { fiber: string }): ReactNode {
+export default function ScreenDialog({ fiber, origin }: FiberOf): ReactNode {
   return (
     <Dialog title="Screen" shape="wide" onClose={leavePart}>
-      {(title_id) => <Content key={fiber} fiber={fiber} title_id={title_id} />}
+      {(title_id) => <Content key={`${origin} ${fiber}`} fiber={fiber} origin={origin} title_id={title_id} />}
     </Dialog>
   );
 }
 
 type Shown = { run_id: string; session: string };
 
-function Content({ fiber, title_id }: { fiber: string; title_id: string }): ReactNode {
+function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): ReactNode {
   const { copy } = useFollowed();
-  const row = rowOf(copy, fiber);
+  const row = rowOf(copy, fiber, origin);
   // A worker that has ended is gone from its row, and its last screen stays.
   const last = useRef<Shown | null>(null);
   const { runtime } = row ?? {};

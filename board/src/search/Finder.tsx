@@ -9,6 +9,7 @@ import {
 } from 'react';
 import { useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import { go, useWhere } from '../lib/url.ts';
 import { commandsFor } from '../model/commands.ts';
 import { keyOf } from '../model/feed-copy.ts';
@@ -53,7 +54,7 @@ export default function Finder(): ReactNode {
     const here = new Set(found.map(({ row }) => keyOf(row)));
     // Only the host that answers searches its texts.
     const hits = texts.hits.map((hit) => ({ key: keyOf({ origin: host, path: hit.path }), hit }));
-    const fiber = (row: FiberRow) => () => openFiber(row.id);
+    const fiber = (row: FiberRow) => () => openFiber(row);
     const commands = commandsFor(asked, MOST_COMMANDS);
     return [
       ...found.map((one) => ({ kind: 'fiber' as const, key: keyOf(one.row), ...one, run: fiber(one.row) })),
@@ -201,10 +202,6 @@ const PAGE = 8;
 /** As the daemon takes it. */
 const MOST_CHARS = 500;
 
-function openFiber(fiber: string): void {
-  go({ fiber, part: null, sheet: null, q: null });
-}
-
 function openHit({ id }: SearchHit): () => void {
-  return () => openFiber(id);
+  return () => go({ fiber: id, part: null, sheet: null, q: null });
 }

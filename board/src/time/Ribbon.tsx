@@ -1,7 +1,7 @@
 import { area, curveMonotoneX, line } from 'd3-shape';
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useTimeText } from '../lib/clock.ts';
-import { go } from '../lib/url.ts';
+import { openFiber } from '../lib/open-fiber.ts';
 import { MINUTE_MS } from '../model/activity.ts';
 import type { Card } from '../model/card.ts';
 import { launchesOf, type Pin, pinWords, type RibbonShape, ribbonShape } from '../model/ribbon.ts';
@@ -118,7 +118,7 @@ function PinView({ pin, width }: { pin: Pin; width: number }): ReactNode {
       data-toward={toward}
       style={toward === 'right' ? { left: x } : { right: width - x }}
     >
-      <button type="button" title={words} aria-label={words} onClick={() => go({ fiber: first?.id ?? null })}>
+      <button type="button" title={words} aria-label={words} onClick={() => first && openFiber(first)}>
         {row !== null && <span>{label}</span>}
       </button>
     </li>

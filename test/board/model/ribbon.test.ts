@@ -9,7 +9,12 @@ import { armed, row } from './rows.ts';
 const NOW = startOf('2026-11-23') + 14 * HOUR_MS;
 const WIDTH = 1_440;
 const ago = (minutes: number) => NOW - minutes * MINUTE_MS;
-const launch = (title: string, hours: number): Launch => ({ id: title, title, at: NOW + hours * HOUR_MS });
+const launch = (title: string, hours: number): Launch => ({
+  origin: 'host-a',
+  id: title,
+  title,
+  at: NOW + hours * HOUR_MS,
+});
 const nothing: Trace = { work: [], words: [] };
 const read = (all: Trace = nothing, of = {}) => ({
   known: { from: ago(240), to: NOW, buckets: [], ...of },
@@ -114,6 +119,6 @@ describe('the ribbon', () => {
       gate: 'due',
     });
     const cards = [scheduled, row({ id: 'draft' })].map((one) => cardOf(one, '2026-11-23'));
-    expect(launchesOf(cards)).toEqual([{ id: 'one', title: 'Name of one', at: NOW }]);
+    expect(launchesOf(cards)).toEqual([{ id: 'one', origin: 'host-a', title: 'Name of one', at: NOW }]);
   });
 });

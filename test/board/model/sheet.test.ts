@@ -150,6 +150,12 @@ describe('the words of the sheet', () => {
     expect(rowOf(copy, 'U1')).toBe(rows[1]);
     expect(rowOf(copy, 'U2')).toBe(rows[1]);
     expect(rowOf(copy, 'none')).toBeUndefined();
+    const [own, theirs] = [row({ uid: 'U3' }), row({ uid: 'U3', origin: 'host-b' })];
+    const both = copyOf([theirs, own]);
+    expect([rowOf(both, 'one'), rowOf(both, 'U3')]).toEqual([own, own]);
+    expect([rowOf(both, 'one', 'host-b'), rowOf(both, 'U3', 'host-b')]).toEqual([theirs, theirs]);
+    expect(rowOf(copyOf([theirs]), 'one')).toBeUndefined();
+    expect(rowOf(copyOf([theirs]), 'U3')).toBe(theirs);
     expect([referenceOf(rows[0]!), referenceOf(row({ id: 'x' }))]).toEqual(['U1', 'x']);
   });
 });

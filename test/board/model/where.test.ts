@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseWhere, printWhere, VIEWS, type Where } from '../../../board/src/model/where.ts';
 
-const DESK: Where = { view: 'desk', fiber: null, sheet: null, day: null, part: null, q: null };
+const DESK: Where = { view: 'desk', fiber: null, origin: null, sheet: null, day: null, part: null, q: null };
 
 describe('the address of a place of the board', () => {
   it('is empty for the Desk', () => {
@@ -19,6 +19,7 @@ describe('the address of a place of the board', () => {
     const place: fc.Arbitrary<Where> = fc.record({
       view: fc.constantFrom(...VIEWS),
       fiber: fc.option(id),
+      origin: fc.option(id),
       sheet: fc.constantFrom(null, 'find', 'stash'),
       day: fc.option(fc.constantFrom('2026-11-23', '2024-02-29')),
       part: fc.option(id),
@@ -27,7 +28,8 @@ describe('the address of a place of the board', () => {
     fc.assert(
       fc.property(place, (where) => {
         const q = where.sheet === 'find' ? where.q : null;
-        expect(parseWhere(printWhere(where))).toEqual({ ...where, q });
+        const origin = where.fiber === null ? null : where.origin;
+        expect(parseWhere(printWhere(where))).toEqual({ ...where, origin, q });
       }),
     );
   });
