@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
 
 /** What a key does, by `KeyboardEvent.key`, or after `g` by both, as in `g h`; false leaves the key to others. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
@@ -47,7 +47,8 @@ function nameOf(event: KeyboardEvent): string {
 export function useKeys(keys: Keys, inside?: RefObject<Element | null>): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // With what is seen: a key may be pressed at once.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const run = current.current[nameOf(event)];
       if (run === undefined || !isMeant(event, inside?.current ?? null)) return;
