@@ -30,6 +30,9 @@ const LANE: Omit<Room, 'width'> = { height: 58, axis: 44, top: 6 };
 /** Of the word at the line of now, with a little room. */
 const NOW_PX = 30;
 
+/** How far from what is shown a lane is drawn already. */
+const NEAR = '400px 0px';
+
 type ChartProps = {
   lanes: readonly Lane[];
   fleet: Fleet;
@@ -177,7 +180,9 @@ function useNear(element: RefObject<Element | null>): boolean {
   useEffect(() => {
     if (element.current === null) return;
     const observer = new IntersectionObserver(([entry]) => setNear(entry?.isIntersecting === true), {
-      rootMargin: '400px 0px',
+      rootMargin: NEAR,
+      // The lanes scroll inside the page.
+      scrollMargin: NEAR,
     });
     observer.observe(element.current);
     return () => observer.disconnect();
