@@ -4,6 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { missed, runBenches, saveReport } from './frame.ts';
 import { bench as activity } from './questions/activity.ts';
+import { bench as boardClients } from './questions/board-clients.ts';
+import { bench as boardDesk } from './questions/board-desk.ts';
+import { bench as boardEdits } from './questions/board-edits.ts';
+import { bench as boardMemory } from './questions/board-memory.ts';
+import { bench as boardSizes } from './questions/board-sizes.ts';
 import { bench as connectGate } from './questions/connect-gate.ts';
 import { bench as dispatchLatency } from './questions/dispatch-latency.ts';
 import { bench as editVisible } from './questions/edit-visible.ts';
@@ -59,6 +64,11 @@ const BENCHES = [
   idleCost,
   startup,
   terminal,
+  boardSizes,
+  boardDesk,
+  boardEdits,
+  boardClients,
+  boardMemory,
 ];
 
 const { values, positionals } = parseArgs({

@@ -275,6 +275,20 @@ export class Page implements Driven {
     await this.#browser.call('Input.insertText', { text }, this.#session);
   }
 
+  /** Makes its processor so many times slower. */
+  async slow(rate: number): Promise<void> {
+    await this.#browser.call('Emulation.setCPUThrottlingRate', { rate }, this.#session);
+  }
+
+  /** Bytes that its script uses after a garbage collection, and how many elements the document has. */
+  async weigh(): Promise<{ heap: number; elements: number }> {
+    await this.#browser.call('HeapProfiler.collectGarbage', {}, this.#session);
+    const { usedSize } = (await this.#browser.call('Runtime.getHeapUsage', {}, this.#session)) as {
+      usedSize: number;
+    };
+    return { heap: usedSize, elements: await this.learn("document.querySelectorAll('*').length") };
+  }
+
   /** What is shown, as a PNG. */
   async photo(): Promise<Buffer> {
     const { data } = (await this.#browser.call(

@@ -1,0 +1,179 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import type { Page } from '../../test/browser/chromium.ts';
+import { wait } from '../daemon.ts';
+import { CARDS, type DeskBench, holds, LIVE, withDesk } from '../desk.ts';
+import { type Bench, type Figure, judged, median, percentile } from '../frame.ts';
+
+const ROUNDS = 3;
+/** Slower processors, and at most how many milliseconds until cards and until something is painted. */
+const PAINTED = [
+  { rate: 1, cards: 600, first: 400 },
+  { rate: 4, cards: 1_400, first: 1_000 },
+  { rate: 6, cards: 2_200, first: null },
+] as const;
+/** At most how many milliseconds between two frames (p95), and for applying a feed. */
+const MOVED = [
+  { rate: 1, frame: 34, apply: 10 },
+  { rate: 4, frame: 50, apply: 40 },
+] as const;
+
+export const bench: Bench = {
+  name: 'board-desk',
+  question:
+    'how soon does a board show 5,000 cards of 100 hosts, how smoothly does it scroll and drag, and what does it keep?',
+  run: (log) =>
+    withDesk(async (desk) => {
+      const figures: Figure[] = [];
+      await desk.open();
+      for (const step of PAINTED) figures.push(...(await painted(desk, step)));
+      log('painted');
+      const feed = await appliedFeed();
+      for (const { rate, frame, apply } of MOVED) {
+        const page = await desk.open(rate);
+        await holds(page, CARDS);
+        await holds(page, LIVE);
+        await wait(1_000);
+        const idle = await frames(page, () => wait(1_000));
+        const scrolled = await frames(page, () => scroll(page));
+        const dragged = await frames(page, () => drag(page));
+        const against = [{ name: 'of a page at rest', value: percentile(idle, 95), unit: 'ms' }];
+        figures.push(
+          judged(
+            { name: `scrolling, frame p95, ${rate} ×`, value: percentile(scrolled, 95), unit: 'ms', against },
+            { most: frame },
+          ),
+          judged(
+            { name: `dragging, frame p95, ${rate} ×`, value: percentile(dragged, 95), unit: 'ms', against },
+            { most: frame },
+          ),
+          judged(
+            {
+              name: `dragging, frames a second, ${rate} ×`,
+              value: (1_000 * dragged.length) / dragged.reduce((sum, one) => sum + one, 0),
+              unit: '',
+            },
+            { least: 55 },
+          ),
+          judged(
+            {
+              name: `applying a feed with 1 % changed, ${rate} ×`,
+              value: await page.learn<number>(`(() => { ${feed}; return applied.measure(); })()`),
+              unit: 'ms',
+            },
+            { most: apply },
+          ),
+        );
+        if (rate !== 1) continue;
+        const { heap, elements } = await page.weigh();
+        figures.push(
+          judged({ name: 'heap', value: heap / 1e6, unit: 'MB' }, { most: 25 }),
+          judged({ name: 'elements', value: elements, unit: '' }, { most: 1_500 }),
+        );
+      }
+      return figures;
+    }),
+};
+
+async function painted(desk: DeskBench, { rate, cards, first }: (typeof PAINTED)[number]): Promise<Figure[]> {
+  const seen: number[] = [];
+  const contents: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const page = await desk.open(rate);
+    await holds(page, CARDS);
+    await wait(500);
+    seen.push(await page.learn<number>(LARGEST));
+    contents.push(await page.learn<number>(FIRST));
+  }
+  return [
+    judged({ name: `cards painted, ${rate} ×`, value: median(seen), unit: 'ms' }, { most: cards }),
+    ...(first === null
+      ? []
+      : [
+          judged(
+            { name: `first contentful paint, ${rate} ×`, value: median(contents), unit: 'ms' },
+            { most: first },
+          ),
+        ]),
+  ];
+}
+
+const FIRST = "performance.getEntriesByName('first-contentful-paint')[0].startTime";
+/** The largest paint is that of the cards, whose texts are in the middle of the page. */
+const LARGEST = `new Promise((resolve) => new PerformanceObserver((list) =>
+  resolve(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true }))`;
+
+/** Milliseconds between the frames that the page draws meanwhile. */
+async function frames(page: Page, work: () => Promise<void>): Promise<number[]> {
+  await page.learn(`{
+    const drawn = (window.drawn = []);
+    let last = performance.now();
+    const next = (at) => {
+      if (window.drawn !== drawn) return;
+      drawn.push(at - last);
+      last = at;
+      requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  }`);
+  await work();
+  return page.learn<number[]>(
+    '(() => { const found = window.drawn; window.drawn = null; return found.slice(1); })()',
+  );
+}
+
+async function scroll(page: Page): Promise<void> {
+  await page.learn(`new Promise((done) => {
+    const list = [...document.querySelectorAll('[data-column] *')]
+      .filter((one) => one.scrollHeight > one.clientHeight + 2_000)[0];
+    if (list === undefined) throw new Error('no column scrolls');
+    let left = 180;
+    const step = () => {
+      list.scrollTop += 60;
+      left -= 1;
+      if (left === 0) done();
+      else requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  })`);
+}
+
+async function drag(page: Page): Promise<void> {
+  const [x, y] = await page.learn<[number, number]>(`(() => {
+    const card = document.querySelector('[data-column="Drafts"] [draggable=true]').getBoundingClientRect();
+    return [card.x + card.width / 2, card.y + 20];
+  })()`);
+  const to = await page.learn<[number, number]>(`(() => {
+    const column = document.querySelector('[data-column="Awaiting review"]').getBoundingClientRect();
+    return [column.x + column.width / 2, column.y + 160];
+  })()`);
+  await page.mouse('mouseMoved', x, y);
+  await page.mouse('mousePressed', x, y);
+  for (let step = 0; step <= 90; step += 1) {
+    const part = step / 90;
+    await page.mouse('mouseMoved', x + (to[0] - x) * part, y + (to[1] - y) * part);
+    await wait(14);
+  }
+  await page.press('Escape');
+  await page.mouse('mouseReleased', x, y);
+}
+
+/** The board's own code that applies a feed, as a script for the page. */
+async function appliedFeed(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      write: false,
+      lib: {
+        entry: fileURLToPath(new URL('../board/applied-feed.ts', import.meta.url)),
+        formats: ['iife'],
+        name: 'applied',
+      },
+    },
+  });
+  const [output] = Array.isArray(built) ? built : [built];
+  const chunk = output !== undefined && 'output' in output ? output.output[0] : undefined;
+  if (chunk === undefined) throw new Error('the script was not built');
+  return chunk.code;
+}
