@@ -154,6 +154,8 @@ async function drag(page: Page): Promise<void> {
     await page.mouse('mouseMoved', x + (to[0] - x) * part, y + (to[1] - y) * part);
     await wait(14);
   }
+  if (!(await page.learn<boolean>("document.querySelector('[data-tray]') !== null")))
+    throw new Error('nothing is dragged');
   await page.press('Escape');
   await page.mouse('mouseReleased', x, y);
 }

@@ -34,7 +34,8 @@ type BodyEditorProps = {
 };
 
 /** The body as a text. What came onto the disk meanwhile is never overwritten unseen. */
-export function BodyEditor({ reference, draft, kept, worker, onChange, onDone }: BodyEditorProps): ReactNode {
+export default function BodyEditor(props: BodyEditorProps): ReactNode {
+  const { reference, draft, kept, worker, onChange, onDone } = props;
   const [saving, setSaving] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const [on_disk, setOnDisk] = useState<OnDisk | null>(null);

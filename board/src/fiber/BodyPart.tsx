@@ -6,10 +6,10 @@ import { referenceOf } from '../model/sheet.ts';
 import type { FiberReply } from '../model/wire.ts';
 import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
-import { BodyEditor } from './BodyEditor.tsx';
 import styles from './BodyPart.module.css';
 import { Part } from './Part.tsx';
 
+const BodyEditor = lazy(() => import('./BodyEditor.tsx'));
 const Markdown = lazy(() => import('./markdown/Markdown.tsx'));
 
 type BodyPartProps = {
@@ -35,17 +35,21 @@ export function BodyPart({ document, worker, fiber_at, again }: BodyPartProps): 
   const resolve = useCallback((href: string) => targetOf(href, path, fiber_at), [path, fiber_at]);
   if (draft !== null)
     return (
-      <BodyEditor
-        reference={referenceOf(document)}
-        draft={draft}
-        kept={kept}
-        worker={worker}
-        onChange={change}
-        onDone={() => {
-          change(null);
-          again();
-        }}
-      />
+      <Boundary what="The editor">
+        <Suspense>
+          <BodyEditor
+            reference={referenceOf(document)}
+            draft={draft}
+            kept={kept}
+            worker={worker}
+            onChange={change}
+            onDone={() => {
+              change(null);
+              again();
+            }}
+          />
+        </Suspense>
+      </Boundary>
     );
   return (
     <Part

@@ -1,12 +1,11 @@
-import { type ReactNode, useState } from 'react';
-import { post } from '../lib/api.ts';
-import { parseRoster, printRoster } from '../model/roster.ts';
-import { referenceOf } from '../model/sheet.ts';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { FiberRow } from '../model/wire.ts';
+import { Boundary } from '../ui/Boundary.tsx';
 import { Button } from '../ui/Button.tsx';
-import { Field } from '../ui/Field.tsx';
 import { Part } from './Part.tsx';
 import styles from './RosterPart.module.css';
+
+const RosterEditor = lazy(() => import('./RosterEditor.tsx'));
 
 /** Who works together on the fiber, by their roles. */
 export function RosterPart({ row }: { row: FiberRow }): ReactNode {
@@ -24,7 +23,11 @@ export function RosterPart({ row }: { row: FiberRow }): ReactNode {
       }
     >
       {editing ? (
-        <Editor row={row} onDone={() => setEditing(false)} />
+        <Boundary what="The editor">
+          <Suspense>
+            <RosterEditor row={row} onDone={() => setEditing(false)} />
+          </Suspense>
+        </Boundary>
       ) : roles.length === 0 ? (
         <p className={styles.none}>Nobody is named.</p>
       ) : (
@@ -35,50 +38,5 @@ export function RosterPart({ row }: { row: FiberRow }): ReactNode {
         </ul>
       )}
     </Part>
-  );
-}
-
-function Editor({ row, onDone }: { row: FiberRow; onDone(): void }): ReactNode {
-  const [text, setText] = useState(() => printRoster(row.collaboration));
-  const [fault, setFault] = useState<string | null>(null);
-  const [saving, setSaving] = useState(false);
-  const save = async () => {
-    const parsed = parseRoster(text);
-    if ('fault' in parsed) {
-      setFault(parsed.fault);
-      return;
-    }
-    setSaving(true);
-    const answer = await post('/fiber-edit', { fiber_id: referenceOf(row), collaboration: parsed.roster });
-    setSaving(false);
-    if (answer.ok) onDone();
-    else setFault(answer.message);
-  };
-  return (
-    <form
-      className={styles.editor}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <Field
-        label="A role in each line"
-        hint="Such as “reviewer: birch, oak”, or a role alone."
-        error={fault}
-      >
-        {(input) => (
-          <textarea {...input} rows={4} value={text} onChange={({ target }) => setText(target.value)} />
-        )}
-      </Field>
-      <div className={styles.buttons}>
-        <Button type="submit" disabled={saving}>
-          Save
-        </Button>
-        <Button tone="quiet" onClick={onDone}>
-          Cancel
-        </Button>
-      </div>
-    </form>
   );
 }
