@@ -1,6 +1,6 @@
 import { CardCache, deskOf } from '../../board/src/model/desk.ts';
 import { applyAnswer } from '../../board/src/model/feed-copy.ts';
-import type { FibersWhole } from '../../board/src/model/wire.ts';
+import type { FibersComposite } from '../../board/src/model/wire.ts';
 
 const TIMES = 15;
 const TODAY = '2026-03-01';
@@ -10,16 +10,17 @@ const TODAY = '2026-03-01';
  * the copy after it and what the Desk shows of that.
  */
 export async function measure(): Promise<number> {
-  const text = await (await fetch('/api/v1/fibers?since=')).text();
+  const text = await (await fetch('/api/v1/fibers/composite?since=')).text();
   const cache = new CardCache();
-  let copy = applyAnswer(null, JSON.parse(text) as FibersWhole);
+  let copy = applyAnswer(null, JSON.parse(text) as FibersComposite);
   deskOf(copy, TODAY, cache);
   const spent: number[] = [];
   for (let round = 1; round <= TIMES; round += 1) {
-    const feed = JSON.parse(text) as FibersWhole;
-    feed.tag = `${round}`;
-    for (let at = round; at < feed.fibers.length; at += 100)
-      feed.fibers[at] = { ...feed.fibers[at]!, digest: `${round}`, outcome: `Round ${round}.` };
+    const feed = JSON.parse(text) as FibersComposite;
+    const read = feed.origins[feed.host]?.read;
+    if (read == null || !('whole' in read)) throw new Error('the feed is not whole');
+    for (let at = round; at < read.fibers.length; at += 100)
+      read.fibers[at] = { ...read.fibers[at]!, digest: `${round}`, outcome: `Round ${round}.` };
     const from = performance.now();
     copy = applyAnswer(copy, feed);
     deskOf(copy, TODAY, cache);

@@ -61,8 +61,10 @@ function follow(port: number): FeedFollower {
     {
       async ask(since) {
         const response = await fetch(
-          `http://127.0.0.1:${port}/api/v1/fibers?since=${encodeURIComponent(since)}`,
+          `http://127.0.0.1:${port}/api/v1/fibers/composite?since=${encodeURIComponent(since)}`,
+          since === '' ? {} : { headers: { 'if-none-match': `W/"${since}"` } },
         );
+        if (response.status === 304) return { kind: 'same' };
         if (!response.ok) throw new Error(`HTTP ${response.status}`);
         return { kind: 'feed', feed: (await response.json()) as never };
       },

@@ -140,7 +140,10 @@ async function scroll(page: Page): Promise<void> {
 
 async function drag(page: Page): Promise<void> {
   const [x, y] = await page.learn<[number, number]>(`(() => {
-    const card = document.querySelector('[data-column="Drafts"] [draggable=true]').getBoundingClientRect();
+    const places = [...document.querySelectorAll('[data-column="Drafts"] [draggable=true]')]
+      .map((card) => card.getBoundingClientRect());
+    // Cards above and below the visible ones are in the page too.
+    const card = places.find(({ top, bottom }) => top > innerHeight / 3 && bottom < innerHeight - 100);
     return [card.x + card.width / 2, card.y + 20];
   })()`);
   const to = await page.learn<[number, number]>(`(() => {
