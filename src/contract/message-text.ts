@@ -29,6 +29,15 @@ export function firstTextForAgent({ from, text }: { from: string; text: string }
   return `[message from ${from}]\n${text}\n${answerLine(from) ?? '[end of message]'}`;
 }
 
+/** The text within what an agent reads of a message; anything else as it is. */
+export function textOfMessage(read: string): string {
+  return (
+    /^\[message \S* ?from [^\]]*\]\n([\s\S]*)\n\[(?:end of message|to answer, run:)[^\]]*\]$/.exec(
+      read,
+    )?.[1] ?? read
+  );
+}
+
 /** Null for a person. */
 function answerLine(from: string): string | null {
   return looksLikeAddress(from) ? `[to answer, run: svc send ${from} -]` : null;

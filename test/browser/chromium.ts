@@ -289,11 +289,11 @@ export class Page implements Driven {
     return { heap: usedSize, elements: await this.learn("document.querySelectorAll('*').length") };
   }
 
-  /** What is shown, as a PNG. */
-  async photo(): Promise<Buffer> {
+  /** What is shown, as a picture. */
+  async photo(format: 'png' | 'webp' = 'png'): Promise<Buffer> {
     const { data } = (await this.#browser.call(
       'Page.captureScreenshot',
-      { format: 'png' },
+      format === 'png' ? { format } : { format, quality: 85 },
       this.#session,
     )) as { data: string };
     return Buffer.from(data, 'base64');

@@ -4,6 +4,7 @@ import { createRunner } from '../../platform/process.ts';
 import { argument, count, option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { runDemoAgent } from './demo/agent.ts';
+import { ownTerminal } from './demo/composer.ts';
 
 /**
  * The program that the demo's agent registry starts. It accepts the options that a harness passes to its agent and
@@ -32,6 +33,7 @@ export const verb = defineVerb({
       clock: context.clock,
       runner: createRunner(),
       out: context.out,
+      terminal: ownTerminal(),
       pace_ms,
       playground: playground ?? null,
     });

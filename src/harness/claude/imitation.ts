@@ -38,7 +38,17 @@ export class ImitatedHooks {
   /** The session begins with a prompt. */
   async begin(prompt: string): Promise<void> {
     await this.#tell({ hook_event_name: 'SessionStart', source: 'startup' });
+    await this.prompt(prompt);
+  }
+
+  /** A text was given to the agent, which works on. */
+  async prompt(prompt: string): Promise<void> {
     await this.#tell({ hook_event_name: 'UserPromptSubmit', prompt });
+  }
+
+  /** The agent asks something, and waits. */
+  async ask(message: string): Promise<void> {
+    await this.#tell({ hook_event_name: 'Notification', notification_type: 'permission_prompt', message });
   }
 
   /** The agent uses a tool, which does `work`. */

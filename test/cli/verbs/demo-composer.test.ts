@@ -39,7 +39,7 @@ describe('the text field of the demo agent', () => {
     const shown = (draft: string) =>
       messageInput.readScreen(
         screenOf(['  · doing the next piece'], draft)
-          .replace(/^\u001b\[2J\u001b\[H/, '')
+          .replaceAll(/\u001b\[[HJK]/g, '')
           .replaceAll('\r', ''),
       );
     expect(shown('')).toBe('ready');

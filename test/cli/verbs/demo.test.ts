@@ -131,6 +131,9 @@ describe('preparing the demo', () => {
     );
     for (const name of DEMO_PROJECTS)
       expect(readFileSync(join(folders.projects, name, '.git', 'HEAD'), 'utf8')).toContain('ref:');
+    expect(JSON.parse(readFileSync(join(folders.config, 'projects.json'), 'utf8'))).toEqual(
+      DEMO_PROJECTS.map((name) => join(folders.projects, name)),
+    );
     expect(isPlayedOut(documents)).toBe(false);
     const done = documents.map(({ id }) => ({ id, status: id === 'archive' ? 'active' : 'closed' }) as const);
     expect(isPlayedOut(done)).toBe(true);
@@ -171,6 +174,7 @@ describe('the demo agent', () => {
     const code = await runDemoAgent({
       ...{ prompt: 'Fiber: work/loader', session_id: 's1', cwd: join(folder, 'projects', 'loader') },
       ...{ env: { CLAUDE_CONFIG_DIR: folder }, clock: systemClock, out: () => undefined, pace_ms: 1 },
+      terminal: null,
       playground: join(folder, 'projects'),
       runner: {
         ...createRunner(),

@@ -1,9 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { type Clock, sleep } from '../../../base/clock.ts';
+import { textOfMessage } from '../../../contract/message-text.ts';
 import { ImitatedHooks, ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
+import { type Composer, openComposer, type Terminal } from './composer.ts';
 import { captureIn, fileCapture } from './file-capture.ts';
 
 /** Everything that the demo agent uses. */
@@ -16,6 +18,8 @@ export type DemoAgentWorld = {
   clock: Clock;
   runner: ProcessRunner;
   out(text: string): void;
+  /** Where a person and messages type to it; null where there is nothing to type into. */
+  terminal: Terminal | null;
   /** Milliseconds between two steps. */
   pace_ms: number;
   /** Folder of the demo's projects; the agent writes nothing outside it. */
@@ -29,13 +33,85 @@ const STEPS = [
   { says: 'writing it down', tools: ['Edit', 'Read'] },
 ] as const;
 
+/** Asked in a task of the user’s own, so that there is somebody to answer. */
+const QUESTION = 'Is there anything that I should begin with?';
+/** For so many steps it waits for the answer. */
+const PATIENCE = 40;
+
 /**
  * Works on one fiber as a real agent would, but without a model: reads the fiber through `svc`, works for some seconds,
- * commits, rewrites `## Status` and the outcome, and hands off. Returns its exit code.
+ * commits, rewrites `## Status` and the outcome, and hands off. What is typed meanwhile it answers and notes down.
+ * Returns its exit code.
  */
 export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
-  const transcript = new ImitatedTranscript(world);
-  const hooks = new ImitatedHooks(world);
+  const talk = new Talk(world);
+  try {
+    return await work({ ...world, out: (text) => talk.show(text) }, talk);
+  } finally {
+    talk.close();
+  }
+}
+
+/** What is said between the agent and who types to it. */
+class Talk {
+  readonly transcript: ImitatedTranscript;
+  readonly hooks: ImitatedHooks;
+  /** What was typed to it so far. */
+  readonly heard: string[] = [];
+  readonly #world: DemoAgentWorld;
+  readonly #composer: Composer | null;
+  #answered: () => void = () => undefined;
+
+  constructor(world: DemoAgentWorld) {
+    this.#world = world;
+    this.transcript = new ImitatedTranscript(world);
+    this.hooks = new ImitatedHooks(world);
+    this.#composer =
+      world.terminal &&
+      openComposer(world.terminal, {
+        sent: (text) => void this.#hear(text),
+        interrupted: () => process.kill(process.pid, 'SIGINT'),
+      });
+  }
+
+  show(text: string): void {
+    if (this.#composer === null) this.#world.out(text);
+    else this.#composer.show(text);
+  }
+
+  /** Asks, and waits for an answer. */
+  async ask(question: string): Promise<void> {
+    if (this.#composer === null) return;
+    this.show(`\n  ${question}\n`);
+    this.transcript.assistant(question);
+    await this.hooks.ask(question);
+    if (this.heard.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const callOff = this.#world.clock.after(PATIENCE * this.#world.pace_ms, resolve);
+      this.#answered = () => {
+        callOff();
+        resolve();
+      };
+    });
+  }
+
+  close(): void {
+    this.#composer?.close();
+  }
+
+  async #hear(text: string): Promise<void> {
+    const words = textOfMessage(text);
+    this.heard.push(words);
+    this.transcript.user(text);
+    this.show(`  > ${words}\n`);
+    await this.hooks.prompt(text);
+    this.transcript.assistant('I have noted it.');
+    this.#answered();
+  }
+}
+
+async function work(world: DemoAgentWorld, talk: Talk): Promise<number> {
+  const { transcript, hooks } = talk;
   transcript.user(world.prompt);
   await hooks.begin(world.prompt);
   const capture = captureIn(world.prompt);
@@ -53,6 +129,7 @@ export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   const session = progress.done + 1;
   const leaf = fiber.id.split('/').at(-1) ?? fiber.id;
   const notes = join(world.cwd, `${leaf}.md`);
+  if (!PLAN.test(fiber.body)) await talk.ask(QUESTION);
   for (const { says, tools } of STEPS) {
     world.out(`  · ${says}\n`);
     transcript.assistant(`I am ${says} (session ${session} of ${progress.planned}).`);
@@ -68,7 +145,7 @@ export async function runDemoAgent(world: DemoAgentWorld): Promise<number> {
   const outcome = plays
     ? playedOutcome(session, progress.planned, notes)
     : `Rehearsed without a model; nothing was changed in ${world.cwd}.`;
-  const body = writeProgress(fiber.body, { done: session, planned: progress.planned });
+  const body = writeProgress(fiber.body, { done: session, planned: progress.planned }, talk.heard);
   const edit = ['fiber', 'edit', id, '--outcome', outcome, '--body', '-'];
   const closing = finished && fiber.svc?.kind !== 'standing' ? ['--status', 'closed'] : [];
   await svc(world, [...edit, ...closing], body);
@@ -94,23 +171,26 @@ export function isInside(folder: string, playground: string | null): boolean {
 type DemoFiber = { id: string; name: string; body: string; svc?: { kind?: string } };
 export type Progress = { done: number; planned: number };
 
+/** How many sessions a fiber of the demo takes. */
+const PLAN = /^Sessions planned: (\d+)/m;
 const STATUS = /(^|\n)## Status\n[\s\S]*$/;
 
 /** The progress of a demo fiber, from its body: `Sessions planned: N` and the count in `## Status`. */
 export function readProgress(body: string): Progress {
-  const planned = Number(/^Sessions planned: (\d+)/m.exec(body)?.[1] ?? 1);
+  const planned = Number(PLAN.exec(body)?.[1] ?? 1);
   const done = Number(/^Session (\d+) of \d+ is done/m.exec(STATUS.exec(body)?.[0] ?? '')?.[1] ?? 0);
   return { done: done >= planned ? 0 : done, planned };
 }
 
-/** The body with its `## Status` section rewritten. */
-export function writeProgress(body: string, progress: Progress): string {
+/** The body with its `## Status` section rewritten, and in it what was typed to the agent. */
+export function writeProgress(body: string, progress: Progress, heard: readonly string[] = []): string {
   const rest = body.replace(STATUS, '').trimEnd();
   const next =
     progress.done < progress.planned
       ? 'Next: go on where this one stopped.'
       : 'Next: nothing; please review.';
-  return `${rest}\n\n## Status\n\nSession ${progress.done} of ${progress.planned} is done. ${next}\n`;
+  const said = heard.map((text) => `\nYou said: ${text.replaceAll('\n', ' ')}\n`).join('');
+  return `${rest}\n\n## Status\n\nSession ${progress.done} of ${progress.planned} is done. ${next}\n${said}`;
 }
 
 function fiberOf(prompt: string): string | null {

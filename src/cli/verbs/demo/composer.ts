@@ -1,4 +1,6 @@
+import { openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { ReadStream } from 'node:tty';
 
 /** What was typed so far, and what of an escape sequence has come. */
 export type Typed = { draft: string; pasting: boolean; rest: string };
@@ -53,13 +55,28 @@ const KEPT_LINES = 14;
 
 /** The screen: what was said, and below it the field, as Claude Code draws its own. */
 export function screenOf(lines: readonly string[], draft: string): string {
-  const above = lines.slice(-KEPT_LINES).join('\r\n');
-  const field = draft.split('\n').join('\r\n  ');
-  return `\u001b[2J\u001b[H${above}\r\n\r\n${RULE}\r\n❯\u00a0${field}\r\n${RULE}\r\n  ? for shortcuts\r\n`;
+  const [first = '', ...more] = draft.split('\n');
+  const field = [RULE, `❯\u00a0${first}`, ...more.map((line) => `  ${line}`), RULE, '  ? for shortcuts'];
+  // Each line to its end, then what is below: a screen that is cleared as a whole goes into the terminal’s history.
+  const drawn = [...lines.slice(-KEPT_LINES), '', ...field].map((line) => `${line}\u001b[K\r\n`);
+  return `\u001b[H${drawn.join('')}\u001b[J`;
 }
 
 /** A terminal that is read key by key. */
-export type KeyInput = Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
+export type Terminal = {
+  keys: Readable & { setRawMode(on: boolean): unknown };
+  /** Writes to it, control sequences too. */
+  write(text: string): void;
+};
+
+/** The terminal of this process, also where its standard input is a file; null where it has none. */
+export function ownTerminal(): Terminal | null {
+  try {
+    return { keys: new ReadStream(openSync('/dev/tty', 'r')), write: (text) => process.stdout.write(text) };
+  } catch {
+    return null;
+  }
+}
 
 export type Composer = {
   /** Shows a text above the field. */
@@ -68,26 +85,23 @@ export type Composer = {
   close(): void;
 };
 
-/** A field in a terminal that takes what a person types and what messages are pasted; null where there is none. */
+/** A field in a terminal that takes what a person types and what messages are pasted. */
 export function openComposer(
-  input: KeyInput,
-  out: (text: string) => void,
+  { keys, write }: Terminal,
   on: { sent(text: string): void; interrupted(): void },
-): Composer | null {
-  if (input.isTTY !== true || input.setRawMode === undefined) return null;
+): Composer {
   const lines: string[] = [];
   let typed = NOTHING_TYPED;
-  const draw = () => out(screenOf(lines, typed.draft));
-  const take = (given: string) => {
-    const keys = afterKeys(typed, given);
-    typed = keys.typed;
+  const draw = () => write(screenOf(lines, typed.draft));
+  keys.setRawMode(true);
+  keys.setEncoding('utf8').on('data', (given: string) => {
+    const after = afterKeys(typed, given);
+    typed = after.typed;
     draw();
-    for (const text of keys.sent) on.sent(text);
-    if (keys.interrupted) on.interrupted();
-  };
-  input.setRawMode(true);
-  input.setEncoding('utf8').on('data', take);
-  out('\u001b[?2004h');
+    for (const text of after.sent) on.sent(text);
+    if (after.interrupted) on.interrupted();
+  });
+  write('\u001b[?2004h');
   draw();
   return {
     show(text) {
@@ -95,10 +109,9 @@ export function openComposer(
       draw();
     },
     close() {
-      input.off('data', take);
-      input.setRawMode?.(false);
-      input.pause();
-      out('\u001b[?2004l');
+      keys.setRawMode(false);
+      keys.destroy();
+      write('\u001b[?2004l');
     },
   };
 }

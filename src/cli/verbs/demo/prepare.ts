@@ -35,6 +35,7 @@ export async function prepareDemo(
   await seedDemo(folders);
   for (const name of DEMO_PROJECTS) await makeRepository(options.runner, join(folders.projects, name));
   writeAgents(folders, options.pace_ms);
+  writeProjects(folders);
   makeFolder(dirname(options.socket));
 }
 
@@ -66,4 +67,12 @@ function writeAgents(folders: DemoFolders, pace_ms: number): void {
   makeFolder(folders.config);
   const text = JSON.stringify({ version: 1, agents: [entry] }, null, 2);
   writeFileSync(join(folders.config, 'agents.json'), `${text}\n`, { mode: 0o600 });
+}
+
+/** Those that the board offers for a new task; what its user added stays. */
+function writeProjects(folders: DemoFolders): void {
+  const path = join(folders.config, 'projects.json');
+  if (existsSync(path)) return;
+  const projects = DEMO_PROJECTS.map((name) => join(folders.projects, name));
+  writeFileSync(path, `${JSON.stringify(projects, null, 2)}\n`, { mode: 0o600 });
 }
