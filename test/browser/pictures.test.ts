@@ -21,8 +21,11 @@ import {
   yesterdayAt,
 } from './past.ts';
 
-/** Where the pictures go; `npm run pictures` names the folder of the documentation. */
+/** Where pictures are kept: those that the documentation shows (`npm run pictures`), or with `EVERY_PICTURE` all of them. */
 const KEPT = process.env.PICTURES_FOLDER;
+const EVERY = process.env.EVERY_PICTURE !== undefined;
+/** Shown by the README. */
+const DOCUMENTED: readonly string[] = ['desk-light', 'desk-dark'];
 const HOST = 'harbor';
 const LAPTOP: View = { width: 1400, height: 875 };
 const PHONE: View = { width: 390, height: 844, phone: true };
@@ -403,7 +406,9 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
       await page.settled();
       const fits = await page.learn<boolean>('document.documentElement.scrollWidth <= innerWidth');
       expect(fits, `${name} is as wide as the page`).toBe(true);
-      writeFileSync(join(folder, `${name}-${look}.png`), await page.photo());
+      if (KEPT === undefined || EVERY) writeFileSync(join(folder, `${name}-${look}.png`), await page.photo());
+      else if (DOCUMENTED.includes(`${name}-${look}`))
+        writeFileSync(join(folder, `${name}-${look}.webp`), await page.photo('webp'));
       expect(page.complaints, name).toEqual([]);
     }
   });
