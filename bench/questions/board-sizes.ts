@@ -8,6 +8,7 @@ const NAMES = {
   styles: 'style sheets of the Desk',
   fonts: 'fonts of the Desk',
   fiber: 'the sheet of a fiber, more than the Desk',
+  day: 'the Day, more than the Desk',
   settings: 'settings with the editor, more than the Desk',
 };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** What a board may weigh at most, in kB (1,000 bytes) after gzip; fonts as they are. */
-export const BUDGETS = { first: 130, styles: 12, fonts: 36, fiber: 50, settings: 125 } as const;
+export const BUDGETS = { first: 130, styles: 12, fonts: 36, fiber: 50, settings: 125, day: 20 } as const;
 
 /** Of each view, the files that it is loaded from, by their names without what names their content. */
 const VIEWS = {
@@ -11,6 +11,7 @@ const VIEWS = {
   desk: ['HostNotices', 'Ribbon', 'Wake'],
   fiber: ['FiberSheet', 'Markdown'],
   settings: ['Settings', 'FileEditor'],
+  day: ['Day'],
 } as const;
 
 export type BoardSizes = Record<keyof typeof BUDGETS, number>;
@@ -49,6 +50,7 @@ export function boardSizes(folder: string): BoardSizes {
     fonts: fonts.reduce((sum, font) => sum + readFileSync(join(assets, font)).length / 1_000, 0),
     fiber: later(VIEWS.fiber),
     settings: later(VIEWS.settings),
+    day: later(VIEWS.day),
   };
 }
 

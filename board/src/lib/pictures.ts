@@ -1,5 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { EncodedPicture } from '../model/picture-rules.ts';
 import type { StoredFile } from '../model/wire.ts';
 import { type Answer, post } from './api.ts';
@@ -7,7 +5,7 @@ import { type Answer, post } from './api.ts';
 /** A phone on a bad network sends for minutes. */
 const UPLOAD_MS = 120_000;
 
-/** Stores pictures for a fiber by `POST /attachments`, all or none. Throws if a file cannot be read. */
+/** Stores pictures for a fiber by `POST /attachments`, all or none. Throws if a file cannot be read, or what reads it not loaded. */
 export async function storePictures(
   fiber: string,
   files: readonly File[],
@@ -22,9 +20,8 @@ export async function encodePictures(files: readonly File[]): Promise<EncodedPic
 
 async function encode(file: File): Promise<EncodedPicture> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  const data = await base64Of(file);
-  // The browser’s own digest is for secure contexts alone, which the board over plain HTTP from elsewhere is not.
-  return { name: file.name || 'picture', mime: file.type, data, sha256: bytesToHex(sha256(bytes)) };
+  const [data, { digestOf }] = await Promise.all([base64Of(file), import('./digest.ts')]);
+  return { name: file.name || 'picture', mime: file.type, data, sha256: digestOf(bytes) };
 }
 
 function base64Of(file: File): Promise<string> {
