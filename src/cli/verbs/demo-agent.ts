@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import { ownTerminal } from '../../platform/own-terminal.ts';
 import { createRunner } from '../../platform/process.ts';
 import { argument, count, option } from '../command-line/options.ts';
 import { defineVerb, EXIT } from '../command-line/verb.ts';
 import { runDemoAgent } from './demo/agent.ts';
-import { ownTerminal } from './demo/composer.ts';
 
 /**
  * The program that the demo's agent registry starts. It accepts the options that a harness passes to its agent and

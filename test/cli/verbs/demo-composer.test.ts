@@ -44,5 +44,6 @@ describe('the text field of the demo agent', () => {
       );
     expect(shown('')).toBe('ready');
     expect(shown('half a sen')).toBe('draft');
+    expect(screenOf([], '\u001b[31m')).not.toContain('\u001b[31m');
   });
 });

@@ -4,8 +4,9 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import { textOfMessage } from '../../../contract/message-text.ts';
 import { ImitatedHooks, ImitatedTranscript } from '../../../harness/claude/imitation.ts';
 import { makeFolder } from '../../../platform/make-folder.ts';
+import type { Terminal } from '../../../platform/own-terminal.ts';
 import type { ProcessRunner } from '../../../platform/process.ts';
-import { type Composer, openComposer, type Terminal } from './composer.ts';
+import { type Composer, openComposer } from './composer.ts';
 import { captureIn, fileCapture } from './file-capture.ts';
 
 /** Everything that the demo agent uses. */

@@ -1,6 +1,5 @@
-import { openSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { ReadStream } from 'node:tty';
+import { escapeForTerminal } from '../../../base/terminal-text.ts';
+import type { Terminal } from '../../../platform/own-terminal.ts';
 
 /** What was typed so far, and what of an escape sequence has come. */
 export type Typed = { draft: string; pasting: boolean; rest: string };
@@ -55,27 +54,11 @@ const KEPT_LINES = 14;
 
 /** The screen: what was said, and below it the field, as Claude Code draws its own. */
 export function screenOf(lines: readonly string[], draft: string): string {
-  const [first = '', ...more] = draft.split('\n');
+  const [first = '', ...more] = escapeForTerminal(draft).split('\n');
   const field = [RULE, `❯\u00a0${first}`, ...more.map((line) => `  ${line}`), RULE, '  ? for shortcuts'];
   // Each line to its end, then what is below: a screen that is cleared as a whole goes into the terminal’s history.
   const drawn = [...lines.slice(-KEPT_LINES), '', ...field].map((line) => `${line}\u001b[K\r\n`);
   return `\u001b[H${drawn.join('')}\u001b[J`;
-}
-
-/** A terminal that is read key by key. */
-export type Terminal = {
-  keys: Readable & { setRawMode(on: boolean): unknown };
-  /** Writes to it, control sequences too. */
-  write(text: string): void;
-};
-
-/** The terminal of this process, also where its standard input is a file; null where it has none. */
-export function ownTerminal(): Terminal | null {
-  try {
-    return { keys: new ReadStream(openSync('/dev/tty', 'r')), write: (text) => process.stdout.write(text) };
-  } catch {
-    return null;
-  }
 }
 
 export type Composer = {
@@ -105,7 +88,7 @@ export function openComposer(
   draw();
   return {
     show(text) {
-      lines.push(...text.replace(/\n$/, '').split('\n'));
+      lines.push(...escapeForTerminal(text).replace(/\n$/, '').split('\n'));
       draw();
     },
     close() {
