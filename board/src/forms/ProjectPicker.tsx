@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { post } from '../lib/api.ts';
+import { chooseFolder } from '../lib/folder-dialog.ts';
 import { readAgain } from '../lib/reads.ts';
 import { toast } from '../lib/toasts.ts';
 import { folderName, projectChoices } from '../model/task.ts';
-import type { FolderChoice, ProjectsWritten, StoreOrigin } from '../model/wire.ts';
+import type { ProjectsWritten, StoreOrigin } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
 import styles from './ProjectPicker.module.css';
@@ -73,9 +74,6 @@ export function ProjectPicker({
   );
 }
 
-/** A person may take minutes to choose a folder. */
-const CHOOSE_MS = 330_000;
-
 type AddProjectProps = {
   host: string;
   /** Whether the host can show a folder dialog. */
@@ -107,8 +105,7 @@ export function AddProject({
   };
   const choose = async () => {
     setBusy(true);
-    const asked = { title: 'Choose the folder of a project', ...origin };
-    const answer = await post<FolderChoice>('/choose-folder', asked, { timeout_ms: CHOOSE_MS });
+    const answer = await chooseFolder('Choose the folder of a project', host);
     setBusy(false);
     if (!answer.ok) return setError(answer.message);
     if (answer.value.ok) await add(answer.value.path);

@@ -1,12 +1,8 @@
 import { type ReactNode, useState } from 'react';
-import { post } from '../lib/api.ts';
-import type { FolderChoice } from '../model/wire.ts';
+import { chooseFolder } from '../lib/folder-dialog.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
 import styles from './Forms.module.css';
-
-/** A person may take minutes to choose a folder. */
-const CHOOSE_MS = 330_000;
 
 type FolderFieldProps = { value: string; host: string | undefined; onChange(folder: string): void };
 
@@ -16,8 +12,7 @@ export function FolderField({ value, host, onChange }: FolderFieldProps): ReactN
   const [busy, setBusy] = useState(false);
   const choose = async () => {
     setBusy(true);
-    const body = { title: 'Where shall it work?', ...(host === undefined ? {} : { origin: host }) };
-    const answer = await post<FolderChoice>('/choose-folder', body, { timeout_ms: CHOOSE_MS });
+    const answer = await chooseFolder('Where shall it work?', host);
     setBusy(false);
     if (!answer.ok) setError(answer.message);
     else if (answer.value.ok) onChange(answer.value.path);
