@@ -1,4 +1,4 @@
-/** Whether two values as `JSON.parse` makes them are equal, whatever the order of their keys. Makes no objects. */
+/** Whether two values as `JSON.parse` makes them are equal, whatever the order of their keys. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -15,14 +15,13 @@ function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameFields(a: Fields, b: Fields): boolean {
-  let more = 0;
+  let count = 0;
   for (const key in a) {
     const one = a[key];
     const other = b[key];
     // No value of JSON is undefined.
     if (one !== other && (other === undefined || !sameJson(one, other))) return false;
-    more += 1;
+    count += 1;
   }
-  for (const _ in b) more -= 1;
-  return more === 0;
+  return count === Object.keys(b).length;
 }
