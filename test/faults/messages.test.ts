@@ -61,9 +61,8 @@ it(`[MSG-3] [MDS-1] [RCP-5] gives none of ${MESSAGES} messages to ${WORKERS} wor
   console.log(JSON.stringify({ seed: SEED, kills, requests: current.requests, ...statuses }));
   expect(faults).toEqual([]);
   expect(kills).toBeGreaterThan(5);
-  // A kill may leave what it cut off unknown, one for each worker at most. On a busy machine some are refused, which their
-  // receipts say; most arrive.
-  expect(letters.filter((letter) => letter.timesGiven() === 1).length).toBeGreaterThan(MESSAGES * 0.8);
+  // A kill may leave what it cut off unknown, one for each worker at most; nearly everything arrives.
+  expect(letters.filter((letter) => letter.timesGiven() === 1).length).toBeGreaterThan(MESSAGES * 0.9);
 });
 
 const slugOf = (nth: number) => `listener-${String(nth).padStart(2, '0')}`;
