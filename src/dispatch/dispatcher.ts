@@ -6,7 +6,7 @@ import type { Why } from '../contract/http/why.ts';
 import type { MuxListing } from '../mux/mux.ts';
 import { PollRounds } from './due/poll-rounds.ts';
 import { explainFiber } from './due/why.ts';
-import type { Memory } from './holds/memory.ts';
+import { type Memory, UNTOLD } from './holds/memory.ts';
 import { Dispatches } from './requests/dispatches.ts';
 import { Kills } from './requests/kills.ts';
 import { type AskedPastSession, PastSessions } from './requests/past-session-terminal.ts';
@@ -198,10 +198,7 @@ export class Dispatcher {
     if (!this.surfaces.cli.reconciler.adopted) await this.reconcile();
     if (this.surfaces.cli.reconciler.adopted) return;
     const detail = this.#listing.kind === 'unknown' ? this.#listing.detail : '';
-    throw new CodedError(
-      'mux_unavailable',
-      `tmux has not told yet which workers run (${detail}); see \`svc doctor\` and try again`,
-    );
+    throw new CodedError('mux_unavailable', `${UNTOLD} (${detail}); see \`svc doctor\` and try again`);
   }
 
   #fresh(fiber_id: string): FiberDocument {

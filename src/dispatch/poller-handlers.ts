@@ -118,11 +118,11 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
       return documents.whenRead(() => dispatcher.dispatch(request));
     },
     kill: (request) => perform(dispatcher.kills, request),
-    message_target: (query) => messageTarget(world, memory.runs.all(), query),
+    message_target: (query) => messageTarget(world, memory, query),
     context_target: (query) => contextTarget(world, memory.runs.all(), query),
     give_app_message: (message) => giveAppMessage(world, memory.runs, message),
     app_message_stage: async (query) => ({ stage: await appMessageStage(world, query) }),
-    worker_screen: (query) => workerScreen(world, memory.runs.all(), query),
+    worker_screen: (query) => workerScreen(world, memory, query),
     why: ({ fiber, look }) => dispatcher.why(fiber, { look }),
     async pull_brake(request) {
       const answer = await pullBrake(parts, request);

@@ -196,9 +196,10 @@ describe('a start blocked by a dialog', () => {
   it('[P9][P4] is reported as startup_unconfirmed with the last screen; nothing is typed and nothing is ended', async () => {
     daemon.home.fiber('asked');
     daemon.home.fiber('asks', { agent: 'asks' });
-    const row = await daemon.rowWhen('asks', 'unconfirmed', (one) => one.blocked !== undefined);
+    const row = await daemon.rowWhen('asks', 'unconfirmed with its dialog', ({ blocked }) =>
+      Boolean(blocked?.screen?.includes('Do you trust the files in this folder?')),
+    );
     expect(row.blocked).toMatchObject({ reason: 'startup_unconfirmed', retry_at: null });
-    expect(row.blocked?.screen).toContain('Do you trust the files in this folder?');
     expect(row.blocked?.message).toContain('svc attach asks');
     expect(row.runtime?.state).toBe('starting');
     const agent = processOf(await daemon.agentPid('asks'));

@@ -100,9 +100,9 @@ it('[P9] a first-run dialog of the real claude is predicted, then shown with its
 
   await daemon.release();
   const launch = await daemon.launch(0);
-  const row = await daemon.rowWhere('asked', ({ blocked }) => blocked !== undefined);
+  // On a busy machine the dialog is drawn after the row was blocked.
+  const row = await daemon.rowWhere('asked', ({ blocked }) => /trust/i.test(blocked?.screen ?? ''));
   expect(row.blocked).toMatchObject({ reason: 'startup_unconfirmed', retry_at: null });
-  expect(row.blocked!.screen).toMatch(/trust/i);
   expect(row.runtime).toMatchObject({ state: 'starting', run_id: launch.run_id });
   expect(await daemon.screen(launch.mux_session)).toMatch(/trust/i);
   expect(isAlive(daemon.agentPid(launch))).toBe(true);

@@ -14,6 +14,9 @@ import type { Refusals } from './refusals.ts';
 import type { StartGate } from './start-gate.ts';
 import type { UsageLimitBook } from './usage-limit-book.ts';
 
+/** Why nobody can tell what runs, while `mux_answers` is false. */
+export const UNTOLD = 'tmux has not told yet which workers run';
+
 /** What the dispatcher remembers of each fiber, by fiber key. */
 export type Memory = {
   runs: Runs;

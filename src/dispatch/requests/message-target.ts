@@ -1,5 +1,6 @@
 import type { HarnessName } from '../../contract/harness-name.ts';
 import type { MessageTarget } from '../../contract/threads/message-target.ts';
+import { type Memory, UNTOLD } from '../holds/memory.ts';
 import type { Run } from '../run/run.ts';
 import { transcriptOfRun } from '../run/run-session.ts';
 import { muxSessionOf } from '../run/runs.ts';
@@ -8,12 +9,17 @@ import type { World } from '../world/world.ts';
 /** The worker that is in this conversation now, and where its terminal and its transcript are. */
 export async function messageTarget(
   world: World,
-  runs: readonly Run[],
+  { runs, mux_answers }: Pick<Memory, 'runs' | 'mux_answers'>,
   { harness, native_id }: { harness: HarnessName; native_id: string },
 ): Promise<MessageTarget> {
-  const run = runs.find(
-    (one) => one.harness === harness && (one.session_uuid === native_id || one.app?.thread_id === native_id),
-  );
+  const run = runs
+    .all()
+    .find(
+      (one) =>
+        one.harness === harness && (one.session_uuid === native_id || one.app?.thread_id === native_id),
+    );
+  // A worker of the daemon before this one is not known yet, and a message to it must wait.
+  if (run === undefined && !mux_answers) return { kind: 'unknown', detail: UNTOLD };
   if (run === undefined) return { kind: wasHere(world, harness, native_id) ? 'past' : 'none' };
   const { fiber_id, uid, surface } = run;
   const found = await transcriptOfRun(world, run);

@@ -1,18 +1,19 @@
 import type { WorkerScreen, WorkerScreenMark } from '../../contract/threads/worker-screen.ts';
 import { styledLines } from '../../mux/styled-lines.ts';
 import { type WithBulk, withBulk } from '../../threads/bulk.ts';
-import type { Run } from '../run/run.ts';
+import { type Memory, UNTOLD } from '../holds/memory.ts';
 import { muxSessionOf } from '../run/runs.ts';
 import type { World } from '../world/world.ts';
 
 /** The screen of the worker whose session has this name, as the call `worker_screen` tells it. */
 export async function workerScreen(
   { mux }: Pick<World, 'mux'>,
-  runs: readonly Run[],
+  { runs, mux_answers }: Pick<Memory, 'runs' | 'mux_answers'>,
   asked: { mux_session: string; history: number; since: WorkerScreenMark | null },
 ): Promise<WorkerScreen | WithBulk<WorkerScreen>> {
   const { mux_session: name, history, since } = asked;
-  if (!runs.some((run) => muxSessionOf(run) === name)) return { kind: 'no_worker' };
+  const is_worker = runs.all().some((run) => muxSessionOf(run) === name);
+  if (!is_worker) return mux_answers ? { kind: 'no_worker' } : { kind: 'unknown', detail: UNTOLD };
   let session = since?.session;
   if (session === undefined) {
     const listing = await mux.list();

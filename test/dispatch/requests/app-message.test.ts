@@ -33,7 +33,7 @@ function stage(message_id: string) {
 
 function target() {
   const query = { harness: 'codex' as const, native_id: thread_id };
-  return world.run(messageTarget(daemon.world, daemon.memory.runs.all(), query));
+  return world.run(messageTarget(daemon.world, daemon.memory, query));
 }
 
 function timesGiven(message_id: string): number {

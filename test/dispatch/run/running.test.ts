@@ -678,6 +678,23 @@ describe('a start', () => {
     expect(daemon.row('a')?.runtime).toMatchObject({ state: 'running', phase: 'unknown' });
   });
 
+  it('[P9] is blocked with the screen of now: a late dialog and the one after it are shown', async () => {
+    world.fiber('a');
+    await round();
+    world.machine.screen = '\n\n';
+    world.clock.advance(91_000);
+    await round();
+    const blank = daemon.row('a')?.blocked;
+    expect(blank).toMatchObject({ reason: 'startup_unconfirmed', screen: '' });
+    for (const dialog of ['Do you trust this folder?', 'Bypass all permissions?']) {
+      world.machine.screen = dialog;
+      world.clock.advance(5000);
+      await round();
+      expect(daemon.row('a')?.blocked).toEqual({ ...blank, screen: dialog });
+    }
+    expect(world.machine.creates).toHaveLength(1);
+  });
+
   it('[WRK-3] [EVT-4] of a harness that assigns its own session id teaches it to document and ledger', async () => {
     world.fiber('a', { agent: 'learning' });
     await round();

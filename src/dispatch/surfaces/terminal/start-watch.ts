@@ -88,30 +88,40 @@ export class StartWatch {
     }
   }
 
-  /** Lists a worker that stays silent as blocked, with what its screen shows; true when that is new. */
+  /** Lists a worker that stays silent as blocked, with what its screen shows now; true when that is new. */
   async #noteUnconfirmed(run: Run, listing: MuxListing): Promise<boolean> {
-    const { clock, settings, mux, runDirectories } = this.#world;
+    const { clock, settings } = this.#world;
+    const { refusals } = this.#memory;
     const now = clock.now();
     // A claimed session has shown that it works: it claimed.
     if (run.claim !== undefined || now - run.started_at < settings.startup_confirm_ms) return false;
-    if (this.#memory.refusals.get(run.key)?.reason === 'startup_unconfirmed') return false;
-    const session =
-      listing.kind === 'alive' ? listing.sessions.find((one) => one.name === run.mux_session) : undefined;
-    const screen = session === undefined ? null : ((await mux.capture(session))?.trimEnd() ?? null);
+    const screen = await this.#screenOf(run, listing);
     if (this.#memory.runs.get(run.key)?.launch_id !== run.launch_id) return false;
-    if (screen !== null) runDirectories.writeScreen(run.launch_id, screen);
-    const seconds = Math.round(settings.startup_confirm_ms / 1000);
-    this.#memory.refusals.record(
-      run.key,
-      {
-        reason: 'startup_unconfirmed',
-        message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${run.fiber_id}\``,
-        ...(screen === null ? {} : { screen }),
-      },
-      now,
-      null,
-    );
+    const noted = refusals.get(run.key);
+    if (noted?.reason !== 'startup_unconfirmed') {
+      const seconds = Math.round(settings.startup_confirm_ms / 1000);
+      refusals.record(
+        run.key,
+        {
+          reason: 'startup_unconfirmed',
+          message: `${run.agent} wrote no transcript within ${seconds} s of its start; a dialog may be waiting: \`svc attach ${run.fiber_id}\``,
+          ...(screen === null ? {} : { screen }),
+        },
+        now,
+        null,
+      );
+    } else if (screen === null || screen === noted.screen) return false;
+    // A slow start shows its dialog late, and one that is answered may be followed by another.
+    else refusals.set(run.key, { ...noted, screen });
+    if (screen !== null) this.#world.runDirectories.writeScreen(run.launch_id, screen);
     return true;
+  }
+
+  /** The text of a worker's screen; null where it cannot be read. */
+  async #screenOf(run: Run, listing: MuxListing): Promise<string | null> {
+    if (listing.kind !== 'alive') return null;
+    const session = listing.sessions.find((one) => one.name === run.mux_session);
+    return session === undefined ? null : ((await this.#world.mux.capture(session))?.trimEnd() ?? null);
   }
 }
 
