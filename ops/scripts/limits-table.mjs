@@ -568,7 +568,7 @@ export const LIMITS = [
         'API',
       ],
       [
-        'http/listen-address.ts',
+        'contract/socket-path.ts',
         'SOCKET_PATH_BYTES',
         'The path of a Unix socket',
         'bytes',
@@ -576,6 +576,7 @@ export const LIMITS = [
         'CLI',
       ],
       ['routes/attach.ts', 'REQUEST_LIMIT', 'A body for attaching', 'bytes', '`body_too_large`', 'API'],
+      ['routes/fleet.ts', 'REQUEST_LIMIT', 'A body with a remote', 'bytes', '`body_too_large`', 'API'],
       ['routes/brake.ts', 'REQUEST_LIMIT', 'A body for the brake', 'bytes', '`body_too_large`', 'API'],
       [
         'routes/capture.ts',

@@ -16,7 +16,7 @@ export type RemoteWrite = { file: string; names: string[]; changed: boolean; dig
 
 /**
  * Checks the text of a remotes file without reading or writing anything (OPF-2). Throws `invalid_config` naming the
- * place: a remote needs a unique name and a port or url.
+ * place: a remote needs a unique name, and a socket, a url or a port.
  */
 export function parseRemotes(file: string, text: string): RemotesFile {
   const document = parseOperatorText(file, text, remotesFileSchema);
@@ -26,8 +26,9 @@ export function parseRemotes(file: string, text: string): RemotesFile {
   const names = document.remotes.map((remote) => remote.name);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) refuse(`two remotes are named "${repeated}"; keep one of them`);
-  const lost = document.remotes.find((remote) => remote.url === undefined && remote.port === undefined);
-  if (lost !== undefined) refuse(`the remote "${lost.name}" names neither a port nor a url; give it one`);
+  const lost = document.remotes.find(({ socket, url, port }) => (socket ?? url ?? port) === undefined);
+  if (lost !== undefined)
+    refuse(`the remote "${lost.name}" names neither a port nor a url nor a socket; give it one`);
   return document;
 }
 
@@ -35,6 +36,15 @@ export function parseRemotes(file: string, text: string): RemotesFile {
 export function readRemotes(settings: Settings): RemotesFile {
   const file = operatorFilePaths(settings).remotes;
   return parseRemotes(file, readOperatorText(file) ?? EMPTY);
+}
+
+/** What of an entry says how its host is reached, and is stated as a whole. */
+const STATED = new Set(['name', 'display', 'ssh', 'socket', 'url', 'port', 'remote_port']);
+
+/** An entry in the place of another one, of which it keeps what it does not state, such as `auth` (AUT-4). */
+function replaced(before: Remote | undefined, remote: Remote): Remote {
+  const kept = Object.entries(before ?? {}).filter(([key]) => !STATED.has(key));
+  return { ...remote, ...Object.fromEntries(kept.filter(([key]) => !Object.hasOwn(remote, key))) };
 }
 
 /**
@@ -70,12 +80,14 @@ export function planRemote(
   const before = readOperatorText(file);
   requireDigest(file, before, options.expected_digest);
   const text = before ?? EMPTY;
-  const at = parseRemotes(file, text).remotes.findIndex((one) => one.name === name);
+  const parsed = parseRemotes(file, text).remotes;
+  const at = parsed.findIndex((one) => one.name === name);
   if (remote === null && at === -1)
     throw new CodedError('not_found', `${file} has no remote "${name}"`, { details: { name } });
   const listed: unknown[] = JSON.parse(text).remotes;
+  const entry = remote === null ? null : replaced(parsed[at], remote);
   const kept = listed.filter((_, index) => index !== at);
-  const after = remote === null && kept.length === 0 ? null : textWith(text, listed, at, remote);
+  const after = remote === null && kept.length === 0 ? null : textWith(text, listed, at, entry);
   const names = after === null ? [] : parseRemotes(file, after).remotes.map((one) => one.name);
   const changed = after !== before;
   return { file, names, changed, digest: digestOf(after), change: { file, before, after } };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { memoryMaxSchema } from './memory-max.ts';
+import { socketPathSchema } from './socket-path.ts';
 
 /** The operator files by the name that `/config/:id` has for them (OPF-1). */
 export const operatorFileIdSchema = z.enum(['stores', 'projects', 'agents', 'remotes', 'host']);
@@ -43,10 +44,13 @@ export const hostFileSchema = z.looseObject({
 });
 const port = z.int().min(1).max(65_535);
 const milliseconds = z.int().positive();
+/** The name of a remote is its host id, as fibers name it in `svc.host`. */
+export const remoteNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must be a host id, such as host-b');
 /** One remote of `remotes.json`; unknown keys are kept (AUT-4). */
 export const remoteSchema = z.looseObject({
-  /** The host id, as fibers name it in `svc.host`. */
-  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must be a host id, such as host-b'),
+  name: remoteNameSchema,
   display: z.string().optional(),
   /** Alias for ssh. */
   ssh: z
@@ -56,6 +60,8 @@ export const remoteSchema = z.looseObject({
     .optional(),
   ssh_flags: z.array(z.string()).optional(),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  /** Unix socket on this machine where its daemon answers, such as the near end of a tunnel; goes before `url` and `port`. */
+  socket: socketPathSchema.optional(),
   /** Port on this machine where the tunnel ends. */
   port: port.optional(),
   /** Port on that machine where its daemon listens. */

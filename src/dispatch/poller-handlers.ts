@@ -169,6 +169,7 @@ export function pollerHandlers(parts: PollerParts): Handlers<typeof pollerCalls>
     config_list: () => operator.list(),
     config_read: ({ id }) => operator.read(id),
     config_write: (request) => operator.write(request),
+    write_remote: (request) => operator.writeRemote(request),
     fiber_stores: () => operator.lists(),
     write_stores: (request) => operator.writeStores(request),
     write_projects: (request) => operator.writeProjects(request),

@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { stampOf } from '../platform/file-stamp.ts';
-import { urlOf } from './remote-address.ts';
+import { addressOf } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How often the remotes file is looked at for a change, in milliseconds. */
@@ -65,9 +65,9 @@ export function createFleetService(options: {
 /** A remote that only SSH leads to is one like any other; its problem is told to whoever asks it for something. */
 function remoteOf(entry: RemoteEntry): Remote {
   try {
-    return { name: entry.name, url: urlOf(entry), problem: null };
+    return { name: entry.name, address: addressOf(entry), problem: null };
   } catch (error) {
-    return { name: entry.name, url: null, problem: messageOf(error) };
+    return { name: entry.name, address: null, problem: messageOf(error) };
   }
 }
 

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
+import type { RemoteAddress } from '../contract/remote-address.ts';
 import type { RemoteEntry } from './remotes-file.ts';
 
 /** What of a remote's entry says how it is reached. */
 const reachSchema = z.looseObject({
   ssh: z.string().min(1).optional(),
   ssh_flags: z.array(z.string()).optional(),
+  socket: z.string().optional(),
   url: z.string().optional(),
   port: z.int().min(1).max(65_535).optional(),
 });
@@ -19,14 +21,22 @@ export function reachOf(entry: RemoteEntry): Reach {
   throw invalid(entry, `is not well-formed at ${where}`);
 }
 
-/** Where the API of the remote of an entry answers, without `/api/v1`; throws `invalid_config`. */
-export function urlOf(entry: RemoteEntry): string {
-  const { url, port } = reachOf(entry);
-  if (url === undefined && port === undefined) throw invalid(entry, 'names neither a url nor a port');
+/**
+ * Where the API of the remote of an entry answers; throws `invalid_config`. A socket comes before a URL and a port, as no
+ * other user of this machine can use it.
+ */
+export function addressOf(entry: RemoteEntry): RemoteAddress {
+  const { socket, url, port } = reachOf(entry);
+  if (socket !== undefined) {
+    if (!socket.startsWith('/')) throw invalid(entry, 'has a socket that is not an absolute path');
+    return { socket };
+  }
+  if (url === undefined && port === undefined)
+    throw invalid(entry, 'names neither a url nor a port nor a socket');
   const base = url ?? `http://127.0.0.1:${port}`;
   if (!/^https?:$/.test(URL.parse(base)?.protocol ?? ''))
     throw invalid(entry, 'has a url that does not begin with http:// or https://');
-  return base.replace(/\/+$/, '');
+  return { url: base.replace(/\/+$/, '') };
 }
 
 function invalid({ name }: RemoteEntry, what: string): CodedError {

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { CodedError } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
+import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { askRemote } from './ask-remote.ts';
-import { reachOf, urlOf } from './remote-address.ts';
+import { addressOf, reachOf } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How the remotes of the operator file are reached; the file is read anew each time. */
 export function createRemoteReach(options: { remotes_file: string }): {
   sshTarget(host: string): SshTarget;
   resumeSession(host: string, session: string): Promise<ResumedSession>;
-  /** Where the API of a remote answers, without `/api/v1`; throws `unknown_host` or `invalid_config`. */
-  baseUrl(host: string): string;
+  /** Where the API of a remote answers; throws `unknown_host` or `invalid_config`. */
+  addressOf(host: string): RemoteAddress;
 } {
   const entryOf = (host: string): RemoteEntry => {
     const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
@@ -19,9 +20,9 @@ export function createRemoteReach(options: { remotes_file: string }): {
       details: { origin: host },
     });
   };
-  const baseUrl = (host: string): string => urlOf(entryOf(host));
+  const addressOfHost = (host: string): RemoteAddress => addressOf(entryOf(host));
   return {
-    baseUrl,
+    addressOf: addressOfHost,
     sshTarget(host) {
       const { ssh, ssh_flags } = reachOf(entryOf(host));
       if (ssh === undefined)
@@ -31,14 +32,13 @@ export function createRemoteReach(options: { remotes_file: string }): {
       return { alias: ssh, flags: ssh_flags ?? [] };
     },
     async resumeSession(host, session) {
-      const base = baseUrl(host);
+      const address = addressOfHost(host);
       const unreachable = (why: string) =>
         new CodedError(
           'remote_unreachable',
-          // A url may hold a password.
-          `${host} does not answer at ${new URL(base).host}: ${why}; is its tunnel up?`,
+          `${host} does not answer at ${placeOf(address)}: ${why}; is its tunnel up?`,
         );
-      const asked = askRemote(base, 'POST', '/sessions/resume', { session });
+      const asked = askRemote(address, 'POST', '/sessions/resume', { session });
       const { status, body } = await asked.catch((error: Error) => {
         throw unreachable(error.message);
       });

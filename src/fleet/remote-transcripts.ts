@@ -4,6 +4,7 @@ import {
   type TranscriptReceipt,
   transcriptReceiptSchema,
 } from '../contract/http/transcripts.ts';
+import type { RemoteAddress } from '../contract/remote-address.ts';
 import { askRemote } from './ask-remote.ts';
 
 export type RemoteTranscripts = {
@@ -12,11 +13,13 @@ export type RemoteTranscripts = {
   links(host: string, sessions: readonly string[]): Promise<LinksReply>;
 };
 
-/** Asks remotes about transcripts that lie there. `baseUrl` throws for a host that is not known. */
-export function createRemoteTranscripts(options: { baseUrl(host: string): string }): RemoteTranscripts {
+/** Asks remotes about transcripts that lie there. `addressOf` throws for a host that is not known. */
+export function createRemoteTranscripts(options: {
+  addressOf(host: string): RemoteAddress;
+}): RemoteTranscripts {
   const ask = async (host: string, path: string): Promise<unknown> => {
     try {
-      const answer = await askRemote(options.baseUrl(host), 'GET', path);
+      const answer = await askRemote(options.addressOf(host), 'GET', path);
       return answer.status === 200 ? answer.body : null;
     } catch {
       return null;

@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.ts';
-import { type CodedError, messageOf } from '../base/errors.ts';
+import { type CodedError, isCoded, messageOf } from '../base/errors.ts';
 import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { KeptConnections, openRequest } from '../platform/http-client.ts';
+import { serverAt } from '../platform/own-socket.ts';
 import { refusal } from './error-reply.ts';
 import { STATUS_LINES } from './prepared-reply.ts';
 import type { RequestHead } from './request-head.ts';
@@ -46,7 +48,7 @@ export type ForeignRequest = {
   head: RequestHead;
   /** The hosts that passed it on before this one. */
   hops: readonly string[];
-  to: { host: string; url: string };
+  to: { host: string; address: RemoteAddress };
   body: Uint8Array | Upload | null;
   /** Milliseconds until the answer must have begun. */
   deadline_ms: number;
@@ -135,7 +137,7 @@ export class Forwarder {
     const passed = PASSED_ON.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
     try {
       return await openRequest({
-        to: { url: to.url },
+        to: await serverAt(to.address),
         method: head.method,
         path: head.query === '' ? head.path : `${head.path}?${head.query}`,
         headers: {
@@ -147,6 +149,7 @@ export class Forwarder {
         kept,
       });
     } catch (error) {
+      if (isCoded(error, 'invalid_config')) throw untrusted(request, error.message);
       throw unreachable(request, messageOf(error), 'nothing');
     }
   }
@@ -195,10 +198,10 @@ export class Forwarder {
   /** The answer as it goes on; one that cannot be of a daemon, or whose end could not be told, is none. */
   #replyOf(request: ForeignRequest, answer: IncomingMessage): Reply {
     const { statusCode: status = 0, headers } = answer;
-    const { host, url } = request.to;
+    const { host, address } = request.to;
     const refused = (what: string) => {
       answer.destroy();
-      return unreachable(request, `${what}; is ${placeOf(url)} the address of ${host}?`, 'maybe');
+      return unreachable(request, `${what}; is ${placeOf(address)} the address of ${host}?`, 'maybe');
     };
     if (headers[ANSWERED_BY_HEADER] === undefined || !STATUS_LINES.has(status))
       throw refused(`what answers there (with ${status}) is no daemon that takes requests of other hosts`);
@@ -250,11 +253,6 @@ function readsOnly({ method }: RequestHead): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** A URL without what may be secret in it. */
-function placeOf(url: string): string {
-  return new URL(url).host;
-}
-
 /** What the caller of a request that may have an effect has to know before it is sent again. */
 function effectOf({ head }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
   if (readsOnly(head)) return '';
@@ -263,14 +261,22 @@ function effectOf({ head }: ForeignRequest, sent: 'nothing' | 'maybe'): string {
     : ' It may have taken effect: look there before you send it again.';
 }
 
+/** Nothing is sent to a socket that another user may have made. */
+function untrusted(request: ForeignRequest, why: string): CodedError {
+  const { host } = request.to;
+  return refusal('invalid_config', `${host} is not asked: ${why}.${effectOf(request, 'nothing')}`, {
+    origin: host,
+  });
+}
+
 function unreachable(request: ForeignRequest, why: string, sent: 'nothing' | 'maybe'): CodedError {
-  const { host, url } = request.to;
-  const sentence = `${host} does not answer at ${placeOf(url)}: ${why}. See that its daemon and its tunnel are up.`;
+  const { host, address } = request.to;
+  const sentence = `${host} does not answer at ${placeOf(address)}: ${why}. See that its daemon and its tunnel are up.`;
   return refusal('remote_unreachable', `${sentence}${effectOf(request, sent)}`, { origin: host });
 }
 
 function tooLate(request: ForeignRequest): CodedError {
-  const { host, url } = request.to;
-  const sentence = `${host} did not answer at ${placeOf(url)} within ${Math.round(request.deadline_ms / 1_000)} s.`;
+  const { host, address } = request.to;
+  const sentence = `${host} did not answer at ${placeOf(address)} within ${Math.round(request.deadline_ms / 1_000)} s.`;
   return refusal('deadline_exceeded', `${sentence}${effectOf(request, 'maybe')}`, { origin: host });
 }

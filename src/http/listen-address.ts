@@ -1,4 +1,5 @@
 import { CodedError } from '../base/errors.ts';
+import { SOCKET_PATH_BYTES } from '../contract/socket-path.ts';
 
 export type LoopbackHost = '127.0.0.1' | '::1';
 
@@ -13,9 +14,6 @@ const HOSTS: Readonly<Record<string, readonly LoopbackHost[]>> = {
   localhost: ['127.0.0.1', '::1'],
   '[::1]': ['::1'],
 };
-
-/** Longest path the kernel takes for a Unix socket, in bytes (the smaller of Linux and macOS). */
-const SOCKET_PATH_BYTES = 103;
 
 /** Parses a listen setting; throws `invalid_config` for anything but loopback and `unix:/absolute/path` (LIM-1). */
 export function parseListenAddress(text: string): ListenAddress {

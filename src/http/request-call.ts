@@ -1,3 +1,4 @@
+import type { RemoteAddress } from '../contract/remote-address.ts';
 import type { Exchange } from './exchange.ts';
 import type { BudgetShare } from './memory-budget.ts';
 import type { RequestHead } from './request-head.ts';
@@ -15,7 +16,7 @@ export type Call = {
   /** The other host that it is for, where its row answers for that one; else null. */
   remote: string | null;
   /** The other host that it is passed on to; null where it is answered here. */
-  forward: { host: string; url: string } | null;
+  forward: { host: string; address: RemoteAddress } | null;
   /** True once a turn has passed since everything of the request had come. */
   waited: boolean;
   /** True once its handler has been called. */

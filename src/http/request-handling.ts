@@ -337,9 +337,9 @@ export class RequestHandling implements RequestTaker {
     if (destination.kind === 'local') return;
     if (destination.kind === 'refused')
       throw refusal(destination.code, destination.message, destination.details);
-    const { host, url } = destination;
+    const { host, address } = destination;
     if (row.remote !== undefined) call.remote = host;
-    else if (url !== null) call.forward = { host, url };
+    else if (address !== null) call.forward = { host, address };
     else
       throw refusal('unknown_host', `No address of "${host}" is known here; see: svc remotes list`, {
         origin: host,
@@ -461,7 +461,7 @@ export class RequestHandling implements RequestTaker {
     return upload;
   }
 
-  #forward(call: Call, row: Row, to: { host: string; url: string }, body: Uint8Array | Upload | null): void {
+  #forward(call: Call, row: Row, to: NonNullable<Call['forward']>, body: Uint8Array | Upload | null): void {
     const { exchange, head, hops } = call;
     const upload = body instanceof Upload ? body : null;
     const { answer_ms = ANSWER_MS, body_timeout_ms = BODY_TIMEOUT_MS } = row;

@@ -1,3 +1,5 @@
+import type { RemoteAddress } from '../contract/remote-address.ts';
+
 /** Which daemon answers a route (RTE-1). `origin` is read from the query of a GET, from the JSON body otherwise. */
 export type Routing =
   /** This daemon (RTE-6). */
@@ -17,7 +19,7 @@ export type Routing =
 export type Destination =
   | { kind: 'local' }
   /** Where its daemon answers; null for a host that nobody configured. */
-  | { kind: 'remote'; host: string; url: string | null }
+  | { kind: 'remote'; host: string; address: RemoteAddress | null }
   | { kind: 'refused'; code: string; message: string; details: Record<string, unknown> };
 
 /** Decides where a request is answered; `named` is the host that it names, `hops` those that passed it on. */

@@ -36,7 +36,8 @@ export function decideRoute(
       { origin: named, host },
     );
   // Whoever asks for a transcript learns in the answer that a host cannot be placed (RPL-12).
-  if (typeof routing === 'object' && remote === undefined) return { kind: 'remote', host: named, url: null };
+  if (typeof routing === 'object' && remote === undefined)
+    return { kind: 'remote', host: named, address: null };
   if (remotes === null)
     return refused(
       'component_unavailable',
@@ -64,7 +65,7 @@ export function decideRoute(
     return refused('invalid_config', `${remote.problem}; mend it with: svc remotes add ${named}`, {
       origin: named,
     });
-  return { kind: 'remote', host: named, url: remote.url };
+  return { kind: 'remote', host: named, address: remote.address };
 }
 
 function refused(code: string, message: string, details: Record<string, unknown>): Destination {

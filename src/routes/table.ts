@@ -19,6 +19,7 @@ import { fiberLifeRows } from './fiber-life.ts';
 import { fiberStoresRows } from './fiber-stores.ts';
 import { fibersRows } from './fibers.ts';
 import { filesRows } from './files.ts';
+import { fleetRows } from './fleet.ts';
 import { HeldFiles } from './held-files.ts';
 import { incidentRows } from './incidents.ts';
 import { LedgerBodies } from './ledger-bodies.ts';
@@ -68,6 +69,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Configuration', agentsRows(callers)),
     ...inGroup('Configuration', configRows(callers, context)),
     ...inGroup('Configuration', fiberStoresRows(callers, context)),
+    ...inGroup('Configuration', fleetRows(callers)),
     ...inGroup('Files', filesRows(callers, context, digests, held)),
     ...inGroup('Files', attachmentsRows(callers, context)),
     ...inGroup('Transcripts', transcriptsRows(callers, context, digests, places, held)),

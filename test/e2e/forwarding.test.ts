@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Row } from '../../src/http/row.ts';
 import { describedRows } from '../../src/routes/described-rows.ts';
 import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
-import type { Answer } from '../kit/http.ts';
+import type { Answer, Json } from '../kit/http.ts';
 import { until } from '../kit/until.ts';
 
 const SESSION = '0198c0de-0000-4000-8000-000000000001';
@@ -135,6 +135,47 @@ describe('a request for another host', () => {
       return answer.status === 508 ? answer : null;
     });
     expect(loop.body).toMatchObject({ error: 'forwarding_loop', path: ['host-a', 'host-b', 'host-a'] });
+  });
+
+  it('[RTE-2] [WPL-18] [AUT-4] is passed on through its Unix socket where the entry names one', async () => {
+    const dead = { url: 'http://127.0.0.1:1', auth: 'kept' };
+    hub.home.write('config/remotes.json', {
+      remotes: [
+        { name: 'host-b', ...dead },
+        { name: 'host-c', port: 1 },
+      ],
+    });
+    const ask = () => hub.http.get('/fibers/say-hello?origin=host-b');
+    await until('the dead address', async () => (await ask()).status === 503);
+
+    const listed = (await hub.http.get('/config/remotes')).body;
+    const write = (request: Json) => hub.http.post('/fleet/remotes', { name: 'host-b', ...request });
+    const remote = { url: dead.url, socket: owner.home.path('data/socket/api.sock') };
+    const rehearsed = await write({ remote, dry_run: true });
+    expect(rehearsed.body).toMatchObject({ dry_run: true, documents: [{ path: listed.path }] });
+    expect((await hub.http.get('/config/remotes')).body.text).toBe(listed.text);
+    const written = await write({ remote, expected_digest: listed.digest });
+    expect(written).toMatchObject({ status: 200, body: { changed: true, remotes: ['host-b', 'host-c'] } });
+    const { remotes } = JSON.parse(readFileSync(hub.home.path('config/remotes.json'), 'utf8'));
+    expect(remotes[0]).toEqual({ name: 'host-b', ...remote, auth: 'kept' });
+    expect((await hub.home.svc('remotes')).stdout).toContain(remote.socket);
+    await until('its answer', async () => (await ask()).status === 200);
+    expect((await ask()).headers['svc-host']).toBe('host-b');
+
+    expect(await write({ remote: { port: 1 }, expected_digest: listed.digest })).toMatchObject({
+      status: 409,
+      body: { error: 'conflict', conflict: true, digest: written.body.digest },
+    });
+    expect(await write({ remote: { ssh: 'b' } })).toMatchObject({
+      status: 400,
+      body: { error: 'validator_refused', message: expect.stringContaining('host-b') },
+    });
+    expect(await write({ name: 'a b', remote: null })).toMatchObject({ status: 400 });
+    expect(await write({ name: 'none', remote: null })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    });
+    expect((await write({ name: 'host-c', remote: null })).body.remotes).toEqual(['host-b']);
   });
 
   it('[RTE-2] is refused in time where that host has stopped, and answered again once it is back', async () => {

@@ -96,7 +96,7 @@ describe('the remotes that the fleet publishes', () => {
     expect(published).toEqual([['host-b']]);
   });
 
-  it('[AUT-4] have the URL of each daemon, or say why it has none', () => {
+  it('[AUT-4] have the address of each daemon, a socket before a URL, or say why it has none', () => {
     const entries = [
       { name: 'host-b', port: 4001 },
       { name: 'host-c', url: 'https://host-c.example/svc/', auth: { kept: true } },
@@ -104,16 +104,20 @@ describe('the remotes that the fleet publishes', () => {
       { name: 'host-e', port: 70_000 },
       { name: 'host-f', url: 'file:///etc/passwd' },
       { name: 'host-g', url: 'host-g:4000' },
+      { name: 'host-h', socket: '/run/h.sock', url: 'http://host-h.example', port: 4001 },
+      { name: 'host-i', socket: 'h.sock' },
     ];
     writeFileSync(path, JSON.stringify({ remotes: entries }));
     service();
     expect(all).toEqual([
-      { name: 'host-b', url: 'http://127.0.0.1:4001', problem: null },
-      { name: 'host-c', url: 'https://host-c.example/svc', problem: null },
-      { name: 'host-d', url: null, problem: expect.stringContaining('host-d') },
-      { name: 'host-e', url: null, problem: expect.stringContaining('port') },
-      { name: 'host-f', url: null, problem: expect.stringContaining('http://') },
-      { name: 'host-g', url: null, problem: expect.stringContaining('http://') },
+      { name: 'host-b', address: { url: 'http://127.0.0.1:4001' }, problem: null },
+      { name: 'host-c', address: { url: 'https://host-c.example/svc' }, problem: null },
+      { name: 'host-d', address: null, problem: expect.stringContaining('host-d') },
+      { name: 'host-e', address: null, problem: expect.stringContaining('port') },
+      { name: 'host-f', address: null, problem: expect.stringContaining('http://') },
+      { name: 'host-g', address: null, problem: expect.stringContaining('http://') },
+      { name: 'host-h', address: { socket: '/run/h.sock' }, problem: null },
+      { name: 'host-i', address: null, problem: expect.stringContaining('absolute') },
     ]);
   });
 
@@ -122,7 +126,7 @@ describe('the remotes that the fleet publishes', () => {
     service();
     writeFileSync(path, '{"remotes":[{"name":"host-b","port":4001}]}');
     clock.advance(500);
-    expect(all).toEqual([{ name: 'host-b', url: 'http://127.0.0.1:4001', problem: null }]);
+    expect(all).toEqual([{ name: 'host-b', address: { url: 'http://127.0.0.1:4001' }, problem: null }]);
   });
 
   it('are published before the next check if a caller asks', () => {

@@ -20,7 +20,10 @@ async function remote(body: unknown, status = 200) {
   });
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { asked, transcripts: createRemoteTranscripts({ baseUrl: () => `http://127.0.0.1:${port}` }) };
+  return {
+    asked,
+    transcripts: createRemoteTranscripts({ addressOf: () => ({ url: `http://127.0.0.1:${port}` }) }),
+  };
 }
 
 const link = (session: string, more: object = {}) => ({
@@ -66,7 +69,7 @@ describe('the links of a remote', () => {
       server!.close();
     }
     const unknown = createRemoteTranscripts({
-      baseUrl() {
+      addressOf() {
         throw new CodedError('unknown_host', 'No host "host-z" is known here');
       },
     });

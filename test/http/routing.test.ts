@@ -5,7 +5,7 @@ import { ask } from './raw-exchange.ts';
 import { getRow, json, postRow, type Served, serve } from './served.ts';
 
 /** Where no daemon answers. */
-const NOBODY = 'http://127.0.0.1:1';
+const NOBODY = { url: 'http://127.0.0.1:1' };
 
 let served: Served;
 /** What the kernel asked, oldest first. */
@@ -15,7 +15,7 @@ const route: Route = (routing, named) => {
   if (named === 'here') return { kind: 'local' };
   if (named === 'nowhere')
     return { kind: 'refused', code: 'unknown_host', message: 'No such host.', details: { origin: named } };
-  return { kind: 'remote', host: named ?? '', url: NOBODY };
+  return { kind: 'remote', host: named ?? '', address: NOBODY };
 };
 
 const query = z.object({ count: z.coerce.number(), origin: z.string().optional() });

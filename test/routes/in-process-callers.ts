@@ -179,7 +179,7 @@ export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
 
   /** Says which remotes are configured, by name, and where each answers. */
   publish(remotes: Readonly<Record<string, string>>): void {
-    const all = Object.entries(remotes).map(([name, url]) => ({ name, url, problem: null }));
+    const all = Object.entries(remotes).map(([name, url]) => ({ name, address: { url }, problem: null }));
     for (const hear of this.#hearers) hear(fleetEvents.remotes_changed.parse({ remotes: all }));
   }
 }

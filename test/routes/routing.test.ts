@@ -28,6 +28,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-15', 'POST /api/v1/projects', 'host'],
   ['WPL-16', 'POST /api/v1/config/:id', 'host'],
   ['WPL-17', 'POST /api/v1/agents/effort', 'host'],
+  ['WPL-18', 'POST /api/v1/fleet/remotes', 'host'],
   ['WPL-20', 'POST /api/v1/choose-folder', 'host'],
   // A terminal is opened where the person is.
   ['WPL-21', 'POST /api/v1/attach', 'local'],
@@ -118,10 +119,14 @@ describe('the routing of a row', () => {
 
 describe('where a request is answered', () => {
   const remotesOf = (...names: string[]) =>
-    new Map(names.map((name) => [name, { name, url: `http://${name}`, problem: null }]));
+    new Map(names.map((name) => [name, { name, address: { url: `http://${name}` }, problem: null }]));
   const known = { host: 'host-a', remotes: remotesOf('host-b', 'host-c') };
   const LOCAL = { kind: 'local' };
-  const remote = (host: string, url: string | null = `http://${host}`) => ({ kind: 'remote', host, url });
+  const remote = (host: string, url: string | null = `http://${host}`) => ({
+    kind: 'remote',
+    host,
+    address: url === null ? null : { url },
+  });
   const refused = (code: string) => ({ kind: 'refused', code, message: expect.any(String) });
   const unread = refused('component_unavailable');
   const unknown = refused('unknown_host');
@@ -171,7 +176,7 @@ describe('where a request is answered', () => {
   it('[AUT-4] says what is wrong with an entry that leads nowhere', () => {
     const broken = {
       name: 'host-b',
-      url: null,
+      address: null,
       problem: 'the entry of host-b names neither a url nor a port',
     };
     const remotes = new Map([['host-b', broken]]);

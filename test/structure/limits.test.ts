@@ -334,7 +334,7 @@ const PROBES: Probe[] = [
     },
   },
   {
-    limit: 'http/listen-address.ts SOCKET_PATH_BYTES',
+    limit: 'contract/socket-path.ts SOCKET_PATH_BYTES',
     way: 'CLI',
     takes: (size) => codeOf(() => parseListenAddress(`unix:/${x(size - 1)}`)) === null,
   },
@@ -592,7 +592,7 @@ const PROBES: Probe[] = [
 /** Why some limits are not tried here at their own size. A test that is named tries a smaller one. */
 const ELSEWHERE: Record<string, readonly string[]> = {
   'the body of each endpoint is tried below': [
-    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'lifecycle', 'messages'].map(
+    ...['attach', 'brake', 'capture', 'dispatch', 'fiber-stores', 'fleet', 'lifecycle', 'messages'].map(
       (one) => `routes/${one}.ts REQUEST_LIMIT`,
     ),
     'routes/attachments.ts BODY_LIMIT',

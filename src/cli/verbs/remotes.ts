@@ -22,7 +22,12 @@ export const list = defineVerb({
     const { remotes } = readRemotes(readSettings(context.env));
     const table = formatTable(
       ['remote', 'ssh', 'address'],
-      remotes.map(({ name, ssh, url, port }) => [name, ssh ?? '-', url ?? `http://127.0.0.1:${port}`]),
+      remotes.map(({ name, ssh, socket, url, port }) => [
+        name,
+        ssh ?? '-',
+        socket ?? url ?? `http://127.0.0.1:${port}`,
+      ]),
+      context.width,
     );
     return { json: { remotes }, text: remotes.length === 0 ? 'No remote.\n' : table };
   },
@@ -33,6 +38,7 @@ export const add = defineVerb({
   arguments: { name: argument('<name>', 'host id of the remote, as its fibers name it') },
   options: {
     ssh: option('--ssh <alias>', 'alias for ssh'),
+    socket: option('--socket <path>', 'Unix socket where its daemon answers, as the near end of a tunnel'),
     url: option('--url <url>', 'address of its daemon, where it is reached without a tunnel'),
     port: option('--port <port>', 'local port of the tunnel'),
     remote_port: option('--remote-port <port>', 'port that its daemon listens on'),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
+import { remoteAddressSchema } from '../remote-address.ts';
 import type { CallTable, EventTable } from './call-table.ts';
 
 /** Calls that the main thread makes to the fleet component. */
@@ -29,10 +30,10 @@ export const fleetCalls = {
   },
 } satisfies CallTable;
 
-/** A configured remote: the URL where its daemon answers, without `/api/v1`; null with the `problem` of its entry. */
+/** A configured remote: where its daemon answers; null with the `problem` of its entry. */
 const remoteSchema = z.object({
   name: z.string(),
-  url: z.string().nullable(),
+  address: remoteAddressSchema.nullable(),
   problem: z.string().nullable(),
 });
 export type Remote = z.infer<typeof remoteSchema>;

@@ -46,6 +46,7 @@ import {
   nestedSchema,
   nestFiberSchema,
 } from '../http/fibers.ts';
+import { remoteWrittenSchema, writeRemoteSchema } from '../http/fleet.ts';
 import { incidentReplySchema, incidentRequestSchema } from '../http/incidents.ts';
 import {
   lifecycleAnswerSchema,
@@ -216,6 +217,7 @@ export const pollerCalls = {
   config_write: write(writeConfigSchema.extend({ id: operatorFileIdSchema }), configWrittenSchema, 60_000),
   fiber_stores: { input: z.object({}), output: storeOriginSchema, deadline_ms: 10_000 },
   write_stores: write(writeStoresSchema, storesWrittenSchema, 15_000),
+  write_remote: write(writeRemoteSchema, remoteWrittenSchema, 15_000),
   write_projects: write(writeProjectsSchema, projectsWrittenSchema, 30_000),
   /** Waits for a person; `end_dialog` with the same name closes the dialog. */
   choose_folder: {

@@ -16,6 +16,7 @@ import {
   readProjects,
 } from '../../config/path-lists.ts';
 import { operatorFilePaths } from '../../config/paths.ts';
+import { changeRemote, planRemote, type RemoteWrite } from '../../config/remotes.ts';
 import { type AgentEffort, type AgentEffortReply, agentEffortReplySchema } from '../../contract/agent.ts';
 import type {
   ConfigWritten,
@@ -25,6 +26,7 @@ import type {
   StoresWritten,
   WriteProjects,
 } from '../../contract/http/config.ts';
+import type { RemoteWritten } from '../../contract/http/fleet.ts';
 import { type Rehearsal, rehearsal } from '../../contract/http/rehearsal.ts';
 import type { CallInput } from '../../contract/threads/call-table.ts';
 import type { pollerCalls } from '../../contract/threads/poller.ts';
@@ -182,6 +184,35 @@ export class OperatorCalls {
       show: (planned) =>
         rehearsedFile(`write the default effort of ${planned.agent.id}`, planned.path, planned),
       apply: async () => ({ agent: hideEnv(await setAgentEffort(settings, id, effort)) }),
+    };
+    return perform(write, asked);
+  }
+
+  /** `POST /fleet/remotes` (WPL-18). */
+  writeRemote<Q extends Asked<'write_remote'>>(asked: Q) {
+    const { name, remote, expected_digest } = asked;
+    const { settings, owner } = this.#options;
+    const { name: _other, ...keys } = remote ?? {};
+    const entry = remote === null ? null : { name, ...keys };
+    const write: Write<
+      Asked<'write_remote'>,
+      RemoteWrite & { change: OperatorChange },
+      Rehearsal,
+      RemoteWritten
+    > = {
+      plan() {
+        try {
+          return planRemote(settings, name, entry, { expected_digest });
+        } catch (error) {
+          throw asRefusal(error);
+        }
+      },
+      show: ({ change }) => rehearseChange(change),
+      async apply() {
+        const written = await changeRemote(settings, name, entry, { expected_digest, owner });
+        const { names: remotes, file: path, digest, changed } = written;
+        return { remotes, path, digest, changed };
+      },
     };
     return perform(write, asked);
   }

@@ -38,6 +38,14 @@ describe('svc remotes', () => {
       text: '{"remotes": [{"name": "a", "port": 1}, {"name": "a", "port": 2}]}',
       says: /two remotes are named "a"/,
     },
+    {
+      text: '{"remotes": [{"name": "a", "socket": "a.sock"}]}',
+      says: /remotes\.0\.socket: must be an absolute path/,
+    },
+    {
+      text: `{"remotes": [{"name": "a", "socket": "/${'x'.repeat(103)}"}]}`,
+      says: /more than the 103 bytes/,
+    },
     { text: '{"version": 2, "remotes": []}', says: /not valid at version/ },
   ])('[OPF-2] refuses $text with a message', async ({ text, says }) => {
     scratch.write('remotes.json', text);
@@ -70,6 +78,15 @@ describe('svc remotes', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8')).defaults).toEqual({ request_timeout_ms: 2000 });
   });
 
+  it('[AUT-4] keeps what a replaced entry had beside its address', async () => {
+    const ways = { ssh: 'b', port: 4001, remote_port: 4000, display: 'B' };
+    const kept = { auth: 'pubkey', ssh_flags: ['-4'], tunnel: { label: 'x' }, odd: { a: 1 } };
+    scratch.write('remotes.json', { remotes: [{ name: 'host-b', ...ways, ...kept }] });
+    await remotes('add', 'host-b', '--socket', '/run/b.sock');
+    expect(await listed()).toEqual([{ name: 'host-b', socket: '/run/b.sock', ...kept }]);
+    expect((await remotes('list')).out).toMatch(/host-b +- +\/run\/b\.sock/);
+  });
+
   it('[OPF-6] removes the file with the last remote', async () => {
     await remotes('add', 'host-b', '--port', '4001');
     expect((await remotes('rm', 'host-b')).out).toMatch(/: no remote\n$/);
@@ -79,6 +96,7 @@ describe('svc remotes', () => {
   it.each([
     [['add', 'a b', '--port', '1']],
     [['add', 'host-b', '--port', 'x']],
+    [['add', 'host-b', '--socket', 'b.sock']],
     [['add', 'host-b', '--ssh=-x', '--port', '1']],
   ])('refuses %j and writes nothing', async (args) => {
     await expect(remotes(...args)).rejects.toMatchObject({ code: 'invalid_request' });

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { type IncomingMessage, request as nodeRequest, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../../src/http/row.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
+import { scratchFolder } from '../../kit/scratch-folder.ts';
 import { until } from '../../kit/until.ts';
 import { ask, exchangeRaw, requestText } from '../raw-exchange.ts';
 import type { Served } from '../served.ts';
@@ -63,6 +66,32 @@ describe('a host that cannot be asked', () => {
       refused,
     );
     expect((await ask(asker, 'GET', '/ok')).status).toBe(200);
+  });
+
+  it('is not asked over a socket that another user may have made, and the message names the mend', async () => {
+    const scratch = scratchFolder();
+    try {
+      const open = join(scratch.path, 'open');
+      mkdirSync(open);
+      chmodSync(open, 0o777);
+      asker = await serveAsker({ 'host-b': join(open, 'b.sock') });
+      const refused = { status: 422, error: 'invalid_config', origin: 'host-b' };
+      expect(bodyOf(await read())).toMatchObject({
+        ...refused,
+        message: expect.stringContaining('chmod go-w'),
+      });
+      expect(bodyOf(await write())).toMatchObject({
+        ...refused,
+        message: expect.stringContaining('Nothing was sent'),
+      });
+      chmodSync(open, 0o700);
+      expect(bodyOf(await read())).toMatchObject({
+        error: 'remote_unreachable',
+        message: expect.stringMatching(/open\/b\.sock: .*ENOENT.*tunnel/),
+      });
+    } finally {
+      scratch.remove();
+    }
   });
 
   it('is given the time of the row, and a write says that it may have taken effect', async () => {

@@ -7,14 +7,17 @@ import type { Row } from '../../../src/http/row.ts';
 import type { HttpLimits } from '../../../src/http/server.ts';
 import { getRow, json, postRow, type Served, serve } from '../served.ts';
 
-/** Where each other host answers. */
+/** Where each other host answers: a URL, or the path of a Unix socket. */
 export type Table = Readonly<Record<string, string>>;
 
 /** Goes by a table as the daemon does: an unknown name is this host. */
 function routeOf(host: string, table: Table): Route {
   return (_, named, hops) => {
-    const url = named === undefined || named === host ? undefined : table[named];
-    if (url !== undefined) return { kind: 'remote', host: named!, url };
+    const place = named === undefined || named === host ? undefined : table[named];
+    if (place !== undefined) {
+      const address = place.startsWith('/') ? { socket: place } : { url: place };
+      return { kind: 'remote', host: named!, address };
+    }
     if (hops.length === 0 || named === host) return { kind: 'local' };
     return { kind: 'refused', code: 'misdirected', message: `This is ${host}.`, details: { origin: named } };
   };

@@ -1,0 +1,10 @@
+import { z } from 'zod';
+
+/** Where the API of another host answers: a Unix socket of this machine, or a URL without `/api/v1`. */
+export const remoteAddressSchema = z.union([z.object({ socket: z.string() }), z.object({ url: z.string() })]);
+export type RemoteAddress = z.infer<typeof remoteAddressSchema>;
+
+/** An address as a person reads it: without what may be secret in a URL. */
+export function placeOf(address: RemoteAddress): string {
+  return 'socket' in address ? address.socket : new URL(address.url).host;
+}
