@@ -171,7 +171,7 @@ function assemble(options: {
     url: WORKER_URLS.fleet,
     calls: fleetCalls,
     events: fleetEvents,
-    settings,
+    settings: { ...settings, host_id: boot.host },
   });
   const audio = createThreadComponent({
     ...shared,

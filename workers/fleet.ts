@@ -1,12 +1,17 @@
+import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
+import { CopyFiles } from '../src/fleet/copy-files.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
+import { readRemote } from '../src/fleet/read-remote.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
+import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
 import { remotesPath } from '../src/fleet/remotes-file.ts';
+import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
-await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
+await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fleetEvents>({
   name: 'fleet',
   calls: fleetCalls,
   events: fleetEvents,
@@ -16,6 +21,18 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
     const service = createFleetService({ remotes_file, publish, clock, logger });
     const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);
+    const { host_id } = settings;
+    const reads = new RemoteReads({
+      ask: (to, path, etag) => readRemote(host_id, to, path, etag),
+      remotes: () => service.remotes().filter(({ name }) => name !== host_id),
+      files: new CopyFiles({ folder: dataPaths(settings).remote_temporal_dir, logger }),
+      times: {
+        reuse_ms: settings.remote_reuse_ms,
+        answer_ms: settings.remote_answer_ms,
+        stale_ms: settings.remote_stale_ms,
+      },
+      clock,
+    });
     return {
       handlers: {
         state: () => service.state(),
@@ -23,6 +40,12 @@ await runComponent<Settings, typeof fleetCalls, typeof fleetEvents>({
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
         transcript: ({ host, session }) => transcripts.transcript(host, session),
         session_links: ({ host, sessions }) => transcripts.links(host, sessions),
+        async remote_reads({ asked, known }) {
+          const found = await reads.read(asked, new Set(known));
+          const all = Buffer.concat(found.flatMap(({ bytes }) => bytes ?? []));
+          const told = found.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
+          return withBulk({ reads: told }, all);
+        },
       },
       stop: async () => service.stop(),
     };

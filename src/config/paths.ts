@@ -31,6 +31,8 @@ export type DataPaths = {
   session_sockets_dir: string;
   /** Cache of the token counts of sessions; may be deleted at any time. */
   spend_dir: string;
+  /** The last good answers of other hosts for composites, one folder per feed (TMP-8); may be deleted at any time. */
+  remote_temporal_dir: string;
 };
 
 /** Derives the data paths; the variable of a ledger overrides its path. */
@@ -53,6 +55,7 @@ export function dataPaths(settings: Settings): DataPaths {
     messages_dir: join(data_dir, 'messages'),
     session_sockets_dir: join(data_dir, 'session-sockets'),
     spend_dir: join(data_dir, 'cache', 'spend'),
+    remote_temporal_dir: join(data_dir, 'remote-temporal'),
   };
 }
 

@@ -208,6 +208,24 @@ export const SETTINGS = {
     0,
     'Wait before a refused launch is tried again (DSP-5, LIM-16)',
   ),
+  remote_reuse_ms: whole(
+    'SVC_REMOTE_REUSE_MS',
+    60_000,
+    0,
+    'How long what another host answered for a composite is not asked for again (LIM-15)',
+  ),
+  remote_answer_ms: whole(
+    'SVC_REMOTE_ANSWER_MS',
+    5_000,
+    50,
+    'How long a composite waits for other hosts before their last answers are taken (LIM-15)',
+  ),
+  remote_stale_ms: whole(
+    'SVC_REMOTE_STALE_MS',
+    600_000,
+    1,
+    'What another host answered longer ago than this is stale (LIM-15)',
+  ),
   startup_confirm_ms: whole(
     'SVC_STARTUP_CONFIRM_MS',
     90_000,

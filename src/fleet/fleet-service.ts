@@ -14,6 +14,8 @@ const LOOK_MS = 500;
 export type FleetService = {
   /** The configured remotes as of now; `unpolled` until a feed of theirs was asked for. */
   state(): FleetState;
+  /** The configured remotes as they were published last. */
+  remotes(): readonly Remote[];
   stop(): void;
 };
 
@@ -58,6 +60,7 @@ export function createFleetService(options: {
       refresh();
       return { remotes: (remotes ?? []).map(({ name }) => ({ name, state: 'unpolled' })) };
     },
+    remotes: () => remotes ?? [],
     stop,
   };
 }

@@ -74,6 +74,8 @@ export type HttpRequest = {
   method: 'GET' | 'POST';
   /** Including the query. */
   path: string;
+  /** Besides those of the body and `accept`. */
+  headers?: OutgoingHttpHeaders;
   /** Sent as JSON. */
   body?: unknown;
   /** Timeout in milliseconds, until the whole answer has arrived. */
@@ -82,21 +84,25 @@ export type HttpRequest = {
   most_bytes: number;
 };
 
+type Received<Body> = { status: number; headers: IncomingHttpHeaders; body: Body };
+/** An answer of any status, whose body is the bytes as they came. */
+export type HttpBytes = Received<Buffer>;
 /** An answer of any status; `body` is parsed JSON, the text of `text/plain`, or null where there is none. */
-export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; body: unknown };
+export type HttpAnswer = Received<unknown>;
 
 /**
  * Makes one request over a new connection, which closes after the answer: a keep-alive connection would keep a command
  * from exiting. Follows no redirect. Rejects with an `Error` whose message says in a few words why there is no usable
  * answer.
  */
-export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
+export async function requestBytes(request: HttpRequest): Promise<HttpBytes> {
   const { to, method, path, deadline_ms, most_bytes } = request;
   const bytes = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
   const signal = AbortSignal.timeout(deadline_ms);
   const headers = {
     accept: 'application/json',
     ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': bytes.length }),
+    ...request.headers,
   };
   const call = await openRequest({ to, method, path, headers, signal });
   return new Promise((resolve, reject) => {
@@ -123,19 +129,21 @@ export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
       response.on('error', failed);
       response.on('end', () => {
         const { statusCode: status = 0, headers: received } = response;
-        const text = Buffer.concat(chunks).toString('utf8');
-        try {
-          const isText = received['content-type']?.startsWith('text/plain') === true;
-          resolve({
-            status,
-            headers: received,
-            body: isText ? text : text === '' ? null : JSON.parse(text),
-          });
-        } catch (cause) {
-          reject(new Error('its answer is not JSON', { cause }));
-        }
+        resolve({ status, headers: received, body: Buffer.concat(chunks) });
       });
     });
     call.end(bytes);
   });
+}
+
+/** As `requestBytes`, with the body parsed; one that is not JSON is no usable answer. */
+export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
+  const answer = await requestBytes(request);
+  const text = answer.body.toString('utf8');
+  if (answer.headers['content-type']?.startsWith('text/plain') === true) return { ...answer, body: text };
+  try {
+    return { ...answer, body: text === '' ? null : JSON.parse(text) };
+  } catch (cause) {
+    throw new Error('its answer is not JSON', { cause });
+  }
 }

@@ -23,6 +23,8 @@ export const READ_LIMITS = {
   spend_cache: 64 * MIB,
   /** The index of events; it is smaller than the two ledger files that it covers. */
   events_index: 256 * MIB,
+  /** What another host answered; what is longer is not taken from it. */
+  remote_copy: 33 * MIB,
   /** The end of the daemon’s log. */
   log_end: 32 * MIB,
 } as const;

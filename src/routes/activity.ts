@@ -8,17 +8,18 @@ import { activityTag, wholeMinutes } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import { ActivityPieces } from './activity-pieces.ts';
 import type { Callers } from './callers.ts';
-import { readComposite } from './composite.ts';
+import { type LedgerReads, readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
-import type { LedgerBodies, LedgerBody } from './ledger-bodies.ts';
+import type { LedgerBody } from './ledger-bodies.ts';
 
 /** Buckets of one minute: of this host (TMP-1), and of all (TMP-6). */
 export function activityRows(
   callers: Pick<Callers, 'ledgers'>,
-  bodies: LedgerBodies,
+  reads: LedgerReads,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const { bodies } = reads;
   const pieces = new ActivityPieces(callers.ledgers);
   const bodyOf = (asked: { from_ms: number; to_ms: number }): LedgerBody => {
     const window = wholeMinutes(asked);
@@ -55,7 +56,12 @@ export function activityRows(
       query: activityWindowSchema,
       replies: { 200: activityCompositeSchema, 304: 'empty' },
       handler: ({ query, headers }) =>
-        readComposite(context, bodies, bodyOf(query), headers['if-none-match']),
+        readComposite(
+          context,
+          reads,
+          { body: bodyOf(query), asked: { feed: 'activity', ...query } },
+          headers['if-none-match'],
+        ),
     }),
   ];
 }

@@ -5,10 +5,10 @@ import { originQuerySchema } from '../contract/http/origin.ts';
 import { commitsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { readComposite } from './composite.ts';
+import { type LedgerReads, readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
 import { Lane } from './lane.ts';
-import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
+import { type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
 /** Commits that wait to be read, each up to some seconds. */
 const MOST_WAITING = 16;
@@ -16,10 +16,11 @@ const MOST_WAITING = 16;
 /** Which session made each commit: of this host (TMP-3), and of all (TMP-6); and what one of this host changed. */
 export function commitsRows(
   { ledgers, pool, files }: Pick<Callers, 'ledgers' | 'pool' | 'files'>,
-  bodies: LedgerBodies,
+  reads: LedgerReads,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const { bodies } = reads;
   const lane = new Lane(MOST_WAITING);
   const commitNamed = async (sha: string) => {
     const { commits } = await ledgers.call('commits_named', { sha });
@@ -61,7 +62,8 @@ export function commitsRows(
       summary: 'Commits that agents made on all hosts',
       routing: 'fan-in',
       replies: { 200: commitsCompositeSchema, 304: 'empty' },
-      handler: ({ headers }) => readComposite(context, bodies, body, headers['if-none-match']),
+      handler: ({ headers }) =>
+        readComposite(context, reads, { body, asked: { feed: 'commits' } }, headers['if-none-match']),
     }),
     defineRow({
       ...common,

@@ -1,69 +1,122 @@
 import { isCoded } from '../base/errors.ts';
 import { statusOf } from '../contract/error-codes.ts';
 import type { Origin } from '../contract/http/composite.ts';
+import type { AskedRead } from '../contract/threads/fleet.ts';
+import { namesTag } from '../http/entity-tag.ts';
 import { Pieces } from '../http/pieces.ts';
 import type { Reply } from '../http/row.ts';
 import type { RouteContext } from './context.ts';
 import type { LedgerBodies, LedgerBody } from './ledger-bodies.ts';
+import { type RemotePart, type RemoteParts, tagOfParts } from './remote-parts.ts';
 
 /** The host whose read a composite holds. */
 export type Here = Pick<RouteContext, 'host' | 'git_short_sha'>;
 
-/** The composite around the body of this host's read, in the bytes that it was encoded to; `head` comes first in it. */
-export function wrapRead(here: Here, read: Uint8Array | Pieces, head: object = {}): Pieces {
-  const { host, git_short_sha } = here;
-  const origin = { state: 'fresh', last_ok_at: null, error: null, build: git_short_sha } satisfies Omit<
-    Origin,
-    'read'
-  >;
-  const text = JSON.stringify({ ...head, host, origins: { [host]: origin } });
-  const inside = read instanceof Pieces ? read.all : [read];
-  return new Pieces([Buffer.from(`${text.slice(0, -END.length)},"read":`), ...inside, Buffer.from(END)]);
+/**
+ * The composite around the body of this host's read, in the bytes that it was encoded to, and around the parts of `others`;
+ * `head` comes first in it.
+ */
+export function wrapRead(
+  here: Here,
+  read: Uint8Array | Pieces,
+  head: object = {},
+  others: readonly RemotePart[] = [],
+): Pieces {
+  return joinParts(here, { origin: originOf(here), read }, head, others);
 }
 
-const END = '}}}';
+/** How fresh the read of this host is: it was read for this answer, unless that failed. */
+function originOf({ git_short_sha }: Here, error: Origin['error'] = null): Omit<Origin, 'read'> {
+  return { state: error === null ? 'fresh' : 'no_answer', last_ok_at: null, error, build: git_short_sha };
+}
 
-/** The composite of a body of the ledgers, as `bodies.read` answers it. */
-export function readComposite(
+type Part = { origin: Omit<Origin, 'read'>; read: Uint8Array | Pieces | null };
+
+function joinParts({ host }: Here, own: Part, head: object, others: readonly RemotePart[]): Pieces {
+  const pieces: Uint8Array[] = [];
+  let text = `${JSON.stringify({ ...head, host, origins: {} }).slice(0, -2)}`;
+  for (const { name, origin, read } of [{ name: host, ...own }, ...others]) {
+    text += `${pieces.length === 0 ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(origin).slice(0, -1)},"read":`;
+    const inside = read === null ? [NULL] : read instanceof Pieces ? read.all : [read];
+    pieces.push(Buffer.from(text), ...inside);
+    text = '}';
+  }
+  pieces.push(Buffer.from('}}}'));
+  return new Pieces(pieces);
+}
+
+const NULL = Buffer.from('null');
+
+/** The reads of the ledgers: of this host, and of all others. */
+export type LedgerReads = { bodies: LedgerBodies; parts: RemoteParts };
+
+/**
+ * The composite of a body of the ledgers, as `bodies.read` answers it, and of what the remotes answer to the same question.
+ * Its tag covers the build, which the files do not tell. Where the read of this host fails, that is told of it, and there is
+ * no tag.
+ */
+export async function readComposite(
   here: Here,
-  bodies: LedgerBodies,
-  body: LedgerBody,
+  { bodies, parts }: LedgerReads,
+  { body, asked }: { body: LedgerBody; asked: AskedRead },
   if_none_match: string | undefined,
 ): Promise<Reply> {
-  const composite = compositeBody(here, body);
-  return answerComposite(here, () => bodies.read(composite, if_none_match));
+  const tagOf = (etag: string, others: readonly RemotePart[]) => {
+    const remote = tagOfParts(others);
+    const own = etag.replace(/^W\//, '').slice(1, -1);
+    return `W/"${here.git_short_sha}.${own}${remote === '' ? '' : `.${remote}`}"`;
+  };
+  const asksOnlyForTag = if_none_match !== undefined && bodies.tagOf(body) !== null;
+  const early = asksOnlyForTag ? null : settled(bodies.read(body, undefined));
+  // It may fail while other hosts are waited for.
+  early?.catch(() => undefined);
+  const others = await parts.read(asked);
+  const own_tag = bodies.tagOf(body);
+  if (asksOnlyForTag && own_tag !== null && namesTag(if_none_match, tagOf(own_tag, others)))
+    return { status: 304, empty: true, etag: tagOf(own_tag, others) };
+  const own = await (early ?? settled(bodies.read(body, undefined)));
+  const head = { status: 200, content_type: 'application/json' };
+  if ('error' in own)
+    return {
+      ...head,
+      pieces: joinParts(here, { origin: originOf(here, own.error), read: null }, {}, others),
+    };
+  const pieces = joinParts(here, { origin: originOf(here), read: own.read }, {}, others);
+  return own.etag === null ? { ...head, pieces } : { ...head, pieces, etag: tagOf(own.etag, others) };
 }
 
-/** Its tag covers the build, which the files do not tell. */
-function compositeBody(here: Here, { tag, make }: LedgerBody): LedgerBody {
-  const tagOf = (etag: string) => `W/"${here.git_short_sha}.${etag.replace(/^W\//, '').slice(1)}`;
-  return {
-    tag: (stamps) => tagOf(tag(stamps)),
-    async make() {
-      const { etag, body } = await make();
-      return { etag: tagOf(etag), body: wrapRead(here, body) };
-    },
-  };
+/** The bytes of a read of this host, or why there are none. */
+async function settled(
+  read: Reply | Promise<Reply>,
+): Promise<{ read: Uint8Array | Pieces; etag: string | null } | { error: NonNullable<Origin['error']> }> {
+  try {
+    const reply = await read;
+    const etag = reply.etag ?? null;
+    if ('pieces' in reply) return { read: reply.pieces, etag };
+    if ('bytes' in reply) return { read: reply.bytes, etag };
+    throw new TypeError('a read of the ledgers was answered without its bytes');
+  } catch (error) {
+    return { error: faultIn(error) };
+  }
 }
 
 /** Answers with the composite, also where the read of this host fails: then that is told of it, with its sentence. */
 export async function answerComposite(
-  { host, git_short_sha }: Here,
+  here: Here,
   compose: () => Reply | Promise<Reply>,
   head: object = {},
 ): Promise<Reply> {
   try {
     return await compose();
   } catch (error) {
-    if (!isCoded(error) || statusOf(error.code) === 500) throw error;
-    const { code, message } = error;
-    const origin: Origin = {
-      state: 'no_answer',
-      last_ok_at: null,
-      error: { code, message },
-      build: git_short_sha,
-      read: null,
-    };
-    return { status: 200, json: { ...head, host, origins: { [host]: origin } } };
+    const origin: Origin = { ...originOf(here, faultIn(error)), read: null };
+    return { status: 200, json: { ...head, host: here.host, origins: { [here.host]: origin } } };
   }
+}
+
+/** What is told of a read that failed; a fault of this program is thrown on. */
+function faultIn(error: unknown): NonNullable<Origin['error']> {
+  if (!isCoded(error) || statusOf(error.code) === 500) throw error;
+  const { code, message } = error;
+  return { code, message };
 }

@@ -44,6 +44,11 @@ export class LedgerBodies {
     });
   }
 
+  /** The present tag of a body; null until that thread has told of its files. */
+  tagOf(body: LedgerBody): string | null {
+    return this.#stamps === null ? null : body.tag(this.#stamps);
+  }
+
   read(body: LedgerBody, if_none_match: string | undefined): Reply | Promise<Reply> {
     if (this.#stamps === null) return this.#make(body);
     const etag = body.tag(this.#stamps);

@@ -7,17 +7,18 @@ import {
 import { sentFilesTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { readComposite } from './composite.ts';
+import { type LedgerReads, readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
-import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
+import { type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
 /** Files that workers sent: of this host (TMP-4), of all (TMP-6), and the newest of one fiber (TMP-5, LIM-12). */
 export function sentFilesRows(
   { ledgers }: Pick<Callers, 'ledgers'>,
-  bodies: LedgerBodies,
+  reads: LedgerReads,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const { bodies } = reads;
   const body = (uid?: string): LedgerBody => ({
     tag: (stamps) => sentFilesTag(uid, stamps),
     make: () => wholeBody(ledgers.exchange('sent_files', { host, uid })),
@@ -47,7 +48,13 @@ export function sentFilesRows(
       page: 'ledgers.md',
       routing: 'fan-in',
       replies: { 200: sentFilesCompositeSchema, 304: 'empty' },
-      handler: ({ headers }) => readComposite(context, bodies, body(), headers['if-none-match']),
+      handler: ({ headers }) =>
+        readComposite(
+          context,
+          reads,
+          { body: body(), asked: { feed: 'sent-files' } },
+          headers['if-none-match'],
+        ),
     }),
     defineRow({
       ...common,

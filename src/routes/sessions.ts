@@ -3,17 +3,18 @@ import { sessionsCompositeSchema, sessionsSchema } from '../contract/http/sessio
 import { sessionsTag } from '../contract/ledger-tags.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
-import { readComposite } from './composite.ts';
+import { type LedgerReads, readComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
-import { type LedgerBodies, type LedgerBody, wholeBody } from './ledger-bodies.ts';
+import { type LedgerBody, wholeBody } from './ledger-bodies.ts';
 
 /** What the sessions ledger says, of one fiber or of all: of this host, exempt from the gate (RDY-3), and of all (TMP-6). */
 export function sessionsRows(
   { ledgers }: Pick<Callers, 'ledgers'>,
-  bodies: LedgerBodies,
+  reads: LedgerReads,
   context: RouteContext,
 ): Row[] {
   const { host } = context;
+  const { bodies } = reads;
   const bodyOf = (uid: string | undefined): LedgerBody => ({
     tag: (stamps) => sessionsTag(uid, stamps),
     make: () => wholeBody(ledgers.exchange('sessions_body', { host, uid })),
@@ -39,7 +40,12 @@ export function sessionsRows(
       query: z.object({ uid }),
       replies: { 200: sessionsCompositeSchema, 304: 'empty' },
       handler: ({ query, headers }) =>
-        readComposite(context, bodies, bodyOf(query.uid), headers['if-none-match']),
+        readComposite(
+          context,
+          reads,
+          { body: bodyOf(query.uid), asked: { feed: 'sessions', uid: query.uid } },
+          headers['if-none-match'],
+        ),
     }),
   ];
 }

@@ -31,6 +31,7 @@ import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
 import { peersRows } from './peers.ts';
+import { RemoteParts } from './remote-parts.ts';
 import { searchRows } from './search.ts';
 import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
@@ -49,6 +50,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const held = new HeldFiles(callers.files);
   const feed = createFeedCache(callers.poller, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
+  const reads = { bodies, parts: new RemoteParts(callers.fleet, context) };
   return [
     ...inGroup('Daemon', versionRows(context)),
     ...inGroup('State', stateRows(callers, context)),
@@ -78,10 +80,10 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Fibers', searchRows(callers)),
     ...inGroup('Daemon', openApiRows(context)),
     ...inGroup('Daemon', metricsRows(callers, context)),
-    ...inGroup('Ledgers', activityRows(callers, bodies, context)),
-    ...inGroup('Ledgers', sessionsRows(callers, bodies, context)),
-    ...inGroup('Ledgers', commitsRows(callers, bodies, context)),
-    ...inGroup('Ledgers', sentFilesRows(callers, bodies, context)),
+    ...inGroup('Ledgers', activityRows(callers, reads, context)),
+    ...inGroup('Ledgers', sessionsRows(callers, reads, context)),
+    ...inGroup('Ledgers', commitsRows(callers, reads, context)),
+    ...inGroup('Ledgers', sentFilesRows(callers, reads, context)),
     ...inGroup('Ledgers', fiberLifeRows(callers, bodies, context)),
     ...inGroup('Board', boardRows(callers, context)),
   ];

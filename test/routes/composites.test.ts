@@ -211,12 +211,10 @@ describe('the composites of the ledgers', () => {
       expect(single.json).toEqual(one.body);
       expect(all).toMatchObject({ status: 200, headers: { etag } });
       expect(all.json).toEqual(composite(single.json));
-      const inputs = ledgers.asked.map(({ input }) => ({ ...(input as object), known: null }));
-      expect(inputs).toHaveLength(2);
-      expect(inputs[1]).toEqual(inputs[0]);
+      expect(ledgers.asked).toHaveLength(1);
       expect(await served.get(path)).toMatchObject({ status: 200, body: all.body });
       expect(await served.get(path, { 'If-None-Match': etag })).toMatchObject({ status: 304, body: '' });
-      expect(ledgers.asked).toHaveLength(2);
+      expect(ledgers.asked).toHaveLength(1);
       answer = finished('W/"of-other-files"', one.body);
       ledgers.notify({ events: 'e2', sessions: 's2', commits: 'c2', messages: 'm2' });
       expect((await served.get(path, { 'If-None-Match': etag })).status).toBe(200);
@@ -228,6 +226,103 @@ describe('the composites of the ledgers', () => {
     const all = await served.get(`/api/v1${one.path}/composite${one.query}`, { 'If-None-Match': '"x"' });
     expect(all).toMatchObject({ status: 200, json: silent('ledgers') });
     expect(all.headers).not.toHaveProperty('etag');
+  });
+
+  describe('of several hosts', () => {
+    const PATH_OF_COMMITS = '/api/v1/commits/composite';
+    const THEIRS = { host: 'host-b', commits: [] };
+    const OK = { state: 'fresh' as const, last_ok_at: 5, error: null, build: null };
+    const REFUSED = { code: 'remote_unreachable', message: 'host-c does not answer' };
+    const SILENT = { state: 'no_answer' as const, last_ok_at: null, error: REFUSED, build: null };
+    let origin: typeof OK | (Omit<typeof OK, 'state'> & { state: 'stale' });
+    let theirs: { digest: string; bytes: Buffer };
+
+    beforeEach(() => {
+      const { fleet, ledgers } = served.callers;
+      fleet.publish({ 'host-b': 'http://b', 'host-a': 'http://self', 'host-c': 'http://c' });
+      origin = OK;
+      theirs = { digest: 'd1', bytes: Buffer.from(JSON.stringify(THEIRS)) };
+      fleet.answers.remote_reads = ({ known }: { known: string[] }) => {
+        const isKnown = known.includes(theirs.digest);
+        const length = isKnown ? null : theirs.bytes.length;
+        return {
+          value: {
+            reads: [
+              { name: 'host-b', ...origin, digest: theirs.digest, length },
+              { name: 'host-c', ...SILENT, digest: null, length: null },
+            ],
+          },
+          bulk: isKnown ? null : theirs.bytes,
+        };
+      };
+      ledgers.answers.commits = () => finished('W/"c.c1"', { host: 'host-a', commits: [] });
+      ledgers.notify(STAMPS);
+    });
+
+    const asked = () => served.callers.fleet.asked.map(({ input }) => input);
+
+    it('[TMP-6] [RTE-7] has the very bytes of each host, and how fresh they are', async () => {
+      const all = await served.get(PATH_OF_COMMITS);
+      expect(all.json).toEqual({
+        host: 'host-a',
+        origins: {
+          'host-a': { ...FRESH, read: { host: 'host-a', commits: [] } },
+          'host-b': { ...OK, read: THEIRS },
+          'host-c': { ...SILENT, read: null },
+        },
+      });
+      expect(await served.get(PATH_OF_COMMITS)).toMatchObject({ body: all.body });
+      expect(asked()).toEqual([
+        { asked: { feed: 'commits' }, known: [] },
+        { asked: { feed: 'commits' }, known: ['d1'] },
+      ]);
+    });
+
+    it('[TMP-8] has a weak tag over the reads of all, and answers 304 until one moves', async () => {
+      const { etag } = (await served.get(PATH_OF_COMMITS)).headers;
+      expect(etag).toMatch(/^W\/"abc1234\.c\.c1\./);
+      const since = { 'If-None-Match': etag! };
+      expect(await served.get(PATH_OF_COMMITS, since)).toMatchObject({ status: 304, body: '' });
+      origin = { ...OK, last_ok_at: 60_005 };
+      expect((await served.get(PATH_OF_COMMITS, since)).status).toBe(304);
+      origin = { ...OK, state: 'stale' };
+      expect((await served.get(PATH_OF_COMMITS, since)).status).toBe(200);
+      origin = OK;
+      theirs = { digest: 'd2', bytes: Buffer.from(JSON.stringify(THEIRS, null, 1)) };
+      expect((await served.get(PATH_OF_COMMITS, since)).status).toBe(200);
+      expect(served.callers.ledgers.asked).toHaveLength(1);
+    });
+
+    it('[TMP-6] asks other hosts for the same window, and for the same fiber', async () => {
+      const { fleet, ledgers } = served.callers;
+      const reads = [{ name: 'host-c', ...SILENT, digest: null, length: null }];
+      fleet.answers.remote_reads = () => ({ value: { reads }, bulk: null });
+      ledgers.answers.sessions_body = () => finished('W/"s.=01K.s1"', { host: 'host-a', sessions: [] });
+      await served.get('/api/v1/sessions/composite?uid=01K');
+      await served.get(`/api/v1/activity/composite${WINDOW}`);
+      expect(asked()).toMatchObject([
+        { asked: { feed: 'sessions', uid: '01K' } },
+        { asked: { feed: 'activity', from_ms: 60_001, to_ms: 239_999 } },
+      ]);
+    });
+
+    it('[RTE-7] tells of others where this host cannot read its own, and of itself where no other is asked', async () => {
+      served.callers.ledgers.up = false;
+      const others = await served.get(PATH_OF_COMMITS);
+      expect(others.json.origins).toMatchObject({
+        'host-a': { state: 'no_answer', read: null },
+        'host-b': { ...OK, read: THEIRS },
+      });
+      expect(others.headers).not.toHaveProperty('etag');
+      served.callers.ledgers.up = true;
+      served.callers.fleet.up = false;
+      const gone = { state: 'no_answer', error: { code: 'component_unavailable' }, read: null };
+      expect((await served.get(PATH_OF_COMMITS)).json.origins).toMatchObject({
+        'host-a': { state: 'fresh', read: { host: 'host-a' } },
+        'host-b': gone,
+        'host-c': gone,
+      });
+    });
   });
 
   it('[TMP-6] requires the window of the activity', async () => {

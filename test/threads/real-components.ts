@@ -77,7 +77,7 @@ export function realComponents(settings: Settings) {
   return {
     pool,
     ledgers: thread('ledgers', ledgersCalls, ledgersEvents),
-    fleet: thread('fleet', fleetCalls, fleetEvents),
+    fleet: thread('fleet', fleetCalls, fleetEvents, { host_id: 'here' }),
     audio: thread('audio', audioCalls, audioEvents),
     messages: thread('messages', messagesCalls, messagesEvents, { host_id: 'here' }),
     poller: thread('poller', pollerCalls, pollerEvents, {

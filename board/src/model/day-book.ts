@@ -39,10 +39,11 @@ export const EMPTY_BOOK: DayBook = { here: null, activity: null, sessions: null,
 
 /** The book after `/activity/composite` was read for a stretch. */
 export function withActivity(book: DayBook, answer: Composite<Activity>, asked: Stretch): DayBook {
-  const told = toldBy(answer, book.activity, ({ from_ms, to_ms, buckets }, { state, last_ok_at }, before) => {
-    // The end of the asked stretch is inside a minute that is only answered once it is over.
+  const told = toldBy(answer, book.activity, ({ from_ms, to_ms, buckets }, { last_ok_at }, before) => {
+    // The end of the asked stretch is inside a minute that is only answered once it is over; another host is asked for
+    // whole hours, and told nothing of what came after its answer.
     const answered = to_ms >= asked.to - MINUTE_MS ? asked.to : to_ms;
-    const to = state === 'fresh' ? answered : Math.min(answered, last_ok_at ?? answered);
+    const to = Math.min(answered, last_ok_at ?? answered);
     const read = { from: from_ms, to: Math.max(from_ms, to), buckets };
     return joinReads(before, read, before?.from ?? from_ms);
   });

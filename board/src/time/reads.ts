@@ -9,8 +9,13 @@ export async function readActivity({ from, to }: Stretch): Promise<Recorded | nu
   if (!answer.ok) return null;
   const reads = readsOf(answer.value);
   if (reads.length === 0) return null;
-  const begun = reads.map(({ read }) => read.from_ms);
-  return { from: Math.min(...begun), to, buckets: reads.flatMap(({ read }) => read.buckets) };
+  // Other hosts are asked for whole hours, and some tell of more than was asked for.
+  const begun = Math.max(
+    Math.floor(from / MINUTE_MS) * MINUTE_MS,
+    Math.min(...reads.map(({ read }) => read.from_ms)),
+  );
+  const buckets = reads.flatMap(({ read }) => read.buckets.filter(({ m }) => m >= begun && m < to));
+  return { from: begun, to, buckets };
 }
 
 /** A window of whole minutes, since only those are answered. */

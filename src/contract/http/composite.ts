@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** How fresh the part of one host in a composite is (RTE-7, TMP-8). */
-const originFields = {
+export const originFields = {
   /**
    * `fresh`: it answered within the last ten minutes; `stale`: what is told of it is older; `no_answer`: there is nothing
    * to tell of it, and `read` is null.

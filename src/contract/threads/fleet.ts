@@ -1,9 +1,30 @@
 import { z } from 'zod';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
+import { originFields } from '../http/composite.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
 import { remoteAddressSchema } from '../remote-address.ts';
 import type { CallTable, EventTable } from './call-table.ts';
+
+/** What is read of other hosts for a composite; windows in milliseconds since the Unix epoch. */
+const askedReadSchema = z.discriminatedUnion('feed', [
+  z.object({ feed: z.literal('activity'), from_ms: z.number().int(), to_ms: z.number().int() }),
+  z.object({ feed: z.literal('sessions'), uid: z.string().optional() }),
+  z.object({ feed: z.literal('commits') }),
+  z.object({ feed: z.literal('sent-files') }),
+]);
+export type AskedRead = z.infer<typeof askedReadSchema>;
+
+/** The read of one remote, and how fresh it is. */
+const remoteReadSchema = z.object({
+  name: z.string(),
+  ...originFields,
+  /** Names the bytes; null where there are none. */
+  digest: z.string().nullable(),
+  /** How many bytes of the bulk belong to it; null where there are none, or the caller has them. */
+  length: z.number().int().nullable(),
+});
+export type RemoteRead = z.infer<typeof remoteReadSchema>;
 
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
@@ -27,6 +48,15 @@ export const fleetCalls = {
     input: z.object({ host: z.string(), sessions: z.array(z.string()) }),
     output: linksReplySchema,
     deadline_ms: 30_000,
+  },
+  /**
+   * The reads of all remotes for a composite, by name (TMP-8): their bytes come concatenated as bulk, but for those whose
+   * digest is in `known`. Answers within the time that a composite waits for other hosts, whatever they do.
+   */
+  remote_reads: {
+    input: z.object({ asked: askedReadSchema, known: z.array(z.string()) }),
+    output: z.object({ reads: z.array(remoteReadSchema) }),
+    deadline_ms: 60_000,
   },
 } satisfies CallTable;
 

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { CodedError, messageOf } from '../base/errors.ts';
+import { ANSWERED_BY_HEADER, HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
+import { requestBytes } from '../platform/http-client.ts';
+import { serverAt } from '../platform/own-socket.ts';
+
+/** Milliseconds until an answer must be there whole. Nobody waits so long for it, but the next composite has it. */
+const WHOLE_MS = 30_000;
+/** Of one answer. */
+const MOST_READ_BYTES = 32 * 1024 * 1024;
+const MOST_MESSAGE_CHARS = 500;
+
+/** A daemon that can be asked. */
+export type Place = { name: string; address: RemoteAddress };
+/** `bytes` is null where what `etag` names has not changed; `etag` is of the answer. */
+export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
+
+const refusedSchema = z.object({ error: z.string().max(100), message: z.string() });
+
+/**
+ * Reads an endpoint of a remote, as bytes. `host` is this host, which the remote is told. Rejects with a `CodedError` that
+ * names the remote: its own refusal, `remote_unreachable` where it gave no usable answer, `misdirected` where another host
+ * answered.
+ */
+export async function readRemote(
+  host: string,
+  to: Place,
+  path: string,
+  etag: string | null,
+): Promise<ReadAnswer> {
+  const ask = async () =>
+    requestBytes({
+      to: await serverAt(to.address),
+      method: 'GET',
+      path: `/api/v1${path}`,
+      headers: { [HOPS_HEADER]: host, ...(etag !== null && { 'if-none-match': etag }) },
+      deadline_ms: WHOLE_MS,
+      most_bytes: MOST_READ_BYTES,
+    });
+  const { status, headers, body } = await ask().catch((error: unknown) => {
+    throw unreachable(to, messageOf(error));
+  });
+  const by = headers[ANSWERED_BY_HEADER];
+  if (typeof by !== 'string')
+    throw unreachable(
+      to,
+      `what answers there (with ${status}) is no daemon that takes requests of other hosts`,
+    );
+  if (by !== to.name) throw misdirected(to, by);
+  if (status === 304 && etag !== null) return { bytes: null, etag };
+  if (status !== 200) throw refused(to, status, body);
+  if (headers['content-encoding'] !== undefined)
+    throw unreachable(to, 'its answer is packed, which was not asked for');
+  return { bytes: body, etag: tagOf(headers.etag) };
+}
+
+/** What of a refusal of another host is told on: its code and its sentence. */
+function refused(to: Place, status: number, body: Buffer): CodedError {
+  const told = refusedSchema.safeParse(jsonOf(body)).data;
+  if (told === undefined) return unreachable(to, `its answer (${status}) is none of this API`);
+  const sentence = told.message.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
+  return new CodedError(told.error, `${to.name}: ${sentence}`, { details: { origin: to.name } });
+}
+
+export function misdirected(to: Place, by: string): CodedError {
+  const other = by.slice(0, 100).toWellFormed();
+  return new CodedError(
+    'misdirected',
+    `${placeOf(to.address)} is the address of "${other}"; mend the entry of ${to.name} in remotes.json.`,
+    { details: { origin: to.name, host: other } },
+  );
+}
+
+export function unreachable(to: Place, why: string): CodedError {
+  return new CodedError(
+    'remote_unreachable',
+    `${to.name} does not answer at ${placeOf(to.address)}: ${why}. See that its daemon and its tunnel are up.`,
+    { details: { origin: to.name } },
+  );
+}
+
+function tagOf(etag: string | undefined): string | null {
+  return etag !== undefined && etag.length <= 1_000 && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(etag)
+    ? etag
+    : null;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { activitySchema } from '../contract/http/activity.ts';
+import { commitsSchema } from '../contract/http/commits.ts';
+import { sentFilesSchema } from '../contract/http/sent-files.ts';
+import { sessionsSchema } from '../contract/http/sessions.ts';
+import type { AskedRead } from '../contract/threads/fleet.ts';
+
+export type FeedName = AskedRead['feed'];
+export type Window = { from_ms: number; to_ms: number };
+
+/** What a remote is asked for. Two questions with the same `path` are the same question. */
+export type Question = {
+  feed: FeedName;
+  /** Below `/api/v1`, with its query. */
+  path: string;
+  /** The time that the answer tells of; null where it tells of all. */
+  window: Window | null;
+};
+
+const HOUR_MS = 3_600_000;
+/** The last moment that a query can name. */
+const LAST_MS = 999_999_999_999_999;
+
+/**
+ * The question to each remote. A window is widened to whole hours: whoever moves one by a minute asks the same question for
+ * an hour, so that the remote can answer 304 and its copies stay few. The answer says which window it has.
+ */
+export function questionOf(asked: AskedRead): Question {
+  switch (asked.feed) {
+    case 'activity': {
+      const window = {
+        from_ms: Math.floor(asked.from_ms / HOUR_MS) * HOUR_MS,
+        to_ms: Math.min(Math.ceil(asked.to_ms / HOUR_MS) * HOUR_MS, LAST_MS),
+      };
+      return { feed: asked.feed, path: `/activity?from_ms=${window.from_ms}&to_ms=${window.to_ms}`, window };
+    }
+    case 'sessions': {
+      const { uid } = asked;
+      const query = uid === undefined ? '' : `?uid=${encodeURIComponent(uid.toWellFormed())}`;
+      return { feed: asked.feed, path: `/sessions${query}`, window: null };
+    }
+    case 'commits':
+      return { feed: asked.feed, path: '/commits', window: null };
+    case 'sent-files':
+      return { feed: asked.feed, path: '/sent-files/all', window: null };
+  }
+}
+
+/** The copy that answers a question where its own is missing: the one that tells of most of its time, the newest first. */
+export function nearestCopy<Copy extends { window: Window | null; last_ok_at: number }>(
+  { window }: Pick<Question, 'window'>,
+  copies: readonly Copy[],
+): Copy | null {
+  if (window === null) return null;
+  let nearest: { copy: Copy; common: number } | null = null;
+  for (const copy of copies) {
+    const common = commonTime(window, copy.window);
+    if (common <= 0) continue;
+    const isNearer =
+      nearest === null ||
+      common > nearest.common ||
+      (common === nearest.common && copy.last_ok_at > nearest.copy.last_ok_at);
+    if (isNearer) nearest = { copy, common };
+  }
+  return nearest?.copy ?? null;
+}
+
+function commonTime(one: Window, other: Window | null): number {
+  if (other === null) return 0;
+  return Math.min(one.to_ms, other.to_ms) - Math.max(one.from_ms, other.from_ms);
+}
+
+const SHAPES: Record<FeedName, z.ZodType<{ host: string }>> = {
+  activity: activitySchema,
+  sessions: sessionsSchema,
+  commits: commitsSchema,
+  'sent-files': sentFilesSchema,
+};
+const hostSchema = z.object({ host: z.string() });
+/** Far more than the rows of any ledger: each one is an object. */
+const MOST_CONTAINERS = 1_000_000;
+const MOST_DEPTH = 32;
+
+/**
+ * What is wrong with the bytes of an answer: another host's, or not the read of the feed in UTF-8 that can stand inside other
+ * JSON; null if nothing is.
+ */
+export function faultOfRead(
+  feed: FeedName,
+  host: string,
+  bytes: Uint8Array,
+): 'shape' | { host: string } | null {
+  if (!isParsable(bytes)) return 'shape';
+  let value: unknown;
+  try {
+    // A mark of the byte order is no JSON, and would be one in the middle of a composite.
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return 'shape';
+  }
+  const told = hostSchema.safeParse(value).data?.host;
+  if (told !== undefined && told !== host) return { host: told };
+  return SHAPES[feed].safeParse(value).success ? null : 'shape';
+}
+
+const [QUOTE, BACKSLASH, LIST, LIST_END, MAP, MAP_END] = ['"', '\\', '[', ']', '{', '}'].map((one) =>
+  one.charCodeAt(0),
+);
+
+/** False for what would take a multiple of its size in memory as values: lists in lists, and empty maps by the million. */
+function isParsable(bytes: Uint8Array): boolean {
+  let [containers, depth, quoted] = [0, 0, false];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) quoted = !quoted;
+    else if (quoted) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === LIST || byte === MAP) {
+      containers += 1;
+      depth += 1;
+      if (containers > MOST_CONTAINERS || depth > MOST_DEPTH) return false;
+    } else if (byte === LIST_END || byte === MAP_END) depth -= 1;
+  }
+  return true;
+}

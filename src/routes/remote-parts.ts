@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { Origin } from '../contract/http/composite.ts';
+import type { AskedRead, RemoteRead } from '../contract/threads/fleet.ts';
+import type { Callers } from './callers.ts';
+
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+/** Every question names those of its feed. */
+const MOST_KEPT = 1_000;
+
+/** What a composite holds of another host: how fresh its read is, and the bytes of that. */
+export type RemotePart = {
+  name: string;
+  origin: Omit<Origin, 'read'>;
+  read: Uint8Array | null;
+  /** Names the bytes; null where there are none. */
+  digest: string | null;
+};
+
+/**
+ * The parts of other hosts in composites. The fleet thread reads and checks them, and sends only the bytes that are not here
+ * yet. Those that were wanted longest ago make room for others.
+ */
+export class RemoteParts {
+  readonly #fleet: Callers['fleet'];
+  readonly #host: string;
+  #remotes: readonly string[] = [];
+  /** By digest. */
+  readonly #kept = new Map<string, { feed: AskedRead['feed']; bytes: Uint8Array }>();
+  #bytes = 0;
+
+  constructor(fleet: Callers['fleet'], { host }: { host: string }) {
+    this.#fleet = fleet;
+    this.#host = host;
+    fleet.onEvent('remotes_changed', ({ remotes }) => {
+      this.#remotes = remotes.map(({ name }) => name).filter((name) => name !== this.#host);
+    });
+  }
+
+  /** One part for each configured remote, whatever it answers; never rejects. */
+  async read(asked: AskedRead): Promise<RemotePart[]> {
+    if (this.#remotes.length === 0) return [];
+    // Others may make room for theirs while the thread answers.
+    const had = new Map([...this.#kept].filter(([, { feed }]) => feed === asked.feed));
+    try {
+      const known = [...had.keys()];
+      const { value, bulk } = await this.#fleet.exchange('remote_reads', { asked, known });
+      let at = 0;
+      return value.reads.map((read) => {
+        const bytes = read.length === null ? null : (bulk?.subarray(at, at + read.length) ?? null);
+        at += read.length ?? 0;
+        if (bytes !== null && bytes.length !== read.length)
+          throw new CodedError('internal', 'the fleet thread left out bytes of a read');
+        return this.#partOf(asked.feed, read, bytes ?? had.get(read.digest ?? '')?.bytes ?? null);
+      });
+    } catch (error) {
+      if (!isCoded(error)) throw error;
+      const { code, message } = error;
+      const origin = { state: 'no_answer', last_ok_at: null, error: { code, message }, build: null } as const;
+      return this.#remotes.map((name) => ({ name, origin, read: null, digest: null }));
+    }
+  }
+
+  #partOf(feed: AskedRead['feed'], read: RemoteRead, bytes: Uint8Array | null): RemotePart {
+    const { name, state, last_ok_at, error, build, digest } = read;
+    if (digest !== null && bytes !== null) this.#keep(digest, feed, bytes);
+    return { name, origin: { state, last_ok_at, error, build }, read: bytes, digest };
+  }
+
+  #keep(digest: string, feed: AskedRead['feed'], bytes: Uint8Array): void {
+    if (!this.#kept.delete(digest)) this.#bytes += bytes.length;
+    this.#kept.set(digest, { feed, bytes });
+    for (const [oldest, { bytes: old }] of this.#kept) {
+      if (this.#bytes <= MOST_KEPT_BYTES && this.#kept.size <= MOST_KEPT) return;
+      this.#kept.delete(oldest);
+      this.#bytes -= old.length;
+    }
+  }
+}
+
+/** Names what a composite holds of other hosts, but for the times; empty without any. */
+export function tagOfParts(parts: readonly RemotePart[]): string {
+  if (parts.length === 0) return '';
+  const told = parts.map(({ name, origin: { state, error, build }, digest }) => [
+    ...[name, state, error?.code, build, digest],
+  ]);
+  return createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 22);
+}
