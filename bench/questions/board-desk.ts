@@ -150,17 +150,17 @@ async function drag(page: Page): Promise<void> {
     const column = document.querySelector('[data-column="Awaiting review"]').getBoundingClientRect();
     return [column.x + column.width / 2, column.y + 160];
   })()`);
-  await page.mouse('mouseMoved', x, y);
-  await page.mouse('mousePressed', x, y);
+  await page.mouse('move', x, y);
+  await page.mouse('down', x, y);
   for (let step = 0; step <= 90; step += 1) {
     const part = step / 90;
-    await page.mouse('mouseMoved', x + (to[0] - x) * part, y + (to[1] - y) * part);
+    await page.mouse('move', x + (to[0] - x) * part, y + (to[1] - y) * part);
     await wait(14);
   }
   if (!(await page.learn<boolean>("document.querySelector('[data-tray]') !== null")))
     throw new Error('nothing is dragged');
   await page.press('Escape');
-  await page.mouse('mouseReleased', x, y);
+  await page.mouse('up', x, y);
 }
 
 /** The board's own code that applies a feed, as a script for the page. */

@@ -193,13 +193,13 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     const { left, right, top } = await page.learn<{ left: number; right: number; top: number }>(
       'document.querySelector(\'[data-lane="tiles"] canvas\').getBoundingClientRect().toJSON()',
     );
-    await page.mouse('mouseMoved', (left + right) / 2, top + 20);
+    await page.mouse('move', (left + right) / 2, top + 20);
     await until('the time below the mouse', async () => (await time(page)) !== '09:15');
-    await page.mouse('mouseMoved', 5, 5);
+    await page.mouse('move', 5, 5);
     await until('the time of the cursor again', async () => (await time(page)) === '09:15');
-    await page.mouse('mouseMoved', right - 20, top + 20);
-    await page.mouse('mousePressed', right - 20, top + 20);
-    await page.mouse('mouseReleased', right - 20, top + 20);
+    await page.mouse('move', right - 20, top + 20);
+    await page.mouse('down', right - 20, top + 20);
+    await page.mouse('up', right - 20, top + 20);
     await until('the sheet of its fiber', () =>
       page.learn<boolean>(
         "document.querySelector('dialog:modal')?.innerText.includes('Map tiles: cold start') ?? false",

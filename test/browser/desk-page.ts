@@ -29,12 +29,13 @@ export function cardWhen(
 export const focused = (page: Driven) =>
   page.learn<string | null>('document.activeElement.dataset.fiber ?? null');
 
-/** What a browser says by itself of a daemon that is gone, boots or refuses; everything else is a fault of the page. */
+/** What a browser says by itself where a connection to the daemon breaks, or none can be made. */
+const BROKEN_CONNECTION =
+  /net::ERR_(?:CONNECTION_(?:REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|ABORTED)|WebSocket connection to|occurred when fetching the script/;
+/** What it says of an answer that refuses. */
+const REFUSED = /status of (?:409|422|501|503)/;
+
+/** What a browser complained of, but for a daemon that is gone, boots or refuses: every one is a fault of the page. */
 export function faults(page: Driven): string[] {
-  return page.complaints.filter(
-    (one) =>
-      !/net::ERR_|WebSocket connection to|occurred when fetching the script|status of (409|422|501|503)/.test(
-        one,
-      ),
-  );
+  return page.complaints.filter((one) => !BROKEN_CONNECTION.test(one) && !REFUSED.test(one));
 }

@@ -5,6 +5,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
 import { axeFaults, below, click, fill, read, VIEWS, words } from './controls.ts';
+import { faults } from './desk-page.ts';
 
 const TITLE = `Stash and Capture in a browser${NO_BROWSER === null ? '' : ` (${NO_BROWSER})`}`;
 
@@ -52,8 +53,8 @@ const kept = () =>
       found.onsuccess = () => { result.close(); done(found.result?.length ?? 0); };
     };
   })`);
-/** What a browser says by itself of a request that the daemon refused or could not take. */
-const faults = () => page.complaints.filter((one) => !/status of 4\d\d|net::ERR_|WebSocket/.test(one));
+/** Requests that the daemon refuses are what some of these tests are about. */
+const pageFaults = () => faults(page).filter((one) => !/status of 4\d\d/.test(one));
 
 describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   beforeAll(async () => {
@@ -66,7 +67,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
   });
 
   afterEach(async () => {
-    expect(faults()).toEqual([]);
+    expect(pageFaults()).toEqual([]);
     for (const { runtime, id } of await daemon.fibers()) if (runtime !== undefined) await daemon.kill(id);
   });
 

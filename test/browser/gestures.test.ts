@@ -110,8 +110,8 @@ const middle = (page: Page, css: string) =>
 async function dragOver(page: Page, id: string, css: string): Promise<Point> {
   const card = `[data-fiber="${id}"][draggable=true]`;
   const [x, y] = await middle(page, card);
-  await page.mouse('mouseMoved', x, y);
-  await page.mouse('mousePressed', x, y);
+  await page.mouse('move', x, y);
+  await page.mouse('down', x, y);
   await movePaced(page, [x, y], [x + 25, y + 12]);
   const to = await middle(page, css);
   await movePaced(page, [x + 25, y + 12], to);
@@ -122,14 +122,14 @@ async function dragOver(page: Page, id: string, css: string): Promise<Point> {
 async function movePaced(page: Page, [ax, ay]: Point, [bx, by]: Point): Promise<void> {
   const steps = 12;
   for (let step = 1; step <= steps; step += 1) {
-    await page.mouse('mouseMoved', ax + ((bx - ax) * step) / steps, ay + ((by - ay) * step) / steps);
+    await page.mouse('move', ax + ((bx - ax) * step) / steps, ay + ((by - ay) * step) / steps);
     await page.learn('new Promise((next) => requestAnimationFrame(next))');
   }
 }
 
 async function drag(page: Page, id: string, css: string): Promise<void> {
   const at = await dragOver(page, id, css);
-  await page.mouse('mouseReleased', ...at);
+  await page.mouse('up', ...at);
 }
 
 const column = (name: string) => `[data-column="${name}"]`;
@@ -205,7 +205,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
         document.querySelector('[data-tray]') !== null`),
     );
     expect(daemon.home.document(id)).not.toMatch(after);
-    await page.mouse('mouseReleased', ...at);
+    await page.mouse('up', ...at);
     await until('the write', () => after.test(daemon.home.document(id)));
     await until('no tray', () => page.learn<boolean>("document.querySelector('[data-tray]') === null"));
     expect(faults(page)).toEqual([]);
@@ -228,7 +228,7 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     );
     expect(inMenu.toSorted()).toEqual([...inTray, 'drafts', 'launch'].toSorted());
     const [x, y] = await middle(page, column('In flight'));
-    await page.mouse('mouseReleased', x, y);
+    await page.mouse('up', x, y);
     await dialogWith(page, 'Launch: ');
   });
 

@@ -6,6 +6,7 @@ import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
 import { until } from '../kit/until.ts';
 import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type Page } from './chromium.ts';
+import { faults } from './desk-page.ts';
 
 const BUILT = new URL('../../dist/board', import.meta.url).pathname;
 
@@ -38,9 +39,6 @@ const press = (page: Page, name: string) =>
       return button !== undefined;
     })()`),
   );
-/** What a browser says by itself of a daemon that is gone. */
-const faults = (page: Page) =>
-  page.complaints.filter((one) => !/net::ERR_|WebSocket connection to|status of 503/.test(one));
 
 /** Builds the same board under other names, as a build of changed sources would. */
 function buildAnew(): string {

@@ -4,7 +4,7 @@ import { until } from '../kit/until.ts';
 import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type Page, type View } from './chromium.ts';
 import { axeFaults, VIEWS } from './controls.ts';
-import { DESKTOP } from './desk-page.ts';
+import { DESKTOP, faults } from './desk-page.ts';
 
 /** Every kind of colour and attribute, some of them made for one ground alone. */
 const COLOURS = [
@@ -34,9 +34,6 @@ const stands = (page: Page, words: string) =>
   until(words, async () => (await standing(page)).includes(words));
 const isAtEnd = (page: Page) =>
   page.learn<boolean>(`${AREA}.scrollHeight - ${AREA}.clientHeight - ${AREA}.scrollTop < 24`);
-/** What a browser says by itself of a daemon that is gone. */
-const faults = (page: Page) =>
-  page.complaints.filter((one) => !/net::ERR_|WebSocket connection to|status of 503/.test(one));
 
 async function start(fiber: string): Promise<void> {
   await daemon.dispatch({ fiber_id: fiber, force: true });
