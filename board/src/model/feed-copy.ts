@@ -1,4 +1,4 @@
-import { sameJson } from './same-json.ts';
+import { sameFields } from './same-json.ts';
 import type { FiberRow, FibersComposite, FibersDelta, FibersWhole, LiveMessage, Origin } from './wire.ts';
 
 /** What the copy knows of one host. */
@@ -70,15 +70,40 @@ export function applyMessage(copy: FeedCopy, message: LiveMessage): FeedCopy | '
   return { ...copy, state, tag: copy.tag === own.tag ? tag : copy.tag, rows: rows.now, hosts };
 }
 
+/** What the bytes of a document decide. To compare it as well takes most of the time that a whole feed takes. */
+const OF_DOCUMENT: ReadonlySet<string> = new Set<keyof FiberRow>([
+  'id',
+  'uid',
+  'leaf',
+  'name',
+  'status',
+  'tempered',
+  'tags',
+  'created_at',
+  'updated_at',
+  'closed_at',
+  'outcome',
+  'due',
+  'horizon',
+  'start',
+  'collaboration',
+  'svc',
+  'project_dir',
+]);
+
+/** Whether two rows of one path tell the same. */
+function isSameRow(known: FiberRow, row: FiberRow): boolean {
+  return known.digest === row.digest && sameFields(known, row, OF_DOCUMENT);
+}
+
 const NO_ROWS: ReadonlyMap<string, FiberRow> = new Map();
 
 /** The rows of a copy while an answer is applied: copied with the first one that changes. */
 class Rows {
   readonly #before: ReadonlyMap<string, FiberRow>;
   #after: Map<string, FiberRow> | null = null;
-  /** The rows that each host which told all of them has. */
-  readonly #told = new Map<string, Set<string>>();
-  #told_count = 0;
+  /** The keys of each host that told all of its rows. */
+  readonly #told = new Map<string, readonly string[]>();
 
   constructor(before: ReadonlyMap<string, FiberRow>) {
     this.#before = before;
@@ -89,11 +114,8 @@ class Rows {
   }
 
   take(origin: string, read: FibersWhole | FibersDelta): void {
-    if ('whole' in read) {
-      const told = new Set(this.#put(origin, read.fibers));
-      this.#told.set(origin, told);
-      this.#told_count += told.size;
-    } else {
+    if ('whole' in read) this.#told.set(origin, this.#put(origin, read.fibers));
+    else {
       for (const path of read.removed) this.#remove(keyOf({ origin, path }));
       this.#put(origin, read.rows);
     }
@@ -101,19 +123,21 @@ class Rows {
 
   /** Drops what a host did not tell any more that told all of its rows, and hosts that there are no more. */
   keepOnly(hosts: ReadonlyMap<string, unknown>): void {
+    const told = [...this.#told.values()].reduce((count, keys) => count + keys.length, 0);
     // Where no row came or went, which is nearly always, that is known without a look at each.
-    if (this.#told_count === this.#before.size && this.now.size === this.#before.size) return;
+    if (told === this.#before.size && this.now.size === this.#before.size) return;
+    const kept = new Map([...this.#told].map(([origin, keys]) => [origin, new Set(keys)]));
     for (const [key, { origin }] of this.#before)
-      if (!hosts.has(origin) || this.#told.get(origin)?.has(key) === false) this.#remove(key);
+      if (!hosts.has(origin) || kept.get(origin)?.has(key) === false) this.#remove(key);
   }
 
+  /** Answers the keys of the rows. */
   #put(origin: string, rows: readonly Omit<FiberRow, 'origin'>[]): string[] {
     return rows.map((told) => {
       const row: FiberRow = Object.assign(told, { origin });
       const key = keyOf(row);
       const known = this.now.get(key);
-      if (known === undefined || known.digest !== row.digest || !sameJson(known, row))
-        this.#write.set(key, row);
+      if (known === undefined || !isSameRow(known, row)) this.#write.set(key, row);
       return key;
     });
   }

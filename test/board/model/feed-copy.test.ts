@@ -104,7 +104,7 @@ describe('a copy of the feeds of several hosts', () => {
   it('is what the daemons have after any sequence of changes, however each is told', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const change = fc.record({
-      set: fc.array(fc.tuple(id, fc.nat(9))),
+      set: fc.array(fc.tuple(id, fc.nat(4), fc.constantFrom('due' as const, 'cooldown' as const))),
       gone: fc.array(id),
       origin: fc.constantFrom('host-a', 'host-b'),
       told: fc.constantFrom('whole', 'delta', 'not'),
@@ -118,7 +118,13 @@ describe('a copy of the feeds of several hosts', () => {
           const daemon = daemons[origin as keyof typeof daemons];
           const next = new Map(daemon);
           for (const one of gone) next.delete(keyOfId(one, origin));
-          const latest = new Map(set.map(([one, n]) => [one, row({ id: one, name: `${n}`, origin })]));
+          const latest = new Map(
+            set.map(([one, n, gate]) => [
+              one,
+              // Another document has another digest.
+              row({ id: one, name: `${n}`, digest: `of ${n}`, gate, origin }),
+            ]),
+          );
           for (const one of latest.values()) next.set(keyOf(one), one);
           const reads = {
             whole: () => readOf([...next.values()], origin, 't'),

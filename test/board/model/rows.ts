@@ -13,7 +13,8 @@ export function row(of: Partial<FiberRow> = {}): FiberRow {
     name: `Name of ${id}`,
     status: 'open',
     tags: [],
-    digest: '0',
+    // Another document has another digest.
+    digest: `of ${of.name}`,
     origin: 'host-a',
     ...of,
   };
