@@ -6,6 +6,7 @@ import { unusedPort } from '../kit/unused-port.ts';
 import { Chromium, NO_BROWSER, type View } from './chromium.ts';
 import { axeFaults, VIEWS, words } from './controls.ts';
 import { cards, cardWhen, DESKTOP, faults, focused, PHONE } from './desk-page.ts';
+import { addLines, addRuns, sentLine } from './past.ts';
 
 /** More drafts than any screen shows. */
 const MANY = 600;
@@ -24,7 +25,15 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
       prepare(home) {
         home.fiber('sketch', { front: { status: 'open', outcome: 'Only an idea.', created_at: null } });
         home.fiber('plan', { front: { status: 'open' } });
-        home.fiber('judged', { front: { status: 'closed', outcome: 'All done.' } });
+        const uid = home.fiber('judged', { front: { status: 'closed', outcome: 'All done.' } });
+        const run = { fiber: 'judged', uid, session: 'judged-run', host: 'test-host', from: Date.now() };
+        addRuns(home, [{ ...run, end: { at: run.from + 9, reason: 'handoff' } }]);
+        const files = ['one.md', 'two.png', 'three.csv'].map((name) => home.write(`sent/${name}`, name));
+        addLines(
+          home,
+          'events.jsonl',
+          files.map((file, nth) => sentLine(run.from + nth, run.session, [file])),
+        );
         home.fiber('asked', { agent: 'talks', front: { status: 'open' } });
         home.fiber('role', { front: { status: 'open' }, svc: { kind: 'pinned' } });
         home.fiber('later', { front: { status: 'open', horizon: 'stashed' } });
@@ -90,6 +99,21 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     expect(await page.learn('document.title')).toBe('(1) Desk, test-host');
     await daemon.kill('sketch');
     await cardWhen(page, 'sketch', 'held', ({ state, column }) => state === 'held' && column === 'In flight');
+    expect(faults(page)).toEqual([]);
+  });
+
+  it('[TMP-4] [TMP-6] has the files that the last run of a card in review sent, each behind a link', async () => {
+    const page = await open(DESKTOP);
+    const links = () =>
+      page.learn<string[]>("[...document.querySelectorAll('[data-fiber=judged] a')].map((one) => one.href)");
+    const [newest = '', next] = await until('the links', async () => {
+      const found = await links();
+      return found.length > 0 ? found : null;
+    });
+    expect(next).toBeDefined();
+    expect((await cardWhen(page, 'judged', 'shown')).text).toContain('and 1 more');
+    const file = await fetch(newest);
+    expect([file.status, await file.text()]).toEqual([200, 'three.csv']);
     expect(faults(page)).toEqual([]);
   });
 

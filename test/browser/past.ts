@@ -37,11 +37,12 @@ export function addPast(home: TestHome, now: number, pasts: readonly Past[]): vo
     ];
   });
   lines.sort((a, b) => a.timestamp - b.timestamp);
-  appendFileSync(join(home.data, 'events.jsonl'), lines.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  addLines(home, 'events.jsonl', lines);
 }
 
 /** Adds lines to a ledger of a machine. */
 export function addLines(home: TestHome, ledger: string, lines: readonly object[]): void {
+  mkdirSync(home.data, { recursive: true, mode: 0o700 });
   appendFileSync(join(home.data, ledger), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { get } from '../lib/api.ts';
 import { onLedger, useFollowed } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
+import { SENT_FILES_PATH } from '../lib/paths.ts';
 import {
   askFrom,
   type DayBook,
@@ -120,9 +121,7 @@ function readLedger(ledger: Ledger, day: Day, book: DayBook, etags: Etags): Prom
     case 'commits':
       return read<CommitsComposite>('/commits/composite', etags, (to, one) => withCommits(to, one, stretch));
     case 'files':
-      return read<SentFilesComposite>('/sent-files/all/composite', etags, (to, one) =>
-        withFiles(to, one, stretch),
-      );
+      return read<SentFilesComposite>(SENT_FILES_PATH, etags, (to, one) => withFiles(to, one, stretch));
   }
 }
 

@@ -19,6 +19,11 @@ const WAKE = part(
   () => undefined,
 );
 
+const SENT = part(
+  () => import('./SentChips.tsx'),
+  () => undefined,
+);
+
 export const CardView = memo(function CardView({
   card,
   tab_stop,
@@ -26,7 +31,7 @@ export const CardView = memo(function CardView({
   card: Card;
   tab_stop: boolean;
 }): ReactNode {
-  const { state, title, path, agent, host, fact, outcome, band, wake, buttons } = card;
+  const { state, title, path, agent, host, fact, outcome, band, wake, sent, buttons } = card;
   const pending = usePending(card.key);
   const element = useRef<HTMLElement>(null);
   const dragged = useIsDragged(card.key);
@@ -66,7 +71,12 @@ export const CardView = memo(function CardView({
           {pending?.phase === 'sending' ? <em>saving</em> : fact !== null && <FactText fact={fact} />}
         </p>
         {outcome !== null && <p className={styles.outcome}>{outcome}</p>}
-        {buttons.length > 0 && !under_band && <div className={styles.actions}>{actions}</div>}
+        {buttons.length > 0 && !under_band && (
+          <div className={styles.actions}>
+            {sent !== null && <Late of={SENT} with={{ sent, tab_stop }} meanwhile={null} />}
+            {actions}
+          </div>
+        )}
       </div>
       {wake?.waits_since != null && (
         <div className={styles.waited}>

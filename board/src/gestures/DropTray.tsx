@@ -6,13 +6,10 @@ import { shortDay } from '../model/wording.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import styles from './Drag.module.css';
 import { useDragBinding } from './drag-binding.ts';
-import { useDragged } from './dragged.ts';
+import type { Dragged } from './dragged.ts';
 
 /** Where a card can be dropped that leads to no column, at the bottom of the page while one is dragged. */
-export function DropTray(): ReactNode {
-  const dragged = useDragged();
-  if (dragged === null) return null;
-  const { targets, over } = dragged;
+export default function DropTray({ dragged: { targets, over } }: { dragged: Dragged }): ReactNode {
   const rests = targets.filter(({ group }) => group === 'rest');
   const verdicts = ['set_aside', 'accept'].flatMap((id) => targets.find((one) => one.id === id) ?? []);
   const now = [...rests, ...verdicts].find(({ id }) => id === over);

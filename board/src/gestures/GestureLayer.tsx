@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { useFollowed } from '../lib/board.ts';
 import { Late, loadWhenIdle, part } from '../lib/parts.tsx';
-import { DropTray } from './DropTray.tsx';
+import { useDragged } from './dragged.ts';
 import { close, gesturesAt, type Open, useOpen } from './gestures.ts';
 import { useCardKeys } from './use-card-keys.ts';
 
@@ -12,20 +12,30 @@ const LAUNCH = part(() => import('./LaunchDialog.tsx'), close);
 const NEST = part(() => import('./NestDialog.tsx'), close);
 const SHAPE = part(() => import('./ShapeDialog.tsx'), close);
 
+const DROP_TRAY = part(
+  () => import('./DropTray.tsx'),
+  () => undefined,
+);
+
 /** The keys of the focused card, the menus and dialogs that they open, and where a dragged card can be dropped. */
 export function GestureLayer(): ReactNode {
   const open = useOpen();
   useCardKeys();
   useEffect(() => {
     // A menu that is opened while the daemon is gone still says what cannot be done, and why.
-    loadWhenIdle([CARD_MENU, CONFIRM, LAUNCH]);
+    loadWhenIdle([CARD_MENU, CONFIRM, LAUNCH, DROP_TRAY]);
   }, []);
   return (
     <>
-      <DropTray />
+      <Tray />
       {open !== null && <OpenView open={open} />}
     </>
   );
+}
+
+function Tray(): ReactNode {
+  const dragged = useDragged();
+  return dragged === null ? null : <Late of={DROP_TRAY} with={{ dragged }} meanwhile={null} />;
 }
 
 function OpenView({ open }: { open: Open }): ReactNode {

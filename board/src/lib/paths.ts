@@ -11,3 +11,6 @@ export function sessionsPath(uid: string): string {
 
 /** The state of all hosts. */
 export const STATE_PATH = '/state/composite';
+
+/** The files that the workers of all hosts sent. */
+export const SENT_FILES_PATH = '/sent-files/all/composite';

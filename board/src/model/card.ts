@@ -3,6 +3,7 @@ import { type Day, dayIn } from './days.ts';
 import { keyOf } from './feed-copy.ts';
 import { buttonsOf, type CardButton } from './gestures.ts';
 import type { Aged } from './hosts.ts';
+import type { Sent } from './sent-files.ts';
 import { type CardState, STATE_NAMES, stateOf } from './states.ts';
 import type { Wake } from './wake.ts';
 import type { FiberRow } from './wire.ts';
@@ -44,6 +45,8 @@ export type Card = {
   band: Band | null;
   /** Of a worker at work, or one that waits for a person. */
   wake: Wake | null;
+  /** Of a card in review: which fiber sent files, and since when it ran last. */
+  sent: Sent | null;
   /** What a person most likely does to it; the one that stands out is last. */
   buttons: readonly CardButton[];
   /** Its order among the cards of its place: by `rank`, then by title. */
@@ -100,6 +103,7 @@ export function cardOf(row: FiberRow, today: Day, aged: Aged | null = null): Car
     fact: factOf(row, state, today),
     band: aged !== null && found !== told ? agedBand(told, aged) : bandOf(row, state),
     wake: wakeOf(row, state),
+    sent: sentOf(row, state),
     buttons: buttonsOf(row, state),
     rank: rankOf(row, state, today),
   };
@@ -165,6 +169,11 @@ function wakeOf({ runtime }: FiberRow, state: CardState): Wake | null {
     since: started_at,
     waits_since: state === 'waiting' ? phase_since : null,
   };
+}
+
+function sentOf({ uid, svc }: FiberRow, state: CardState): Sent | null {
+  if (uid === null || state !== 'review') return null;
+  return { uid, since: timeIn(svc?.runtime?.dispatched_at) ?? 0 };
 }
 
 function heldWords(held = '', note: string | undefined): string {

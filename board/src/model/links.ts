@@ -49,9 +49,10 @@ export function wikiParts(text: string): (string | { id: string; label: string }
   return parts;
 }
 
-/** The address at which the daemon answers the bytes of a file. */
-export function fileUrl(path: string): string {
-  return `/api/v1/file?path=${encodeURIComponent(path)}`;
+/** The address at which the daemon answers the bytes of a file of a host; of its own for null. */
+export function fileUrl(path: string, origin: string | null = null): string {
+  const url = `/api/v1/file?path=${encodeURIComponent(path)}`;
+  return origin === null ? url : `${url}&origin=${encodeURIComponent(origin)}`;
 }
 
 function resolved(name: string, document_path: string): string {

@@ -51,7 +51,8 @@ const task = (of: Partial<Task>): Task => ({
   pictures: [],
   ...of,
 });
-const fiber = (id: string, more: object = {}) => ok({ fiber: { ...row({ id, name: 'Idea' }), ...more } });
+const fiber = (id: string, more: object = {}) =>
+  ok({ fiber: { ...row({ id, name: 'Idea', digest: '0' }), ...more } });
 const capture = (of: Partial<Task> = {}) =>
   task({ kind: 'capture', draft: { ...EMPTY_TASK, text: 'Idea\nMore', project: '/p' }, ...of });
 

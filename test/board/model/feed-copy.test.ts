@@ -119,11 +119,7 @@ describe('a copy of the feeds of several hosts', () => {
           const next = new Map(daemon);
           for (const one of gone) next.delete(keyOfId(one, origin));
           const latest = new Map(
-            set.map(([one, n, gate]) => [
-              one,
-              // Another document has another digest.
-              row({ id: one, name: `${n}`, digest: `of ${n}`, gate, origin }),
-            ]),
+            set.map(([one, n, gate]) => [one, row({ id: one, name: `${n}`, gate, origin })]),
           );
           for (const one of latest.values()) next.set(keyOf(one), one);
           const reads = {

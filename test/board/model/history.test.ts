@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cardOf } from '../../../board/src/model/card.ts';
 import { commitsIn, lifeLine } from '../../../board/src/model/life.ts';
-import { sentFiles, viewOf } from '../../../board/src/model/sent-files.ts';
+import { filesSent, sentFiles, viewOf } from '../../../board/src/model/sent-files.ts';
 import { endWords, pastSessions } from '../../../board/src/model/sessions.ts';
 import { type Transcript, withPage } from '../../../board/src/model/transcript.ts';
 import type { LifeEntry, SessionLine, TranscriptPage } from '../../../board/src/model/wire.ts';
+import { row as fiberRow } from './rows.ts';
 
 const line = (of: Partial<SessionLine>): SessionLine => ({
   fiber: 'one',
@@ -123,6 +125,30 @@ describe('sent files', () => {
       { path: '/a/x.png', name: 'x.png', at: 2 },
       { path: '/y.md', name: 'y.md', at: 1 },
     ]);
+  });
+  it('[TMP-6] of a card in review are those of its last run, from every host', () => {
+    const ran = { runtime: { dispatched_at: '2026-11-23T10:00:00.000Z' } };
+    const closed = { status: 'closed', uid: 'U1', svc: ran } as const;
+    const { sent } = cardOf(fiberRow(closed), '2026-11-24');
+    const at = Date.parse(ran.runtime.dispatched_at);
+    expect(sent).toEqual({ uid: 'U1', since: at });
+    const of = (uid: string, when: number, file: string) => ({ ...row(when, [file]), uid });
+    const told = { state: 'fresh', last_ok_at: null, error: null, build: null } as const;
+    const sent_files = [of('U1', at - 1, '/before.md'), of('U1', at, '/a.md'), of('U2', at, '/other.md')];
+    const composite = {
+      host: 'host-a',
+      origins: {
+        'host-a': { ...told, read: { host: 'host-a', sent_files } },
+        'host-b': { ...told, read: { host: 'host-b', sent_files: [of('U1', at + 1, '/b.md')] } },
+        'host-c': { ...told, state: 'no_answer' as const, read: null },
+      },
+    };
+    expect(filesSent(composite, sent!).map(({ origin, path }) => `${origin}:${path}`)).toEqual([
+      'host-b:/b.md',
+      'host-a:/a.md',
+    ]);
+    expect(cardOf(fiberRow({ ...closed, status: 'open' }), '2026-11-24').sent).toBeNull();
+    expect(cardOf(fiberRow({ ...closed, uid: null }), '2026-11-24').sent).toBeNull();
   });
   it.each([
     ['image/png', '/a', 'picture'],
