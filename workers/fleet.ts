@@ -1,8 +1,10 @@
 import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
+import { Contacts } from '../src/fleet/contacts.ts';
 import { CopyFiles } from '../src/fleet/copy-files.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
+import { PresentRemotes } from '../src/fleet/present-remotes.ts';
 import { readRemote } from '../src/fleet/read-remote.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
@@ -22,9 +24,18 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);
     const { host_id } = settings;
+    const contacts = new Contacts(clock);
+    const remotes = () => service.remotes().filter(({ name }) => name !== host_id);
+    const present = new PresentRemotes({
+      host: host_id,
+      remotes,
+      entries: () => service.entries(),
+      contacts,
+      answer_ms: settings.remote_answer_ms,
+    });
     const reads = new RemoteReads({
-      ask: (to, path, etag) => readRemote(host_id, to, path, etag),
-      remotes: () => service.remotes().filter(({ name }) => name !== host_id),
+      ask: (to, path, etag) => contacts.ask(to.name, () => readRemote(host_id, to, path, etag)),
+      remotes,
       files: new CopyFiles({ folder: dataPaths(settings).remote_temporal_dir, logger }),
       times: {
         reuse_ms: settings.remote_reuse_ms,
@@ -40,6 +51,11 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
         transcript: ({ host, session }) => transcripts.transcript(host, session),
         session_links: ({ host, sessions }) => transcripts.links(host, sessions),
+        async remote_peers() {
+          const { sessions, gaps } = await present.peers();
+          return withBulk({ gaps }, Buffer.from(JSON.stringify(sessions).slice(1, -1)));
+        },
+        rows: async () => ({ rows: await present.rows() }),
         async remote_reads({ asked, known }) {
           const found = await reads.read(asked, new Set(known));
           const all = Buffer.concat(found.flatMap(({ bytes }) => bytes ?? []));

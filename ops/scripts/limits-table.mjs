@@ -1347,6 +1347,22 @@ export const LIMITS = [
         '',
       ],
       [
+        'fleet/present-remotes.ts',
+        'MOST_PEERS_BYTES',
+        'The sessions of another host',
+        'bytes',
+        'A gap in `GET /peers`',
+        '',
+      ],
+      [
+        'fleet/present-remotes.ts',
+        'MOST_STATE_BYTES',
+        'The version, or the state, of another host',
+        'bytes',
+        'Treated as no answer',
+        '',
+      ],
+      [
         'fleet/remote-question.ts',
         'MOST_CONTAINERS',
         'Lists and maps in such an answer',

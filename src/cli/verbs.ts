@@ -75,6 +75,7 @@ export const VERBS: VerbTable = {
     },
   },
   'This machine': {
+    fleet: async () => (await import('./verbs/fleet.ts')).verb,
     host: async () => (await import('./verbs/host.ts')).verb,
     agents: {
       alone: async () => (await import('./verbs/agents.ts')).verb,

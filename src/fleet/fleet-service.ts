@@ -16,6 +16,8 @@ export type FleetService = {
   state(): FleetState;
   /** The configured remotes as they were published last. */
   remotes(): readonly Remote[];
+  /** What the file says of each of them. */
+  entries(): readonly RemoteEntry[];
   stop(): void;
 };
 
@@ -31,6 +33,7 @@ export function createFleetService(options: {
 }): FleetService {
   const { remotes_file, publish, clock, logger } = options;
   let remotes: Remote[] | null = null;
+  let entries: RemoteEntry[] = [];
   let told = '';
   let seen = '';
   const tell = (problems: string[]): void => {
@@ -46,6 +49,7 @@ export function createFleetService(options: {
       const read = file.entries.map(remoteOf);
       if (JSON.stringify(remotes) !== JSON.stringify(read)) publish(read);
       remotes = read;
+      entries = file.entries;
       tell(file.problems);
     } catch (error) {
       tell([messageOf(error)]);
@@ -61,6 +65,7 @@ export function createFleetService(options: {
       return { remotes: (remotes ?? []).map(({ name }) => ({ name, state: 'unpolled' })) };
     },
     remotes: () => remotes ?? [],
+    entries: () => entries,
     stop,
   };
 }

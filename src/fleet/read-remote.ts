@@ -16,6 +16,9 @@ export type Place = { name: string; address: RemoteAddress };
 /** `bytes` is null where what `etag` names has not changed; `etag` is of the answer. */
 export type ReadAnswer = { bytes: Uint8Array | null; etag: string | null };
 
+/** Of the whole answer. */
+type ReadLimits = { deadline_ms: number; most_bytes: number };
+
 const refusedSchema = z.object({ error: z.string().max(100), message: z.string() });
 
 /**
@@ -28,6 +31,7 @@ export async function readRemote(
   to: Place,
   path: string,
   etag: string | null,
+  limits: ReadLimits = { deadline_ms: WHOLE_MS, most_bytes: MOST_READ_BYTES },
 ): Promise<ReadAnswer> {
   const ask = async () =>
     requestBytes({
@@ -35,8 +39,7 @@ export async function readRemote(
       method: 'GET',
       path: `/api/v1${path}`,
       headers: { [HOPS_HEADER]: host, ...(etag !== null && { 'if-none-match': etag }) },
-      deadline_ms: WHOLE_MS,
-      most_bytes: MOST_READ_BYTES,
+      ...limits,
     });
   const { status, headers, body } = await ask().catch((error: unknown) => {
     throw unreachable(to, messageOf(error));
@@ -53,6 +56,19 @@ export async function readRemote(
   if (headers['content-encoding'] !== undefined)
     throw unreachable(to, 'its answer is packed, which was not asked for');
   return { bytes: body, etag: tagOf(headers.etag) };
+}
+
+/** Reads a small endpoint of a remote, whose answer is a value of that schema; rejects as `readRemote` does. */
+export async function readValue<S extends z.ZodType>(
+  host: string,
+  to: Place,
+  path: string,
+  { schema, ...limits }: ReadLimits & { schema: S },
+): Promise<z.output<S>> {
+  const { bytes } = await readRemote(host, to, path, null, limits);
+  const value = schema.safeParse(jsonOf(Buffer.from(bytes ?? [])));
+  if (value.success) return value.data;
+  throw unreachable(to, `its answer to GET ${path.split('?')[0]} has another shape`);
 }
 
 /** What of a refusal of another host is told on: its code and its sentence. */

@@ -1,14 +1,35 @@
 import { conflictSchema } from '../contract/http/errors.ts';
-import { remoteWrittenSchema, writeRemoteSchema } from '../contract/http/fleet.ts';
+import { fleetSchema, remoteWrittenSchema, writeRemoteSchema } from '../contract/http/fleet.ts';
+import { originQuerySchema } from '../contract/http/origin.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
 
 const REQUEST_LIMIT = 64 * 1024;
 
-/** How this host reaches others (WPL-18). */
-export function fleetRows({ poller }: Pick<Callers, 'poller'>): Row[] {
+/** Which other hosts there are (RPL-9), and how this one reaches them (WPL-18). */
+export function fleetRows(
+  { poller, fleet }: Pick<Callers, 'poller' | 'fleet'>,
+  { host }: Pick<RouteContext, 'host'>,
+): Row[] {
   return [
+    defineRow({
+      method: 'GET',
+      path: '/api/v1/fleet',
+      summary: 'The other hosts as they are now: reach, build, workers',
+      page: 'other-hosts.md',
+      routing: 'host',
+      state: 'ready',
+      shared: true,
+      query: originQuerySchema,
+      body_limit: 0,
+      replies: { 200: fleetSchema },
+      async handler() {
+        const { rows } = await fleet.call('rows', {});
+        return { status: 200, json: { host, remotes: rows } };
+      },
+    }),
     defineRow({
       method: 'POST',
       path: '/api/v1/fleet/remotes',

@@ -71,7 +71,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Configuration', agentsRows(callers)),
     ...inGroup('Configuration', configRows(callers, context)),
     ...inGroup('Configuration', fiberStoresRows(callers, context)),
-    ...inGroup('Configuration', fleetRows(callers)),
+    ...inGroup('Configuration', fleetRows(callers, context)),
     ...inGroup('Files', filesRows(callers, context, digests, held)),
     ...inGroup('Files', attachmentsRows(callers, context)),
     ...inGroup('Transcripts', transcriptsRows(callers, context, digests, places, held)),

@@ -42,6 +42,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['RPL-6', 'GET /api/v1/fiber-stores', 'fan-in'],
   ['RPL-7', 'GET /api/v1/config', 'host'],
   ['RPL-8', 'GET /api/v1/config/:id', 'host'],
+  ['RPL-9', 'GET /api/v1/fleet', 'host'],
   ['RPL-10', 'GET /api/v1/file', 'owner'],
   ['RPL-11', 'GET /api/v1/file-info', 'owner'],
   ['RPL-12', 'GET /api/v1/transcript', HOLDER],

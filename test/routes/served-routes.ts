@@ -88,9 +88,9 @@ export async function serveRoutes(
     requests,
     onChanged: (run) => void changed.push(run),
   };
+  const rows = createRoutes(callers, context);
   const { remotes = {} } = options;
   if (remotes !== null) callers.fleet.publish(remotes);
-  const rows = createRoutes(callers, context);
   const server = createHttpServer({
     host: 'host-a',
     routes: rows,

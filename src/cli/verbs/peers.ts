@@ -4,9 +4,9 @@ import { formatTable } from '../command-line/output.ts';
 import { defineVerb } from '../command-line/verb.ts';
 import { connectDaemon } from '../daemon-client/client.ts';
 
-/** `svc peers`: the sessions that can be written to (RPL-15). */
+/** `svc peers`: the sessions of all hosts that can be written to (RPL-15). */
 export const verb = defineVerb({
-  summary: 'List the sessions that can be written to, with their addresses',
+  summary: 'List the sessions of all hosts that can be written to, with their addresses',
   examples: [['svc peers', 'the addresses for svc send']],
   page: 'messages.md',
   json: peersSchema,
@@ -22,6 +22,8 @@ function peersPage({ sessions, gaps }: Peers): string {
     ['fiber', 'phase', 'address'],
     sessions.map(({ fiber, phase, address }) => [fiber, phase, address]),
   );
-  const missing = gaps.map(({ host, error }) => `The sessions of ${host} are not listed: ${error}\n`);
+  const missing = gaps.map(
+    ({ host, error, message }) => `The sessions of ${host} are not listed: ${message ?? error}\n`,
+  );
   return [sessions.length === 0 ? 'No session runs.\n' : table, ...missing].join('');
 }

@@ -21,3 +21,40 @@ export const remoteWrittenSchema = z.object({
   changed: z.boolean(),
 });
 export type RemoteWritten = z.infer<typeof remoteWrittenSchema>;
+
+/** How a remote is reached; times in milliseconds since the Unix epoch. */
+export const reachSchema = z.object({
+  /** `answers`: it did, the last time; `no_answer`: it did not; `no_address`: its entry says nowhere to ask. */
+  state: z.enum(['answers', 'no_answer', 'no_address']),
+  /** Since when it is so, as far as this daemon has asked. */
+  since: z.number(),
+  /** When it last answered anything; null if it has not since this daemon was started. */
+  last_ok_at: z.number().nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+export type Reached = z.infer<typeof reachSchema>;
+
+/** A remote as it is now (REC-7). */
+export const fleetRowSchema = z.object({
+  name: z.string(),
+  /** Its name on the board, if it has another one. */
+  display: z.string().nullable(),
+  /** `file`: configured in `remotes.json`; `discovered`: found in the private network. */
+  source: z.enum(['file', 'discovered']),
+  /** Where its daemon answers, without what may be secret in it: a path, or a host and a port; null where that is unknown. */
+  address: z.string().nullable(),
+  ssh: z.string().nullable(),
+  reach: reachSchema,
+  /** Of its daemon; null where it did not answer. */
+  build: z
+    .object({ version: z.string(), git_short_sha: z.string(), booted_at: z.string(), ready: z.boolean() })
+    .nullable(),
+  host_class: z.enum(['personal', 'exposed']).nullable(),
+  /** Its workers, and how many of them wait for a person; null where that is unknown. */
+  workers: z.object({ running: z.number().int(), needs_you: z.number().int() }).nullable(),
+});
+export type FleetRow = z.infer<typeof fleetRowSchema>;
+
+/** `GET /fleet` (RPL-9). */
+export const fleetSchema = z.object({ host: z.string(), remotes: z.array(fleetRowSchema) });
+export type Fleet = z.infer<typeof fleetSchema>;

@@ -20,7 +20,7 @@ export const peersSchema = z.object({
       phase: z.string(),
     }),
   ),
-  /** Hosts whose sessions are not listed, each with the reason. */
-  gaps: z.array(z.object({ host: z.string(), error: z.string() })),
+  /** Hosts whose sessions are not listed, each with the code of the reason, and with a sentence where there is more to say. */
+  gaps: z.array(z.object({ host: z.string(), error: z.string(), message: z.string().optional() })),
 });
 export type Peers = z.infer<typeof peersSchema>;

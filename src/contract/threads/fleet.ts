@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { originFields } from '../http/composite.ts';
+import { fleetRowSchema } from '../http/fleet.ts';
+import { peersSchema } from '../http/peers.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
 import { remoteAddressSchema } from '../remote-address.ts';
@@ -58,6 +60,13 @@ export const fleetCalls = {
     output: z.object({ reads: z.array(remoteReadSchema) }),
     deadline_ms: 60_000,
   },
+  /**
+   * Of each remote the sessions, or why they cannot be listed; each one is asked once (RPL-15). The rows of the sessions come
+   * as bulk, with commas between them.
+   */
+  remote_peers: { input: z.object({}), output: peersSchema.pick({ gaps: true }), deadline_ms: 60_000 },
+  /** Each remote as it is now; each one is asked (RPL-9). */
+  rows: { input: z.object({}), output: z.object({ rows: z.array(fleetRowSchema) }), deadline_ms: 60_000 },
 } satisfies CallTable;
 
 /** A configured remote: where its daemon answers; null with the `problem` of its entry. */

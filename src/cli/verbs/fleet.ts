@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { readSettings } from '../../config/settings.ts';
+import { type Fleet, type FleetRow, fleetSchema } from '../../contract/http/fleet.ts';
+import { stateSchema } from '../../contract/http/state.ts';
+import { type Version, versionSchema } from '../../contract/http/version.ts';
+import { wrapPage } from '../command-line/fit-width.ts';
+import { formatDuration, formatTable } from '../command-line/output.ts';
+import { defineVerb } from '../command-line/verb.ts';
+import { connectDaemon } from '../daemon-client/client.ts';
+
+/** What is shown of this host. */
+const hereSchema = z.object({
+  ...versionSchema.pick({ host: true, version: true, git_short_sha: true, host_class: true }).shape,
+  workers: z.object({ running: z.number().int(), needs_you: z.number().int() }),
+});
+type Here = z.infer<typeof hereSchema>;
+
+/** `svc fleet`: every host as it is now (RPL-9). */
+export const verb = defineVerb({
+  summary: 'Show all hosts: reach, workers, who needs you, build',
+  examples: [['svc fleet', 'every host on one line, and why one does not answer']],
+  page: 'other-hosts.md',
+  json: fleetSchema.extend({ here: hereSchema }),
+  async run(context) {
+    const daemon = await connectDaemon(readSettings(context.env));
+    const [fleet, version, state] = await Promise.all([
+      daemon.get('/fleet', fleetSchema),
+      daemon.get('/version', versionSchema),
+      daemon.get('/state', stateSchema),
+    ]);
+    const phases = state.running.map(({ phase }) => phase);
+    const needs_you = phases.filter((phase) => phase === 'waiting' || phase === 'attention').length;
+    const here = hereSchema.parse({ ...version, workers: { running: phases.length, needs_you } });
+    return {
+      json: { ...fleet, here },
+      text: fleetPage(fleet, here, context.clock.now(), context.width),
+    };
+  },
+});
+
+/** One line for each host, and below them why one cannot be asked. */
+export function fleetPage(
+  { remotes }: Pick<Fleet, 'remotes'>,
+  here: Here,
+  now: number,
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const rows = [
+    [here.host, 'this host', '-', ...countsOf(here.workers), buildOf(here)],
+    ...remotes.map((row) => [
+      row.name,
+      REACH[row.reach.state],
+      row.reach.last_ok_at === null ? '-' : formatDuration(now - row.reach.last_ok_at),
+      ...countsOf(row.workers),
+      row.build === null ? '-' : buildOf(row.build, here),
+    ]),
+  ];
+  const table = formatTable(['host', 'reach', 'age', 'working', 'needs you', 'build'], rows, width);
+  const faults = remotes.flatMap(({ name, reach }) => {
+    if (reach.error === null) return [];
+    const { message } = reach.error;
+    return [message.includes(name) ? `${message}\n` : `${name}: ${message}\n`];
+  });
+  const none = remotes.length === 0 ? ['No other host is known; name one with: svc remotes add\n'] : [];
+  return `${table}${wrapPage([...none, ...faults].map((line) => `\n${line}`).join(''), width)}`;
+}
+
+const REACH: Readonly<Record<FleetRow['reach']['state'], string>> = {
+  answers: 'answers',
+  no_answer: 'no answer',
+  no_address: 'no address',
+};
+
+function countsOf(workers: FleetRow['workers']): string[] {
+  return workers === null ? ['-', '-'] : [String(workers.running), String(workers.needs_you)];
+}
+
+type Build = Pick<Version, 'version' | 'git_short_sha'>;
+
+/** A host of another build than this one may not know what is asked of it. */
+function buildOf(build: Build, here: Build = build): string {
+  const differs = build.git_short_sha !== here.git_short_sha || build.version !== here.version;
+  return `${build.version} ${build.git_short_sha}${differs ? ' (differs)' : ''}`;
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../base/clock.ts';
+import { isCoded, messageOf } from '../base/errors.ts';
+import type { Reached } from '../contract/http/fleet.ts';
+
+type Fault = NonNullable<Reached['error']>;
+
+/** How each remote answered whoever asked it last, by its name. */
+export class Contacts {
+  readonly #clock: Clock;
+  readonly #known = new Map<string, Reached>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves as the question to a remote does, and remembers how that went. */
+  async ask<T>(name: string, question: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await question();
+      this.note(name, 'answers', null);
+      return answer;
+    } catch (error) {
+      this.note(name, 'no_answer', faultOf(error));
+      throw error;
+    }
+  }
+
+  /** Remembers how it is with a remote now, and says since when. */
+  note(name: string, state: Reached['state'], error: Fault | null): Reached {
+    const now = this.#clock.now();
+    const before = this.#known.get(name);
+    const reached: Reached = {
+      state,
+      since: before?.state === state ? before.since : now,
+      last_ok_at: state === 'answers' ? now : (before?.last_ok_at ?? null),
+      error,
+    };
+    this.#known.set(name, reached);
+    return reached;
+  }
+
+  /** Forgets all remotes but those of these names. */
+  keepOnly(names: readonly string[]): void {
+    const kept = new Set(names);
+    for (const name of this.#known.keys()) if (!kept.has(name)) this.#known.delete(name);
+  }
+}
+
+/** What is told of a question that failed. */
+export function faultOf(error: unknown): Fault {
+  return { code: isCoded(error) ? error.code : 'internal', message: messageOf(error) };
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { FleetRow } from '../contract/http/fleet.ts';
+import { type Peers, peersSchema } from '../contract/http/peers.ts';
+import { placeOf } from '../contract/remote-address.ts';
+import { parseAddress } from '../contract/session-address.ts';
+import type { Remote } from '../contract/threads/fleet.ts';
+import { type Contacts, faultOf } from './contacts.ts';
+import { type Place, readValue, unreachable } from './read-remote.ts';
+import type { RemoteEntry } from './remotes-file.ts';
+
+/** Of the sessions of a host. */
+const MOST_PEERS_BYTES = 1024 * 1024;
+/** Of the version and the state of a host. */
+const MOST_STATE_BYTES = 16 * 1024 * 1024;
+
+const short = z.string().max(200);
+/** What of `GET /version` is shown; other builds may tell more. */
+const buildSchema = z.object({
+  ...{ version: short, git_short_sha: short, booted_at: short, ready: z.boolean() },
+  host_class: z.enum(['personal', 'exposed']),
+});
+/** What of `GET /state` is counted. */
+const workersSchema = z.object({ running: z.array(z.object({ phase: z.string() })) });
+
+/** What is asked of all remotes at once whenever somebody wants it; nothing of it is kept but how they answered. */
+export class PresentRemotes {
+  readonly #host: string;
+  readonly #remotes: () => readonly Remote[];
+  readonly #entries: () => readonly RemoteEntry[];
+  readonly #contacts: Contacts;
+  readonly #deadline_ms: number;
+
+  constructor(options: {
+    /** This host. */
+    host: string;
+    /** The configured remotes as of now, without this host, and what their file says of them. */
+    remotes(): readonly Remote[];
+    entries(): readonly RemoteEntry[];
+    contacts: Contacts;
+    /** Milliseconds that each is waited for. */
+    answer_ms: number;
+  }) {
+    this.#host = options.host;
+    this.#remotes = options.remotes;
+    this.#entries = options.entries;
+    this.#contacts = options.contacts;
+    this.#deadline_ms = options.answer_ms;
+  }
+
+  /** The sessions of all remotes; what cannot be listed is a gap (RPL-15). Never rejects. */
+  async peers(): Promise<Omit<Peers, 'host'>> {
+    const told = await Promise.all(
+      this.#remotes().map(async ({ name, address, problem }) => {
+        if (address === null) return gapOf(name, noAddress(name, problem));
+        try {
+          return await this.#contacts.ask(name, () => this.#peersOf({ name, address }));
+        } catch (error) {
+          return gapOf(name, faultOf(error));
+        }
+      }),
+    );
+    return {
+      sessions: told.flatMap(({ sessions }) => sessions),
+      gaps: told.flatMap(({ gaps }) => gaps),
+    };
+  }
+
+  /** How all remotes are now (RPL-9). Never rejects. */
+  async rows(): Promise<FleetRow[]> {
+    const remotes = this.#remotes();
+    const entries = new Map(this.#entries().map((entry) => [entry.name, entry]));
+    this.#contacts.keepOnly(remotes.map(({ name }) => name));
+    return Promise.all(remotes.map((remote) => this.#row(remote, entries.get(remote.name))));
+  }
+
+  async #row({ name, address, problem }: Remote, entry: RemoteEntry | undefined): Promise<FleetRow> {
+    const { display, ssh }: Record<string, unknown> = entry ?? {};
+    const head = {
+      name,
+      display: typeof display === 'string' ? display : null,
+      source: 'file',
+      address: address === null ? null : placeOf(address),
+      ssh: typeof ssh === 'string' ? ssh : null,
+    } as const;
+    const unknown = { build: null, host_class: null, workers: null };
+    if (address === null) {
+      const reach = this.#contacts.note(name, 'no_address', noAddress(name, problem));
+      return { ...head, reach, ...unknown };
+    }
+    const to = { name, address };
+    const [version, workers] = await Promise.allSettled([
+      this.#read(to, '/version', buildSchema),
+      this.#read(to, '/state', workersSchema),
+    ]);
+    if (version.status === 'rejected')
+      return { ...head, reach: this.#contacts.note(name, 'no_answer', faultOf(version.reason)), ...unknown };
+    const { host_class, ...build } = version.value;
+    const reach = this.#contacts.note(name, 'answers', null);
+    // It tells no state while it starts.
+    const running = workers.status === 'fulfilled' ? workers.value.running : null;
+    return { ...head, reach, build, host_class, workers: running === null ? null : countOf(running) };
+  }
+
+  async #peersOf(to: Place): Promise<Omit<Peers, 'host'>> {
+    const { host, sessions, gaps } = await this.#read(to, '/peers?local=true', peersSchema, MOST_PEERS_BYTES);
+    const isOfAnother = host !== to.name || sessions.some(({ address }) => hostIn(address) !== to.name);
+    if (isOfAnother) throw unreachable(to, 'its sessions have addresses of another host');
+    return { sessions, gaps: gaps.filter((gap) => gap.host === to.name) };
+  }
+
+  #read<S extends z.ZodType>(
+    to: Place,
+    path: string,
+    schema: S,
+    most_bytes = MOST_STATE_BYTES,
+  ): Promise<z.output<S>> {
+    return readValue(this.#host, to, path, { schema, most_bytes, deadline_ms: this.#deadline_ms });
+  }
+}
+
+/** Whoever waits for a person, or whose turn failed, needs one. */
+function countOf(running: readonly { phase: string }[]): { running: number; needs_you: number } {
+  const needs_you = running.filter(({ phase }) => phase === 'waiting' || phase === 'attention').length;
+  return { running: running.length, needs_you };
+}
+
+function hostIn(address: string): string | null {
+  try {
+    return parseAddress(address).host;
+  } catch {
+    return null;
+  }
+}
+
+function noAddress(name: string, problem: string | null): { code: string; message: string } {
+  return { code: 'invalid_config', message: `${problem}; mend it with: svc remotes add ${name}` };
+}
+
+function gapOf(host: string, { code, message }: { code: string; message: string }): Omit<Peers, 'host'> {
+  return { sessions: [], gaps: [{ host, error: code, message }] };
+}

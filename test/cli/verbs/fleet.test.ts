@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { fleetPage } from '../../../src/cli/verbs/fleet.ts';
+import type { FleetRow } from '../../../src/contract/http/fleet.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 9);
+const HERE = {
+  ...{ host: 'harbor', version: '1.4.0', git_short_sha: 'abc1234', host_class: 'personal' as const },
+  workers: { running: 3, needs_you: 3 },
+};
+const BUILD = { version: '1.4.0', git_short_sha: 'abc1234', booted_at: '2026-01-01T00:00:00Z', ready: true };
+const row = (name: string, rest: Partial<FleetRow>): FleetRow => ({
+  ...{ name, display: null, source: 'file', address: '127.0.0.1:4001', ssh: null },
+  reach: { state: 'answers', since: NOW, last_ok_at: NOW, error: null },
+  ...{ build: BUILD, host_class: 'personal', workers: { running: 5, needs_you: 1 } },
+  ...rest,
+});
+const away = (message: string): FleetRow['reach'] => ({
+  state: 'no_answer',
+  since: NOW,
+  last_ok_at: NOW - 38 * 60_000,
+  error: { code: 'remote_unreachable', message },
+});
+const nothing = { build: null, host_class: null, workers: null };
+
+it('[RPL-9] svc fleet shows each host on one line of 80 columns, and below why one does not answer', () => {
+  const remotes = [
+    row('mesa', {}),
+    row('quarry', { build: { ...BUILD, version: '1.3.2', git_short_sha: 'def5678' }, workers: null }),
+    row('tarn', {
+      ...nothing,
+      reach: away(
+        'tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See that its daemon and its tunnel are up.',
+      ),
+    }),
+  ];
+  expect(fleetPage({ remotes }, HERE, NOW, 80)).toBe(
+    `HOST    REACH      AGE     WORKING  NEEDS YOU  BUILD
+harbor  this host  -       3        3          1.4.0 abc1234
+mesa    answers    0 s     5        1          1.4.0 abc1234
+quarry  answers    0 s     -        -          1.3.2 def5678 (differs)
+tarn    no answer  38 min  -        -          -
+
+tarn does not answer at 127.0.0.1:4003: connect ECONNREFUSED 127.0.0.1:4003. See
+  that its daemon and its tunnel are up.
+`,
+  );
+});
+
+it('[RPL-9] svc fleet says how to name other hosts where there are none', () => {
+  expect(fleetPage({ remotes: [] }, HERE, NOW)).toContain('svc remotes add');
+});

@@ -1,0 +1,105 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Fleet } from '../../src/contract/http/fleet.ts';
+import type { Peers } from '../../src/contract/http/peers.ts';
+import { startTestDaemon, type TestDaemon } from '../kit/daemon.ts';
+import { until } from '../kit/until.ts';
+
+/** The daemon that is asked, another one with a worker, and what takes connections and says nothing. */
+let hub: TestDaemon;
+let owner: TestDaemon;
+let silent: Server;
+beforeAll(async () => {
+  silent = createServer(() => undefined);
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+  [hub, owner] = await Promise.all([
+    startTestDaemon({ settings: { SVC_HOST: 'host-a', SVC_REMOTE_ANSWER_MS: '2000' } }),
+    startTestDaemon({
+      settings: { SVC_HOST: 'host-b' },
+      prepare(home) {
+        home.fiber('far-away', { agent: 'stays', svc: { host: 'host-b' } });
+      },
+    }),
+  ]);
+  await owner.running('far-away');
+  const { port } = silent.address() as { port: number };
+  hub.home.write('config/remotes.json', {
+    remotes: [
+      { name: 'host-b', url: `http://${owner.address}` },
+      { name: 'silent', port },
+      { name: 'nowhere', ssh: 'nowhere-login' },
+    ],
+  });
+  await until('the remotes', async () => (await fleet()).remotes.length === 3);
+});
+afterAll(async () => {
+  silent.close();
+  await Promise.all([hub.dispose(), owner.dispose()]);
+});
+
+const fleet = async (query = '') => (await hub.http.get<Fleet>(`/fleet${query}`)).body;
+
+describe('the other hosts of a daemon', () => {
+  it('[RPL-9] [REC-7] are each told with reach, build and workers, and one that says nothing holds up no other', async () => {
+    const { host, remotes } = await fleet();
+    expect(host).toBe('host-a');
+    const { version, git_short_sha } = await owner.version();
+    expect(remotes).toMatchObject([
+      {
+        name: 'host-b',
+        source: 'file',
+        address: owner.address,
+        reach: { state: 'answers', error: null },
+        build: { version, git_short_sha, ready: true },
+        workers: { running: 1 },
+      },
+      { name: 'silent', reach: { state: 'no_answer', last_ok_at: null }, build: null, workers: null },
+      { name: 'nowhere', ssh: 'nowhere-login', address: null, reach: { state: 'no_address' } },
+    ]);
+    expect(await fleet('?origin=host-b')).toEqual({ host: 'host-b', remotes: [] });
+  });
+
+  it('[RPL-9] are shown by svc fleet on one line each', async () => {
+    const { stdout, code } = await hub.home.svc('fleet');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^HOST +REACH +AGE +WORKING +NEEDS YOU +BUILD\nhost-a +this host +- +0 +0 /);
+    expect(stdout).toMatch(/^host-b +answers +\d+ s +1 +0 +\S+ \S+$/m);
+    expect(stdout).toMatch(/^silent +no answer +- +- +- +-$/m);
+    expect(stdout).toMatch(/^nowhere +no address /m);
+    const json = JSON.parse((await hub.home.svc('fleet', '--json')).stdout);
+    expect(json).toMatchObject({
+      host: 'host-a',
+      here: { host: 'host-a' },
+      remotes: [{ name: 'host-b' }, {}, {}],
+    });
+  });
+
+  it('[RPL-15] [RPL-25] [REC-4] have their sessions among the peers, and those that cannot be asked are gaps', async () => {
+    const { body } = await hub.http.get<Peers>('/peers');
+    const theirs = (await owner.http.get<Peers>('/peers?local=true')).body.sessions;
+    expect(theirs).toMatchObject([{ address: expect.stringMatching(/^svc:\/\/host-b\/claude\//) }]);
+    expect(body).toMatchObject({
+      host: 'host-a',
+      sessions: theirs,
+      gaps: [
+        { host: 'silent', error: 'remote_unreachable' },
+        { host: 'nowhere', error: 'invalid_config' },
+      ],
+    });
+    expect((await hub.http.get<Peers>('/peers?local=true')).body).toMatchObject({ sessions: [], gaps: [] });
+    const { stdout } = await hub.home.svc('peers');
+    expect(stdout).toContain(theirs[0]!.address);
+    expect(stdout).toMatch(/^The sessions of silent are not listed: silent does not answer/m);
+  });
+
+  it('[RPL-9] [RPL-15] say so at once when they have stopped', async () => {
+    await owner.kill9();
+    const { remotes } = await fleet();
+    expect(remotes[0]).toMatchObject({
+      name: 'host-b',
+      reach: { state: 'no_answer', last_ok_at: expect.any(Number), error: { code: 'remote_unreachable' } },
+    });
+    const { gaps } = (await hub.http.get<Peers>('/peers')).body;
+    expect(gaps.map(({ host }) => host)).toEqual(['host-b', 'silent', 'nowhere']);
+  });
+});
