@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { dataPaths } from '../src/config/paths.ts';
 import type { Settings } from '../src/config/settings.ts';
 import { fleetCalls, fleetEvents, type Remote } from '../src/contract/threads/fleet.ts';
 import { Contacts } from '../src/fleet/contacts.ts';
 import { CopyFiles } from '../src/fleet/copy-files.ts';
+import { HttpTransport } from '../src/fleet/feed-transport.ts';
+import { FleetFeeds } from '../src/fleet/fleet-feeds.ts';
 import { createFleetService } from '../src/fleet/fleet-service.ts';
 import { PresentRemotes } from '../src/fleet/present-remotes.ts';
 import { readRemote } from '../src/fleet/read-remote.ts';
+import { remotesOf } from '../src/fleet/remote-address.ts';
 import { createRemoteReach } from '../src/fleet/remote-reach.ts';
 import { RemoteReads } from '../src/fleet/remote-reads.ts';
 import { createRemoteTranscripts } from '../src/fleet/remote-transcripts.ts';
-import { remotesPath } from '../src/fleet/remotes-file.ts';
+import { readRemotesFile, remotesPath } from '../src/fleet/remotes-file.ts';
 import { withBulk } from '../src/threads/bulk.ts';
 import { runComponent } from '../src/threads/worker-main.ts';
 
@@ -20,10 +24,16 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
   async start({ settings, logger, clock, notify }) {
     const remotes_file = remotesPath(settings);
     const publish = (remotes: Remote[]) => notify('remotes_changed', { remotes });
-    const service = createFleetService({ remotes_file, publish, clock, logger });
+    const { host_id } = settings;
+    const transport = new HttpTransport(host_id);
+    const feeds = new FleetFeeds({
+      ...{ host: host_id, nonce: randomBytes(8).toString('hex'), transport, clock, random: Math.random },
+      lookUp: (name) => remotesOf(readRemotesFile(remotes_file)).find((one) => one.name === name) ?? null,
+      tell: (tag) => notify('feeds_changed', { tag }),
+    });
+    const service = createFleetService({ remotes_file, publish, feeds, clock, logger });
     const reach = createRemoteReach({ remotes_file });
     const transcripts = createRemoteTranscripts(reach);
-    const { host_id } = settings;
     const contacts = new Contacts(clock);
     const remotes = () => service.remotes().filter(({ name }) => name !== host_id);
     const present = new PresentRemotes({
@@ -47,6 +57,13 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
     return {
       handlers: {
         state: () => service.state(),
+        feeds({ since }) {
+          const { tag, reads: found } = feeds.read(since);
+          const all = Buffer.concat(found.flatMap(({ bytes }) => bytes ?? []));
+          const told = found.map(({ bytes, ...read }) => ({ ...read, length: bytes?.length ?? null }));
+          return withBulk({ tag, reads: told }, all);
+        },
+        reset_remote: ({ name, dry_run }) => feeds.reset(name, dry_run ?? false),
         ssh_target: ({ host }) => reach.sshTarget(host),
         resume_session: ({ host, session }) => reach.resumeSession(host, session),
         transcript: ({ host, session }) => transcripts.transcript(host, session),
@@ -63,7 +80,11 @@ await runComponent<Settings & { host_id: string }, typeof fleetCalls, typeof fle
           return withBulk({ reads: told }, all);
         },
       },
-      stop: async () => service.stop(),
+      async stop() {
+        service.stop();
+        feeds.stop();
+        transport.stop();
+      },
     };
   },
 });

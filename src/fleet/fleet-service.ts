@@ -1,18 +1,20 @@
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FleetState } from '../contract/http/state.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { stampOf } from '../platform/file-stamp.ts';
-import { addressOf } from './remote-address.ts';
+import type { FleetFeeds } from './fleet-feeds.ts';
+import { type FollowedRemote, remotesOf } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How often the remotes file is looked at for a change, in milliseconds. */
 const LOOK_MS = 500;
 
 export type FleetService = {
-  /** The configured remotes as of now; `unpolled` until a feed of theirs was asked for. */
+  /** The configured remotes as of now, and how fresh the copies of their feeds are. */
   state(): FleetState;
   /** The configured remotes as they were published last. */
   remotes(): readonly Remote[];
@@ -23,16 +25,17 @@ export type FleetService = {
 
 /**
  * What this host knows of other hosts. `publish` gets the remotes as soon as their file has been read, and after each
- * change. While the file cannot be read, the remotes read last stay listed.
+ * change; `feeds` follow them. While the file cannot be read, the remotes read last stay listed.
  */
 export function createFleetService(options: {
   remotes_file: string;
   publish(remotes: Remote[]): void;
+  feeds: Pick<FleetFeeds, 'follow' | 'standings'>;
   clock: Clock;
   logger: Logger;
 }): FleetService {
-  const { remotes_file, publish, clock, logger } = options;
-  let remotes: Remote[] | null = null;
+  const { remotes_file, publish, feeds, clock, logger } = options;
+  let remotes: FollowedRemote[] | null = null;
   let entries: RemoteEntry[] = [];
   let told = '';
   let seen = '';
@@ -46,10 +49,12 @@ export function createFleetService(options: {
     seen = stampText(remotes_file);
     try {
       const file = readRemotesFile(remotes_file);
-      const read = file.entries.map(remoteOf);
-      if (JSON.stringify(remotes) !== JSON.stringify(read)) publish(read);
+      const read = remotesOf(file);
+      const before = remotes;
       remotes = read;
       entries = file.entries;
+      if (!isDeepStrictEqual(before?.map(publicOf), read.map(publicOf))) publish(read.map(publicOf));
+      if (!isDeepStrictEqual(before, read)) feeds.follow(read);
       tell(file.problems);
     } catch (error) {
       tell([messageOf(error)]);
@@ -62,7 +67,7 @@ export function createFleetService(options: {
   return {
     state() {
       refresh();
-      return { remotes: (remotes ?? []).map(({ name }) => ({ name, state: 'unpolled' })) };
+      return { remotes: feeds.standings() };
     },
     remotes: () => remotes ?? [],
     entries: () => entries,
@@ -70,13 +75,8 @@ export function createFleetService(options: {
   };
 }
 
-/** A remote that only SSH leads to is one like any other; its problem is told to whoever asks it for something. */
-function remoteOf(entry: RemoteEntry): Remote {
-  try {
-    return { name: entry.name, address: addressOf(entry), problem: null };
-  } catch (error) {
-    return { name: entry.name, address: null, problem: messageOf(error) };
-  }
+function publicOf({ name, address, problem }: FollowedRemote): Remote {
+  return { name, address, problem };
 }
 
 /** Another text after every change that the file system tells of; the reason where it tells nothing. */

@@ -72,7 +72,7 @@ export async function readValue<S extends z.ZodType>(
 }
 
 /** What of a refusal of another host is told on: its code and its sentence. */
-function refused(to: Place, status: number, body: Buffer): CodedError {
+export function refused(to: Place, status: number, body: Buffer): CodedError {
   const told = refusedSchema.safeParse(jsonOf(body)).data;
   if (told === undefined) return unreachable(to, `its answer (${status}) is none of this API`);
   const sentence = told.message.slice(0, MOST_MESSAGE_CHARS).toWellFormed();
@@ -96,7 +96,8 @@ export function unreachable(to: Place, why: string): CodedError {
   );
 }
 
-function tagOf(etag: string | undefined): string | null {
+/** An entity tag that may be sent back. */
+export function tagOf(etag: string | undefined): string | null {
   return etag !== undefined && etag.length <= 1_000 && /^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(etag)
     ? etag
     : null;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, messageOf } from '../base/errors.ts';
 import type { RemoteAddress } from '../contract/remote-address.ts';
-import type { RemoteEntry } from './remotes-file.ts';
+import type { Remote } from '../contract/threads/fleet.ts';
+import { type RemoteEntry, type RemotesFile, type Timing, timingOf } from './remotes-file.ts';
 
 /** What of a remote's entry says how it is reached. */
 const reachSchema = z.looseObject({
@@ -37,6 +38,28 @@ export function addressOf(entry: RemoteEntry): RemoteAddress {
   if (!/^https?:$/.test(URL.parse(base)?.protocol ?? ''))
     throw invalid(entry, 'has a url that does not begin with http:// or https://');
   return { url: base.replace(/\/+$/, '') };
+}
+
+/** A remote whose feed is followed. */
+export type FollowedRemote = Remote & { timing: Timing };
+
+/** The remotes of a file. One that only SSH leads to is one like any other; its problem is told to whoever asks it. */
+export function remotesOf({ entries, defaults }: RemotesFile): FollowedRemote[] {
+  return entries.map((entry) => {
+    const { name } = entry;
+    const timing = timingOf(entry, defaults);
+    try {
+      return { name, address: addressOf(entry), problem: null, timing };
+    } catch (error) {
+      return { name, address: null, problem: messageOf(error), timing };
+    }
+  });
+}
+
+export function unknownHost(host: string): CodedError {
+  return new CodedError('unknown_host', `No host "${host}" is known here; remotes.json names the others.`, {
+    details: { origin: host },
+  });
 }
 
 function invalid({ name }: RemoteEntry, what: string): CodedError {

@@ -3,7 +3,7 @@ import { CodedError } from '../base/errors.ts';
 import { type ResumedSession, resumedSessionSchema, type SshTarget } from '../contract/http/attach.ts';
 import { placeOf, type RemoteAddress } from '../contract/remote-address.ts';
 import { askRemote } from './ask-remote.ts';
-import { addressOf, reachOf } from './remote-address.ts';
+import { addressOf, reachOf, unknownHost } from './remote-address.ts';
 import { type RemoteEntry, readRemotesFile } from './remotes-file.ts';
 
 /** How the remotes of the operator file are reached; the file is read anew each time. */
@@ -16,9 +16,7 @@ export function createRemoteReach(options: { remotes_file: string }): {
   const entryOf = (host: string): RemoteEntry => {
     const entry = readRemotesFile(options.remotes_file).entries.find((one) => one.name === host);
     if (entry !== undefined) return entry;
-    throw new CodedError('unknown_host', `No host "${host}" is known here; remotes.json names the others.`, {
-      details: { origin: host },
-    });
+    throw unknownHost(host);
   };
   const addressOfHost = (host: string): RemoteAddress => addressOf(entryOf(host));
   return {

@@ -5,7 +5,15 @@ import { READ_LIMITS } from '../platform/read-limits.ts';
 import { readRegularTextSync } from '../platform/regular-file.ts';
 
 const remoteSchema = z.looseObject({ name: z.string().min(1) });
-const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()) });
+const remotesFileSchema = z.looseObject({ remotes: z.array(z.unknown()), defaults: z.unknown().optional() });
+
+/** How a remote is followed when nothing else is said. */
+const DEFAULT_TIMING = { poll_interval_ms: 5_000, request_timeout_ms: 2_000, stale_multiplier: 4 };
+/** Between two questions that are asked because time has passed. */
+const LEAST_INTERVAL_MS = 100;
+
+/** How often a remote is asked, how long its answer may take to begin, and after how many intervals its copy is stale. */
+export type Timing = typeof DEFAULT_TIMING;
 
 /** An entry that names a remote, as it is written; what else it holds is for those who use it. */
 export type RemoteEntry = z.infer<typeof remoteSchema>;
@@ -13,6 +21,8 @@ export type RemoteEntry = z.infer<typeof remoteSchema>;
 export type RemotesFile = {
   /** In file order, each name once. */
   entries: RemoteEntry[];
+  /** `defaults` of the file, which the keys of an entry precede. */
+  defaults: unknown;
   /** One sentence for every entry that is not a remote. */
   problems: string[];
 };
@@ -24,7 +34,7 @@ export function remotesPath(settings: { remotes_file: string | null; config_dir:
 
 /** Reads the configured remotes; none when the file is absent; throws `invalid_config` when it cannot be read. */
 export function readRemotesFile(path: string): RemotesFile {
-  const written = entriesIn(path);
+  const { remotes: written, defaults = null } = contentOf(path);
   const named = new Map<string, RemoteEntry>();
   const problems: string[] = [];
   written.forEach((entry, index) => {
@@ -33,14 +43,30 @@ export function readRemotesFile(path: string): RemotesFile {
     else if (named.has(remote.data.name)) problems.push(`${path}: two remotes are named ${remote.data.name}`);
     else named.set(remote.data.name, remote.data);
   });
-  return { entries: [...named.values()], problems };
+  return { entries: [...named.values()], defaults, problems };
 }
 
-function entriesIn(path: string): unknown[] {
+/** How the remote of an entry is followed. A value that is none of that kind is as if it were not there. */
+export function timingOf(entry: RemoteEntry, defaults: unknown): Timing {
+  const [own, common] = [entry, defaults].map((value) => timingSchema.safeParse(value).data ?? {});
+  return { ...DEFAULT_TIMING, ...given(common), ...given(own) };
+}
+
+const timingSchema = z.object({
+  poll_interval_ms: z.number().min(LEAST_INTERVAL_MS).optional().catch(undefined),
+  request_timeout_ms: z.number().min(1).optional().catch(undefined),
+  stale_multiplier: z.number().positive().optional().catch(undefined),
+});
+
+function given(timing: z.infer<typeof timingSchema> | undefined): Partial<Timing> {
+  return Object.fromEntries(Object.entries(timing ?? {}).filter(([, value]) => value !== undefined));
+}
+
+function contentOf(path: string): z.infer<typeof remotesFileSchema> {
   const value = readJson(path);
-  if (value === undefined) return [];
+  if (value === undefined) return { remotes: [] };
   const file = remotesFileSchema.safeParse(value);
-  if (file.success) return file.data.remotes;
+  if (file.success) return file.data;
   throw new CodedError('invalid_config', `${path} must be an object with a list "remotes"`, {
     details: { path },
   });

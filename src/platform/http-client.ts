@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { Agent as TlsAgent } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, systemCode } from '../base/errors.ts';
 
 /** Where a server listens: a socket file, an address, or a URL that the path of a request is added to. */
 export type ServerAddress = { socketPath: string } | { host: string; port: number } | { url: string };
@@ -146,4 +146,78 @@ export async function requestJson(request: HttpRequest): Promise<HttpAnswer> {
   } catch (cause) {
     throw new Error('its answer is not JSON', { cause });
   }
+}
+
+/** Bytes of an answer that win a millisecond more to wait for the rest of it. */
+const LEAST_BYTES_PER_MS = 16;
+
+export type PacedRequest = {
+  to: ServerAddress;
+  /** Including the query. */
+  path: string;
+  headers: OutgoingHttpHeaders;
+  kept: KeptConnections | null;
+  /** Milliseconds until the answer must have begun. */
+  head_ms: number;
+  /** Milliseconds that the rest of it may take; what comes wins time. */
+  rest_ms: number;
+  /** Whether a body of so many bytes is taken; asked as it grows. */
+  takes(bytes: number): boolean;
+  signal: AbortSignal;
+};
+
+/**
+ * Reads an answer of any status whose length nobody knows, over one of the `kept` connections or over one of its own. A kept
+ * one that was closed meanwhile is replaced once. Follows no redirect. Rejects with an `Error` whose message says in a few
+ * words why there is no usable answer.
+ */
+export async function requestPaced(request: PacedRequest): Promise<HttpBytes> {
+  const { to, path, headers, kept, signal } = request;
+  const open = (over: KeptConnections | null) =>
+    openRequest({ to, method: 'GET', path, headers, kept: over, signal });
+  const first = await open(kept);
+  try {
+    return await receive(first, request);
+  } catch (error) {
+    if (!first.reusedSocket || signal.aborted || systemCode(error) !== 'ECONNRESET') throw error;
+    return receive(await open(null), request);
+  }
+}
+
+function receive(call: ClientRequest, { head_ms, rest_ms, takes }: PacedRequest): Promise<HttpBytes> {
+  return new Promise((resolve, reject) => {
+    let began = false;
+    let until = performance.now() + head_ms;
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      reject(error);
+      call.destroy();
+    };
+    const late = () => {
+      const left = until - performance.now();
+      if (left > 0) timer = setTimeout(late, left);
+      else fail(new Error(began ? 'its answer comes too slowly' : `no answer within ${head_ms / 1_000} s`));
+    };
+    let timer = setTimeout(late, head_ms);
+    call.on('error', fail);
+    call.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      began = true;
+      until = performance.now() + rest_ms;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        until += chunk.length / LEAST_BYTES_PER_MS;
+        if (takes(size)) chunks.push(chunk);
+        else fail(new Error('its answer is too large'));
+      });
+      response.on('error', fail);
+      response.on('end', () => {
+        clearTimeout(timer);
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, body: Buffer.concat(chunks) });
+      });
+    });
+    call.end();
+  });
 }

@@ -100,17 +100,22 @@ async function settled(
   }
 }
 
-/** Answers with the composite, also where the read of this host fails: then that is told of it, with its sentence. */
+/**
+ * Answers with the composite, also where the read of this host fails: then that is told of it, with its sentence, beside the
+ * parts of `others`.
+ */
 export async function answerComposite(
   here: Here,
   compose: () => Reply | Promise<Reply>,
   head: object = {},
+  others: () => Promise<readonly RemotePart[]> = async () => [],
 ): Promise<Reply> {
   try {
     return await compose();
   } catch (error) {
-    const origin: Origin = { ...originOf(here, faultIn(error)), read: null };
-    return { status: 200, json: { ...head, host: here.host, origins: { [here.host]: origin } } };
+    const own = { origin: originOf(here, faultIn(error)), read: null };
+    const pieces = joinParts(here, own, head, await others());
+    return { status: 200, pieces, content_type: 'application/json' };
   }
 }
 

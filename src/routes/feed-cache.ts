@@ -11,8 +11,11 @@ import {
   type FeedVariant,
   FeedWindow,
   tagOf,
+  unquoted,
   weakTag,
 } from './feed-window.ts';
+import { compositeTag, partsOfTag, type RemoteFeeds } from './remote-feeds.ts';
+import type { RemotePart } from './remote-parts.ts';
 
 type Body = { etag: string | null; bytes: Uint8Array; reply: Reply };
 /** An answer to `since`: its body, and the tag that it leads to. */
@@ -54,8 +57,8 @@ export class FeedCache {
   #poller: Callers['poller'];
   #variants = { all: new Variant(), svc: new Variant() };
   readonly #window = new FeedWindow();
-  /** Of answers to `since`. */
-  readonly #composites = new WeakMap<Reply, Reply>();
+  /** The last one of each answer to `since`. */
+  readonly #composites = new WeakMap<Reply, { since: string; parts: readonly RemotePart[]; reply: Reply }>();
   readonly #followers = {
     all: new Set<(move: FeedMove) => void>(),
     svc: new Set<(move: FeedMove) => void>(),
@@ -104,15 +107,21 @@ export class FeedCache {
     return this.#since(tag, svc).then(({ reply }) => reply);
   }
 
-  /** The composite of `since`, or of the whole feed without a tag. */
-  async composite(tag: string, here: Here): Promise<Reply> {
-    const { etag, reply, body } = await this.#since(tag, false);
+  /** The composite of `since`, or of the whole feeds without a tag. */
+  async composite(since: string, here: Here, remotes: RemoteFeeds): Promise<Reply> {
+    const parts = partsOfTag(unquoted(since));
+    const [{ etag, reply, body }, others] = await Promise.all([
+      this.#since(parts.own, false),
+      remotes.read(parts.remotes),
+    ]);
+    const own = etag === null ? null : tagOf(etag);
+    const tag = compositeTag(own, others.tag, others.tag !== null || others.parts.length === 0);
     const known = this.#composites.get(reply);
-    if (known !== undefined) return known;
-    const pieces = wrapRead(here, body, { tag: etag === null ? null : tagOf(etag) });
+    if (known?.parts === others.parts && known.since === since) return known.reply;
+    const pieces = wrapRead(here, body, { tag }, others.parts);
     const head = { status: 200, pieces, content_type: 'application/json' };
-    const composite: Reply = tag === '' && etag !== null ? { ...head, etag: weakTag(etag) } : head;
-    this.#composites.set(reply, composite);
+    const composite: Reply = since === '' && tag !== null ? { ...head, etag: weakTag(`"${tag}"`) } : head;
+    this.#composites.set(reply, { since, parts: others.parts, reply: composite });
     return composite;
   }
 

@@ -102,7 +102,12 @@ export function weakTag(etag: string): string {
 
 /** The entity tag of a text that names one, as `ETag` has it or without quotes. */
 export function etagOf(text: string): string {
-  return `"${text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')}"`;
+  return `"${unquoted(text)}"`;
+}
+
+/** A tag as a client may name it, without the quotes of an `ETag`. */
+export function unquoted(text: string): string {
+  return text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1');
 }
 
 function changesOf({ changes }: FeedChanges, bytes: Uint8Array | null): Change[] | null {

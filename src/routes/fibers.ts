@@ -18,7 +18,8 @@ import type { Callers } from './callers.ts';
 import { answerComposite } from './composite.ts';
 import type { RouteContext } from './context.ts';
 import type { FeedCache } from './feed-cache.ts';
-import { weakTag } from './feed-window.ts';
+import { tagOf, weakTag } from './feed-window.ts';
+import { compositeTag, type RemoteFeeds } from './remote-feeds.ts';
 
 /** A document is prose; this is far above the longest one that anybody would write by hand. */
 const DOCUMENT_LIMIT = 4 * 1024 * 1024;
@@ -27,6 +28,7 @@ const DOCUMENT_LIMIT = 4 * 1024 * 1024;
 export function fibersRows(
   { poller }: Pick<Callers, 'poller'>,
   feed: FeedCache,
+  remotes: RemoteFeeds,
   context: RouteContext,
 ): Row[] {
   return [
@@ -69,9 +71,17 @@ export function fibersRows(
       replies: { 200: fibersCompositeSchema, 304: 'empty' },
       handler({ query: { since = '' }, headers }) {
         const current = feed.current(false);
-        if (current !== null && namesTag(headers['if-none-match'], current.etag))
-          return { status: 304, empty: true, etag: weakTag(current.etag) };
-        return answerComposite(context, () => feed.composite(since, context), { tag: null });
+        const own = current === null ? null : tagOf(current.etag);
+        const tag = compositeTag(own, remotes.tag, remotes.known);
+        const etag = tag === null ? null : `"${tag}"`;
+        if (etag !== null && namesTag(headers['if-none-match'], etag))
+          return { status: 304, empty: true, etag: weakTag(etag) };
+        return answerComposite(
+          context,
+          () => feed.composite(since, context, remotes),
+          { tag: null },
+          async () => (await remotes.read('')).parts,
+        );
       },
     }),
     defineRow({

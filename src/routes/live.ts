@@ -7,6 +7,7 @@ import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
 import type { FeedCache, FeedMove } from './feed-cache.ts';
 import { tagOf } from './feed-window.ts';
+import type { RemoteFeeds } from './remote-feeds.ts';
 
 /** Clients that may be connected at one time. */
 const MOST_CLIENTS = 256;
@@ -23,6 +24,7 @@ const HINT_EVERY_MS = 100;
 export function liveRows(
   { ledgers }: Pick<Callers, 'ledgers'>,
   feed: Pick<FeedCache, 'current' | 'onDelta'>,
+  remotes: Pick<RemoteFeeds, 'tag' | 'onChanged'>,
   context: Pick<RouteContext, 'host' | 'clock'>,
 ): Row[] {
   const clients = new Set<Client>();
@@ -49,6 +51,9 @@ export function liveRows(
     if (!later) handOut();
   };
   followLedgers(ledgers, context, (message) => {
+    if (clients.size > 0) deliver(message.feed, encode(message));
+  });
+  followRemotes(remotes, context, (message) => {
     if (clients.size > 0) deliver(message.feed, encode(message));
   });
   let unfollow: (() => void) | null = null;
@@ -141,6 +146,23 @@ function followLedgers(
       due = false;
       for (const feed of LIVE_LEDGERS) if (seq[feed] !== told[feed]) tell({ feed, origin, seq: seq[feed] });
       told = { ...seq };
+    });
+  });
+}
+
+/** Tells that the copies of other hosts changed, the changes of a short while together. */
+function followRemotes(
+  remotes: Pick<RemoteFeeds, 'tag' | 'onChanged'>,
+  { clock }: Pick<RouteContext, 'clock'>,
+  tell: (message: LiveMessage & { feed: LiveFeed }) => void,
+): void {
+  let due = false;
+  remotes.onChanged(() => {
+    if (due) return;
+    due = true;
+    clock.after(HINT_EVERY_MS, () => {
+      due = false;
+      tell({ feed: 'remotes', tag: remotes.tag });
     });
   });
 }

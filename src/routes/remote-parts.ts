@@ -55,9 +55,7 @@ export class RemoteParts {
       });
     } catch (error) {
       if (!isCoded(error)) throw error;
-      const { code, message } = error;
-      const origin = { state: 'no_answer', last_ok_at: null, error: { code, message }, build: null } as const;
-      return this.#remotes.map((name) => ({ name, origin, read: null, digest: null }));
+      return silentParts(this.#remotes, error);
     }
   }
 
@@ -76,6 +74,15 @@ export class RemoteParts {
       this.#bytes -= old.length;
     }
   }
+}
+
+/** The parts of hosts that nobody can tell of now, with the reason. */
+export function silentParts(
+  names: readonly string[],
+  { code, message }: { code: string; message: string },
+): RemotePart[] {
+  const origin = { state: 'no_answer', last_ok_at: null, error: { code, message }, build: null } as const;
+  return names.map((name) => ({ name, origin, read: null, digest: null }));
 }
 
 /** Names what a composite holds of other hosts, but for the times; empty without any. */

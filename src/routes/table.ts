@@ -31,7 +31,9 @@ import { metricsRows } from './metrics.ts';
 import { momentRows } from './moment.ts';
 import { openApiRows } from './openapi.ts';
 import { peersRows } from './peers.ts';
+import { createRemoteFeeds } from './remote-feeds.ts';
 import { RemoteParts } from './remote-parts.ts';
+import { remoteResetRows } from './remote-reset.ts';
 import { searchRows } from './search.ts';
 import { sentFilesRows } from './sent-files.ts';
 import { sessionsRows } from './sessions.ts';
@@ -49,13 +51,14 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
   const places = new TranscriptPlaces(callers, context);
   const held = new HeldFiles(callers.files);
   const feed = createFeedCache(callers.poller, context);
+  const remotes = createRemoteFeeds(callers.fleet, context);
   const bodies = new LedgerBodies(callers.ledgers, context);
   const reads = { bodies, parts: new RemoteParts(callers.fleet, context) };
   return [
     ...inGroup('Daemon', versionRows(context)),
     ...inGroup('State', stateRows(callers, context)),
-    ...inGroup('Fibers', fibersRows(callers, feed, context)),
-    ...inGroup('Fibers', liveRows(callers, feed, context)),
+    ...inGroup('Fibers', fibersRows(callers, feed, remotes, context)),
+    ...inGroup('Fibers', liveRows(callers, feed, remotes, context)),
     ...inGroup('Workers', dispatchRows(callers)),
     ...inGroup('Messages', messagesRows(callers, context)),
     ...inGroup('Messages', messageFilesRows(callers)),
@@ -72,6 +75,7 @@ export function createRoutes(callers: Callers, context: RouteContext): Row[] {
     ...inGroup('Configuration', configRows(callers, context)),
     ...inGroup('Configuration', fiberStoresRows(callers, context)),
     ...inGroup('Configuration', fleetRows(callers, context)),
+    ...inGroup('Daemon', remoteResetRows(callers)),
     ...inGroup('Files', filesRows(callers, context, digests, held)),
     ...inGroup('Files', attachmentsRows(callers, context)),
     ...inGroup('Transcripts', transcriptsRows(callers, context, digests, places, held)),

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
+import type { RemoteState } from '../../src/contract/http/state.ts';
 import type { Remote } from '../../src/contract/threads/fleet.ts';
 import { createFleetService } from '../../src/fleet/fleet-service.ts';
+import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
 import { readRemotesFile, remotesPath } from '../../src/fleet/remotes-file.ts';
 
 let dir: string;
@@ -14,11 +16,17 @@ let log: string[];
 let published: string[][];
 let all: Remote[];
 let clock: FakeClock;
+let follows: FollowedRemote[][];
+const UNPOLLED: Omit<RemoteState, 'name'> = {
+  ...{ state: 'unpolled' as const, breaker: 'closed' as const },
+  ...{ last_ok_at: null, error: null, build: null },
+};
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-fleet-'));
   path = join(dir, 'remotes.json');
   log = [];
   published = [];
+  follows = [];
   clock = new FakeClock();
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
@@ -33,7 +41,15 @@ function service() {
     all = remotes;
     published.push(remotes.map(({ name }) => name));
   };
-  return createFleetService({ remotes_file: path, publish, clock, logger });
+  let followed: FollowedRemote[] = [];
+  const feeds = {
+    follow(remotes: readonly FollowedRemote[]) {
+      followed = [...remotes];
+      follows.push(followed);
+    },
+    standings: () => followed.map(({ name }) => ({ ...UNPOLLED, name })),
+  };
+  return createFleetService({ remotes_file: path, publish, feeds, clock, logger });
 }
 
 describe('the fleet', () => {
@@ -47,8 +63,8 @@ describe('the fleet', () => {
     writeFileSync(path, '{"version":1,"remotes":[{"name":"host-b","port":4001},{"name":"host-c"}]}');
     expect(fleet.state()).toEqual({
       remotes: [
-        { name: 'host-b', state: 'unpolled' },
-        { name: 'host-c', state: 'unpolled' },
+        { ...UNPOLLED, name: 'host-b' },
+        { ...UNPOLLED, name: 'host-c' },
       ],
     });
     writeFileSync(path, '{"remotes":[{"name":"host-d"}]}');
@@ -145,6 +161,30 @@ describe('the remotes that the fleet publishes', () => {
     writeFileSync(path, '{"remotes":[');
     clock.advance(500);
     expect(published).toEqual([['host-b']]);
+  });
+});
+
+describe('the feeds that the fleet follows', () => {
+  const timings = () => follows.map((all) => all.map(({ timing }) => Object.values(timing)));
+
+  it('are those of all remotes, as often as the file says, and anew after each change of that', () => {
+    const defaults = { poll_interval_ms: 400, request_timeout_ms: 'soon', stale_multiplier: 2.5 };
+    const entry = { name: 'host-b', port: 4001, request_timeout_ms: 900, poll_interval_ms: 0 };
+    writeFileSync(path, JSON.stringify({ defaults, remotes: [entry, { name: 'host-c' }] }));
+    service();
+    expect(timings()).toEqual([
+      [
+        [400, 900, 2.5],
+        [400, 2_000, 2.5],
+      ],
+    ]);
+    expect(follows[0]![1]).toMatchObject({ name: 'host-c', address: null });
+    writeFileSync(path, JSON.stringify({ defaults: 7, remotes: [entry] }));
+    clock.advance(500);
+    expect(timings()[1]).toEqual([[5_000, 900, 4]]);
+    expect(published).toEqual([['host-b', 'host-c'], ['host-b']]);
+    clock.advance(5_000);
+    expect(follows).toHaveLength(2);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '../../src/base/errors.ts';
 import { FIBER, POLLER_STATE } from './samples.ts';
 import { runningPoller, type ServedRoutes, serveRoutes } from './served-routes.ts';
 
@@ -123,6 +124,105 @@ describe('GET /fibers/composite', () => {
     poller.up = true;
     served.become({ components: [runningPoller('running', 1)] });
     expect((await served.get(PATH)).json.origins).toMatchObject({ 'host-a': FRESH });
+  });
+
+  describe('with other hosts', () => {
+    const HEAD = { host: 'host-b', state: 'fresh', generated_at: 1 };
+    const WHOLE = { tag: 'b', whole: true, ...HEAD, fibers: [] };
+    const B = { state: 'fresh', last_ok_at: 5, error: null, build: 'b1', read: WHOLE };
+    const others = (tag: string, read: object) => {
+      const { read: _, ...origin } = B;
+      const bulk = Buffer.from(JSON.stringify(read));
+      return { value: { tag, reads: [{ name: 'host-b', ...origin, length: bulk.length }] }, bulk };
+    };
+    const asked = () => served.callers.fleet.asked.map(({ input }) => input);
+
+    beforeEach(() => {
+      const { fleet } = served.callers;
+      fleet.publish({ 'host-b': 'http://b', 'host-a': 'http://itself' });
+      fleet.answers.feeds = ({ since }: { since: string }) =>
+        others('n-2', since === '' ? WHOLE : { ...HEAD, tag: 'b', removed: [since], rows: [] });
+      fleet.notify('n-2');
+    });
+
+    it('[RPL-2] [RTE-7] has their copies beside the rows of this host, and one tag for all', async () => {
+      const all = await served.get(PATH);
+      expect(all).toMatchObject({ status: 200, headers: { etag: 'W/"v1~n-2"' } });
+      expect(all.json).toMatchObject({ tag: 'v1~n-2', host: 'host-a' });
+      expect(all.json.origins).toEqual({ 'host-a': expect.objectContaining(FRESH), 'host-b': B });
+      expect((await served.get(PATH)).body).toBe(all.body);
+      expect(asked()).toEqual([{ since: '' }]);
+    });
+
+    it('[RPL-2] tells what changed after a tag of all, and after one of this host alone', async () => {
+      const { origins } = (await served.get(`${PATH}?since=v1~n-1`)).json;
+      expect(origins).toMatchObject({
+        'host-a': { read: { tag: 'v1' } },
+        'host-b': { read: { removed: ['n-1'] } },
+      });
+      expect((await served.get(`${PATH}?since=v1`)).json.origins).toMatchObject({ 'host-b': B });
+      expect(asked()).toEqual([{ since: 'n-1' }, { since: '' }]);
+    });
+
+    it('[RPL-2] answers 304 while neither this host nor another one has changed', async () => {
+      const known = { 'If-None-Match': 'W/"v1~n-2"' };
+      expect(await served.get(`${PATH}?since=x`, known)).toMatchObject({
+        status: 304,
+        headers: { etag: 'W/"v1~n-2"' },
+      });
+      expect(asked()).toEqual([]);
+      expect((await served.get(PATH, { 'If-None-Match': 'W/"v1"' })).status).toBe(200);
+      served.callers.fleet.answers.feeds = () => others('n-3', WHOLE);
+      served.callers.fleet.notify('n-3');
+      expect((await served.get(PATH, known)).status).toBe(200);
+      served.callers.fleet.notify(null);
+      served.callers.fleet.publish({});
+      expect((await served.get(PATH, { 'If-None-Match': 'W/"v1"' })).status).toBe(304);
+    });
+
+    it('[RTE-7] names them as ones without an answer while the fleet is down, without a tag', async () => {
+      served.callers.fleet.up = false;
+      served.become({ components: [{ ...runningPoller('restarting'), name: 'fleet' }] });
+      const all = await served.get(PATH, { 'If-None-Match': 'W/"v1~n-2", W/"v1"' });
+      expect(all).toMatchObject({ status: 200, json: { tag: null } });
+      expect(all.json.origins).toMatchObject({
+        'host-a': FRESH,
+        'host-b': { state: 'no_answer', error: { code: 'component_unavailable' }, read: null },
+      });
+      expect(all.headers).not.toHaveProperty('etag');
+      served.callers.fleet.up = true;
+      served.callers.fleet.notify('m-1');
+      expect((await served.get(PATH)).json.origins).toMatchObject({ 'host-b': B });
+    });
+
+    it('[RTE-7] has them also while the poller of this host is down', async () => {
+      served.callers.poller.up = false;
+      served.become({ components: [runningPoller('restarting')] });
+      const all = await served.get(PATH);
+      expect(all.json).toMatchObject({ tag: null });
+      expect(all.json.origins).toMatchObject({ 'host-a': { state: 'no_answer' }, 'host-b': B });
+    });
+  });
+});
+
+describe('POST /remotes/:name/reset', () => {
+  const reset = (body: object = {}) => served.post('/api/v1/remotes/host-b/reset', body);
+
+  it('[WPL-26] has the fleet try that remote, and says that it does', async () => {
+    const { fleet } = served.callers;
+    fleet.answers.reset_remote = ({ name }: { name: string }) => ({ name, reset: true });
+    expect(await reset()).toMatchObject({ status: 200, json: { name: 'host-b', reset: true } });
+    expect(fleet.asked.at(-1)).toEqual({ name: 'reset_remote', input: { name: 'host-b' } });
+  });
+
+  it.each([
+    ['breaker_not_tripped', 409],
+    ['unknown_host', 404],
+  ])('[ERR-16] refuses with %s', async (code, status) => {
+    served.callers.fleet.answers.reset_remote = () => {
+      throw new CodedError(code, 'no', { details: { origin: 'host-b' } });
+    };
+    expect(await reset()).toMatchObject({ status, json: { error: code, origin: 'host-b' } });
   });
 });
 

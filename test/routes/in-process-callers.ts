@@ -160,27 +160,35 @@ export type InProcessCallers = Callers & {
   pool: InProcessPool;
 };
 
-type RemotesChanged = z.output<typeof fleetEvents.remotes_changed>;
-
-/** The fleet, which also gives notice of its remotes. */
+/** The fleet, which also gives notice of its remotes and of the copies of their feeds. */
 export class InProcessFleet extends InProcessComponent<typeof fleetCalls> {
-  #hearers: ((payload: RemotesChanged) => void)[] = [];
+  readonly #hearers: { event: string; hear: (payload: never, bulk: null) => void }[] = [];
 
   constructor() {
     super('fleet', fleetCalls);
   }
 
   onEvent<N extends keyof typeof fleetEvents>(
-    _event: N,
+    event: N,
     hear: (payload: z.output<(typeof fleetEvents)[N]>, bulk: null) => void,
   ): void {
-    this.#hearers.push(hear as (payload: RemotesChanged) => void);
+    this.#hearers.push({ event, hear });
   }
 
   /** Says which remotes are configured, by name, and where each answers. */
   publish(remotes: Readonly<Record<string, string>>): void {
     const all = Object.entries(remotes).map(([name, url]) => ({ name, address: { url }, problem: null }));
-    for (const hear of this.#hearers) hear(fleetEvents.remotes_changed.parse({ remotes: all }));
+    this.#tell('remotes_changed', { remotes: all });
+  }
+
+  /** Says that the copies of their feeds have this tag now. */
+  notify(tag: string | null): void {
+    this.#tell('feeds_changed', { tag });
+  }
+
+  #tell<N extends keyof typeof fleetEvents>(event: N, payload: z.input<(typeof fleetEvents)[N]>): void {
+    for (const one of this.#hearers)
+      if (one.event === event) one.hear(fleetEvents[event].parse(payload) as never, null);
   }
 }
 

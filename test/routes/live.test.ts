@@ -94,7 +94,18 @@ function row() {
       };
     },
   };
-  const [live] = liveRows({ ledgers } as unknown as Callers, feed, { host: 'host-a', clock });
+  let remotesChanged = () => {};
+  const remotes = {
+    tag: null as string | null,
+    onChanged(follower: () => void) {
+      remotesChanged = follower;
+      return () => {};
+    },
+  };
+  const [live] = liveRows({ ledgers } as unknown as Callers, feed, remotes, {
+    host: 'host-a',
+    clock,
+  });
   const connect = () => {
     const sent: Uint8Array[] = [];
     const socket = {
@@ -118,6 +129,10 @@ function row() {
     feed: (tag: string) => follow?.({ since: null, tag, delta: null }),
     change: (since: string, delta: object) =>
       follow?.({ since, tag: 't', delta: Buffer.from(JSON.stringify(delta)) }),
+    remotes(tag: string | null) {
+      remotes.tag = tag;
+      remotesChanged();
+    },
     ledgers: (events: string, sessions = 's', commits = 'c', messages = 'm') =>
       hear?.({ events, sessions, commits, messages }),
   };
@@ -174,6 +189,20 @@ describe('a message to a client of GET /live', () => {
       { feed: 'sessions', origin: 'host-a', seq: 1 },
       { feed: 'commits', origin: 'host-a', seq: 1 },
     ]);
+  });
+
+  it('[RTE-7] about other hosts combines all changes of a short time, and names the last one', () => {
+    const { clock, connect, remotes } = row();
+    const { told } = connect();
+    remotes('n-1');
+    remotes('n-2');
+    expect(told()).toEqual([]);
+    clock.advance(1_000);
+    expect(told()).toEqual([{ feed: 'remotes', tag: 'n-2' }]);
+    remotes(null);
+    clock.advance(1_000);
+    expect(told().at(-1)).toEqual({ feed: 'remotes', tag: null });
+    expect(liveMessageSchema.parse(told()[0])).toEqual(told()[0]);
   });
 
   it('waits up to a limit if the client does not read; then one message tells it to read the feed again', () => {

@@ -34,6 +34,7 @@ const CONTRACT: readonly (readonly [clause: string, endpoint: string, routing: R
   ['WPL-21', 'POST /api/v1/attach', 'local'],
   ['WPL-22', 'POST /api/v1/sessions/resume', 'local'],
   ['WPL-25', 'POST /api/v1/quarantine/release', 'host'],
+  ['WPL-26', 'POST /api/v1/remotes/:name/reset', 'host'],
   ['RPL-1', 'GET /api/v1/fibers', 'local'],
   ['RPL-2', 'GET /api/v1/fibers/composite', 'fan-in'],
   ['RPL-3', 'GET /api/v1/fibers/*id', 'owner'],

@@ -33,6 +33,7 @@ const MOST_WHOLE = 14;
 /** What of a day changes with a ledger. */
 const CHANGES: Readonly<Record<LiveMessage['feed'], readonly Ledger[]>> = {
   fibers: [],
+  remotes: [],
   events: ['activity', 'files'],
   sessions: ['sessions'],
   commits: ['commits'],

@@ -57,6 +57,10 @@ export function applyAnswer(copy: FeedCopy | null, answer: FibersComposite): Fee
  * `GET /fibers/composite?since=` has to be asked (`read`).
  */
 export function applyMessage(copy: FeedCopy, message: LiveMessage): FeedCopy | 'same' | 'read' {
+  if (message.feed === 'remotes') {
+    const known = 'tag' in message && message.tag !== null && copy.tag?.endsWith(`~${message.tag}`) === true;
+    return known ? 'same' : 'read';
+  }
   if (message.feed !== 'fibers') return 'same';
   const own = copy.hosts.get(copy.host);
   if (own === undefined) return 'read';
@@ -66,8 +70,16 @@ export function applyMessage(copy: FeedCopy, message: LiveMessage): FeedCopy | '
   rows.take(copy.host, message);
   const { tag, state } = message;
   const hosts = new Map(copy.hosts).set(copy.host, { ...own, feed: state, tag });
-  // The tag of several hosts is only told with the next answer; until then some changes are asked for twice.
-  return { ...copy, state, tag: copy.tag === own.tag ? tag : copy.tag, rows: rows.now, hosts };
+  return { ...copy, state, tag: tagAfter(copy.tag, own.tag, tag), rows: rows.now, hosts };
+}
+
+/**
+ * The tag of a copy after its own host moved from one tag to another: that of the host stands first in it. After any other
+ * it is told with the next answer; until then some changes are asked for twice.
+ */
+function tagAfter(tag: string | null, own: string, now: string): string | null {
+  if (tag === own) return now;
+  return tag?.startsWith(`${own}~`) === true ? `${now}${tag.slice(own.length)}` : tag;
 }
 
 /** What the bytes of a document decide. To compare it as well takes most of the time that a whole feed takes. */

@@ -4,7 +4,7 @@ import { fibersDeltaSchema } from './fibers.ts';
 /** The ledgers of a host, as `GET /live` names them. */
 export const LIVE_LEDGERS = ['events', 'sessions', 'commits'] as const;
 export type LiveLedger = (typeof LIVE_LEDGERS)[number];
-export type LiveFeed = 'fibers' | LiveLedger;
+export type LiveFeed = 'fibers' | 'remotes' | LiveLedger;
 
 /** One message of `GET /live`. */
 export const liveMessageSchema = z.union([
@@ -14,7 +14,12 @@ export const liveMessageSchema = z.union([
   z.object({ feed: z.literal('fibers'), tag: z.string().nullable() }),
   /** A ledger of that host changed; `seq` counts its changes since the daemon started. */
   z.object({ feed: z.enum(LIVE_LEDGERS), origin: z.string(), seq: z.number().int() }),
+  /**
+   * The rows of another host changed, or how fresh they are: `GET /fibers/composite?since=` tells what. `tag` is the part
+   * after the `~` of its tag; null without a remote, or while nobody can tell of them.
+   */
+  z.object({ feed: z.literal('remotes'), tag: z.string().nullable() }),
   /** The client was too slow, and messages of this feed were dropped: read the feed again. */
-  z.object({ feed: z.enum(['fibers', ...LIVE_LEDGERS]), whole: z.literal(true) }),
+  z.object({ feed: z.enum(['fibers', 'remotes', ...LIVE_LEDGERS]), whole: z.literal(true) }),
 ]);
 export type LiveMessage = z.infer<typeof liveMessageSchema>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { blockedViewSchema, deathSchema, runViewSchema } from '../fiber.ts';
 import { brakeViewSchema } from './brake.ts';
 import { captureViewSchema } from './capture.ts';
-import { compositeOf } from './composite.ts';
+import { compositeOf, originFields } from './composite.ts';
 import { operatorFileErrorSchema } from './config.ts';
 import { incidentSchema } from './incidents.ts';
 
@@ -155,9 +155,23 @@ export const ledgersStateSchema = z.object({
 });
 export type LedgersState = z.infer<typeof ledgersStateSchema>;
 
-export const fleetStateSchema = z.object({
-  remotes: z.array(z.object({ name: z.string(), state: z.string() })),
+/** How fresh the copy of the feed of a remote is (RTE-7). */
+export const remoteStateSchema = z.object({
+  name: z.string(),
+  /** As of a host in a composite; `unpolled`: it has not been asked yet. */
+  state: z.enum(['unpolled', ...originFields.state.options]),
+  last_ok_at: originFields.last_ok_at,
+  error: originFields.error,
+  build: originFields.build,
+  /**
+   * `recovering`: it failed several times, and new connections and its address are tried; `tripped`: that failed too, and
+   * it is asked only now and then (BRK-1).
+   */
+  breaker: z.enum(['closed', 'recovering', 'tripped']),
 });
+export type RemoteState = z.infer<typeof remoteStateSchema>;
+
+export const fleetStateSchema = z.object({ remotes: z.array(remoteStateSchema) });
 export type FleetState = z.infer<typeof fleetStateSchema>;
 
 export const audioStateSchema = z.object({ meeting: z.null(), sockets: z.number().int() });

@@ -3,6 +3,8 @@ import { resumedSessionSchema, sshTargetSchema } from '../http/attach.ts';
 import { originFields } from '../http/composite.ts';
 import { fleetRowSchema } from '../http/fleet.ts';
 import { peersSchema } from '../http/peers.ts';
+import { rehearsalSchema } from '../http/rehearsal.ts';
+import { remoteResetSchema, resetRemoteSchema } from '../http/remote-reset.ts';
 import { fleetStateSchema } from '../http/state.ts';
 import { linksReplySchema, transcriptReceiptSchema } from '../http/transcripts.ts';
 import { remoteAddressSchema } from '../remote-address.ts';
@@ -28,9 +30,32 @@ const remoteReadSchema = z.object({
 });
 export type RemoteRead = z.infer<typeof remoteReadSchema>;
 
+/** The copy of the feed of one remote, and how fresh it is. */
+const remoteFeedSchema = z.object({
+  name: z.string(),
+  ...originFields,
+  /** How many bytes of the bulk belong to it; null where there are none. */
+  length: z.number().int().nullable(),
+});
+
 /** Calls that the main thread makes to the fleet component. */
 export const fleetCalls = {
   state: { input: z.object({}), output: fleetStateSchema, deadline_ms: 5_000 },
+  /**
+   * The copies of the feeds of all remotes, by name: what changed after the tag `since`, or all of each where the tag is none
+   * of the fleet's. Their bytes come concatenated as bulk. `tag` names what is answered; null without a remote.
+   */
+  feeds: {
+    input: z.object({ since: z.string() }),
+    output: z.object({ tag: z.string().nullable(), reads: z.array(remoteFeedSchema) }),
+    deadline_ms: 5_000,
+  },
+  /** Runs one cascade for a remote now; throws `unknown_host` and `breaker_not_tripped`. */
+  reset_remote: {
+    input: resetRemoteSchema.extend({ name: z.string() }),
+    output: remoteResetSchema.or(rehearsalSchema),
+    deadline_ms: 5_000,
+  },
   /** How to reach a remote by SSH; throws `unknown_host`. */
   ssh_target: { input: z.object({ host: z.string() }), output: sshTargetSchema, deadline_ms: 5_000 },
   /** Asks a remote for the terminal of one of its past sessions; rethrows the remote's refusal. */
@@ -81,4 +106,6 @@ export type Remote = z.infer<typeof remoteSchema>;
 export const fleetEvents = {
   /** All configured remotes: sent at the start and after each change. */
   remotes_changed: z.object({ remotes: z.array(remoteSchema) }),
+  /** The tag of the copies of their feeds, as `feeds` answers it: sent at the start and after changes. */
+  feeds_changed: z.object({ tag: z.string().nullable() }),
 } satisfies EventTable;

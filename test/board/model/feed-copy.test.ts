@@ -101,6 +101,15 @@ describe('a copy of the feeds of several hosts', () => {
     expect(applyMessage(after as FeedCopy, { feed: 'fibers', tag: 'a-2' })).toBe('same');
   });
 
+  it('asks what changed of other hosts, unless it has that already', () => {
+    const copy = { ...both(), tag: 'a-1~n-5' };
+    expect(applyMessage(copy, { feed: 'remotes', tag: 'n-5' })).toBe('same');
+    for (const tag of ['n-6', '5', null]) expect(applyMessage(copy, { feed: 'remotes', tag })).toBe('read');
+    expect(applyMessage(copy, { feed: 'remotes', whole: true })).toBe('read');
+    const after = applyMessage(copy, { feed: 'fibers', since: 'a-1', ...delta([], [], 'a-2') });
+    expect(after).toMatchObject({ tag: 'a-2~n-5' });
+  });
+
   it('is what the daemons have after any sequence of changes, however each is told', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const change = fc.record({

@@ -27,6 +27,7 @@ const live = liveRows(
       };
     },
   },
+  { tag: null, onChanged: () => () => undefined },
   { host: 'host-a', clock: systemClock },
 );
 

@@ -1,0 +1,88 @@
+import { messageOf } from '../base/errors.ts';
+import { HOPS_HEADER } from '../contract/http/forwarding.ts';
+import { type HttpBytes, KeptConnections, requestPaced } from '../platform/http-client.ts';
+import { serverAt } from '../platform/own-socket.ts';
+import { type Place, unreachable } from './read-remote.ts';
+
+/** Milliseconds that the rest of an answer may take; what comes wins time. */
+const REST_MS = 10_000;
+/** Of one answer: the feed of more fibers than one person has. */
+const MOST_FEED_BYTES = 32 * 1024 * 1024;
+/** Of all answers under way; above it none of them may be larger than a small one. */
+const ALL_FEEDS_BYTES = 96 * 1024 * 1024;
+const SMALL_FEED_BYTES = 2 * 1024 * 1024;
+/** That may wait for their answers at one time. */
+const MOST_QUESTIONS = 64;
+
+export type Question = {
+  to: Place;
+  path: string;
+  if_none_match: string | null;
+  /** Until the answer has begun. */
+  timeout_ms: number;
+  /** Over a new connection. */
+  anew: boolean;
+  signal: AbortSignal;
+  /** Counts the bytes that came, also of an answer that is not taken. */
+  meter: { bytes: number };
+};
+
+/** How the feeds of other hosts are asked for. Rejects with a `CodedError` that names the host. */
+export type FeedTransport = { get(question: Question): Promise<HttpBytes> };
+
+/** Asks over kept connections, and bounds what all hosts together may cost. `host` is this host, which they are told. */
+export class HttpTransport implements FeedTransport {
+  readonly #host: string;
+  readonly #kept = new KeptConnections();
+  /** Bytes of the answers that are under way. */
+  #held = 0;
+  #open = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(host: string) {
+    this.#host = host;
+  }
+
+  async get(question: Question): Promise<HttpBytes> {
+    if (this.#open < MOST_QUESTIONS) this.#open += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const { meter } = question;
+    let mine = 0;
+    const takes = (bytes: number): boolean => {
+      meter.bytes += bytes - mine;
+      this.#held += bytes - mine;
+      mine = bytes;
+      if (bytes > MOST_FEED_BYTES) return false;
+      return bytes <= SMALL_FEED_BYTES || this.#held <= ALL_FEEDS_BYTES;
+    };
+    try {
+      return await this.#ask(question, takes);
+    } finally {
+      this.#held -= mine;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#open -= 1;
+      else next();
+    }
+  }
+
+  stop(): void {
+    this.#kept.close();
+  }
+
+  async #ask(question: Question, takes: (bytes: number) => boolean): Promise<HttpBytes> {
+    const { to, path, if_none_match, timeout_ms, anew, signal } = question;
+    const server = await serverAt(to.address);
+    const headers = {
+      accept: 'application/json',
+      [HOPS_HEADER]: this.#host,
+      ...(if_none_match !== null && { 'if-none-match': if_none_match }),
+    };
+    const kept = anew ? null : this.#kept;
+    const limits = { head_ms: timeout_ms, rest_ms: REST_MS, takes };
+    return requestPaced({ to: server, path: `/api/v1${path}`, headers, kept, signal, ...limits }).catch(
+      (error: unknown) => {
+        throw unreachable(to, messageOf(error));
+      },
+    );
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Origin } from '../contract/http/composite.ts';
+import { type Rehearsal, rehearsal } from '../contract/http/rehearsal.ts';
+import type { RemoteReset } from '../contract/http/remote-reset.ts';
+import type { RemoteState } from '../contract/http/state.ts';
+import type { FeedTransport } from './feed-transport.ts';
+import { type FollowedRemote, unknownHost } from './remote-address.ts';
+import { RemoteFeed } from './remote-feed.ts';
+
+/** How often it is judged whether copies have become old. */
+const LOOK_MS = 1_000;
+/** Changes that come within so many milliseconds are told once. */
+const TELL_EVERY_MS = 10;
+
+export type FleetFeedsOptions = {
+  /** The id of this host, which is none of its remotes. */
+  host: string;
+  /** Another one for each life of the thread. */
+  nonce: string;
+  transport: FeedTransport;
+  lookUp(name: string): FollowedRemote | null;
+  /** Gets the tag of the copies at the start and after their changes; null without a remote. */
+  tell(tag: string | null): void;
+  clock: Clock;
+  random(): number;
+};
+
+/** The copy of the feed of one remote, as `GET /fibers?since=` answers; `bytes` is null where there is none. */
+export type CopyOfRemote = Omit<Origin, 'read'> & { name: string; bytes: Buffer | null };
+
+/**
+ * The copies of the feeds of all remotes. Their changes are counted together; a tag names all of them and how fresh each
+ * is, but for times: the nonce of this process and the number of the last change.
+ */
+export class FleetFeeds {
+  readonly #in: FleetFeedsOptions;
+  #feeds = new Map<string, RemoteFeed>();
+  #last_change = 0;
+  #telling = false;
+  readonly #stopLooking: () => void;
+
+  constructor(options: FleetFeedsOptions) {
+    this.#in = options;
+    this.#stopLooking = options.clock.every(LOOK_MS, () => {
+      for (const feed of this.#feeds.values()) feed.look();
+    });
+  }
+
+  /** Follows these remotes, and no others. */
+  follow(remotes: readonly FollowedRemote[]): void {
+    const feeds = new Map<string, RemoteFeed>();
+    const begun: RemoteFeed[] = [];
+    for (const remote of remotes) {
+      if (remote.name === this.#in.host) continue;
+      const known = this.#feeds.get(remote.name);
+      const feed = known ?? this.#feedOf(remote);
+      feeds.set(remote.name, feed);
+      if (known === undefined) begun.push(feed);
+      else known.become(remote);
+    }
+    for (const [name, feed] of this.#feeds) if (!feeds.has(name)) feed.stop();
+    this.#feeds = feeds;
+    this.#changed();
+    for (const feed of begun) feed.begin(null);
+  }
+
+  /** Null without a remote. */
+  get tag(): string | null {
+    return this.#feeds.size === 0 ? null : `${this.#in.nonce}-${this.#last_change}`;
+  }
+
+  standings(): RemoteState[] {
+    return [...this.#feeds.values()].map((feed) => feed.standing());
+  }
+
+  /** Of each remote what changed after a tag, or all of its copy where that tag is none of these copies. */
+  read(since: string): { tag: string | null; reads: CopyOfRemote[] } {
+    const change = this.#changeOf(since);
+    const reads = [...this.#feeds].map(([name, feed]): CopyOfRemote => {
+      const bytes = change === null ? feed.copy?.whole() : feed.copy?.since(change);
+      return { name, ...feed.origin(), bytes: bytes ?? null };
+    });
+    return { tag: this.tag, reads };
+  }
+
+  /** Runs one cascade for a remote now (BRK-1); throws `unknown_host` and `breaker_not_tripped`. */
+  reset(name: string, dry_run: boolean): RemoteReset | Rehearsal {
+    const feed = this.#feeds.get(name);
+    if (feed === undefined) throw unknownHost(name);
+    if (dry_run ? feed.standing().breaker !== 'tripped' : !feed.reset())
+      throw new CodedError(
+        'breaker_not_tripped',
+        `The breaker of ${name} is not tripped: it is asked as always, so there is nothing to reset.`,
+        { details: { origin: name } },
+      );
+    if (dry_run) return rehearsal(`would try ${name} over new connections, then at the address of its entry`);
+    return { name, reset: true };
+  }
+
+  stop(): void {
+    this.#stopLooking();
+    for (const feed of this.#feeds.values()) feed.stop();
+  }
+
+  #feedOf(remote: FollowedRemote): RemoteFeed {
+    const { transport, lookUp, clock, random } = this.#in;
+    return new RemoteFeed({
+      ...{ remote, transport, lookUp, clock, random },
+      next: () => this.#last_change + 1,
+      changed: () => this.#changed(),
+    });
+  }
+
+  #changeOf(tag: string): number | null {
+    const prefix = `${this.#in.nonce}-`;
+    const change = tag.startsWith(prefix) ? /^\d{1,15}$/.exec(tag.slice(prefix.length)) : null;
+    return change !== null && Number(change[0]) <= this.#last_change ? Number(change[0]) : null;
+  }
+
+  #changed(): void {
+    this.#last_change += 1;
+    if (this.#telling) return;
+    this.#telling = true;
+    this.#in.clock.after(TELL_EVERY_MS, () => {
+      this.#telling = false;
+      this.#in.tell(this.tag);
+    });
+  }
+}

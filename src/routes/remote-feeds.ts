@@ -1,0 +1,116 @@
+import { CodedError, isCoded } from '../base/errors.ts';
+import type { Callers } from './callers.ts';
+import type { RouteContext } from './context.ts';
+import { type RemotePart, silentParts } from './remote-parts.ts';
+
+/** The copies of all remotes, and the tag that names them; null where there is none. */
+export type RemoteCopies = { tag: string | null; parts: readonly RemotePart[] };
+
+const NONE: RemoteCopies = { tag: null, parts: [] };
+
+/** The copies of the feeds of other hosts, which the fleet keeps: their tag, and their bytes for a composite. */
+export class RemoteFeeds {
+  readonly #fleet: Callers['fleet'];
+  /** The names of all remotes, as the fleet told them last. */
+  #names: string[] = [];
+  #tag: string | null = null;
+  readonly #followers = new Set<() => void>();
+  /** All of the copies, asked for once for each tag. */
+  #whole: { tag: string; answer: Promise<RemoteCopies> } | null = null;
+
+  constructor(fleet: Callers['fleet'], host: string) {
+    this.#fleet = fleet;
+    fleet.onEvent('remotes_changed', ({ remotes }) => {
+      this.#names = remotes.map(({ name }) => name).filter((name) => name !== host);
+    });
+    fleet.onEvent('feeds_changed', ({ tag }) => this.#become(tag));
+  }
+
+  /** Names all copies and how fresh each is; null without a remote, and while the fleet is down. */
+  get tag(): string | null {
+    return this.#tag;
+  }
+
+  /** False where there are remotes whose copies nobody can name now. */
+  get known(): boolean {
+    return this.#tag !== null || this.#names.length === 0;
+  }
+
+  /** Calls `follow` after each change of the tag; the returned function ends that. */
+  onChanged(follow: () => void): () => void {
+    this.#followers.add(follow);
+    return () => void this.#followers.delete(follow);
+  }
+
+  /** The fleet has gone; nothing is known of other hosts until the next one tells. */
+  drop(): void {
+    this.#become(null);
+  }
+
+  /** What changed after a tag, or all copies for an empty one. While the fleet is down each remote has no answer. */
+  async read(since: string): Promise<RemoteCopies> {
+    if (this.#names.length === 0) return NONE;
+    try {
+      if (since !== '' || this.#tag === null) return await this.#ask(since);
+      if (this.#whole?.tag !== this.#tag) this.#whole = { tag: this.#tag, answer: this.#ask('') };
+      const { answer } = this.#whole;
+      return await answer.catch((error: unknown) => {
+        if (this.#whole?.answer === answer) this.#whole = null;
+        throw error;
+      });
+    } catch (error) {
+      if (!isCoded(error)) throw error;
+      return { tag: null, parts: silentParts(this.#names, error) };
+    }
+  }
+
+  async #ask(since: string): Promise<RemoteCopies> {
+    const { value, bulk } = await this.#fleet.exchange('feeds', { since });
+    let at = 0;
+    const parts = value.reads.map(({ name, state, last_ok_at, error, build, length }) => {
+      const read = length === null ? null : (bulk?.subarray(at, at + length) ?? null);
+      at += length ?? 0;
+      if (read !== null && read.length !== length)
+        throw new CodedError('internal', 'the fleet thread left out bytes of a copy');
+      return { name, origin: { state, last_ok_at, error, build }, read, digest: null };
+    });
+    return { tag: value.tag, parts };
+  }
+
+  #become(tag: string | null): void {
+    if (this.#tag === tag) return;
+    this.#tag = tag;
+    this.#whole = null;
+    for (const follow of this.#followers) follow();
+  }
+}
+
+/** The copies of a fleet, which are not known while it is down. */
+export function createRemoteFeeds(
+  fleet: Callers['fleet'],
+  context: Pick<RouteContext, 'components' | 'onChanged' | 'host'>,
+): RemoteFeeds {
+  const feeds = new RemoteFeeds(fleet, context.host);
+  const view = () => context.components().find(({ name }) => name === 'fleet');
+  let last = view();
+  context.onChanged(() => {
+    const now = view();
+    if (now !== last && now?.state !== 'running' && now?.state !== 'starting') feeds.drop();
+    last = now;
+  });
+  return feeds;
+}
+
+/** The tag of a composite: of the rows of this host, and with remotes of their copies too. */
+export function compositeTag(own: string | null, remotes: string | null, known: boolean): string | null {
+  if (own === null || !known) return null;
+  return remotes === null ? own : `${own}${BETWEEN}${remotes}`;
+}
+
+/** The tags that such a tag was made of; that of the remotes is empty where it has none. */
+export function partsOfTag(tag: string): { own: string; remotes: string } {
+  const at = tag.lastIndexOf(BETWEEN);
+  return at < 0 ? { own: tag, remotes: '' } : { own: tag.slice(0, at), remotes: tag.slice(at + 1) };
+}
+
+const BETWEEN = '~';

@@ -1,0 +1,327 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../src/base/clock.ts';
+import { FleetFeeds } from '../../src/fleet/fleet-feeds.ts';
+import type { FollowedRemote } from '../../src/fleet/remote-address.ts';
+import { type FakeHost, FakeTransport } from './fake-transport.ts';
+import { toldDelta, toldRow, toldWhole } from './told-feeds.ts';
+
+const TIMING = { poll_interval_ms: 1_000, request_timeout_ms: 500, stale_multiplier: 4 };
+const remoteOf = (name: string, url: string | null = `http://${name}`): FollowedRemote => ({
+  ...{ name, address: url === null ? null : { url }, timing: TIMING },
+  problem: url === null ? `the entry of ${name} names neither a url nor a port` : null,
+});
+
+let clock: FakeClock;
+let transport: FakeTransport;
+let feeds: FleetFeeds;
+let told: (string | null)[];
+let lookUp: (name: string) => FollowedRemote | null;
+beforeEach(() => {
+  clock = new FakeClock();
+  transport = new FakeTransport();
+  told = [];
+  lookUp = remoteOf;
+  feeds = new FleetFeeds({
+    ...{ host: 'host-a', nonce: 'n', transport, clock },
+    lookUp: (name) => lookUp(name),
+    tell: (tag) => told.push(tag),
+    random: () => 0.5,
+  });
+});
+afterEach(() => feeds.stop());
+
+/** A host with these rows, whose tag counts what was set. */
+function hostOf(host: string, rows: Record<string, unknown>[]) {
+  let tag = 1;
+  const removed: string[] = [];
+  const fake: FakeHost = {
+    version: () => ({ body: { host, git_short_sha: 'b1' } }),
+    feed: (since) =>
+      since === '' || since === `${host}-0`
+        ? { body: toldWhole(host, `${host}-${tag}`, rows) }
+        : { body: toldDelta(host, `${host}-${tag}`, since === `${host}-${tag}` ? [] : rows, removed) },
+  };
+  transport.hosts.set(`http://${host}`, fake);
+  return {
+    fake,
+    set(next: Record<string, unknown>[]) {
+      const kept = new Set(next.map(({ path }) => path));
+      removed.push(...rows.map(({ path }) => String(path)).filter((path) => !kept.has(path)));
+      rows = next;
+      tag += 1;
+    },
+    gone: () => void transport.hosts.delete(`http://${host}`),
+    back: () => void transport.hosts.set(`http://${host}`, fake),
+  };
+}
+
+/** Lets what is under way come to its end, while so much time passes. */
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; ; left -= 50) {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    if (left <= 0) return;
+    clock.advance(Math.min(50, left));
+  }
+}
+
+const origins = (since = '') =>
+  Object.fromEntries(
+    feeds
+      .read(since)
+      .reads.map(({ name, bytes, ...origin }) => [
+        name,
+        { ...origin, read: bytes === null ? null : JSON.parse(bytes.toString()) },
+      ]),
+  );
+const originOf = (name: string, since = '') => {
+  const found = origins(since)[name];
+  if (found === undefined) throw new Error(`nothing is told of ${name}`);
+  return found;
+};
+const breaker = (name: string) => feeds.standings().find((one) => one.name === name)?.breaker;
+
+describe('the feeds of the remotes', () => {
+  it('[RPL-2] [RTE-7] are those of every remote but this host, each with how fresh it is', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c'), remoteOf('host-a'), remoteOf('host-d', null)]);
+    expect(feeds.standings().map(({ state }) => state)).toEqual(['unpolled', 'unpolled', 'unpolled']);
+    await pass(100);
+    expect(origins()).toEqual({
+      'host-b': {
+        ...{ state: 'fresh', last_ok_at: expect.any(Number), error: null, build: 'b1' },
+        read: toldWhole('host-b', 'host-b-1', [toldRow('x')]),
+      },
+      'host-c': {
+        ...{ state: 'no_answer', last_ok_at: null, build: null, read: null },
+        error: { code: 'remote_unreachable', message: 'host-c is not there' },
+      },
+      'host-d': {
+        ...{ state: 'no_answer', last_ok_at: null, build: null, read: null },
+        error: { code: 'invalid_config', message: expect.stringContaining('svc remotes add host-d') },
+      },
+    });
+  });
+
+  it('[RPL-2] tell after a tag what changed of each host, and nothing that did not', async () => {
+    const b = hostOf('host-b', [toldRow('x'), toldRow('y')]);
+    hostOf('host-c', [toldRow('z')]);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(100);
+    const { tag } = feeds;
+    expect(told.at(-1)).toBe(tag);
+    await pass(5_000);
+    expect(feeds.tag).toBe(tag);
+    b.set([toldRow('x', { name: 'X' })]);
+    await pass(1_100);
+    expect(told.at(-1)).not.toBe(tag);
+    const [mine, other] = [originOf('host-b', tag!), originOf('host-c', tag!)];
+    expect(mine.read).toEqual(
+      toldDelta('host-b', 'host-b-2', [toldRow('x', { name: 'X' })], [toldRow('y').path as string]),
+    );
+    expect(other.read).toEqual(toldDelta('host-c', 'host-c-1', []));
+    for (const strange of ['', 'm-1', 'n-999', 'n-', 'n-1x'])
+      expect(originOf('host-b', strange).read).toMatchObject({ whole: true, tag: 'host-b-2' });
+  });
+
+  it('[RPL-2] are asked by the tag that they told, over kept connections', async () => {
+    hostOf('host-b', []);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(2_500);
+    expect(transport.asked.map(({ path, anew }) => [path, anew])).toEqual([
+      ['/version', false],
+      ['/fibers?since=', false],
+      ['/fibers?since=host-b-1', false],
+      ['/fibers?since=host-b-1', false],
+    ]);
+  });
+
+  it('are asked by their entity tag where they have no other', async () => {
+    const { fake } = hostOf('host-b', []);
+    const body = { host: 'host-b', state: 'fresh', generated_at: 1, fibers: [toldRow('x')] };
+    fake.feed = (_, { if_none_match }) =>
+      if_none_match === '"e"' ? { status: 304, body: '' } : { body, etag: '"e"' };
+    feeds.follow([remoteOf('host-b')]);
+    await pass(1_500);
+    expect(transport.asked.map(({ if_none_match }) => if_none_match)).toEqual([null, null, '"e"']);
+    expect(originOf('host-b')).toMatchObject({ state: 'fresh', read: { tag: null, fibers: [{ id: 'x' }] } });
+  });
+
+  it('[RTE-7] keep the rows of a host that is gone, and say so after two failures', async () => {
+    const b = hostOf('host-b', [toldRow('x')]);
+    hostOf('host-c', []);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(100);
+    const before = originOf('host-b');
+    b.gone();
+    await pass(1_000);
+    expect(originOf('host-b').state).toBe('fresh');
+    await pass(1_000);
+    expect(originOf('host-b')).toEqual({
+      ...before,
+      state: 'stale',
+      error: { code: 'remote_unreachable', message: 'host-b is not there' },
+    });
+    expect(originOf('host-c')).toMatchObject({ state: 'fresh', error: null });
+    b.back();
+    await pass(20_000);
+    expect(originOf('host-b')).toMatchObject({ state: 'fresh', error: null });
+  });
+
+  it('[RTE-7] are stale after some intervals where a question has no end', async () => {
+    const b = hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    transport.get = () => new Promise(() => {});
+    b.gone();
+    await pass(4_000);
+    expect(originOf('host-b').state).toBe('fresh');
+    await pass(2_000);
+    expect(originOf('host-b')).toMatchObject({ state: 'stale', error: null });
+  });
+
+  it.each([
+    ['is not JSON', () => ({ body: '{"host":' }), 'not JSON'],
+    ['is no feed', () => ({ body: { host: 'host-b' } }), 'no feed'],
+    ['redirects', () => ({ status: 302, body: '' }), '302'],
+    ['is a page', () => ({ status: 200, body: '<html>' }), 'not JSON'],
+    ['has broken rows', () => ({ body: toldWhole('host-b', 't', [{}]) }), 'row'],
+  ])('[RTE-7] keep the last good copy where the answer %s', async (_, feed, says) => {
+    const { fake } = hostOf('host-b', [toldRow('x')]);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    fake.feed = feed;
+    await pass(4_000);
+    expect(originOf('host-b')).toMatchObject({
+      state: 'stale',
+      error: { code: 'remote_unreachable', message: expect.stringContaining(says) },
+      read: { fibers: [{ id: 'x' }] },
+    });
+  });
+
+  it('say so in the words of a host that is starting', async () => {
+    const { fake } = hostOf('host-b', []);
+    fake.feed = () => ({ status: 503, body: { error: 'booting', message: 'it is starting' } });
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    expect(originOf('host-b').error).toEqual({ code: 'booting', message: 'host-b: it is starting' });
+  });
+
+  it.each(['version', 'feed'] as const)(
+    '[RTE-2] take no rows of another host, told by its %s',
+    async (by) => {
+      const { fake } = hostOf('host-b', []);
+      if (by === 'version') fake.version = () => ({ body: { host: 'host-x', git_short_sha: 'b' } });
+      else fake.feed = () => ({ body: toldWhole('host-x', 't', [toldRow('x')]) });
+      feeds.follow([remoteOf('host-b')]);
+      await pass(100);
+      expect(originOf('host-b')).toMatchObject({
+        ...{ state: 'no_answer', read: null },
+        error: {
+          code: 'misdirected',
+          message: expect.stringMatching(/"host-x"; mend the entry of host-b/),
+        },
+      });
+    },
+  );
+
+  it('drop a remote that is removed, and go on with those that stay', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    hostOf('host-c', [toldRow('z')]);
+    feeds.follow([remoteOf('host-b'), remoteOf('host-c')]);
+    await pass(100);
+    const { tag } = feeds;
+    feeds.follow([remoteOf('host-c')]);
+    expect(feeds.tag).not.toBe(tag);
+    expect(Object.keys(origins(tag!))).toEqual(['host-c']);
+    expect(originOf('host-c', tag!).read).toMatchObject({ rows: [] });
+    const asked = transport.asked.length;
+    await pass(1_100);
+    expect(transport.asked.slice(asked).map(({ to }) => to.name)).toEqual(['host-c']);
+    feeds.follow([]);
+    await pass(20);
+    expect(told.at(-1)).toBeNull();
+    expect(feeds.read('')).toEqual({ tag: null, reads: [] });
+  });
+
+  it('ask at once where the address of a remote has changed', async () => {
+    hostOf('host-b', [toldRow('x')]);
+    lookUp = () => null;
+    feeds.follow([remoteOf('host-b', 'http://nowhere')]);
+    await pass(10_000);
+    expect(originOf('host-b').state).toBe('no_answer');
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    expect(originOf('host-b').state).toBe('fresh');
+  });
+
+  it('cost a host that sends much the time that it takes from others', async () => {
+    const { fake } = hostOf('host-b', []);
+    fake.feed = () => ({ body: ' '.repeat(20 * 1024 * 1024) });
+    feeds.follow([remoteOf('host-b')]);
+    await pass(9_000);
+    expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(1);
+    await pass(2_000);
+    expect(transport.asked.filter(({ path }) => path.startsWith('/fibers'))).toHaveLength(2);
+  });
+});
+
+describe('the breaker of a remote', () => {
+  it('[BRK-1] trips after one cascade: new connections, then its address looked up anew', async () => {
+    const looked: string[] = [];
+    lookUp = (name) => {
+      looked.push(name);
+      return remoteOf(name);
+    };
+    feeds.follow([remoteOf('host-b')]);
+    await pass(2_500);
+    expect(transport.asked.map(({ anew }) => anew)).toEqual([false, false, false, true, true]);
+    expect([looked, breaker('host-b')]).toEqual([['host-b'], 'tripped']);
+    await pass(7_000);
+    expect(transport.asked).toHaveLength(5);
+    await pass(2_000);
+    expect(transport.asked).toHaveLength(6);
+    hostOf('host-b', []);
+    await pass(9_000);
+    expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
+  });
+
+  it('[BRK-1] finds a remote whose entry leads elsewhere by now', async () => {
+    hostOf('host-b', []);
+    lookUp = (name) => remoteOf(name);
+    feeds.follow([remoteOf('host-b', 'http://nowhere')]);
+    await pass(2_500);
+    expect([originOf('host-b').state, breaker('host-b')]).toEqual(['fresh', 'closed']);
+  });
+
+  it('[BRK-1] [WPL-26] runs exactly one cascade at a reset, now', async () => {
+    feeds.follow([remoteOf('host-b')]);
+    await pass(2_500);
+    const asked = transport.asked.length;
+    expect(feeds.reset('host-b', true)).toMatchObject({
+      dry_run: true,
+      would: expect.stringContaining('host-b'),
+    });
+    expect(breaker('host-b')).toBe('tripped');
+    expect(feeds.reset('host-b', false)).toEqual({ name: 'host-b', reset: true });
+    expect(breaker('host-b')).toBe('recovering');
+    for (const dry_run of [false, true])
+      expect(() => feeds.reset('host-b', dry_run)).toThrow(
+        expect.objectContaining({ code: 'breaker_not_tripped' }),
+      );
+    await pass(1_000);
+    expect(transport.asked.slice(asked).map(({ anew }) => anew)).toEqual([true, true]);
+    expect(breaker('host-b')).toBe('tripped');
+  });
+
+  it('[ERR-16] is not reset while it is not tripped, and that of a stranger is unknown', async () => {
+    hostOf('host-b', []);
+    feeds.follow([remoteOf('host-b')]);
+    await pass(100);
+    for (const dry_run of [false, true]) {
+      expect(() => feeds.reset('host-b', dry_run)).toThrow(
+        expect.objectContaining({ code: 'breaker_not_tripped' }),
+      );
+      expect(() => feeds.reset('host-x', dry_run)).toThrow(expect.objectContaining({ code: 'unknown_host' }));
+    }
+  });
+});
