@@ -552,7 +552,7 @@ export const LIMITS = [
         '',
       ],
       [
-        'http/origin-scan.ts',
+        'http/field-scan.ts',
         'STRING_BYTES',
         'The name of a host in a body that is not parsed',
         'bytes',

@@ -43,6 +43,11 @@ export function printAddress({ host, harness, native_id }: SessionAddress): stri
   return `svc://${host}/${harness}/${native_id}`;
 }
 
+/** The host in an address; undefined for any other text. */
+export function hostIn(text: string): string | undefined {
+  return ADDRESS.exec(text)?.[1];
+}
+
 /** The id of the conversation in an address; null for any other text. */
 export function nativeIdOf(text: string): string | null {
   return ADDRESS.exec(text)?.[3] ?? null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FleetRow } from '../contract/http/fleet.ts';
 import { type Peers, peersSchema } from '../contract/http/peers.ts';
 import { placeOf } from '../contract/remote-address.ts';
-import { parseAddress } from '../contract/session-address.ts';
+import { hostIn } from '../contract/session-address.ts';
 import type { Remote } from '../contract/threads/fleet.ts';
 import { type Contacts, faultOf } from './contacts.ts';
 import { type Place, readValue, unreachable } from './read-remote.ts';
@@ -122,14 +122,6 @@ export class PresentRemotes {
 function countOf(running: readonly { phase: string }[]): { running: number; needs_you: number } {
   const needs_you = running.filter(({ phase }) => phase === 'waiting' || phase === 'attention').length;
   return { running: running.length, needs_you };
-}
-
-function hostIn(address: string): string | null {
-  try {
-    return parseAddress(address).host;
-  } catch {
-    return null;
-  }
 }
 
 function noAddress(name: string, problem: string | null): { code: string; message: string } {

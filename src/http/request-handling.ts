@@ -6,18 +6,18 @@ import { runForRequest } from '../base/request-scope.ts';
 import { type AnsweredRequest, Answering } from './answering.ts';
 import { refusal } from './error-reply.ts';
 import type { Exchange, Unsent } from './exchange.ts';
+import { FieldScan } from './field-scan.ts';
 import { Forwarder, type ForwarderOptions } from './forwarder.ts';
 import { asksForSocket, handshakeFault } from './handshake.ts';
 import { BudgetShare, MemoryBudget } from './memory-budget.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { OpenStreams } from './open-streams.ts';
-import { OriginScan } from './origin-scan.ts';
 import { encodedReply } from './prepared-reply.ts';
 import { type CollectedBody, collectBody, noMemory, parseJsonBody, tooLarge } from './request-body.ts';
 import { type Call, SharingCall, sharedView, View } from './request-call.ts';
 import type { RequestHead } from './request-head.ts';
 import { Router } from './router.ts';
-import { namedHost, type Route } from './routing.ts';
+import { addressedHost, namedHost, type Route } from './routing.ts';
 import type { Reply, RequestView, Row } from './row.ts';
 import { parseInput } from './schema-issues.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -331,12 +331,15 @@ export class RequestHandling implements RequestTaker {
 
   /** Comes before the schemas: what is meant for another host is not for this one to judge. */
   #route(call: Call, row: Row, input: unknown): void {
-    const named = namedHost(row.routing, input);
+    const origin = namedHost(row.routing, input);
+    const named = origin ?? addressedHost(row, input);
     if (named === undefined) return;
     const destination = this.#options.route(row.routing, named, call.hops);
     if (destination.kind === 'local') return;
-    if (destination.kind === 'refused')
+    if (destination.kind === 'refused') {
+      if (origin === undefined && destination.code === 'unknown_host') return;
       throw refusal(destination.code, destination.message, destination.details);
+    }
     const { host, address } = destination;
     if (row.remote !== undefined) call.remote = host;
     else if (address !== null) call.forward = { host, address };
@@ -429,24 +432,27 @@ export class RequestHandling implements RequestTaker {
     );
   }
 
-  /** A body that is not parsed here is looked through for its origin while it comes. */
+  /** A body that is not parsed here is looked through for the host that it names while it comes. */
   #looksForOrigin({ body, routing }: Row): boolean {
     return body === 'bytes' && (routing === 'owner' || routing === 'host');
   }
 
   /** Sees the pieces of a body; calls `divert` once it is for another host, `refused` where it is for none. */
   #originFinder(call: Call, row: Row, divert: () => void, refused: (error: unknown) => void) {
-    const scan = new OriginScan();
-    let routed = false;
+    const fields = ['origin', ...(row.addressed === undefined ? [] : [row.addressed.field])];
+    const scans = fields.map((field) => ({ field, scan: new FieldScan(field), routed: false }));
     return (chunk: Uint8Array) => {
-      scan.feed(chunk);
       try {
-        if (scan.ambiguous)
-          throw refusal('invalid_request', 'The body names its origin twice.', { issues: [] });
-        if (routed || scan.origin === undefined) return;
-        routed = true;
-        this.#route(call, row, { origin: scan.origin });
-        if (call.forward !== null) divert();
+        for (const one of scans) {
+          const { field, scan, routed } = one;
+          scan.feed(chunk);
+          if (scan.ambiguous)
+            throw refusal('invalid_request', `The body names its ${field} twice.`, { issues: [] });
+          if (routed || scan.value === undefined || call.forward !== null) continue;
+          one.routed = true;
+          this.#route(call, row, { [field]: scan.value });
+          if (call.forward !== null) divert();
+        }
       } catch (error) {
         refused(error);
       }

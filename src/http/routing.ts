@@ -33,3 +33,13 @@ export function namedHost(routing: Routing, input: unknown): string | undefined 
   const value: unknown = Object.getOwnPropertyDescriptor(input, name)?.value;
   return typeof value === 'string' ? value : undefined;
 }
+
+/** The host that the address in a body means, if it has one. */
+export function addressedHost(
+  { addressed }: { addressed?: { field: string; hostIn(value: string): string | undefined } },
+  input: unknown,
+): string | undefined {
+  if (addressed === undefined || typeof input !== 'object' || input === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(input, addressed.field)?.value;
+  return typeof value === 'string' ? addressed.hostIn(value) : undefined;
+}

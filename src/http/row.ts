@@ -83,6 +83,11 @@ export type Row = {
   page?: string;
   /** Which daemon answers; decided before the body is checked against its schema. */
   routing: Routing;
+  /**
+   * The field of a body that names its host in another way where no `origin` does, and the host that its value means;
+   * undefined where it means none. A name that matches no host is left to the handler.
+   */
+  addressed?: { field: string; hostIn(value: string): string | undefined };
   /** `ready`: answered with 503 `booting` until every component has started (RDY-1); `always`: exempt (RDY-3). */
   state: 'ready' | 'always';
   query?: z.ZodType;

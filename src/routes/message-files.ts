@@ -4,7 +4,7 @@ import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { defineRow, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import { Lane } from './lane.ts';
-import { MESSAGE_EXAMPLE } from './messages.ts';
+import { BY_ADDRESS, MESSAGE_EXAMPLE } from './messages.ts';
 import { requireJson } from './require-json.ts';
 
 /** Of the file in the example. */
@@ -34,6 +34,7 @@ export function messageFilesRows({ messages, pool }: Pick<Callers, 'messages' | 
       needs: 'session',
       page: 'messages.md',
       routing: 'host',
+      addressed: BY_ADDRESS,
       state: 'always',
       body: 'bytes',
       described_body: fileMessageRequestSchema,

@@ -15,7 +15,7 @@ import {
 } from '../contract/http/messages.ts';
 import { rehearsalSchema } from '../contract/http/rehearsal.ts';
 import { firstTextForAgent } from '../contract/message-text.ts';
-import { printAddress } from '../contract/session-address.ts';
+import { hostIn, printAddress } from '../contract/session-address.ts';
 import { defineRow, type Reply, type Row } from '../http/row.ts';
 import type { Callers } from './callers.ts';
 import type { RouteContext } from './context.ts';
@@ -32,6 +32,9 @@ export const MESSAGE_EXAMPLE = {
   message_id: 'example-1',
   dry_run: true,
 };
+
+/** The owner of a message is the host in its address (MSG-1). */
+export const BY_ADDRESS = { field: 'address', hostIn };
 
 /** How long a start may take to have its session, and between two looks, in milliseconds. */
 const STARTING_MS = 15_000;
@@ -94,6 +97,7 @@ export function messagesRows(
       needs: 'session',
       page: 'messages.md',
       routing: 'host',
+      addressed: BY_ADDRESS,
       state: 'always',
       body: messageRequestSchema,
       body_limit: REQUEST_LIMIT,

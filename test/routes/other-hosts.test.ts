@@ -127,6 +127,33 @@ describe('a request that is meant for a configured remote', () => {
     expect((await kill()).status).toBe(200);
   });
 
+  describe.each(['/api/v1/messages', '/api/v1/messages/files'])('as the address of POST %s', (path) => {
+    const post = (body: object | string) => served.post(path, body, { 'Content-Type': 'application/json' });
+    const address = 'svc://host-b/claude/s-1';
+
+    it('[MSG-1] is passed on wherever the address stands, and nothing is done here', async () => {
+      for (const body of [
+        { address, text: 'x' },
+        { text: 'x', more: { address: 'svc://host-a/claude/s-1' }, address },
+      ]) {
+        expect(await post(body)).toMatchObject({ status: 404, headers: { 'svc-host': 'host-b' } });
+        expect(sent.at(-1)).toMatchObject({ method: 'POST', url: path, body: JSON.stringify(body) });
+      }
+      expect(asked()).toEqual([]);
+    });
+
+    it('[MSG-1] is not, where it is of this host, of one that nobody knows, or none', async () => {
+      for (const other of ['svc://host-a/claude/s-1', 'svc://host-z/claude/s-1', 'host-b', 'svc://host-b', 7])
+        expect((await post({ address: other, text: 'x' })).headers['svc-host']).not.toBe('host-b');
+      expect(sent).toEqual([]);
+    });
+
+    it('[MSG-1] gives way to an origin, whose host refuses an address of another one', async () => {
+      await post({ origin: 'host-b', address: 'svc://host-a/claude/s-1', text: 'x' });
+      expect(sent).toHaveLength(1);
+    });
+  });
+
   it('[RTE-2] [RTE-3] differs from one with an unknown origin', async () => {
     served.callers.poller.answers.kill = () => ({ killed: true, fiber_id: 'a', mux_session: 'a-x-svc' });
     expect(await served.post('/api/v1/kill', { fiber_id: 'a', origin: 'host-z' })).toMatchObject({

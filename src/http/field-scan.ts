@@ -2,27 +2,32 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [COMMA, COLON] = [0x2c, 0x3a];
-/** Bytes of a name or an `origin` that are looked at: far more than either may have. */
+/** Bytes of a name or a value that are looked at: far more than any of those that are looked for may have. */
 const STRING_BYTES = 32 * 1024;
 
 /**
- * Finds the `origin` of a JSON object while its bytes come, so that a large body need not be held to its end. Whether the
+ * Finds one field of a JSON object, such as its `origin`, while its bytes come, so that a large body need not be held to its end. Whether the
  * rest of it is JSON is for whoever parses it. Where the name is given twice, readers would differ in what it means.
  */
-export class OriginScan {
+export class FieldScan {
   /** The value, if it is a string; undefined until it has come. */
-  origin: string | undefined = undefined;
+  value: string | undefined = undefined;
   /** True once the name has come a second time. */
   ambiguous = false;
+  readonly #name: string;
   #named = false;
   #depth = 0;
   /** What the next string at the top of the object is; null where it does not matter. */
-  #next: 'name' | 'origin' | null = null;
+  #next: 'name' | 'value' | null = null;
   #in_string = false;
   #escaped = false;
   /** What has come of a string that matters. */
   #kept: Buffer[] | null = null;
   #kept_bytes = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
 
   /** Takes the next piece of the body, which is only lent. */
   feed(piece: Uint8Array): void {
@@ -85,13 +90,13 @@ export class OriginScan {
     if (this.#kept === null) return;
     const text = unescaped(Buffer.concat(this.#kept).toString('utf8'));
     this.#kept = null;
-    if (this.#next === 'origin') {
+    if (this.#next === 'value') {
       this.#next = null;
-      this.origin ??= text;
-    } else if (text === 'origin') {
+      this.value ??= text;
+    } else if (text === this.#name) {
       this.ambiguous ||= this.#named;
       this.#named = true;
-      this.#next = 'origin';
+      this.#next = 'value';
     }
   }
 }

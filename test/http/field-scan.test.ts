@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OriginScan } from '../../src/http/origin-scan.ts';
+import { FieldScan } from '../../src/http/field-scan.ts';
 
-function scan(text: string | Uint8Array, cuts: readonly number[] = []): OriginScan {
+function scan(text: string | Uint8Array, cuts: readonly number[] = []): FieldScan {
   const bytes = Buffer.from(text as Uint8Array);
-  const found = new OriginScan();
+  const found = new FieldScan('origin');
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
   ends.forEach((end, index) => {
     found.feed(bytes.subarray(ends[index - 1] ?? 0, end));
@@ -48,7 +48,7 @@ describe('the origin of a body that comes in pieces', () => {
           }
           const origin = Object.getOwnPropertyDescriptor(read, 'origin')?.value;
           const found = scan(text, cuts);
-          expect([found.origin, found.ambiguous]).toEqual([
+          expect([found.value, found.ambiguous]).toEqual([
             typeof origin === 'string' ? origin.toWellFormed() : undefined,
             false,
           ]);
@@ -59,11 +59,11 @@ describe('the origin of a body that comes in pieces', () => {
   });
 
   it('is known as soon as it has come', () => {
-    const found = new OriginScan();
+    const found = new FieldScan('origin');
     found.feed(Buffer.from('{"fiber":"a","origin":"host-'));
-    expect(found.origin).toBeUndefined();
+    expect(found.value).toBeUndefined();
     found.feed(Buffer.from('b"'));
-    expect(found.origin).toBe('host-b');
+    expect(found.value).toBe('host-b');
   });
 
   it.each([
@@ -75,7 +75,7 @@ describe('the origin of a body that comes in pieces', () => {
     ['', undefined, false],
     ['{"origin":"\\', undefined, false],
   ])('of %s is %s', (text, origin, ambiguous) => {
-    expect(scan(text)).toMatchObject({ origin, ambiguous });
+    expect(scan(text)).toMatchObject({ value: origin, ambiguous });
   });
 
   it.each([
@@ -83,10 +83,10 @@ describe('the origin of a body that comes in pieces', () => {
     ['escaped quotes', Buffer.alloc(8_000_000, '\\"')],
     ['one long name', Buffer.alloc(8_000_000, 'x')],
   ])('costs no more than a look at each byte, and holds little, for a string of %s', (_, filler) => {
-    const found = new OriginScan();
+    const found = new FieldScan('origin');
     found.feed(Buffer.from('{"'));
     for (let at = 0; at < filler.length; at += 500_000) found.feed(filler.subarray(at, at + 500_000));
     found.feed(Buffer.from('":1,"origin":"host-b"}'));
-    expect(found.origin).toBe('host-b');
+    expect(found.value).toBe('host-b');
   });
 });
