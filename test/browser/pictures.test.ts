@@ -36,9 +36,9 @@ const LOOKS: readonly [string, View][] = [
   ['phone-dark', { ...PHONE, scheme: 'dark' }],
 ];
 
-/** Each view: its address, and what it shows once it is whole. */
-const SHOTS: readonly [name: string, address: string, shows: string][] = [
-  ['desk', '/', 'Waiting for you'],
+/** Each view: its address, a text that it shows and an element that it has once it is whole. */
+const SHOTS: readonly [name: string, address: string, shows: string, has?: string][] = [
+  ['desk', '/', 'notes-preview.html', 'article [role=img]'],
   ['fiber', '/?fiber=coast/backfill', 'Every station has a row'],
   ['day', `/?view=day&d=${yesterday()}`, 'Two crashers reduced'],
   ['screen', '/?fiber=tiles/cold-start&part=screen', 'packing sprites'],
@@ -396,10 +396,15 @@ describe.skipIf(NO_BROWSER !== null)('pictures of every view', () => {
   it.each(LOOKS)('are whole, in %s', async (look, view) => {
     const page = await browser.open('about:blank', { view: (one) => one.look(view) });
     const part = `/?fiber=coast/backfill&part=commit ${commit}`;
-    for (const [name, address, shows] of [...SHOTS, ['commit', part, 'A day without a row'] as const]) {
+    const shots = [...SHOTS, ['commit', part, 'A day without a row'] as const];
+    for (const [name, address, shows, has = 'body'] of shots) {
       await page.show(`http://${daemon.address}${address}`);
-      await until(`${name} in ${look}`, async () =>
-        (await page.learn<string>('document.body.innerText')).includes(shows),
+      await until(`${name} in ${look}`, () =>
+        page.run<boolean>(
+          '(shows, has) => document.body.innerText.includes(shows) && document.querySelector(has) !== null',
+          shows,
+          has,
+        ),
       );
       // Fonts come after the first paint, and a sheet slides in.
       await page.learn('document.fonts.ready.then(() => undefined)');
