@@ -47,7 +47,7 @@ export function spendRows(
       path: '/api/v1/spend',
       summary: 'What the sessions of a fiber, or one session, used',
       example: { query: 'session=0198c0de-0000-4000-8000-000000000001' },
-      routing: 'local',
+      routing: 'owner',
       state: 'ready',
       query: spendQuerySchema,
       body_limit: 0,

@@ -78,7 +78,7 @@ const OWN: Readonly<Record<string, Routing>> = {
   'GET /api/v1/terminal': 'local',
   'GET /api/v1/moment': 'local',
   'GET /api/v1/transcript/words': 'local',
-  'GET /api/v1/spend': 'local',
+  'GET /api/v1/spend': 'owner',
   'GET /api/v1/openapi.json': 'local',
   'GET /metrics': 'local',
   'GET /': 'local',

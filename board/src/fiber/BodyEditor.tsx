@@ -17,6 +17,7 @@ import type { FiberReply } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
 import styles from './BodyPart.module.css';
+import { toHost, useOrigin } from './origin.ts';
 import { Part } from './Part.tsx';
 
 /** Another writer that never rests is told of, instead of raced against for ever. */
@@ -36,13 +37,14 @@ type BodyEditorProps = {
 /** The body as a text. What came onto the disk meanwhile is never overwritten unseen. */
 export default function BodyEditor(props: BodyEditorProps): ReactNode {
   const { reference, draft, kept, worker, onChange, onDone } = props;
+  const origin = useOrigin();
   const [saving, setSaving] = useState(false);
   const [fault, setFault] = useState<string | null>(null);
   const [on_disk, setOnDisk] = useState<OnDisk | null>(null);
   const run = async (from: BodyDraft) => {
     setSaving(true);
     setFault(null);
-    const saved = await save(reference, from);
+    const saved = await save(reference, origin, from);
     setSaving(false);
     if (saved.kind === 'saved') {
       toast('The body is saved.');
@@ -160,17 +162,18 @@ function isSave({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
 type Saved = { kind: 'saved' } | { kind: 'conflict'; on_disk: OnDisk } | { kind: 'refused'; message: string };
 
 /** Saves a draft as what it was made from; again at once where only another part of the document has changed. */
-async function save(reference: string, draft: BodyDraft): Promise<Saved> {
+async function save(reference: string, origin: string | null, draft: BodyDraft): Promise<Saved> {
   let current = draft;
   for (let tries = 1; ; tries += 1) {
     const answer = await post<FiberReply>('/fiber-edit', {
       fiber_id: reference,
       body: forSaving(current),
       expected_digest: current.base.digest,
+      ...toHost(origin),
     });
     if (answer.ok) return { kind: 'saved' };
     if (answer.status !== 409 || tries === MOST_TRIES) return { kind: 'refused', message: answer.message };
-    const read = await get<FiberReply>(fiberPath(reference));
+    const read = await get<FiberReply>(fiberPath(reference, origin));
     if (!read.ok) return { kind: 'refused', message: read.message };
     const { body = '', digest } = read.value.fiber;
     const next = afterRefusal(current, { body, digest });

@@ -25,6 +25,7 @@ import { Head } from './Head.tsx';
 import { CommitsPart, LifePart, SentFilesPart, SessionsPart, SpendPart, useLedgerReads } from './History.tsx';
 import { MessagesPart } from './MessagesPart.tsx';
 import { Outcome } from './Outcome.tsx';
+import { SheetOrigin } from './origin.ts';
 import { Reading } from './Part.tsx';
 import { Reply } from './Reply.tsx';
 import { RosterPart } from './RosterPart.tsx';
@@ -55,7 +56,11 @@ type FiberOf = { fiber: string; origin: string | null };
 export default function FiberSheet({ fiber, origin }: FiberOf): ReactNode {
   return (
     <Dialog title="Fiber" shape="side" onClose={close}>
-      {(title_id) => <Sheet key={`${origin} ${fiber}`} fiber={fiber} origin={origin} title_id={title_id} />}
+      {(title_id) => (
+        <SheetOrigin key={`${origin} ${fiber}`} value={origin}>
+          <Sheet fiber={fiber} origin={origin} title_id={title_id} />
+        </SheetOrigin>
+      )}
     </Dialog>
   );
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { get } from '../lib/api.ts';
 import { onLedger } from '../lib/board.ts';
 import { useToday } from '../lib/clock.ts';
-import { sessionsPath } from '../lib/paths.ts';
+import { pathAt, sessionsPath } from '../lib/paths.ts';
 import { readAgain, useComposite, useRead } from '../lib/reads.ts';
 import { go } from '../lib/url.ts';
 import { commitsIn, lifeLine } from '../model/life.ts';
@@ -13,6 +13,7 @@ import { countText, fullMoment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import { Glyph } from '../ui/Glyph.tsx';
 import styles from './History.module.css';
+import { useOrigin } from './origin.ts';
 import { Facts, Part, Reading } from './Part.tsx';
 import { SentFileView } from './SentFileView.tsx';
 
@@ -90,7 +91,9 @@ export function SessionsPart({ uid, running }: { uid: string; running: string | 
 }
 
 export function SentFilesPart({ uid }: { uid: string }): ReactNode {
-  const read = useRead<{ sent_files: SentFilesRow[] }>(`/sent-files?uid=${encodeURIComponent(uid)}`);
+  const read = useRead<{ sent_files: SentFilesRow[] }>(
+    pathAt(useOrigin(), `/sent-files?uid=${encodeURIComponent(uid)}`),
+  );
   const files = sentFiles(read.value?.sent_files ?? []);
   if (read.value !== undefined && files.length === 0 && read.refusal === null) return null;
   return (
@@ -106,7 +109,7 @@ export function SentFilesPart({ uid }: { uid: string }): ReactNode {
 
 /** The commits of its workers; each opens what it changed. */
 export function CommitsPart({ uid }: { uid: string }): ReactNode {
-  const read = useRead<Life>(lifePath(uid));
+  const read = useRead<Life>(pathAt(useOrigin(), lifePath(uid)));
   const commits = commitsIn(read.value?.entries ?? []);
   if (commits.length === 0) return null;
   return (
@@ -134,7 +137,8 @@ export function CommitsPart({ uid }: { uid: string }): ReactNode {
 }
 
 export function SpendPart({ uid }: { uid: string }): ReactNode {
-  const read = useRead<Spend>(`/spend?uid=${encodeURIComponent(uid)}`, { every_ms: SPEND_MS });
+  const path = pathAt(useOrigin(), `/spend?uid=${encodeURIComponent(uid)}`);
+  const read = useRead<Spend>(path, { every_ms: SPEND_MS });
   if (read.value?.sessions.length === 0) return null;
   return (
     <Part title="Spend">
@@ -168,7 +172,7 @@ export function SpendPart({ uid }: { uid: string }): ReactNode {
 
 /** What happened to the fiber, the newest first. */
 export function LifePart({ uid }: { uid: string }): ReactNode {
-  const path = lifePath(uid);
+  const path = pathAt(useOrigin(), lifePath(uid));
   const read = useRead<Life>(path);
   const [older, setOlder] = useState<readonly LifeEntry[]>([]);
   const [fault, setFault] = useState<string | null>(null);

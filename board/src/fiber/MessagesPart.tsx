@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { get } from '../lib/api.ts';
 import { useTimeText, useToday } from '../lib/clock.ts';
+import { pathAt } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { fileUrl } from '../model/links.ts';
 import { messageParts, readAfter, STAGES } from '../model/messages.ts';
@@ -9,13 +10,14 @@ import type { Conversation, ConversationMessage, FiberRow } from '../model/wire.
 import { fullMoment } from '../model/wording.ts';
 import { Button } from '../ui/Button.tsx';
 import styles from './MessagesPart.module.css';
+import { useOrigin } from './origin.ts';
 import { Part, Reading } from './Part.tsx';
 
 const SELDOM_MS = 15_000;
 
 /** What was written to and from the fiber, each message with how far it came. */
 export function MessagesPart({ row }: { row: FiberRow }): ReactNode {
-  const path = `/messages?fiber=${encodeURIComponent(referenceOf(row))}`;
+  const path = pathAt(useOrigin(), `/messages?fiber=${encodeURIComponent(referenceOf(row))}`);
   const [often, setOften] = useState(SELDOM_MS);
   const read = useRead<Conversation>(path, { every_ms: often });
   const next = useTimeText((now) => String(readAfter(read.value?.messages ?? [], now)));
@@ -55,6 +57,7 @@ function Messages({ path, newest }: { path: string; newest: Conversation }): Rea
 
 function Message({ message }: { message: ConversationMessage }): ReactNode {
   const today = useToday();
+  const origin = useOrigin();
   const { from, sent_at, text, bytes, status, detail, files = [] } = message;
   const { label, over, fault } = STAGES[status];
   const parts = messageParts(text ?? '');
@@ -73,10 +76,10 @@ function Message({ message }: { message: ConversationMessage }): ReactNode {
         <p className={styles.text}>{parts.text}</p>
       )}
       {images.map((path) => (
-        <a key={path} href={fileUrl(path)} target="_blank" rel="noopener noreferrer">
+        <a key={path} href={fileUrl(path, origin)} target="_blank" rel="noopener noreferrer">
           <img
             className={styles.image}
-            src={fileUrl(path)}
+            src={fileUrl(path, origin)}
             alt={path.slice(path.lastIndexOf('/') + 1)}
             loading="lazy"
           />

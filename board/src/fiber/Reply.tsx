@@ -11,6 +11,7 @@ import { referenceOf } from '../model/sheet.ts';
 import type { Delivered, FiberRow } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Hidden } from '../ui/Hidden.tsx';
+import { toHost, useOrigin } from './origin.ts';
 import styles from './Reply.module.css';
 
 /** A worker that is starting is waited for, and its conversation is looked at for the message. */
@@ -24,6 +25,7 @@ type ReplyProps = { row: FiberRow; field: RefObject<HTMLTextAreaElement | null> 
 export function Reply({ row, field }: ReplyProps): ReactNode {
   const id = useId();
   const reference = referenceOf(row);
+  const origin = useOrigin();
   const key = `reply ${reference}`;
   const picker = useRef<HTMLInputElement>(null);
   const [draft, setDraft] = useState<ReplyDraft>(() => keptDraft<ReplyDraft>(key) ?? NO_DRAFT);
@@ -47,7 +49,7 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
     }
     setBusy('storing');
     setOutcome(null);
-    const answer = await storePictures(reference, images).catch((error: Error) => ({
+    const answer = await storePictures(reference, images, origin).catch((error: Error) => ({
       ok: false as const,
       message: `The picture cannot be read: ${error.message}`,
     }));
@@ -64,7 +66,7 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
     setOutcome(null);
     const answer = await post<Delivered>(
       '/deliver',
-      { fiber_id: reference, text: messageText(draft.text, draft.images), message_id },
+      { fiber_id: reference, text: messageText(draft.text, draft.images), message_id, ...toHost(origin) },
       { timeout_ms: DELIVER_MS },
     );
     setBusy(null);
@@ -126,7 +128,7 @@ export function Reply({ row, field }: ReplyProps): ReactNode {
           <ul className={styles.images}>
             {draft.images.map((image) => (
               <li key={image.path}>
-                <img src={fileUrl(image.path)} alt="" />
+                <img src={fileUrl(image.path, origin)} alt="" />
                 <span>{image.name}</span>
                 <button
                   type="button"

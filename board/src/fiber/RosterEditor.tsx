@@ -5,6 +5,7 @@ import { referenceOf } from '../model/sheet.ts';
 import type { FiberRow } from '../model/wire.ts';
 import { Button } from '../ui/Button.tsx';
 import { Field } from '../ui/Field.tsx';
+import { toHost, useOrigin } from './origin.ts';
 import styles from './RosterPart.module.css';
 
 /** The roster as lines to edit. */
@@ -12,6 +13,7 @@ export default function RosterEditor({ row, onDone }: { row: FiberRow; onDone():
   const [text, setText] = useState(() => printRoster(row.collaboration));
   const [fault, setFault] = useState<string | null>(null);
   const [saving, setSaving] = useState(false);
+  const origin = useOrigin();
   const save = async () => {
     const parsed = parseRoster(text);
     if ('fault' in parsed) {
@@ -19,7 +21,11 @@ export default function RosterEditor({ row, onDone }: { row: FiberRow; onDone():
       return;
     }
     setSaving(true);
-    const answer = await post('/fiber-edit', { fiber_id: referenceOf(row), collaboration: parsed.roster });
+    const answer = await post('/fiber-edit', {
+      fiber_id: referenceOf(row),
+      collaboration: parsed.roster,
+      ...toHost(origin),
+    });
     setSaving(false);
     if (answer.ok) onDone();
     else setFault(answer.message);

@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { useToday } from '../lib/clock.ts';
+import { pathAt } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { fileUrl } from '../model/links.ts';
 import { type SentFile, viewOf } from '../model/sent-files.ts';
 import type { FileInfo } from '../model/wire.ts';
 import { fullMoment, sizeText } from '../model/wording.ts';
 import styles from './History.module.css';
+import { useOrigin } from './origin.ts';
 import { Reading } from './Part.tsx';
 
 /** A file that a worker sent: its name, and once it is opened what is in it. */
@@ -30,8 +32,9 @@ export function SentFileView({ file }: { file: SentFile }): ReactNode {
 }
 
 function Preview({ file: { path, name } }: { file: SentFile }): ReactNode {
-  const read = useRead<FileInfo>(`/file-info?path=${encodeURIComponent(path)}`);
-  const url = fileUrl(path);
+  const origin = useOrigin();
+  const read = useRead<FileInfo>(pathAt(origin, `/file-info?path=${encodeURIComponent(path)}`));
+  const url = fileUrl(path, origin);
   return (
     <div className={styles.preview}>
       <Reading read={read}>

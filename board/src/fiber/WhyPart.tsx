@@ -1,9 +1,11 @@
 import { type ReactNode, useEffect } from 'react';
 import { useTimeText } from '../lib/clock.ts';
+import { pathAt } from '../lib/paths.ts';
 import { useRead } from '../lib/reads.ts';
 import { referenceOf } from '../model/sheet.ts';
 import type { FiberRow, Why } from '../model/wire.ts';
 import { lasting } from '../model/wording.ts';
+import { useOrigin } from './origin.ts';
 import { Part, Reading } from './Part.tsx';
 import { Sentence } from './Sentence.tsx';
 import styles from './WhyPart.module.css';
@@ -12,7 +14,8 @@ const AGAIN_MS = 20_000;
 
 /** Why no worker runs on the fiber, and what mends it, in the sentences of the daemon. */
 export function WhyPart({ row }: { row: FiberRow }): ReactNode {
-  const read = useRead<Why>(`/why?fiber=${encodeURIComponent(referenceOf(row))}`, { every_ms: AGAIN_MS });
+  const path = pathAt(useOrigin(), `/why?fiber=${encodeURIComponent(referenceOf(row))}`);
+  const read = useRead<Why>(path, { every_ms: AGAIN_MS });
   const { again } = read;
   // biome-ignore lint/correctness/useExhaustiveDependencies: another row means that something of it has changed.
   useEffect(() => again(), [row]);

@@ -1,7 +1,12 @@
 /** The path of one fiber of a host, of the one that answers for null, below `/api/v1`; an id may hold slashes. */
 export function fiberPath(reference: string, origin: string | null = null): string {
-  const path = `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`;
-  return origin === null ? path : `${path}?origin=${encodeURIComponent(origin)}`;
+  return pathAt(origin, `/fibers/${reference.split('/').map(encodeURIComponent).join('/')}`);
+}
+
+/** A path that a host is asked; the one that answers for null. */
+export function pathAt(origin: string | null, path: string): string {
+  if (origin === null) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}origin=${encodeURIComponent(origin)}`;
 }
 
 /** What the sessions ledgers of all hosts say of one fiber. */

@@ -5,13 +5,18 @@ import { type Answer, post } from './api.ts';
 /** A phone on a bad network sends for minutes. */
 const UPLOAD_MS = 120_000;
 
-/** Stores pictures for a fiber by `POST /attachments`, all or none. Throws if a file cannot be read, or what reads it not loaded. */
+/**
+ * Stores pictures for a fiber of a host by `POST /attachments`, all or none; of the one that answers for null. Throws if a file cannot be read, or what reads it not loaded.
+ */
 export async function storePictures(
   fiber: string,
   files: readonly File[],
+  origin: string | null,
 ): Promise<Answer<{ files: StoredFile[] }>> {
   const attachments = await encodePictures(files);
-  return post('/attachments', { fiber, attachments }, { timeout_ms: UPLOAD_MS });
+  // The host comes first, so that a batch for another one is passed on while it arrives.
+  const batch = { ...(origin === null ? {} : { origin }), fiber, attachments };
+  return post('/attachments', batch, { timeout_ms: UPLOAD_MS });
 }
 
 export async function encodePictures(files: readonly File[]): Promise<EncodedPicture[]> {

@@ -32,6 +32,7 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
   const { runtime } = row ?? {};
   if (runtime?.mux_session != null) last.current = { run_id: runtime.run_id, session: runtime.mux_session };
   const shown = last.current;
+  const elsewhere = origin !== null && origin !== copy?.host;
   return (
     <>
       <header className={styles.head}>
@@ -43,7 +44,7 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
           <p className={styles.facts}>
             <span>Screen of its worker</span>
             {runtime !== undefined && <b>{runtime.agent}</b>}
-            {shown !== null && (
+            {shown !== null && !elsewhere && (
               <span className={styles.type}>
                 to type there: <code>svc attach {row?.id ?? fiber}</code>
               </span>
@@ -54,7 +55,11 @@ function Content({ fiber, origin, title_id }: FiberOf & { title_id: string }): R
           Close
         </Button>
       </header>
-      {shown === null ? (
+      {elsewhere ? (
+        <p className={styles.none}>
+          Its worker runs on {origin}, and a screen is only shown on the board of its own host.
+        </p>
+      ) : shown === null ? (
         <p className={styles.none}>{copy === null ? 'Reading the fibers …' : noScreen(row)}</p>
       ) : (
         <WorkerScreen key={shown.run_id} session={shown.session} />

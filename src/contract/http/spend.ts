@@ -2,7 +2,11 @@ import { z } from 'zod';
 
 /** `GET /spend`: the usage of a fiber's sessions or of one session; exactly one of the two is given. */
 export const spendQuerySchema = z
-  .object({ uid: z.string().min(1).optional(), session: z.string().min(1).optional() })
+  .object({
+    uid: z.string().min(1).optional(),
+    session: z.string().min(1).optional(),
+    origin: z.string().optional(),
+  })
   .refine(({ uid, session }) => (uid === undefined) !== (session === undefined), {
     message: 'name either the uid of a fiber or a session',
   });

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useToday } from '../../lib/clock.ts';
+import { pathAt } from '../../lib/paths.ts';
 import { useRead } from '../../lib/reads.ts';
 import {
   changeWords,
@@ -14,6 +15,7 @@ import {
 import type { CommitPatch, PatchFile, PatchHunk } from '../../model/wire.ts';
 import { fullMoment } from '../../model/wording.ts';
 import { Button } from '../../ui/Button.tsx';
+import { useOrigin } from '../origin.ts';
 import { Reading } from '../Part.tsx';
 import { PartDialog } from '../PartDialog.tsx';
 import styles from './CommitDialog.module.css';
@@ -21,7 +23,7 @@ import styles from './CommitDialog.module.css';
 /** What a commit of a worker changed: its message, and its files line by line. */
 export default function CommitDialog({ sha }: { sha: string }): ReactNode {
   const today = useToday();
-  const read = useRead<CommitPatch>(`/commits/patch?sha=${encodeURIComponent(sha)}`);
+  const read = useRead<CommitPatch>(pathAt(useOrigin(), `/commits/patch?sha=${encodeURIComponent(sha)}`));
   const patch = read.value;
   const short = sha.slice(0, 12);
   const [subject, body] = messageParts(patch ?? { message: '', sha });

@@ -1,4 +1,5 @@
 import DOMPurify from 'dompurify';
+import { pathAt } from '../../lib/paths.ts';
 import { fileUrl, type Target, wikiParts } from '../../model/links.ts';
 
 /** Headings of a body stand below those of the sheet. */
@@ -11,9 +12,10 @@ export type Resolve = (href: string) => Target;
 
 /**
  * The nodes of some markup, without anything that runs, is styled inline or is loaded from elsewhere. Links lead where
- * `resolve` says; a link to a fiber has its id in `data-fiber`, one within the body in `data-here`.
+ * `resolve` says; a link to a fiber has its id in `data-fiber`, one within the body in `data-here`. Fibers and files are
+ * those of one host, of the one that answers for null.
  */
-export function sanitise(html: string, resolve: Resolve): DocumentFragment {
+export function sanitise(html: string, resolve: Resolve, origin: string | null): DocumentFragment {
   const nodes = DOMPurify.sanitize(html, {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'textarea', 'select', 'button', 'video', 'audio', 'dialog'],
@@ -22,8 +24,8 @@ export function sanitise(html: string, resolve: Resolve): DocumentFragment {
     RETURN_DOM_FRAGMENT: true,
   });
   linkWikiWords(nodes);
-  for (const image of nodes.querySelectorAll('img')) mendImage(image, resolve);
-  for (const link of nodes.querySelectorAll('a')) mendLink(link, resolve);
+  for (const image of nodes.querySelectorAll('img')) mendImage(image, resolve, origin);
+  for (const link of nodes.querySelectorAll('a')) mendLink(link, resolve, origin);
   for (const box of nodes.querySelectorAll('input')) box.replaceWith(checkmark(box));
   for (const heading of nodes.querySelectorAll('h1, h2, h3, h4, h5, h6')) sink(heading);
   for (const table of nodes.querySelectorAll('table')) wrap(table, 'Table');
@@ -50,11 +52,11 @@ function linkWikiWords(nodes: DocumentFragment): void {
     );
 }
 
-function mendLink(link: HTMLAnchorElement, resolve: Resolve): void {
+function mendLink(link: HTMLAnchorElement, resolve: Resolve, origin: string | null): void {
   const target = resolve(link.getAttribute('href') ?? '');
   switch (target.kind) {
     case 'fiber':
-      link.href = `?fiber=${encodeURIComponent(target.id)}`;
+      link.href = pathAt(origin, `?fiber=${encodeURIComponent(target.id)}`);
       link.dataset.fiber = target.id;
       return;
     case 'here':
@@ -65,18 +67,18 @@ function mendLink(link: HTMLAnchorElement, resolve: Resolve): void {
       return;
     case 'file':
     case 'web':
-      link.href = target.kind === 'file' ? fileUrl(target.path) : target.url;
+      link.href = target.kind === 'file' ? fileUrl(target.path, origin) : target.url;
       link.target = '_blank';
       link.rel = 'noopener noreferrer';
   }
 }
 
 /** Pictures of the host are shown; one from elsewhere would be loaded from there, so that only a link is left of it. */
-function mendImage(image: HTMLImageElement, resolve: Resolve): void {
+function mendImage(image: HTMLImageElement, resolve: Resolve, origin: string | null): void {
   const src = image.getAttribute('src') ?? '';
   const target = resolve(src);
   if (target.kind === 'file') {
-    image.src = fileUrl(target.path);
+    image.src = fileUrl(target.path, origin);
     image.loading = 'lazy';
     return;
   }

@@ -6,6 +6,7 @@ import { type Said, type Transcript, withPage } from '../../model/transcript.ts'
 import type { TranscriptWords } from '../../model/wire.ts';
 import { fullMoment, sizeText } from '../../model/wording.ts';
 import { Button } from '../../ui/Button.tsx';
+import { useOrigin } from '../origin.ts';
 import { PartDialog } from '../PartDialog.tsx';
 import styles from './TranscriptDialog.module.css';
 
@@ -55,6 +56,8 @@ function useTranscript(session: string, live: boolean): Reading {
   const [size, setSize] = useState<number | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [reading, setReading] = useState(false);
+  const origin = useOrigin();
+  const host = origin === null ? '' : `&host=${encodeURIComponent(origin)}`;
   const busy = useRef(false);
   const to = transcript?.to;
   const from = transcript?.from;
@@ -64,7 +67,7 @@ function useTranscript(session: string, live: boolean): Reading {
       busy.current = true;
       setReading(true);
       const answer = await get<TranscriptWords>(
-        `/transcript/words?session=${encodeURIComponent(session)}${more}`,
+        `/transcript/words?session=${encodeURIComponent(session)}${host}${more}`,
       );
       busy.current = false;
       setReading(false);
@@ -73,7 +76,7 @@ function useTranscript(session: string, live: boolean): Reading {
       setSize(answer.value.size);
       setTranscript((known) => withPage(known, answer.value));
     },
-    [session],
+    [session, host],
   );
   useEffect(() => void read(''), [read]);
   useEffect(() => {

@@ -1,0 +1,13 @@
+import { createContext, useContext } from 'react';
+
+/** The host of the fiber that a sheet shows; null for the one that answers. */
+export const SheetOrigin = createContext<string | null>(null);
+
+export function useOrigin(): string | null {
+  return useContext(SheetOrigin);
+}
+
+/** What a write to the fiber of a host says of the host. */
+export function toHost(origin: string | null): { origin?: string } {
+  return origin === null ? {} : { origin };
+}
