@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -37,6 +38,8 @@ ${`| ${'cell |'.repeat(60)}\n`.repeat(80)}
 
 let daemon: TestDaemon;
 let browser: Chromium;
+/** The document that the tests of the editor change. */
+let before_edits: string | undefined;
 
 const open = (fiber: string, view: View = DESKTOP) =>
   browser.open(`http://${daemon.address}/${fiber === '' ? '' : `?fiber=${fiber}`}`, {
@@ -254,7 +257,11 @@ describe.skipIf(NO_BROWSER !== null)(TITLE, () => {
     const path = home.documentPath('edited');
     const write = (from: string, to: string) =>
       writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
-    write('zero\n', '');
+    before_edits ??= home.document('edited');
+    const begun = before_edits.replace('zero\n', '');
+    writeFileSync(path, begun);
+    const digest = createHash('sha256').update(begun).digest('hex');
+    await daemon.rowWhen('edited', 'as it begins', (row) => row.digest === digest);
     const page = await open('edited');
     await says(page, 'five');
     await press(page, 'Edit the body');
